@@ -84,6 +84,10 @@ class Crate:
         targets = (self.absolute(module, path) for path in paths)
         return {self.definer(target) for target in targets if target} - {module}
 
+    def folders(self):
+        """All modules that have children, and the root."""
+        return sorted({name[:length] for name in self.code for length in range(len(name))} | {()})
+
     def graph(self, folder):
         """Which children of a module use which. What the folder's own file defines is the child "mod"."""
         graph = {}

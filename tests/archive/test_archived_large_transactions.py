@@ -21,6 +21,7 @@ def anonymous_peak(process, seconds, until):
         assert time.monotonic() < deadline, "it takes for ever"
         status = Path(f"/proc/{process.pid}/status").read_text()
         peak = max(peak, int(re.search(r"RssAnon:\s+(\d+)", status).group(1)) << 10)
+        # The pause of a loop that measures.
         time.sleep(0.02)
     return peak
 

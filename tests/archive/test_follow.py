@@ -3,7 +3,6 @@
 import random
 import subprocess
 import threading
-import time
 
 import pymysql
 import pytest
@@ -14,6 +13,7 @@ from support.archive import Archive, group_events, gtids
 from support.real_replicas import (ACCOUNT, PASSWORD, allow_replicas, catch_up, change_master, check_same_tables, wait_for,
                                    wait_for_io_error)
 from support.servers import ROOT, MariaDb, Paceline
+from support.waiting import let_run
 
 SCRIPT = (ROOT / "tests/log/every_type.sql").read_text()
 
@@ -105,7 +105,7 @@ def test_kill_9_loses_nothing_and_repeats_nothing(primary, archive, replica, see
     for writer in writers:
         writer.start()
     for _ in range(int(4 * effort)):
-        time.sleep(random.uniform(0.1, 0.6))
+        let_run(random.uniform(0.1, 0.6))
         archive.kill()
         archive.start()
     stop.set()

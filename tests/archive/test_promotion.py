@@ -55,16 +55,16 @@ def test_what_only_the_archive_has(start, kind, candidate_kind):
     primary.kill()
     lacking = "select count(*) from t.a where v = 'acknowledged'"
     # An archive has no administrator account, and says so.
-    assert "an archive, which knows only the account" in promote(replica, archive, fails=True)
+    assert "it accepts only the account with which it follows its primary" in promote(replica, archive, fails=True)
     # An archive that does not answer may have the missing transactions.
     archive.kill()
     said = promote(replica, archives=[archive], fails=True)
-    assert "What it has cannot be known, and nothing was changed" in said
+    assert "It is unknown which transactions it has, so nothing was changed" in said
     assert replica.query(lacking) == ((0,),)
     archive.start()
     said = promote(replica, archives=[archive])
     assert f"fetches up to {position} from 127.0.0.1:{archive.port}" in said
-    assert f"127.0.0.1:{archive.port} follows it until it is started again" in said
+    assert f"127.0.0.1:{archive.port} follows it until it is restarted" in said
     assert replica.query(lacking) == ((1,),) and replica.query("select @@read_only") == ((0,),)
     assert replica_status(replica) == {}
     fill(replica, 3)
@@ -88,7 +88,7 @@ def test_an_archive_that_feeds_the_candidate_is_to_be_named(start):
     position = acknowledged_by(archive, primary, "acknowledged")
     primary.kill()
     said = promote(replica, fails=True)
-    assert f"127.0.0.1:{archive.port}, which is not named and lives" in said and f"--archive=127.0.0.1:{archive.port} fetches that" in said
+    assert f"127.0.0.1:{archive.port}, which was not given and is alive" in said and f"--archive=127.0.0.1:{archive.port} fetches them" in said
     said = promote(replica, archives=[archive])
     assert f"127.0.0.1:{archive.port} follows it\n" in said, "its --from names the new primary"
     assert replica.query("select @@gtid_binlog_pos") == ((position,),)

@@ -2,7 +2,6 @@
 
 import shutil
 import subprocess
-import time
 
 import pytest
 
@@ -10,6 +9,7 @@ from conftest import fill, follow
 from support.archive import OF_THE_LOG, Archive, Serving, events, gtids
 from support.real_replicas import catch_up, check_same_tables, wait_for
 from support.servers import BINARY, MariaDb, Paceline
+from support.waiting import let_run
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ def test_a_whole_data_directory(start, serve, tmp_path):
         primary.query("insert into t.a (v) values (repeat('x', 4000))")
         found = prepared()
         # A new file consists of zeros for a moment.
-        time.sleep(0.2 if found else 0)
+        let_run(0.2 if found else 0)
         return found and prepared() == found
 
     wait_for("room for the next file", stays_prepared)

@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import time
 
 import pymysql
 import pytest
@@ -12,6 +11,7 @@ from conftest import fill, follow
 from support.archive import Archive, gtids
 from support.real_replicas import catch_up, check_same_tables, wait_for, wait_for_io_error
 from support.servers import Paceline
+from support.waiting import stays
 
 
 @pytest.fixture
@@ -114,8 +114,8 @@ def test_nothing_is_deleted_before_it_is_copied(start, storage):
     storage.write_bytes(b"no directory")
     close_files(primary, archive)
     wait_for("the archive to complain", lambda: archive.status("Paceline_archive_keeper_error"))
-    time.sleep(0.5)
-    assert number(archive, "remote_files") == 0 and len(list(archive.datadir.glob("archive.*[0-9].zst"))) + len(archive.files()) >= 4
+    stays("every file is here", lambda: number(archive, "remote_files") == 0
+          and len(list(archive.datadir.glob("archive.*[0-9].zst"))) + len(archive.files()) >= 4, 0.5)
     # Nor manually.
     with pytest.raises(pymysql.err.MySQLError) as refused:
         archive.query("purge binary logs to 'archive.000002'")
@@ -140,8 +140,7 @@ def purge(primary):
 
 
 def check_nothing_is_copied(storage):
-    time.sleep(1)
-    assert not list(storage.glob("*.zst"))
+    stays("nothing is copied", lambda: not list(storage.glob("*.zst")), 1)
 
 
 @pytest.mark.parametrize("again", [False, True], ids=["goes-on", "is-started-again"])

@@ -15,6 +15,7 @@ from support.backups import backup, binlog_position, checksums, on, refused, res
 from support.definitions import Definitions
 from support.real_replicas import allow_replicas, catch_up, change_master, check_same_tables, start_replica
 from support.servers import BINARY, ROOT, Paceline
+from support.waiting import let_run, wait_for
 
 EVERY_TYPE = (ROOT / "tests/log/every_type.sql").read_text()
 
@@ -27,7 +28,7 @@ def test_under_load_with_definitions(paceline, tmp_path, seed):
     definitions = Definitions(paceline, seed)
     definitions.start()
     place = tmp_path / "backup"
-    time.sleep(1)
+    let_run(1)
     positions = []
     for options in ([], ["--incremental"], ["--incremental"]):
         # Everything acknowledged before the backup began is in it.
@@ -35,7 +36,7 @@ def test_under_load_with_definitions(paceline, tmp_path, seed):
         said = backup(paceline, place, *options)
         assert "It can be restored to every transaction from '" in said
         positions.append(acknowledged)
-        time.sleep(0.7)
+        let_run(0.7)
     load.stop()
     definitions.stop()
     reached = restore(place, tmp_path / "restored")
@@ -68,7 +69,8 @@ def numbered(server, count, database="d"):
     known = []
     for n in range(1, count + 1):
         if n == count // 2:
-            time.sleep(2.1)
+            # Their times differ by whole seconds.
+            let_run(2.1)
         server.query(f"insert into {database}.t (b) values ('row {n}')")
         known.append((n, server.query("select @@global.gtid_binlog_pos")[0][0], server.query("select unix_timestamp()")[0][0]))
     return known
@@ -127,7 +129,7 @@ def test_every_point_in_time(paceline, tmp_path, seed):
         assert not (tmp_path / "no").exists() or list((tmp_path / "no").iterdir()) == []
         return said
 
-    assert "'0-1-9999' is no" not in no("--until", "0-1-9999")
+    assert "'0-1-9999' is neither" not in no("--until", "0-1-9999")
     assert "0-1-9999 is not in this backup, which reaches from" in no("--until", "0-1-9999")
     assert f"The earliest point that it can be restored to is '{known_in_tables[1]}'" in no("--until", "0-1-2")
     assert "is before the tables of this backup" in no("--until", "2001-01-01 00:00:00")
@@ -200,7 +202,7 @@ def test_nothing_that_is_not_durable(paceline, tmp_path, seed):
     paceline.query("set global sync_binlog=0")
     workload.create(paceline)
     load = workload.Load(paceline, 3, seed).start()
-    time.sleep(0.5)
+    let_run(0.5)
     acknowledged = dict(load.acknowledged)
     backup(paceline, tmp_path / "backup")
     paceline.kill()
@@ -284,10 +286,10 @@ def test_a_replicas_backup_is_no_replica(paceline, tmp_path):
 def test_increments_of_another_log_are_refused(paceline, tmp_path):
     numbered(paceline, 3)
     place = tmp_path / "backup"
-    assert "there is nothing to add to" in refused("backup", "--from", paceline.socket, "--to", place, "--incremental")
+    assert "there is no backup to add to" in refused("backup", "--from", paceline.socket, "--to", place, "--incremental")
     backup(paceline, place)
-    assert "there is a backup already" in refused("backup", "--from", paceline.socket, "--to", place)
-    assert "Nothing has come since" in backup(paceline, place, "--incremental")
+    assert "it already contains a backup" in refused("backup", "--from", paceline.socket, "--to", place)
+    assert "Nothing new since" in backup(paceline, place, "--incremental")
     # A restart and a new file do not matter.
     paceline.stop()
     paceline.start()
@@ -362,7 +364,7 @@ def held(server):
     return sorted(path.name for path in directory.iterdir()) if directory.exists() else []
 
 
-def test_interrupted(paceline, tmp_path):
+def test_an_interrupted_backup_or_restore_looks_incomplete_and_says_what_to_do(paceline, tmp_path):
     """Tests kill -9 of the backup, of the server and of the restore, and SIGINT: nothing looks complete, and each
     message says what to do."""
     big_table(paceline, 24)
@@ -384,10 +386,10 @@ def test_interrupted(paceline, tmp_path):
 
     assert interrupt(lambda process: process.kill())[0] == -signal.SIGKILL
     said = refused("restore", "--from", place, "--datadir", tmp_path / "no")
-    assert "holds no whole backup" in said and not (tmp_path / "no").exists()
+    assert "contains no complete backup" in said and not (tmp_path / "no").exists()
     # The next backup removes the remains. A backup that its user interrupts removes everything itself.
     status, said = interrupt(lambda process: process.send_signal(signal.SIGINT))
-    assert status == 1 and "run the same command once more" in said
+    assert status == 1 and "run the same command again" in said
     assert list(place.rglob("*.sst")) == [] and not (place / "backup.json").exists()
 
     def kill_server(_):
@@ -395,7 +397,7 @@ def test_interrupted(paceline, tmp_path):
         paceline.start()
 
     status, said = interrupt(kill_server)
-    assert status == 1 and "run the same command once more" in said, said
+    assert status == 1 and "run the same command again" in said, said
     assert held(paceline) == []
     # The remains of another host's backup, which may still be running.
     (place / "unfinished.json").write_text('{"hostname": "elsewhere", "process": 1, "begun": "2026-01-01T00:00:00Z"}')
@@ -477,16 +479,14 @@ def test_a_slow_reader_stops_nobody(paceline, tmp_path):
     killed = subprocess.Popen([BINARY, "backup", "--from", paceline.socket, "--to", tmp_path / "killed"], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE)
     killed.send_signal(signal.SIGSTOP)
-    time.sleep(0.2)
+    # It has asked, or not: both are ended.
+    let_run(0.2)
     for row in paceline.query("show processlist"):
         if row[7] and "BACKUP SERVER" in row[7]:
             paceline.query(f"kill {row[0]}")
     killed.send_signal(signal.SIGCONT)
     killed.communicate()
-    deadline = time.monotonic() + 20
-    while held(paceline):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_for("what it held to be free", lambda: not held(paceline), 20)
     paceline.query("reset master")
 
 
@@ -502,7 +502,7 @@ def test_damage_is_found(paceline, tmp_path, seed):
     objects = sorted(path for path in place.rglob("*") if path.is_file())
     assert {"backup.json", "increment-000001.json", "CURRENT"} < {path.name for path in objects}
     status, printed, _ = backups.paceline("restore", "--from", place, "--check")
-    assert status == 0 and "is as it was written" in printed
+    assert status == 0 and "is undamaged" in printed
     for at, path in enumerate(objects):
         whole = path.read_bytes()
         damages = [lambda: path.write_bytes(flipped(whole, rng)), lambda: path.write_bytes(whole[:-2]), path.unlink]
@@ -515,7 +515,7 @@ def test_damage_is_found(paceline, tmp_path, seed):
         for damage in damages:
             damage()
             said = refused("restore", "--from", place, "--datadir", tmp_path / f"r{at}")
-            assert "damaged" in said or "no whole backup" in said, said
+            assert "damaged" in said or "no complete backup" in said, said
             assert path.name in said
             said = refused("restore", "--from", place, "--check")
             assert path.name in said
@@ -602,7 +602,7 @@ def test_a_gap_in_the_dead_servers_own_log(paceline, tmp_path, with_index):
         said = refused("restore", "--from", place, "--datadir", tmp_path / "no", "--apply-log", left)
         assert not (tmp_path / "no").exists()
         if length is None and with_index:
-            assert f"'{middle.name}' is in the index, but not there" in said, said
+            assert f"'{middle.name}' is in the index, but does not exist" in said, said
         else:
             assert f"'{newest.name}' is damaged" in said and "what is between them is missing" in said, said
 
@@ -622,10 +622,7 @@ def test_the_dead_servers_prepared_file(tmp_path, with_index):
         while server.query("show master status")[0][1] < 0.8 * 65536:
             server.query("insert into d.t (b) values (repeat('x', 50))")
             rows += 1
-        deadline = time.monotonic() + 20
-        while not spare.exists() or not spare.stat().st_size:
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        wait_for("the next file to be prepared", lambda: spare.exists() and spare.stat().st_size, 20)
         assert server.log_files()[-1] == active
         expected = binlog_position(server)
     finally:

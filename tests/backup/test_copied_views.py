@@ -24,7 +24,7 @@ def shown(server):
     return {name: (server.query(f"show create view d.{name}"), sorted(server.query(f"select * from d.{name}"))) for name in VIEWS}
 
 
-def test_recovery(server):
+def test_views_survive_recovery(server):
     before = shown(server)
     server.kill()
     server.start()

@@ -9,6 +9,7 @@ from support import workload
 from support.backups import backup, checksums, on, restore, state_at
 from support.real_replicas import allow_replicas, catch_up, change_master, check_same_tables, start_replica
 from support.servers import Paceline
+from support.waiting import let_run
 
 
 def test_a_dump_under_load_is_exact_and_stops_nobody(paceline, mariadb, tmp_path, seed):
@@ -16,7 +17,7 @@ def test_a_dump_under_load_is_exact_and_stops_nobody(paceline, mariadb, tmp_path
     replicate from there."""
     workload.create(paceline)
     load = workload.Load(paceline, 4, seed).start()
-    time.sleep(0.7)
+    let_run(0.7)
     longest = 0.0
     stopping = threading.Event()
 
@@ -42,11 +43,12 @@ def test_a_dump_under_load_is_exact_and_stops_nobody(paceline, mariadb, tmp_path
         while dump.is_alive():
             cursor.execute("show processlist")
             blockers += [row for row in cursor.fetchall() if row[6] and "lock" in row[6].lower() and "backup" in row[6].lower()]
+            # The pause of a loop that looks.
             time.sleep(0.01)
         dump.join()
     stopping.set()
     probe.join()
-    time.sleep(0.3)
+    let_run(0.3)
     load.stop()
     [text] = dumps
     assert blockers == []

@@ -2,7 +2,6 @@
 
 import re
 import threading
-import time
 
 import pymysql
 import pytest
@@ -11,6 +10,7 @@ from support import workload
 from support.joining import Joined, allow_readers
 from support.real_replicas import ACCOUNT, catch_up, check_same_tables, start_replica, wait_for
 from support.servers import ROOT, MariaDb
+from support.waiting import let_run
 
 SCRIPT = (ROOT / "tests/log/every_type.sql").read_text()
 
@@ -75,15 +75,15 @@ def test_every_type_under_load(primary, joined):
     for worker in workers:
         worker.start()
     try:
-        time.sleep(0.3)
+        let_run(0.3)
         joined.start()
         # A consistent state: every transaction has changed one row and the sum.
         assert "snapshot of" in joined.said() and "is complete" in joined.said(), joined.said()
         primary.query("create table busy.later (a int primary key)", "insert into busy.later values (1)")
-        time.sleep(0.3)
+        let_run(0.3)
         joined.kill()
         joined.start()
-        time.sleep(0.3)
+        let_run(0.3)
     finally:
         stop.set()
         for worker in workers:
@@ -124,7 +124,7 @@ def test_snapshot_is_one_state_of_all_tables(primary, joined):
     worker = threading.Thread(target=write)
     worker.start()
     try:
-        time.sleep(0.2)
+        let_run(0.2)
         status, said = joined.run("--prepare-only")
     finally:
         stop.set()
@@ -165,13 +165,13 @@ def test_a_primary_that_logs_only_its_own(tmp_path, paceline):
         plain.close()
 
 
-def test_interrupted(primary, joined):
+def test_a_killed_join_looks_incomplete_and_can_be_repeated(primary, joined):
     """After a kill -9 in the middle, nothing looks complete, and a second run completes it."""
     fill(primary, 400_000)
     joined.join_options += ["--parallel=1"]
     joined.spawn()
     wait_for("the copy", lambda: "snapshot of" in joined.said())
-    time.sleep(0.3)
+    let_run(0.3)
     joined.kill_halfway()
     joined.check_whole(400_000)
 
@@ -184,7 +184,7 @@ def test_ddl_while_tables_wait(primary, joined):
     wait_for("the copy", lambda: "snapshot of" in joined.said())
     primary.query("alter table big.small force")
     assert joined.process.wait(60) == 1
-    assert re.search(r"table big\.small: it was redefined there before it could be copied \(error 1412 .*\); run the command again", joined.said())
+    assert re.search(r"table big\.small: it was redefined on the primary before it could be copied \(error 1412 .*\); run the command again", joined.said())
     joined.start()
     catch_up(joined, primary)
     assert check_same_tables(primary, joined) == 400_001
@@ -203,7 +203,7 @@ def test_ddl_that_the_primary_reads_over(primary, joined, ddl):
     wait_for("the copy", lambda: "snapshot of" in joined.said())
     primary.query("use big", *ddl.split("; "))
     assert joined.process.wait(60) == 1
-    assert re.search(r"table big\.[ab]: it was redefined there before it could be copied; run the command again", joined.said())
+    assert re.search(r"table big\.[ab]: it was redefined on the primary before it could be copied; run the command again", joined.said())
     joined.start()
     catch_up(joined, primary)
     assert check_same_tables(primary, joined) == 400_002
@@ -226,7 +226,7 @@ def test_nothing_is_silently_left_out(primary, joined):
     joined.join_options += ["--leave-out=views,triggers,routines,events,foreign-keys", "--replicate-ignore-table=shop.c,shop.m,shop.p,shop.s"]
     # Triggers are left out only if the log contains rows.
     primary.query("set global binlog_format=mixed")
-    assert "binlog_format is MIXED there" in joined.refuses()
+    assert "its binlog_format is MIXED" in joined.refuses()
     primary.query("set global binlog_format=row")
     joined.start()
     catch_up(joined, primary)
@@ -291,15 +291,15 @@ def test_renamed_database(primary, joined):
     assert joined.query("select * from two.t") == ((1,), (2,))
 
 
-def test_refusals(primary, joined, tmp_path):
+def test_what_cannot_be_joined_is_refused_with_the_reason(primary, joined, tmp_path):
     assert "its files cannot be copied: it is a MariaDB" in joined.refuses("--copy=files")
     assert "Access denied for user 'reader'" in Joined(tmp_path / "1", primary, password="wrong").refuses()
-    assert "its server_id is 100 as well" in joined.refuses("--server-id=100")
+    assert "its server_id is 100 too" in joined.refuses("--server-id=100")
     wrong = Joined(tmp_path / "2", primary, "--replication-user=reader", "--replication-password=r'pw")
     wrong.join_options.remove(f"--replication-user={ACCOUNT}")
-    assert "user 'reader' has not the privilege REPLICATION SLAVE" in wrong.refuses()
+    assert "user 'reader' lacks the privilege REPLICATION SLAVE" in wrong.refuses()
     allow_readers(primary, "select, process")
-    assert "user 'reader' has not the privilege RELOAD, TRIGGER on *.*" in joined.refuses()
+    assert "user 'reader' lacks privileges on *.*: RELOAD, TRIGGER." in joined.refuses()
     allow_readers(primary)
     joined.datadir.mkdir()
     (joined.datadir / "precious").write_text("data")
@@ -309,7 +309,7 @@ def test_refusals(primary, joined, tmp_path):
     with primary.connect() as other, other.cursor() as cursor:
         cursor.execute("backup stage start")
         (joined.datadir / "precious").unlink()
-        assert "did not get its lock in 1 s" in joined.refuses("--lock-timeout=1")
+        assert "did not get its lock within 1 s" in joined.refuses("--lock-timeout=1")
         cursor.execute("backup stage end")
     primary.query("create database after")
     primary.stop()
@@ -328,13 +328,13 @@ def test_from_paceline(tmp_path, paceline, seed):
     load = workload.Load(paceline, 3, seed).start()
     joined = Joined(tmp_path / "joined", paceline, "--copy=rows")
     try:
-        time.sleep(0.5)
+        let_run(0.5)
         status, said = joined.run("--prepare-only")
-        assert status == 0 and "nobody waited" in said, said
+        assert status == 0 and "no commit waited" in said, said
         paceline.query("create table load_test.later (a int primary key)", "insert into load_test.later values (1)")
         joined.complete = True
         joined.start()
-        time.sleep(0.5)
+        let_run(0.5)
         load.stop()
         catch_up(joined, paceline)
         assert check_same_tables(paceline, joined) > 20

@@ -7,7 +7,6 @@ test use it too. The objects that it writes stay there.
 import os
 import signal
 import subprocess
-import time
 import uuid
 
 import pytest
@@ -16,6 +15,7 @@ from support import backups
 from support.backups import backup, binlog_position, on, refused, restore
 from support.object_storage import ObjectStorage
 from support.servers import BINARY
+from support.waiting import let_run, wait_for
 
 
 @pytest.fixture
@@ -39,9 +39,9 @@ def test_a_bucket(paceline, tmp_path, bucket):
     assert bucket.uploads == {}
     paceline.query("insert into d.t (b) values ('later')")
     backup(paceline, place, "--incremental", environment=environment)
-    assert "there is a backup already" in refused("backup", "--from", paceline.socket, "--to", place, environment=environment)
+    assert "it already contains a backup" in refused("backup", "--from", paceline.socket, "--to", place, environment=environment)
     status, printed, _ = backups.paceline("restore", "--from", place, "--check", environment=environment)
-    assert status == 0 and "is as it was written" in printed
+    assert status == 0 and "is undamaged" in printed
     assert restore(place, tmp_path / "restored", environment=environment) == binlog_position(paceline)
     restored = on(tmp_path / "restored", tmp_path / "server").start()
     try:
@@ -63,7 +63,7 @@ def test_a_bucket(paceline, tmp_path, bucket):
     backup(paceline, bucket.url("two"), environment=environment)
     assert restore(bucket.url("two"), tmp_path / "two", environment=environment) == binlog_position(paceline)
     missing = refused("restore", "--from", bucket.url("three"), "--datadir", tmp_path / "no2", environment=environment)
-    assert "holds no whole backup" in missing
+    assert "contains no complete backup" in missing
 
 
 def test_several_objects_at_a_time(paceline, tmp_path, bucket):
@@ -102,15 +102,14 @@ def test_several_objects_at_a_time(paceline, tmp_path, bucket):
     assert (tmp_path / "no/paceline.unfinished").exists()
     bucket.objects[last] = kept
     # Interrupted while it reads objects.
-    while bucket.reading:
-        time.sleep(0.01)
+    wait_for("the reads to end", lambda: not bucket.reading)
     bucket.read_at_once.clear()
     bucket.delay = 1
     command = [BINARY, "restore", "--from", place, "--datadir", tmp_path / "no"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **environment})
-    while not any(not name.endswith(".json") for names in list(bucket.read_at_once) for name in names):
-        assert process.poll() is None
-        time.sleep(0.01)
+    wait_for("a read of an object", lambda: any(not name.endswith(".json") for names in list(bucket.read_at_once) for name in names)
+             or process.poll() is not None)
+    assert process.poll() is None
     process.send_signal(signal.SIGINT)
     printed, said = process.communicate(timeout=10)
     assert process.returncode == 1 and printed == "" and "interrupted\n" in said and "not complete" in said, said
@@ -141,11 +140,11 @@ def test_a_restarting_service_is_waited_for(paceline, tmp_path, bucket):
         bucket.delay = 0.5
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
         wait = (lambda: any(part in query for _, _, query in list(bucket.requests))) if part else (lambda: bool(bucket.reading))
-        while not wait():
-            assert process.poll() is None
-            time.sleep(0.01)
+        wait_for("the request", lambda: wait() or process.poll() is not None)
+        assert process.poll() is None
         bucket.is_away = True
-        time.sleep(6)
+        # Longer than a request is tried without a pause.
+        let_run(6)
         bucket.is_away = False
         _, said = process.communicate(timeout=60)
         assert process.returncode == 0, said
@@ -193,7 +192,7 @@ def test_a_manifest_comes_late(paceline, tmp_path, bucket, next_manifest):
     bucket.unlucky = next_manifest, "late"
     environment = bucket.environment
     said = refused("backup", "--from", paceline.socket, "--to", bucket.url("one"), *options_of(next_manifest), environment=environment)
-    assert "could not be told" in said, said
+    assert "it is unknown whether the manifest was written" in said, said
     bucket.come_late()
     status, _, said = backups.paceline("restore", "--from", bucket.url("one"), "--check", environment=environment)
     assert status == 0, said
@@ -208,9 +207,9 @@ def test_a_manifest_never_comes(paceline, tmp_path, bucket, next_manifest):
     bucket.unlucky = next_manifest, "denied"
     place, environment = bucket.url("one"), bucket.environment
     said = refused("backup", "--from", paceline.socket, "--to", place, *options_of(next_manifest), environment=environment)
-    assert "AccessDenied" in said and "could not be told" in said, said
+    assert "AccessDenied" in said and "it is unknown whether the manifest was written" in said, said
     if next_manifest == "backup.json":
-        assert "holds no whole backup" in refused("restore", "--from", place, "--check", environment=environment)
+        assert "contains no complete backup" in refused("restore", "--from", place, "--check", environment=environment)
     else:
         assert backups.paceline("restore", "--from", place, "--check", environment=environment)[0] == 0
     backup(paceline, place, *options_of(next_manifest), environment=environment)
@@ -226,15 +225,13 @@ def interrupt_at_manifest(paceline, bucket, manifest, times):
     assert bucket.held.wait(60)
     for _ in range(times):
         process.send_signal(signal.SIGINT)
-        time.sleep(0.5)
+        # A second signal that comes at once would be the same one.
+        let_run(0.5)
     if times > 1:
         process.wait(timeout=10)
     bucket.released.set()
     printed, said = process.communicate(timeout=60)
-    deadline = time.monotonic() + 10
-    while f"one/{manifest}" not in bucket.objects:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_for("the manifest", lambda: f"one/{manifest}" in bucket.objects, 10)
     return process.returncode, printed, said
 
 
@@ -263,7 +260,7 @@ def every_state(paceline, tmp_path, place):
         paceline.query(f"insert into d.t (b) values ('{number}')")
         wanted[binlog_position(paceline)] = paceline.query("select count(*), sum(crc32(b)) from d.t")
         backup(paceline, place, "--incremental")
-    assert "there is a backup already" in refused("backup", "--from", paceline.socket, "--to", place)
+    assert "it already contains a backup" in refused("backup", "--from", paceline.socket, "--to", place)
     assert backups.paceline("restore", "--from", place, "--check")[0] == 0
     for position, rows in wanted.items():
         directory = tmp_path / f"at {position}"

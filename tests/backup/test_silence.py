@@ -38,7 +38,7 @@ def test_interrupted_while_nobody_answers(tmp_path, silent):
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=10)
     assert process.returncode == 1
-    assert said == "paceline backup: interrupted\nnothing has been copied; run the same command once more\n"
+    assert said == "paceline backup: interrupted\nnothing was copied; run the same command again\n"
     assert not (tmp_path / "backup").exists()
 
 
@@ -64,7 +64,7 @@ def test_in_the_middle_of_a_backup(paceline, line, tmp_path):
     paceline.query("create user b@'%' identified by 'b'", "grant reload, replication slave, select on *.* to b@'%'")
     access = ["backup", "--from", f"127.0.0.1:{line.port}", "--user=b", "--password=b", "--to", place]
     status, _, said = run(*access, "--net-timeout=1")
-    assert status == 1 and TIMEOUT in said and "what it has written was removed again" in said
+    assert status == 1 and TIMEOUT in said and "everything that it had written was removed" in said
     assert not (place / "backup.json").exists() and not list(place.rglob("*.sst"))
     # The server releases its files when the connection is closed.
     line.released.set()
@@ -93,7 +93,7 @@ def test_a_lock_may_be_waited_for_longer(mariadb, tmp_path):
     with mariadb.connect() as holder, holder.cursor() as cursor:
         cursor.execute("backup stage start")
         said = joined.refuses("--prepare-only")
-        assert "BACKUP STAGE START did not get its lock in 6 s" in said
+        assert "BACKUP STAGE START did not get its lock within 6 s" in said
         cursor.execute("backup stage end")
     status, said = joined.run("--prepare-only")
     assert status == 0, said

@@ -23,7 +23,7 @@ def test_a_password_does_not_stay_in_the_arguments(tmp_path):
 
 
 @pytest.mark.parametrize("command", ["server", "join", "backup", "archive", "binlog", "promote", "restore", "rewind"])
-def test_versions(command):
+def test_every_command_prints_its_version(command):
     result = run(command, "--version")
     assert result.returncode == 0 and result.stdout.startswith(f"paceline-{command} "), result
 
@@ -46,3 +46,29 @@ def test_the_groups_of_the_help():
     own, tls = run("backup", "--help").stdout.split("\nTLS:\n")
     for option in ("--to ", "--incremental", "--rate-max", "--from ", "--net-timeout"):
         assert option in own and option not in tls
+
+
+def test_the_help_of_the_server_lists_its_variables_in_groups():
+    usual, dynamic = run("server", "--help").stdout.split("\nSystem variables:\n")
+    dynamic, fixed = dynamic.split("\nSystem variables, only at startup:\n")
+    fixed, without_effect = fixed.split("\nSystem variables without effect here:\n")
+    assert "--datadir <VALUE>" in usual and "[default: ./data]" in usual and "--initialize-insecure" in usual
+    assert "--max-connections <N>" in dynamic and "10 to 100000 [default: 151]" in dynamic
+    assert "--paceline-worker-threads <N>" in fixed and "--wsrep-provider <VALUE>" in without_effect
+    short = run("server", "-h").stdout
+    assert "--port <N>" in short and "--max-connections" not in short
+
+
+@pytest.mark.parametrize(
+    "argument, message",
+    [
+        ("--nonsense=1", "unknown option '--nonsense'"),
+        ("--port", "option '--port' needs a value"),
+        ("--version-comment=x", "'version_comment' cannot be chosen at start-up"),
+        ("data", "unexpected argument 'data'; options start with --"),
+        ("--max-connections=many", "--max-connections=many: Incorrect argument type to variable 'max_connections'"),
+    ],
+)
+def test_a_refused_option_is_named(argument, message):
+    result = run("server", argument)
+    assert result.returncode == 2 and result.stderr.startswith(f"paceline server: {message}"), result

@@ -2,11 +2,11 @@
 
 import contextlib
 import threading
-import time
 
 import pymysql
 import pytest
 from support.servers import MariaDb, Paceline
+from support.waiting import wait_for
 
 WAIT_SECONDS_MAX = 30
 
@@ -21,14 +21,8 @@ def server(request, tmp_path_factory):
 
 def wait_for_state(server, statement, state):
     """Waits until the process list shows this state for a session that executes `statement`."""
-    deadline = time.monotonic() + WAIT_SECONDS_MAX
-    shown = ()
-    while time.monotonic() < deadline:
-        shown = server.query("select state from information_schema.processlist where info = %r" % statement)
-        if shown == ((state,),):
-            return
-        time.sleep(0.02)
-    raise AssertionError(f"{statement}: {shown} and not {state}")
+    question = "select state from information_schema.processlist where info = %r" % statement
+    wait_for(f"{state} of {statement}", lambda: server.query(question) == ((state,),))
 
 
 @contextlib.contextmanager
@@ -91,7 +85,5 @@ def test_a_session_whose_client_has_gone_waits_no_longer(server, statement, stat
         client._execute_command(3, statement)
         wait_for_state(server, statement, state)
         client._force_close()
-        deadline = time.monotonic() + WAIT_SECONDS_MAX
-        while server.query("select count(*) from information_schema.processlist where info = %r" % statement) != ((0,),):
-            assert time.monotonic() < deadline, statement
-            time.sleep(0.05)
+        question = "select count(*) from information_schema.processlist where info = %r" % statement
+        wait_for(f"the end of {statement}", lambda: server.query(question) == ((0,),))

@@ -14,6 +14,7 @@ from unittest import mock
 import pymysql
 import pytest
 from support.servers import Paceline
+from support.waiting import let_run, wait_for
 
 BLOB, TIME, VAR_STRING = 0xFC, 0x0B, 0xFD
 END = 0xFE
@@ -167,7 +168,7 @@ def test_idle_sessions_end_after_wait_timeout(server):
     session = server.connect()
     with session.cursor() as cursor:
         cursor.execute("set session wait_timeout=1")
-    time.sleep(2.5)
+    wait_for("the idle session to end", lambda: not is_listed(server, session.thread_id()))
     with pytest.raises(Exception):
         with session.cursor() as cursor:
             cursor.execute("select 1")
@@ -192,7 +193,10 @@ def test_idle_transactions_end_after_their_timeouts(server):
         with session.cursor() as cursor:
             for statement in [f"set {setting}" for setting in settings] + statements:
                 cursor.execute(statement)
-    time.sleep(2.5)
+    ending = [session.thread_id() for session, case in zip(sessions, cases) if not case[2]]
+    wait_for("the idle transactions to end", lambda: not any(is_listed(server, number) for number in ending))
+    # The others have been idle as long.
+    let_run(0.5)
     for session, case in zip(sessions, cases):
         try:
             with session.cursor() as cursor:
@@ -343,7 +347,8 @@ def ask_for_more_than_fits(server, connection):
     numbers = ", ".join(f"({number})" for number in range(245))
     server.query("create database t", "create table t.n (i int primary key)", f"insert into t.n values {numbers}")
     connection.sendall(packet(b"\x03select repeat('x', 1000) from t.n as a, t.n as b"))
-    time.sleep(1)
+    # Until the buffers of both ends are full.
+    let_run(1)
 
 
 def is_listed(server, number):
@@ -355,8 +360,7 @@ def test_after_a_write_timeout_nothing_is_sent_again(server):
     number = value_of(connection, b"select connection_id()")
     assert command(connection, b"\x03set net_write_timeout = 1")[0] == 0
     ask_for_more_than_fits(server, connection)
-    time.sleep(3)
-    assert not is_listed(server, number)
+    wait_for("the session to end", lambda: not is_listed(server, number))
     received = bytearray()
     while more := connection.recv(1 << 20):
         received += more
@@ -379,9 +383,7 @@ def test_a_client_that_does_not_read_can_be_killed(server):
     assert is_listed(server, number)
     start = time.monotonic()
     server.query(f"kill {number}", "drop table t.n")
-    while is_listed(server, number):
-        assert time.monotonic() - start < 1
-        time.sleep(0.02)
+    wait_for("the session to end", lambda: not is_listed(server, number), 1)
     assert time.monotonic() - start < 1
     connection.close()
     alive(server)

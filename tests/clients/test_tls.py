@@ -11,6 +11,7 @@ import pymysql
 import pytest
 from support.certificates import key, pem, shows
 from support.servers import MariaDb, Paceline
+from support.waiting import wait_for
 
 
 @pytest.fixture(scope="module")
@@ -309,6 +310,7 @@ def test_sessions_end_normally(secure):
         victim.query("select 1")
     sleeper = over_tcp(secure, ssl=context)
     sleeper.query("set wait_timeout=1")
-    time.sleep(2.5)
+    listed = f"select 1 from information_schema.processlist where id = {sleeper.thread_id()}"
+    wait_for("the idle session to end", lambda: secure.query(listed) == ())
     with pytest.raises(pymysql.err.OperationalError):
         sleeper.query("select 1")

@@ -42,7 +42,7 @@ def test_binlog_reads_from_a_server(secure, tmp_path):
     assert "INSERT INTO `d`.`t`" in run(*remote, f"--defaults-file={file}")
 
 
-def test_backup(secure, tmp_path):
+def test_backup_logs_in_with_a_client_certificate(secure, tmp_path):
     backup = ["backup", "--from", f"127.0.0.1:{secure.port}", "--user=bound", "--to", tmp_path / "b"]
     assert "Access denied" in run(*backup, status=1)
     assert "Hostname" not in run(*backup, *TRUST, *CLIENT)

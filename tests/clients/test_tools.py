@@ -143,7 +143,7 @@ def test_mariadb_slap(database):
 @pytest.mark.parametrize("script", ["oltp_delete", "oltp_insert", "oltp_point_select", "oltp_read_only", "oltp_read_write", "oltp_update_index",
                                     "oltp_update_non_index", "oltp_write_only", "select_random_points", "select_random_ranges", "bulk_insert"])
 @pytest.mark.parametrize("prepared", ["auto", "disable"])
-def test_sysbench(database, script, prepared):
+def test_sysbench_prepares_runs_and_cleans_up(database, script, prepared):
     def sysbench(verb, *more):
         result = subprocess.run(["sysbench", script, "--mysql-user=root", f"--mysql-socket={database.socket}", "--mysql-db=t", f"--db-ps-mode={prepared}",
                                  *(["--tables=2", "--table-size=1000"] if script.startswith("oltp") else []),

@@ -2,13 +2,13 @@
 
 import random
 import threading
-import time
 
 import pymysql
 import pytest
 
 from support import workload
 from support.servers import CrashFs, Paceline
+from support.waiting import let_run, wait_for
 
 
 @pytest.fixture
@@ -68,10 +68,9 @@ def test_power_failures_around_large_transactions(crashfs, tmp_path, seed, effor
 
             transaction = threading.Thread(target=run)
             transaction.start()
-            while transaction.is_alive() and not told:
-                time.sleep(0.002)
+            wait_for("the commit to begin", lambda: told or not transaction.is_alive(), pause_seconds=0.002)
             assert told, server.said()[-2000:]
-            time.sleep(rng.uniform(0, 0.6))
+            let_run(rng.uniform(0, 0.6))
             server.kill()
             transaction.join()
             load.join()

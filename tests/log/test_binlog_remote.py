@@ -2,11 +2,11 @@
 
 import os
 import subprocess
-import time
 
 import pytest
 
 from support.servers import BINARY, MariaDb, Paceline
+from support.waiting import wait_for
 
 TOOLS = {"paceline": [str(BINARY), "binlog"], "mariadb": ["mariadb-binlog", "--no-defaults"]}
 
@@ -32,6 +32,12 @@ def path(server, name):
     return next(directory.rglob(name))
 
 
+def has_checkpoint(server):
+    """Whether the last rotation is complete: then the new file has an event that says so."""
+    [(file, *_)] = server.query("show master status")
+    return any(event[2] == "Binlog_checkpoint" and file in event[5] for event in server.query(f"show binlog events in '{file}'"))
+
+
 @pytest.fixture(scope="module")
 def servers(tmp_path_factory):
     started = {}
@@ -42,8 +48,7 @@ def servers(tmp_path_factory):
                      "insert into d.t values (2,'y')", "set session gtid_domain_id=3", "update d.t set b='z'", "flush binary logs",
                      "insert into d.t values (3,repeat('long',10000))",
                      "create user reader@localhost identified by 'se cret'", "grant replication slave on *.* to reader@localhost", "flush binary logs")
-        # Wait until the checkpoints of the rotations are written.
-        time.sleep(0.5)
+        wait_for("the checkpoint of the last rotation", lambda: has_checkpoint(server))
         started[name] = server
     yield started
     for server in started.values():
@@ -117,7 +122,7 @@ def test_accounts_and_addresses(servers, kind, tmp_path):
     assert asked.stdout == expected and b"Enter password" in asked.stderr
     for arguments, why in [(["-ureader", "-pwrong", *port], "Access denied"), (["-uroot", "-S", "/nowhere.sock", "-R", first], "Failed on connect"),
                            (["-uroot", "-S", server.socket, "-R", "nope.000001"], "Could not find first log file name"),
-                           (["--raw", first], "only works with --read-from-remote-server"), (["--verify", "-R", first], "copy them with --raw")]:
+                           (["--raw", first], "only works with --read-from-remote-server"), (["--verify", "-R", first], "with --raw first")]:
         done = run("paceline", *arguments)
         assert done.returncode != 0 and why in done.stderr.decode(), (arguments, done.stderr)
 
@@ -130,11 +135,11 @@ class Follower:
         self.process = subprocess.Popen([*TOOLS["paceline"], *map(str, arguments)], stdout=output.open("wb"), stderr=subprocess.PIPE)
 
     def wait_for(self, text, count=1):
-        deadline = time.monotonic() + 30
-        while self.output.read_bytes().count(text) < count:
+        def has_come():
             assert self.process.poll() is None, self.process.stderr.read()
-            assert time.monotonic() < deadline, self.output.read_bytes()[-2000:]
-            time.sleep(0.02)
+            return self.output.read_bytes().count(text) >= count
+
+        wait_for(text, has_come, 30)
 
     def close(self):
         self.process.terminate()

@@ -162,10 +162,10 @@ def test_bad_input_is_refused(paceline, tmp_path):
         ([tmp_path / "nowhere"], "cannot read"),
         ([file, file], "Found out of order GTID. Got 0-1-1 after 0-1-"),
         (["--skip-force-if-open", paceline.log_files()[-1]], "was not closed properly"),
-        (["--set-charset=utf8;drop", file], "no character set is called so"),
+        (["--set-charset=utf8;drop", file], "not the name of a character set"),
         (["--start-position=0-1", file], "neither an offset nor a list of GTIDs"),
         (["--start-position=0-1-1,0-2-2", file], "names a domain twice"),
-        (["--stop-datetime=yesterday", file], "no date and time"),
+        (["--stop-datetime=yesterday", file], "not a date and time"),
         (["--start-position=0-1-77", file], "never reached expected GTID state of 0-1-77"),
         (["--base64-output=never", file], "only be restored from its encoded form"),
         (["--no-such-option", file], "--no-such-option"),
@@ -195,7 +195,7 @@ def test_verify_finds_the_first_defect(files, tmp_path):
     assert b"no damage" in printed and b"holes in the numbers: 0" in printed
     # A file between two others is missing.
     _, said, status = tool("--verify", files[0], files[2])
-    assert status != 0 and "the log goes on in" in said
+    assert status != 0 and "the log continues in" in said
     content = files[0].read_bytes()
     offsets = [int(line.split()[2]) for line in tool(files[0])[0].decode("latin-1").splitlines() if line.startswith("# at ")]
     for damage in range(40, len(content), len(content) // 25):

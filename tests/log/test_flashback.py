@@ -85,7 +85,7 @@ def test_what_cannot_be_undone_is_refused(mariadb):
     mariadb.query("update d.t set b='z'", "create table d.u (a int)", "flush binary logs")
     mariadb.query("set session binlog_format=statement", "update d.t set b='s'", "flush binary logs")
     files = sorted((mariadb.directory / "data").glob("bin.0*"))
-    for file, why in [(files[0], "not 'create database d'"), (files[1], "needs whole row images"), (files[2], "not 'create table d.u (a int)'"),
+    for file, why in [(files[0], "not 'create database d'"), (files[1], "requires full row images"), (files[2], "not 'create table d.u (a int)'"),
                       (files[3], "not 'update d.t set b='s''")]:
         done = run("paceline", "-B", file)
         assert done.returncode == 1 and why in done.stderr.decode(), (file, done.stderr)

@@ -9,6 +9,7 @@ import pytest
 
 from support.replication import (assert_same, change_master, replication_user, slave_status, wait_for, wait_for_replica)
 from support.servers import MariaDb, Paceline
+from support.waiting import let_run
 
 # The lowest threshold; a transaction of a few thousand rows exceeds it.
 SMALL = "--binlog_large_commit_threshold=10485760"
@@ -145,9 +146,8 @@ def test_killed_at_any_moment(server, seed, effort):
         transaction = threading.Thread(target=run)
         transaction.start()
         # Most of the moments are during its commit.
-        while transaction.is_alive() and not told:
-            time.sleep(0.002)
-        time.sleep(rng.uniform(0, 1.0))
+        wait_for(lambda: told or not transaction.is_alive(), "the commit to begin")
+        let_run(rng.uniform(0, 1.0))
         for client in clients:
             client.may_fail = True
         server.kill()

@@ -12,6 +12,7 @@ import pytest
 from support import workload
 from support.replication import assert_same, change_master, content, replication_user, slave_status, wait_for, wait_for_replica
 from support.servers import BINARY, ROOT, MariaDb, Paceline
+from support.waiting import let_run
 
 SCRIPT = (ROOT / "tests/log/every_type.sql").read_text()
 
@@ -97,7 +98,7 @@ def test_every_format(servers, format):
     primary.client("--default-character-set=utf8mb4", text=STATEMENTS)
     workload.create(primary)
     load = workload.Load(primary, 6, 1).start()
-    time.sleep(3)
+    let_run(3)
     load.stop()
     wait_for_replica(replica, primary)
     assert_same(primary, replica)
@@ -119,7 +120,7 @@ def test_killed_again_and_again(servers):
     load = workload.Load(primary, 8, 2).start()
     rng = random.Random(3)
     for number in range(10):
-        time.sleep(rng.random())
+        let_run(rng.random())
         if number % 3 == 1:
             primary.query(f"create table load_test.t{number} (id int primary key)", f"insert into load_test.t{number} values (1)")
         replica.kill()
@@ -179,12 +180,14 @@ def test_rows_among_statements_block_nobody(servers, statement):
         primary.query("begin", "insert into t.rowwise values (uuid())", "insert into t.held values (1)", "insert into t.later values (uuid())", "commit")
         [(_, end, *_)] = primary.query("show master status")
         wait_for(lambda: slave_status(replica)["Read_Master_Log_Pos"] == end, "the transaction to be received")
-        time.sleep(0.5)
+        # Its second statement comes to the lock of the other session.
+        let_run(0.5)
         # Tables changed after the waiting statement are not locked yet.
         replica.query("set lock_wait_timeout=5", "lock tables t.later write")
         stopping = threading.Thread(target=replica.query, args=[statement], daemon=True)
         stopping.start()
-        time.sleep(0.5)
+        # It waits, or is through already.
+        let_run(0.5)
         cursor.execute("unlock tables")
     stopping.join(20)
     assert not stopping.is_alive()

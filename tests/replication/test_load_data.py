@@ -221,7 +221,7 @@ def test_what_has_failed_on_the_primary(pair, file):
     assert content(replica)["d.t"] == [(3, "three", 0)]
 
 
-def test_filters(tmp_path, file):
+def test_load_data_obeys_the_replicas_filters(tmp_path, file):
     options = ["--server-id=2", "--replicate-ignore-table=d.ignored", "--replicate-wild-ignore-table=%.tmp%", "--replicate-rewrite-db=old->new",
                "--replicate-ignore-db=nothing"]
     with running(mariadb(tmp_path / "primary"), Paceline(tmp_path / "replica", *options)) as (primary, replica):

@@ -9,7 +9,6 @@ import os
 import random
 import ssl
 import struct
-import time
 import uuid
 import zlib
 from pathlib import Path
@@ -19,6 +18,7 @@ import pytest
 from support.fake_mysql import FakeMySql, events_of, numbers_of
 from support.replication import assert_same, change_master, slave_status, wait_for, wait_for_replica
 from support.servers import MariaDb, Paceline
+from support.waiting import let_run
 
 RECORDED = Path(__file__).resolve().parent / "mysql"
 
@@ -152,7 +152,7 @@ def test_kills_lose_nothing_and_repeat_nothing(replica, mysql, seed, use_gtid):
     for _ in range(5):
         primary.events_max = rng.randrange(5, events // 2)
         wait_for(lambda: primary.events_max == 0 or place(replica) == end_of(primary.logs), "the primary to have sent that")
-        time.sleep(rng.random() / 20)
+        let_run(rng.random() / 20)
         replica.kill()
         replica.start()
     primary.events_max = None

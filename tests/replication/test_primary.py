@@ -14,6 +14,7 @@ from support import workload
 from support.real_replicas import (ACCOUNT, allow_replicas, catch_up, change_master, check_runs, check_same_tables,
                                  replica_status, start_replica, wait_for, wait_for_io_error, without_places)
 from support.servers import ROOT, MariaDb, Paceline
+from support.waiting import let_run, stays
 
 SCRIPT = (ROOT / "tests/log/every_type.sql").read_text()
 
@@ -160,12 +161,12 @@ def test_large_transactions_and_packets(paceline, replica):
     assert check_same_tables(paceline, replica) == 10_004
 
 
-def test_reconnects(paceline, replica, seed):
+def test_a_replica_reconnects_under_load_without_loss(paceline, replica, seed):
     workload.create(paceline)
     start_replica(replica, paceline)
     load = workload.Load(paceline, 4, seed).start()
     for round in range(6):
-        time.sleep(0.3)
+        let_run(0.3)
         if round % 3 == 0:
             replica.query("stop slave io_thread", "start slave io_thread")
         elif round % 3 == 1:
@@ -184,7 +185,7 @@ def test_replica_survives_the_primarys_restarts(paceline, replica, seed):
     start_replica(replica, paceline)
     for kill in (True, False, True):
         load = workload.Load(paceline, 3, seed).start()
-        time.sleep(0.7)
+        let_run(0.7)
         if kill:
             paceline.kill()
         else:
@@ -197,7 +198,7 @@ def test_replica_survives_the_primarys_restarts(paceline, replica, seed):
 
 
 @pytest.mark.parametrize("checksum", ["NONE", "CRC32"])
-def test_checksums(paceline, replica, checksum):
+def test_a_replica_follows_with_and_without_checksums(paceline, replica, checksum):
     paceline.query(f"set global binlog_checksum={checksum}")
     fill(paceline)
     start_replica(replica, paceline)
@@ -219,7 +220,7 @@ def test_annotations_only_on_demand(paceline, replica):
     assert check_same_tables(paceline, replica) == 3
 
 
-def test_until(paceline, replica):
+def test_a_replica_stops_at_its_until_position(paceline, replica):
     fill(paceline, 10)
     end = gtid_pos(paceline)
     domain, server, number = end.split("-")
@@ -307,7 +308,7 @@ def test_a_history_that_began_elsewhere(paceline, replica):
     assert error.value.args[0] == 1956
 
 
-def test_purged(both, replica):
+def test_a_replica_that_needs_a_purged_file_gets_mariadbs_error(both, replica):
     def last_error(primary):
         replica.query("stop slave", "reset slave all", "reset master", "set global gtid_slave_pos='0-1-3'")
         for _ in range(2):
@@ -344,7 +345,7 @@ def test_wrong_starts_by_position(both, replica, file, position):
         assert ours == theirs
 
 
-def test_privilege(paceline, replica):
+def test_a_replica_without_the_privilege_is_refused(paceline, replica):
     paceline.query("create user nobody@'%' identified by 'pw'")
     replica.query(f"change master to master_host='127.0.0.1', master_port={paceline.port}, master_user='nobody', master_password='pw'",
                   "start slave")
@@ -353,12 +354,12 @@ def test_privilege(paceline, replica):
     assert "REPLICATION SLAVE" in text or "denied" in text.lower(), text
 
 
-def test_heartbeats(paceline, replica):
+def test_an_idle_replica_receives_heartbeats(paceline, replica):
     fill(paceline, 1)
     start_replica(replica, paceline, more="master_heartbeat_period=0.5")
     catch_up(replica, paceline)
     before = int(replica.query("show global status like 'Slave_received_heartbeats'")[0][1])
-    time.sleep(2.3)
+    let_run(2.3)
     received = int(replica.query("show global status like 'Slave_received_heartbeats'")[0][1]) - before
     assert 3 <= received <= 5
     check_runs(replica)
@@ -507,7 +508,8 @@ def test_many_idle_replicas(paceline):
     fill(paceline, 3)
     position = gtid_pos(paceline)
     first = dump(paceline, 999, position, heartbeat_seconds=60)
-    time.sleep(2)
+    # The server is at rest before its memory is measured.
+    let_run(2)
     before = memory_kilobytes(paceline)
     replicas = [dump(paceline, 1000 + number, position, heartbeat_seconds=60) for number in range(count)]
     streams = [events(connection) for connection in replicas]
@@ -516,10 +518,11 @@ def test_many_idle_replicas(paceline):
             kind, _, flags, _ = next(stream)
             if kind == 163 and flags & 0x20:
                 break
-    time.sleep(2.5)
+    # And again.
+    let_run(2.5)
     each = (memory_kilobytes(paceline) - before) / count
     ticks, woken = cpu_ticks(paceline), wakeups(paceline)
-    time.sleep(wait)
+    let_run(wait)
     ticks, woken = cpu_ticks(paceline) - ticks, wakeups(paceline) - woken
     start = time.monotonic()
     paceline.query("insert into t.a (v) values ('to all')")
@@ -553,7 +556,7 @@ def test_semi_sync_loses_nothing_that_was_acknowledged(paceline, semi_replica, s
     paceline.query("set global rpl_semi_sync_master_timeout=60000, global rpl_semi_sync_master_enabled=1")
     wait_for("the client", lambda: semi_status(paceline, "clients") == "1" and semi_status(paceline, "status") == "ON")
     load = workload.Load(paceline, 6, seed).start()
-    time.sleep(3)
+    let_run(3)
     asked = int(semi_status(paceline, "request_ack"))
     assert asked > 50 and int(semi_status(paceline, "yes_tx")) > 50
     assert semi_status(paceline, "no_tx") == "0" and semi_status(paceline, "status") == "ON"
@@ -572,7 +575,7 @@ def test_semi_sync_shutdown(paceline, semi_replica, seed):
     paceline.query("set global rpl_semi_sync_master_timeout=60000, global rpl_semi_sync_master_enabled=1")
     wait_for("the client", lambda: semi_status(paceline, "clients") == "1" and semi_status(paceline, "status") == "ON")
     load = workload.Load(paceline, 6, seed).start()
-    time.sleep(1)
+    let_run(1)
     start = time.monotonic()
     assert paceline.stop() == 0
     assert time.monotonic() - start < 5
@@ -631,7 +634,8 @@ def test_semi_sync_without_fallback(paceline, semi_replica):
         writer.start()
         wait_for("the commit to wait", lambda: semi_status(paceline, "wait_sessions") == str(number + 1))
     paceline.process.send_signal(signal.SIGSTOP)
-    time.sleep(0.1)
+    # No time out comes of a server that stood still for a moment.
+    let_run(0.1)
     paceline.process.send_signal(signal.SIGCONT)
     # A session that gives up cannot know the outcome; the commit is not visible yet.
     (killed,) = [row[0] for row in paceline.query("show processlist") if "is killed" in (row[7] or "")]
@@ -710,8 +714,7 @@ def test_semi_sync_waits_before_anybody_sees_it(paceline):
         replicas[number]._sock.sendall(struct.pack("<I", len(payload))[:3] + b"\0" + payload)
 
     acknowledge(0)
-    time.sleep(0.3)
-    assert paceline.query(count) == ((1,),) and writer.is_alive()
+    stays("one acknowledgement is not enough", lambda: paceline.query(count) == ((1,),) and writer.is_alive(), 0.3)
     acknowledge(1)
     writer.join(10)
     assert not writer.is_alive() and paceline.query(count) == ((2,),)

@@ -113,7 +113,7 @@ def test_a_server_that_is_not_a_replica_is_named(servers):
     for replica in (ours, theirs):
         catch_up(replica, primary)
     said = promote(ours, theirs, old_primary=primary, fails=True, replication_password="wrong")
-    assert "is the primary, and these do not replicate from it" in said and "replicates from it" not in said.split("these do not")[0]
+    assert "is the primary, but these servers do not replicate from it" in said and "replicates from it" not in said.split("these servers do not")[0]
     for server in (primary, theirs):
         assert f"  127.0.0.1:{server.port}: " in said
     assert said.count("Access denied") == 2
@@ -132,15 +132,15 @@ def test_the_candidate_does_not_come(servers):
     ours.query("stop slave")
     primary.query("insert into t.a values (2, 'late')")
     said = promote(ours, theirs, old_primary=primary, fails=True, timeout=2)
-    assert "it does not come to" in said
-    assert f"nothing was changed: 127.0.0.1:{primary.port} writes again, as before" in said
+    assert "it does not reach" in said
+    assert f"Nothing was changed: 127.0.0.1:{primary.port} accepts writes again" in said
     assert [server.query("select @@read_only")[0][0] for server in (primary, ours)] == [0, 1]
     primary.query("insert into t.a values (3, 'later')")
     catch_up(theirs, primary)
     # Another command made it read-only: another server may be the primary.
     primary.query("set global read_only=1")
     said = promote(ours, theirs, old_primary=primary, fails=True, timeout=2)
-    assert f"127.0.0.1:{primary.port} is read_only now, and no other server writes" in said
+    assert f"127.0.0.1:{primary.port} is read_only now, and no other server accepts writes" in said
     assert primary.query("select @@read_only") == ((1,),)
     ours.query("start slave")
     assert "is the primary" in promote(ours, theirs, old_primary=primary)
@@ -155,7 +155,7 @@ def test_a_number_that_another_has_used(servers):
     ours.query("stop slave", *[f"insert into t.a values ({n}, 'ours')" for n in (10, 11)])
     primary.query("insert into t.a values (20, 'late')")
     said = promote(ours, theirs, old_primary=primary, fails=True, timeout=2)
-    assert "it does not come to" in said
+    assert "it does not reach" in said
     assert [server.query("select @@read_only")[0][0] for server in (primary, ours)] == [0, 1]
 
 
@@ -167,7 +167,7 @@ def test_contradictions_are_refused(servers):
     ours.query("insert into t.a values (10, 'ours')")
     theirs.query("insert into t.a values (20, 'theirs')")
     said = promote(ours, theirs, fails=True)
-    assert "two servers have written one domain" in said and "nothing was changed" in said
+    assert "two servers have written the same domain" in said and "Nothing was changed" in said
     assert ours.query("select @@read_only") == ((1,),)
 
 
@@ -185,7 +185,7 @@ def test_what_a_replica_does_not_log(servers):
     primary.kill()
     last = theirs.query("select @@gtid_slave_pos")[0][0]
     said = promote(ours, theirs, fails=True)
-    assert f"127.0.0.1:{theirs.port} has {last}, which it does not log" in said and f"127.0.0.1:{ours.port} lacks" in said
+    assert f"127.0.0.1:{theirs.port} has {last}, which 127.0.0.1:{ours.port} lacks and cannot fetch" in said
     assert ours.query("select @@read_only") == ((1,),)
     # Without the replica they are lost, as the operator has decided.
     assert "is the primary" in promote(ours)
@@ -201,10 +201,10 @@ def test_servers_are_named_as_other_commands_name_them(servers):
     assert "nowhere.invalid:3306: cannot connect" in said("nowhere.invalid")
     assert "[::1]:1: cannot connect" in said("[::1]:1")
     for wrong in ("nowhere:x", "nowhere:70000", ":3306"):
-        assert f"'{wrong}': that is no address: HOST, HOST:PORT, [IPV6]:PORT or the path of a UNIX socket" in said(wrong)
+        assert f"'{wrong}': invalid address; expected HOST, HOST:PORT, [IPV6]:PORT or the path of a UNIX socket" in said(wrong)
     # Its socket is of no use to other servers.
-    assert f"{ours.socket}: a replica is to connect to that server" in said(str(ours.socket))
-    assert f"{primary.socket}: a replica is to connect to that server" in said(f"127.0.0.1:{ours.port}", f"--old-primary={primary.socket}")
+    assert f"{ours.socket}: a replica must be able to connect to this server" in said(str(ours.socket))
+    assert f"{primary.socket}: a replica must be able to connect to this server" in said(f"127.0.0.1:{ours.port}", f"--old-primary={primary.socket}")
     assert ours.query("select @@read_only") == ((1,),)
 
 
@@ -236,7 +236,7 @@ def test_a_primary_that_lives_is_not_passed_over(servers):
 
     def refused(sign):
         said = promote(ours, theirs, fails=True)
-        assert f"the servers replicate from {address}, which is not named and lives: {sign}" in said, said
+        assert f"the servers replicate from {address}, which was not given and is alive: {sign}" in said, said
         assert f"--old-primary={address} makes it a replica" in said and "--force" in said
         assert [server.query("select @@read_only")[0][0] for server in (ours, theirs)] == [1, 1]
 
@@ -249,11 +249,11 @@ def test_a_primary_that_lives_is_not_passed_over(servers):
     refused("it answers")
     primary.process.send_signal(signal.SIGSTOP)
     try:
-        refused("it accepts connections and says nothing")
+        refused("it accepts connections but sends nothing")
     finally:
         primary.process.send_signal(signal.SIGCONT)
     said = promote(ours, theirs, more=["--force"])
-    assert f"warning: {address} lives" in said and "is lost" in said
+    assert f"warning: {address} is alive" in said and "are lost" in said
     assert f"127.0.0.1:{ours.port} is the primary" in said
     assert primary.query("select @@read_only") == ((0,),)
 
@@ -265,7 +265,7 @@ def test_one_server_under_two_names(servers):
     port = ours.port
     for said in (promote(ours, theirs, old_primary=ours, fails=True), promote(ours, theirs, ours, fails=True),
                  promote(ours, theirs, fails=True, more=[f"--old-primary=localhost:{port}"])):
-        assert f"127.0.0.1:{port} and " in said and "are one server, or two with one server_id (2)" in said and "Nothing was changed" in said
+        assert f"127.0.0.1:{port} and " in said and "are the same server, or have the same server_id (2)" in said and "Nothing was changed" in said
     assert ours.query("select @@read_only") == ((1,),)
     assert replica_status(ours)["Slave_IO_Running"] == "Yes"
 
@@ -277,10 +277,10 @@ def test_a_server_that_does_not_answer_may_have_transactions(servers):
     primary.kill()
     theirs.stop()
     said = promote(ours, theirs, fails=True)
-    assert f"127.0.0.1:{theirs.port}: cannot connect" in said and "What it has cannot be known, and nothing was changed" in said
+    assert f"127.0.0.1:{theirs.port}: cannot connect" in said and "It is unknown which transactions it has, so nothing was changed" in said
     assert ours.query("select @@read_only") == ((1,),)
     said = promote(ours, theirs, more=["--force"])
-    assert "it is left out, and what only it has is lost" in said
+    assert "it is left out, and transactions that only it has are lost" in said
     # None of them acknowledges commits.
     assert "rpl_semi_sync_slave_enabled is OFF" in said
     assert ours.query("select @@read_only") == ((0,),)
@@ -292,6 +292,6 @@ def test_replicas_that_are_not_named(servers):
     for replica in (ours, theirs):
         catch_up(replica, primary)
     said = promote(ours, old_primary=primary)
-    assert "warning: server 3 (" in said and f"replicates from 127.0.0.1:{primary.port}, is not named" in said
+    assert "warning: server 3 (" in said and f"replicates from 127.0.0.1:{primary.port}, was not given" in said
     ours.query("insert into t.a values (2, 'new primary')")
     catch_up(theirs, ours)

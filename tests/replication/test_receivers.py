@@ -6,8 +6,10 @@ import time
 
 import pymysql
 import pytest
-from support.replication import (assert_same, change_master, gtid_position, replication_user, slave_status, wait_for, wait_for_replica)
+from support.replication import (assert_same, change_master, gtid_position, replication_user, slave_status, wait_for, wait_for_replica,
+                                 waiting_commits)
 from support.servers import MariaDb, Paceline
+from support.waiting import let_run, stays
 
 
 @pytest.fixture
@@ -74,15 +76,14 @@ def test_an_acknowledgement_is_for_every_domain(ours):
         told.append(table)
 
     writers = [threading.Thread(target=write, args=pair) for pair in ((1, "t"), (0, "u"))]
-    for writer in writers:
+    for number, writer in enumerate(writers, 1):
         writer.start()
-        time.sleep(0.3)
+        wait_for(lambda: waiting_commits(primary) == number, "the commit to wait for its acknowledgement")
     with replica.connect() as holder, holder.cursor() as cursor:
         cursor.execute("lock tables d.t read")
         start_slave(replica)
         wait_for(lambda: replica.query("select count(*) from d.u") == ((1,),), "the other domain to be applied")
-        time.sleep(1)
-        assert told == [], "told durable on a replica that cannot have it"
+        stays("no commit is told durable on a replica that cannot have it", lambda: told == [], 1)
         cursor.execute("unlock tables")
     for writer in writers:
         writer.join(30)
@@ -191,7 +192,8 @@ def test_a_position_does_not_go_back_to_filtered_transactions(pair):
         start_slave(replica)
         wait_for(lambda: slave_status(replica)["Exec_Master_Log_Pos"] >= end, "the end")
         wait_for(lambda: replica.query("select count(*) from d.t") == ((number + 1,),), "the row")
-        time.sleep(0.2)
+        # The position is logged a moment after the row.
+        let_run(0.2)
         replica.query("stop slave")
     start_slave(replica)
     primary.query("insert into d.t values (3)")
@@ -320,8 +322,7 @@ def test_an_idle_connection_lives_on_heartbeats(servers, kind):
     assert replica.query("show status like 'slave_heartbeat_period'") == (("Slave_heartbeat_period", "1.000"),)
     dumps = "select id from information_schema.processlist where command like 'Binlog Dump%'"
     [dump] = primary.query(dumps)
-    time.sleep(5)
-    assert primary.query(dumps) == (dump,)
+    stays("the connection of the replica", lambda: primary.query(dumps) == (dump,), 5)
     [(_, heartbeats)] = replica.query("show status like 'slave_received_heartbeats'")
     assert 3 <= int(heartbeats) <= 6
     change_master(replica, primary, connection="given", port=1, master_heartbeat_period=7)

@@ -11,6 +11,7 @@ import pytest
 from support.line import Line, Slow
 from support.replication import (assert_same, change_master, gtid_position, replication_user, slave_status, wait_for, wait_for_replica)
 from support.servers import MariaDb, Paceline
+from support.waiting import let_run
 
 
 @pytest.fixture
@@ -117,7 +118,7 @@ def test_a_broken_connection_is_resumed(pair, seed):
     writer = threading.Thread(target=write)
     writer.start()
     for _ in range(8):
-        time.sleep(rng.uniform(0.05, 0.4))
+        let_run(rng.uniform(0.05, 0.4))
         line.cut()
     stop.set()
     writer.join()
@@ -171,7 +172,7 @@ def test_kills_lose_nothing_and_repeat_nothing(pair, seed, effort):
     writer = threading.Thread(target=write)
     writer.start()
     for _ in range(int(5 * effort)):
-        time.sleep(rng.uniform(0.1, 0.6))
+        let_run(rng.uniform(0.1, 0.6))
         replica.kill()
         replica.start()
         try:
@@ -551,7 +552,7 @@ def test_a_primary_that_was_killed_is_reconnected(pair):
 
         writer = threading.Thread(target=write)
         writer.start()
-        time.sleep(0.4)
+        let_run(0.4)
         primary.kill()
         stop.set()
         writer.join()
@@ -590,7 +591,7 @@ def test_positions_hold_through_kills_by_file_and_position_in_several_domains(pa
     writer.start()
     rng = random.Random(seed)
     for _ in range(4):
-        time.sleep(rng.uniform(0.1, 0.5))
+        let_run(rng.uniform(0.1, 0.5))
         replica.kill()
         replica.start()
     stop.set()

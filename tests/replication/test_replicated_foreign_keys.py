@@ -10,6 +10,7 @@ import pymysql
 from support.chains import chains, wait_for_all
 from support.replication import assert_same, slave_status
 from support.servers import MariaDb, Paceline
+from support.waiting import let_run
 
 CHAINS = {
     "paceline-mariadb": [Paceline, MariaDb],
@@ -91,6 +92,7 @@ class Load:
                 if error.args and error.args[0] not in (0, 1020, 1053, 1213, 2003, 2006, 2013):
                     self.wrong.append(error)
                     return
+                # The server is away for a while.
                 time.sleep(0.05)
 
     def stop(self):
@@ -114,7 +116,7 @@ def test_a_random_load(chain, seed, effort):
     chain[0].query("create database f", *TABLES)
     wait_for_all(chain)
     load = Load(chain[0], 4, seed)
-    time.sleep(3 * effort)
+    let_run(3 * effort)
     load.stop()
     assert load.changed > 50
     wait_for_all(chain)
@@ -132,7 +134,7 @@ def test_kills_among_actions(chain, seed, effort):
     ours = next(server for server in chain if isinstance(server, Paceline))
     load = Load(chain[0], 4, seed)
     for _ in range(max(2, int(4 * effort))):
-        time.sleep(rng.uniform(0.2, 0.7))
+        let_run(rng.uniform(0.2, 0.7))
         ours.kill()
         ours.start()
         assert_whole(ours)

@@ -128,7 +128,7 @@ def test_two_domains(servers):
         assert ids(before.split(",")[0]) == (1, *own)
 
 
-def test_refusals(servers):
+def test_a_snapshot_in_the_past_refuses_writes_and_unknown_positions(servers):
     primary, replica, _ = servers
     primary.query("insert into d.t values (1, 0, 'a')")
     position = primary.query("select @@gtid_binlog_pos")[0][0]

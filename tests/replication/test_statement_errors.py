@@ -1,12 +1,12 @@
 """Statements that failed on a MariaDB primary in statement format after they had changed tables without transactions."""
 
 import threading
-import time
 
 import pymysql
 import pytest
 from support.replication import assert_same, change_master, replication_user, slave_status, wait_for, wait_for_replica
 from support.servers import MariaDb, Paceline
+from support.waiting import let_run
 
 
 @pytest.fixture
@@ -112,7 +112,8 @@ def test_a_statement_that_stop_slave_interrupts_is_not_skipped(pair):
         primary.query("insert into d.t values (1, 1)")
         [(_, end, *_)] = primary.query("show master status")
         wait_for(lambda: int(slave_status(replica)["Read_Master_Log_Pos"]) == int(end), "the statement to be received")
-        time.sleep(0.5)
+        # The statement comes to the lock of another session.
+        let_run(0.5)
         replica.query("stop slave")
         cursor.execute("unlock tables")
     assert replica.query("select * from d.t") == ()

@@ -2,13 +2,13 @@
 positions."""
 
 import random
-import time
 
 import pymysql
 from support import workload
 from support.chains import chains, wait_for_all
 from support.replication import assert_same, gtid_position, slave_status, wait_for, wait_for_replica
 from support.servers import ROOT, MariaDb, Paceline
+from support.waiting import let_run
 
 SCRIPT = (ROOT / "tests/log/every_type.sql").read_text()
 CHAINS = {
@@ -50,7 +50,7 @@ def test_a_random_load_with_kills(chain, seed, effort):
             for replica, primary in zip(chain[1:place + 1], chain):
                 wait_for_replica(replica, primary)
         victim.kill()
-        time.sleep(rng.uniform(0, 0.2))
+        let_run(rng.uniform(0, 0.2))
         victim.start()
         # Every state that a reader of a replica sees was one of the primary's.
         for replica in chain[1:]:

@@ -37,7 +37,7 @@ def cases():
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=["none", "non-lossy", "lossy", "both"])
-def test_conversions(servers, setting):
+def test_values_of_other_column_types_are_converted_as_by_mariadb(servers, setting):
     primary = servers(MariaDb, 1, "--log-bin=b", "--binlog-format=ROW")
     replication_user(primary)
     primary.query("create database d")

@@ -2,11 +2,11 @@
 either order; definitions against existing plans. Most of it runs against a MariaDB too."""
 
 import threading
-import time
 
 import pymysql
 import pytest
 from support.servers import MariaDb, Paceline
+from support.waiting import let_run
 
 LEVELS = ["read committed", "repeatable read", "serializable"]
 
@@ -221,7 +221,7 @@ def test_many_at_once(tables, effort):
     threads = [threading.Thread(target=work, args=(script,)) for script in scripts * 2]
     for thread in threads:
         thread.start()
-    time.sleep(2 * effort)
+    let_run(2 * effort)
     stop.set()
     for thread in threads:
         thread.join()

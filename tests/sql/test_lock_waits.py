@@ -7,6 +7,7 @@ import pymysql
 import pytest
 
 from support.servers import MariaDb, Paceline
+from support.waiting import wait_for
 
 WAITING = "select trx_mysql_thread_id, trx_query, trx_operation_state, trx_isolation_level from information_schema.innodb_trx where trx_state = 'LOCK WAIT'"
 BLOCKED = """select waiting.trx_mysql_thread_id, blocking.trx_mysql_thread_id, wanted.lock_table, wanted.lock_index, wanted.lock_mode, held.lock_mode
@@ -25,6 +26,11 @@ def server(request, tmp_path):
     server.close()
 
 
+def wait_for_transactions(what, condition):
+    # MariaDB refreshes these tables only if they have not been read for 0.1 s.
+    return wait_for(what, condition, 30, pause_seconds=0.2)
+
+
 def test_a_statement_that_waits_for_a_row_is_shown_with_its_blocker(server):
     with server.connect(autocommit=False, database="t") as holder, server.connect(database="t") as waiter:
         with holder.cursor() as cursor:
@@ -32,18 +38,15 @@ def test_a_statement_that_waits_for_a_row_is_shown_with_its_blocker(server):
         statement = "delete from a where id = 1"
         thread = threading.Thread(target=lambda: waiter.cursor().execute(statement))
         thread.start()
-        deadline = time.monotonic() + 30
-        # MariaDB refreshes these tables only if they have not been read for 0.1 s.
-        while not (waiting := server.query(WAITING)) and time.monotonic() < deadline:
-            time.sleep(0.2)
+        waiting = wait_for_transactions("the statement to wait", lambda: server.query(WAITING))
         assert waiting == ((waiter.thread_id(), statement, "starting index read", "REPEATABLE READ"),)
         assert server.query(BLOCKED) == ((waiter.thread_id(), holder.thread_id(), "`t`.`a`", "PRIMARY", "X", "X"),)
         [(modified,)] = server.query(f"select trx_rows_modified from information_schema.innodb_trx where trx_mysql_thread_id = {holder.thread_id()}")
         assert modified == 1
         holder.rollback()
         thread.join(30)
-        time.sleep(0.2)
-        assert server.query("select * from information_schema.innodb_trx") == ()
+        transactions = "select * from information_schema.innodb_trx"
+        wait_for_transactions("the transactions to end", lambda: server.query(transactions) == ())
 
 
 def test_they_need_the_process_privilege(server):
@@ -86,9 +89,7 @@ def test_a_row_is_locked_before_its_subquery_waits(server):
 
         thread = threading.Thread(target=delete)
         thread.start()
-        deadline = time.monotonic() + 30
-        while not server.query(WAITING) and time.monotonic() < deadline:
-            time.sleep(0.2)
+        wait_for_transactions("the statement to wait", lambda: server.query(WAITING))
         one.cursor().execute("select * from c for update")
         one.commit()
         thread.join(30)

@@ -3,12 +3,12 @@ sessions continue, and all memory is released."""
 
 import struct
 import threading
-import time
 
 import pymysql
 import pytest
 from pymysql.constants import COMMAND
 from support.servers import Paceline
+from support.waiting import wait_for
 
 SERVER_LIMIT = 24 << 20
 DISTINCT = "select count(distinct concat(a.c, b.c)) from d.s a, d.s b where b.id < 100"
@@ -42,10 +42,7 @@ def all_sessions_bytes(server):
 
 
 def wait_until_given_back(server):
-    deadline = time.monotonic() + 20
-    while all_sessions_bytes(server) > 200_000:
-        assert time.monotonic() < deadline, f"{all_sessions_bytes(server)} bytes are still taken"
-        time.sleep(0.01)
+    wait_for("the memory to be free again", lambda: all_sessions_bytes(server) <= 200_000, 20)
 
 
 def test_statements_that_collect_without_end_do_not_end_the_server(server):

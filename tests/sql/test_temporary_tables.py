@@ -1,7 +1,6 @@
 """Temporary tables and their surroundings: the session's end, privileges, a read-only server, the log, limits.
 Everything that a script can express is in temporary_tables.sql. Tests that a MariaDB can run are run against one too."""
 
-import time
 
 import mysql.connector
 import pymysql
@@ -62,8 +61,10 @@ def test_a_reset_session_has_none(server, how):
         cursor.execute("begin")
         cursor.execute("insert into s values (1)")
         if how == "kill":
-            server.query(f"kill {session.thread_id()}")
-            time.sleep(0.2)
+            number = session.thread_id()
+            server.query(f"kill {number}")
+            listed = f"select 1 from information_schema.processlist where id = {number}"
+            wait_for(lambda: server.query(listed) == (), "the session to end")
             session.connect()
             cursor = session.cursor()
         else:
@@ -140,7 +141,7 @@ def test_what_is_logged_restores(paceline, tmp_path):
     paceline.query("drop table t.kept, t.kept2")
 
 
-def test_privileges(server):
+def test_a_temporary_table_needs_no_privilege_but_the_one_to_create_it(server):
     server.query("create table t.base (a int)", "create user maker@localhost", "create user reader@localhost",
                  "grant create temporary tables on t.* to maker@localhost", "grant select on t.* to reader@localhost")
     try:

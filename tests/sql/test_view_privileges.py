@@ -59,7 +59,7 @@ def servers(tmp_path):
 
 
 @pytest.mark.parametrize("user", STATEMENTS)
-def test_privileges(servers, user):
+def test_view_privileges_are_mariadbs(servers, user):
     ours, theirs = (answers(server, user, STATEMENTS[user]) for server in servers)
     assert ours == theirs
 

@@ -240,11 +240,13 @@ class Session:
                     self.event(data)
                 reached = end
         while self.server.is_open:
+            # The period of heartbeats.
             time.sleep(0.2)
             self.event(event(HEARTBEAT, name.encode(), ARTIFICIAL, reached))
 
     def event(self, data):
         while self.server.events_max is not None and self.server.events_max <= 0:
+            # The pause of a loop that waits.
             time.sleep(0.01)
         if self.server.events_max is not None:
             self.server.events_max -= 1

@@ -113,6 +113,7 @@ class Slow(Line):
 
     def passed(self, data, from_server):
         if from_server:
+            # The line is slow.
             time.sleep(len(data) / self.bytes_each_second)
         return data
 

@@ -233,6 +233,7 @@ class Requests(BaseHTTPRequestHandler):
             storage.reading.append(name)
             storage.read_at_once.append(list(storage.reading))
         try:
+            # The service is slow.
             time.sleep(storage.delay)
             if storage.rate is None:
                 return self.answer(200, content, **headers)
@@ -240,6 +241,7 @@ class Requests(BaseHTTPRequestHandler):
             piece = max(1, int(storage.rate / 20))
             for at in range(0, len(content), piece):
                 self.wfile.write(content[at:at + piece])
+                # The service is slow.
                 time.sleep(len(content[at:at + piece]) / storage.rate)
         except OSError:
             # The client has disconnected.

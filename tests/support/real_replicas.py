@@ -1,9 +1,10 @@
 """Replicas and primaries of both kinds: connecting them, waiting, comparing."""
 
 import re
-import time
 
 import pymysql
+
+from support.waiting import wait_for
 
 ACCOUNT = "repl"
 PASSWORD = "pw"
@@ -35,17 +36,6 @@ def replica_status(replica, name=""):
     with replica.connect(cursorclass=pymysql.cursors.DictCursor) as connection, connection.cursor() as cursor:
         cursor.execute(f"show slave {name} status")
         return cursor.fetchone() or {}
-
-
-def wait_for(what, condition, seconds=WAIT_SECONDS_MAX):
-    """Waits until the condition returns something true, and returns it."""
-    deadline = time.monotonic() + seconds
-    while True:
-        found = condition()
-        if found:
-            return found
-        assert time.monotonic() < deadline, f"waited in vain: {what}"
-        time.sleep(0.02)
 
 
 def check_runs(replica):

@@ -1,7 +1,7 @@
 """Helpers for tests of replication: connections to a primary by their settings, waiting for a replica, comparing two
 servers through PyMySQL."""
 
-from support import real_replicas
+from support import real_replicas, waiting
 from support.real_replicas import user_tables
 
 WAIT_SECONDS_MAX = 30
@@ -31,7 +31,13 @@ def slave_status(replica, connection=""):
 
 def wait_for(condition, what, seconds=WAIT_SECONDS_MAX):
     """Waits until `condition` returns something true, and returns it."""
-    return real_replicas.wait_for(what, condition, seconds)
+    return waiting.wait_for(what, condition, seconds)
+
+
+def waiting_commits(primary):
+    """Returns the number of commits that wait for an acknowledgement."""
+    [(_, number)] = primary.query("show status like 'rpl_semi_sync_master_wait_sessions'")
+    return int(number)
 
 
 def gtid_position(server):

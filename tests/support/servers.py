@@ -90,6 +90,7 @@ class Server:
                     raise AssertionError(f"{self} ended with {self.process.returncode}:\n{self.said()}") from None
                 if time.monotonic() > deadline:
                     raise AssertionError(f"{self} does not answer:\n{self.said()}") from None
+                # The pause of a loop that waits.
                 time.sleep(0.02)
 
     def connect(self, **options):

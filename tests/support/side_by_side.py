@@ -54,14 +54,21 @@ class Session:
             columns = [self.described(column) for column in cursor._result.fields] if self.metadata and names else names
             rows = cursor.fetchall()
             affected = cursor.rowcount
+            # A statement of several parts has several results.
+            more = []
+            try:
+                while cursor.nextset():
+                    more.append(([column[0] for column in cursor.description or ()], cursor.fetchall(), cursor.rowcount))
+            except pymysql.MySQLError as error:
+                more.append(("error", error.args))
             warnings = ()
-            if cursor._result.warning_count:
+            if cursor._result is None or cursor._result.warning_count:
                 cursor.execute("show warnings")
                 warnings = heard(cursor.fetchall())
             if statement == "show warnings":
                 rows = heard(rows)
                 affected = len(rows)
-            return columns, rows, affected, warnings
+            return (columns, rows, affected, warnings, *more)
 
     def close(self):
         with contextlib.suppress(pymysql.MySQLError):

@@ -13,9 +13,10 @@ acknowledged and the last attempted number.
 
 import random
 import threading
-import time
 
 import pymysql
+
+from support.waiting import let_run
 
 ACCOUNTS = 20
 AMOUNT_EACH = 1000
@@ -136,4 +137,4 @@ def check(server, load, loses_acknowledged=False):
 
 
 def for_a_while(rng, least=0.2, most=1.5):
-    time.sleep(rng.uniform(least, most))
+    let_run(rng.uniform(least, most))

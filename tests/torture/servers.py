@@ -120,7 +120,7 @@ class Cluster:
                 server.is_copy, server.is_remade = True, copied == "rows"
                 return tried, True
             except AssertionError as refusal:
-                if not any(redefined in str(refusal) for redefined in ("error 1146", "run the command again", "try again when fewer are")):
+                if not any(redefined in str(refusal) for redefined in ("error 1146", "run the command again", "too often to take a snapshot")):
                     raise
         shutil.rmtree(directory.parent)
         return tried, False
@@ -160,7 +160,7 @@ class Cluster:
         transactions; `None` if its tables hold some of them: then it is dropped from the cluster."""
         command = [BINARY, "rewind", f"127.0.0.1:{primary.port}", "--datadir", old_primary.datadir, f"--user={ACCOUNT}", f"--password={PASSWORD}"]
         result = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_SECONDS_MAX * 2)
-        if "the tables hold transactions that" in result.stderr:
+        if "the tables contain transactions that" in result.stderr:
             self.servers.remove(old_primary)
             old_primary.close()
             return None

@@ -1,28 +1,30 @@
 """Martin Kleppmann's Hermitage cases as golden scripts: they show which anomalies each isolation level allows.
 
-A script in hermitage/ contains cases. A case begins with `# name`, and has the table `test` with the rows (1, 10) and
-(2, 20). Each line `t1: statement` is followed by the session's answer, and by the answers that other sessions got
-because of it:
+A script in hermitage/ has the format of all golden scripts (CONTRIBUTING.md). It consists of cases. A case begins with
+`# name`, and has the table `test` with the rows (1, 10) and (2, 20). After `---` stand the sessions' answers, one for
+each statement, then those that other sessions got because of the last statement:
 
-    t2: update test set value = 12 where id = 1
-        waits
-    t1: commit
-        ok
-        then t2: ok
+    t2: > update test set value = 12 where id = 1
+    ---
+    t2: waits
+
+    t1: > commit
+    ---
+    t1: ok
+    then t2: ok
 
 `UPDATE_GOLDENFILES=1 pytest tests/torture/test_hermitage.py` writes the server's present answers to the scripts.
 """
 
 import os
 import queue
-import re
 import threading
 from pathlib import Path
 
 import pymysql
 import pytest
 
-SCRIPTS = sorted((Path(__file__).parent / "hermitage").glob("*.txt"))
+SCRIPTS = sorted((Path(__file__).parent / "hermitage").iterdir())
 # Time for which a statement that must wait is watched, and time limit for a statement that must end.
 WATCHED_SECONDS, PATIENCE_SECONDS = 0.15, 60
 
@@ -94,35 +96,57 @@ def play(server, level, lines, expected):
 
 
 def cases(text):
-    """Yields the name, the lines, and the answers to each line, of each case."""
-    for case in re.split(r"^(?=# )", text, flags=re.M):
-        if not case.startswith("# "):
-            continue
-        name, *rest = [line for line in case.splitlines() if line.strip()]
-        lines, answers = [], []
-        for line in rest:
-            if line.startswith(" "):
-                answers[-1].append(line)
-            else:
-                lines.append(line)
-                answers.append([])
-        yield name, lines, answers
+    """Yields the comments, the lines, and the answers to each line, of each case."""
+    blocks = [block for block in text.split("\n\n") if "\n---\n" in block]
+    case = None
+    for block in blocks:
+        head, told = (part.splitlines() for part in block.split("\n---\n"))
+        name = [line for line in head if line.startswith("#")]
+        if name:
+            if case:
+                yield case
+            case = (name, [], [])
+        lines = [line.replace(": > ", ": ", 1) for line in head if not line.startswith("#")]
+        answers = [["    " + answer.split(": ", 1)[1]] for answer in told[: len(lines)]]
+        answers[-1] += ["    " + answer for answer in told[len(lines) :]]
+        case[1].extend(lines)
+        case[2].extend(answers)
+    yield case
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=[script.stem for script in SCRIPTS])
+def script_of(name, found):
+    """Returns a case as it is written: a block ends where a session waits, or another one goes on."""
+    blocks, lines, answers = [], list(name), []
+    for line in found:
+        if not line.startswith(" "):
+            if not answers or answers[-1].startswith("then ") or answers[-1].endswith((": waits", ": when it has waited")):
+                if answers:
+                    blocks.append("\n".join([*lines, "---", *answers]))
+                    lines, answers = [], []
+            who, statement = line.split(": ", 1)
+            lines.append(f"{who}: > {statement}")
+        elif line.startswith("    then "):
+            answers.append(line.strip())
+        else:
+            answers.append(f"{who}: {line.strip()}")
+    blocks.append("\n".join([*lines, "---", *answers]))
+    return "\n\n".join(blocks)
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=[script.name for script in SCRIPTS])
 def test_hermitage_cases_give_the_recorded_answers(server, script):
     server.query("create database if not exists t")
-    if script.stem == "repeatable_read" and type(server).__name__ == "MariaDb":
+    if script.name == "repeatable_read" and type(server).__name__ == "MariaDb":
         server.query("set global innodb_snapshot_isolation=ON")
-    level = script.stem.replace("_", " ")
+    level = script.name.replace("_", " ")
     text = script.read_text()
     updates = bool(os.environ.get("UPDATE_GOLDENFILES"))
-    written = [text.split("# ", 1)[0]]
+    written = [text.split("\n\n", 1)[0]]
     for name, lines, answers in cases(text):
         found = play(server, level, lines, None if updates else answers)
         if updates:
-            written.append("\n".join([name, *found]) + "\n\n")
+            written.append(script_of(name, found))
         else:
             assert found == [text for line, told in zip(lines, answers) for text in (line, *told)], name
     if updates:
-        script.write_text("".join(written).rstrip() + "\n")
+        script.write_text("\n\n".join(written) + "\n")

@@ -15,7 +15,7 @@ SECONDS = 8
 
 @pytest.mark.parametrize("which", ["fixed", "random"])
 @pytest.mark.parametrize("part", PARTS)
-def test_part(part, which, tmp_path, seed):
+def test_a_short_run_of_each_part_finds_nothing(part, which, tmp_path, seed):
     chosen = seed if which == "fixed" else random.SystemRandom().randrange(1 << 31)
     evidence = Path("torture-evidence") if which == "random" else tmp_path
     print(f"seed {chosen}")

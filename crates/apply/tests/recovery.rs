@@ -430,6 +430,7 @@ fn child() {
                 n += 1;
                 run_rebuild(&manager, &session, n);
                 writeln!(std::io::stdout().lock(), "ack {THREADS} {n}").unwrap();
+                // The pause between two rebuilds.
                 std::thread::sleep(Duration::from_millis(20));
             }
         });
@@ -539,6 +540,7 @@ fn a_killed_server_loses_nothing_acknowledged() {
             }
             last
         });
+        // Kills it at a random moment.
         std::thread::sleep(Duration::from_millis(rand::random_range(100..1500)));
         child.kill().unwrap();
         child.wait().unwrap();

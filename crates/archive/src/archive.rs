@@ -7,7 +7,7 @@ use crate::options::{ArchiveOptions, Candidates};
 use crate::retention::RetentionTask;
 use crate::serve::registry::Sessions;
 use paceline_binlog::Log;
-use paceline_replication::primary::{Primary, ServedLog};
+use paceline_log_stream::primary::{Primary, ServedLog};
 use paceline_txn::{LeaseRegistry, SendLimit};
 use paceline_types::ServerId;
 use paceline_wire::tls::ServerTls;

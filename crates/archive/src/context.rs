@@ -7,7 +7,7 @@ use crate::log_start::LogStart;
 use crate::options::{Account, SemiSync};
 use crate::writer::Writer;
 use paceline_binlog::{GtidPosition, Log};
-use paceline_replication::replica::definition::TlsSettings;
+use paceline_log_stream::source::definition::TlsSettings;
 use paceline_txn::{LeaseRegistry, SendLimit};
 use paceline_types::ServerId;
 use parking_lot::Mutex;

@@ -71,3 +71,128 @@ pub async fn index_from_storage(
     written.map_err(Error::system(format!("write {}", index.display())))?;
     Ok(files.len())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::ArchiveDisk;
+    use crate::disk::seekable::compress;
+    use crate::test_support::{fill, open_log, run};
+    use paceline_simulated_store::{Failure, SimulatedStore};
+    use std::fs;
+    use std::sync::Arc;
+
+    const FILES: u64 = 3;
+
+    /// Returns the closed files of a log as objects: name and content.
+    fn objects() -> Vec<(String, Vec<u8>)> {
+        let directory = tempfile::tempdir().unwrap();
+        let log = open_log(ArchiveDisk::default(), directory.path());
+        fill(&log, FILES);
+        let object = |number| {
+            let name = format!("archive.{number:06}");
+            let compressed = directory.path().join(format!("{name}{COMPRESSED}"));
+            compress(&directory.path().join(&name), &compressed).unwrap();
+            (format!("{name}{COMPRESSED}"), fs::read(compressed).unwrap())
+        };
+        (1..=FILES).map(object).collect()
+    }
+
+    fn store_with(objects: &[(String, Vec<u8>)]) -> SimulatedStore {
+        let store = SimulatedStore::new();
+        objects
+            .iter()
+            .for_each(|(name, content)| run(store.replace(name, content.clone())));
+        store
+    }
+
+    fn filled_store() -> SimulatedStore {
+        store_with(&objects())
+    }
+
+    fn open(store: &SimulatedStore) -> (ObjectStorage, Fetcher) {
+        let storage = ObjectStorage::of_store(Arc::new(store.clone()), "there");
+        let fetcher = Fetcher::start_with(|| Ok(storage.clone())).unwrap();
+        (storage, fetcher)
+    }
+
+    fn fill_directory(store: &SimulatedStore, directory: &Path) -> Result<usize> {
+        let (storage, fetcher) = open(store);
+        run(index_from_storage(&storage, &fetcher, directory, "archive"))
+    }
+
+    #[test]
+    fn an_empty_directory_gets_the_log_of_the_storage_and_continues_it() {
+        let store = filled_store();
+        run(store.replace("other.000009.zst", "x"));
+        run(store.replace("archive.notes.zst", "x"));
+        let directory = tempfile::tempdir().unwrap();
+        assert_eq!(fill_directory(&store, directory.path()).unwrap(), 3);
+        let index = fs::read_to_string(directory.path().join("archive.index")).unwrap();
+        assert_eq!(index, "./archive.000001\n./archive.000002\n./archive.000003\n");
+        let (_, fetcher) = open(&store);
+        let log = open_log(ArchiveDisk::new(Some(fetcher)), directory.path());
+        assert_eq!(log.state().to_string(), "0-1-3");
+        assert!(log.find("0-1-2".parse().unwrap()).unwrap().is_some());
+        assert_eq!(log.files().last().unwrap().name, "archive.000004");
+    }
+
+    #[test]
+    fn a_directory_with_an_index_and_an_empty_storage_are_left_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        assert_eq!(
+            fill_directory(&SimulatedStore::new(), directory.path()).unwrap(),
+            0
+        );
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+        let store = filled_store();
+        fs::write(directory.path().join("archive.index"), "./archive.000007\n").unwrap();
+        assert_eq!(fill_directory(&store, directory.path()).unwrap(), 0);
+        assert!(store.take_requests().is_empty());
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_hole_in_the_log_and_a_damaged_file_are_refused() {
+        let store = filled_store();
+        run(store.replace("archive.000005.zst", "x"));
+        let directory = tempfile::tempdir().unwrap();
+        let hole = fill_directory(&store, directory.path()).unwrap_err().to_string();
+        assert!(
+            hole.contains("between 'archive.000003' and 'archive.000005'"),
+            "{hole}"
+        );
+        let store = filled_store();
+        run(store.replace("archive.000002.zst", "no frames"));
+        let damaged = fill_directory(&store, directory.path()).unwrap_err().to_string();
+        assert!(damaged.contains("'archive.000002.zst'"), "{damaged}");
+        assert!(!directory.path().join("archive.index").exists());
+    }
+
+    #[test]
+    fn whichever_request_fails_there_is_no_index_or_a_complete_one() {
+        let mut count = 0;
+        let objects = objects();
+        for request in 1.. {
+            let store = store_with(&objects);
+            store.fail_at(request, Failure::Refused);
+            let directory = tempfile::tempdir().unwrap();
+            let filled = fill_directory(&store, directory.path());
+            if !store.has_failed() {
+                assert_eq!(filled.unwrap(), 3);
+                break;
+            }
+            count += 1;
+            // Reads are repeated; the listing is not.
+            assert_eq!(filled.is_ok(), request > 1, "{request}: {filled:?}");
+            assert_eq!(directory.path().join("archive.index").exists(), filled.is_ok());
+            store.repair();
+            assert_eq!(
+                fill_directory(&store, directory.path()).unwrap(),
+                if request > 1 { 0 } else { 3 }
+            );
+        }
+        // The listing; for each file its table and its first frame, each a request and its content.
+        assert_eq!(count, 1 + FILES as usize * 4);
+    }
+}

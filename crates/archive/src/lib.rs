@@ -66,6 +66,8 @@ pub mod retention;
 pub mod serve;
 pub mod startup;
 pub mod stored_files;
+#[cfg(test)]
+mod test_support;
 pub mod writer;
 
 pub use error::{Error, Result};

@@ -1,7 +1,7 @@
 //! Options of an archive.
 
 use crate::error::{Error, Result};
-use paceline_replication::replica::definition::TlsSettings;
+use paceline_log_stream::source::definition::TlsSettings;
 use paceline_types::ServerId;
 use paceline_wire::AddressError;
 pub use paceline_wire::TcpAddress as Address;

@@ -359,3 +359,346 @@ fn purge(context: &ArchiveContext, oldest: &LogFile) -> Result<bool, RetentionEr
     let outcome = context.log.purge(&PurgeTarget::File(next.name.clone()), &guard)?;
     Ok(outcome.blocked.is_none())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::FileForm;
+    use crate::disk::remote::Fetcher;
+    use crate::test_support::{append, context, fill, group, open_log, rotate, run};
+    use paceline_object_storage::Overwrite;
+    use paceline_simulated_store::{Failure, SimulatedStore};
+
+    /// Closed files of the logs below.
+    const FILES: [&str; 3] = ["archive.000001", "archive.000002", "archive.000003"];
+
+    struct TestArchive {
+        directory: tempfile::TempDir,
+        store: SimulatedStore,
+        task: RetentionTask,
+        context: ArchiveContext,
+    }
+
+    impl TestArchive {
+        /// Opens an archive with three closed files. `has_storage`: it copies them to a simulated store.
+        fn new(has_storage: bool, compression: Compression, retention: Retention) -> Self {
+            let directory = tempfile::tempdir().unwrap();
+            let log = open_log(ArchiveDisk::default(), directory.path());
+            fill(&log, FILES.len() as u64);
+            Self::with_log(directory, log, has_storage, compression, retention)
+        }
+
+        fn with_log(
+            directory: tempfile::TempDir,
+            log: paceline_binlog::Log,
+            has_storage: bool,
+            compression: Compression,
+            retention: Retention,
+        ) -> Self {
+            let store = SimulatedStore::new();
+            let storage = has_storage.then(|| ObjectStorage::of_store(Arc::new(store.clone()), "there"));
+            let task = RetentionTask::new(
+                ArchiveDisk::default(),
+                directory.path(),
+                storage,
+                compression,
+                retention,
+                Arc::default(),
+            );
+            let context = context(log, directory.path());
+            TestArchive {
+                directory,
+                store,
+                task,
+                context,
+            }
+        }
+
+        fn round(&self) -> Result<(), RetentionError> {
+            run(self.task.round(&self.context))
+        }
+
+        fn form(&self, name: &str) -> Option<FileForm> {
+            let form = self.task.disk.form(&self.directory.path().join(name)).unwrap();
+            form.map(|(form, _)| form)
+        }
+
+        fn forms(&self) -> Vec<Option<FileForm>> {
+            FILES.iter().map(|name| self.form(name)).collect()
+        }
+
+        /// Returns the objects as the log's files are called.
+        fn objects(&self) -> Vec<String> {
+            let names = run(self.store.names());
+            names
+                .iter()
+                .map(|name| name.trim_end_matches(COMPRESSED).to_owned())
+                .collect()
+        }
+
+        fn set_retention(&mut self, bytes_max: u64) {
+            self.task.retention.bytes_max = Some(bytes_max);
+        }
+    }
+
+    fn keep_all() -> Retention {
+        Retention::default()
+    }
+
+    fn keep_none() -> Retention {
+        Retention {
+            age_max: None,
+            bytes_max: Some(0),
+        }
+    }
+
+    #[test]
+    fn closed_files_are_compressed_and_the_active_one_is_not() {
+        let archive = TestArchive::new(false, Compression::Zstd, keep_all());
+        archive.round().unwrap();
+        assert_eq!(archive.forms(), [Some(FileForm::Compressed); 3]);
+        assert_eq!(archive.form("archive.000004"), Some(FileForm::Plain));
+        let status = archive.task.status();
+        assert_eq!(
+            (status.plain, status.compressed, status.remote, status.uploaded),
+            (0, 3, 0, 0)
+        );
+        assert!(archive.objects().is_empty());
+    }
+
+    #[test]
+    fn without_compression_files_are_not_copied_and_so_they_remain() {
+        let archive = TestArchive::new(true, Compression::None, keep_none());
+        archive.round().unwrap();
+        assert_eq!(archive.forms(), [Some(FileForm::Plain); 3]);
+        assert_eq!(archive.task.status().plain, 3);
+        assert!(archive.store.take_requests().is_empty());
+    }
+
+    #[test]
+    fn each_file_is_copied_once_with_its_content() {
+        let archive = TestArchive::new(true, Compression::Zstd, keep_all());
+        assert!(FILES.iter().all(|name| archive.task.has_yet_to_copy(name)));
+        archive.round().unwrap();
+        assert_eq!(archive.objects(), FILES);
+        assert!(!FILES.iter().any(|name| archive.task.has_yet_to_copy(name)));
+        let storage = archive.task.storage.as_ref().unwrap();
+        for name in FILES {
+            let object = run(storage.get(&format!("{name}{COMPRESSED}"))).unwrap();
+            let file = fs::read(archive.directory.path().join(format!("{name}{COMPRESSED}"))).unwrap();
+            assert!(object == file, "{name}");
+        }
+        archive.store.take_requests();
+        archive.round().unwrap();
+        assert!(archive.store.take_requests().is_empty());
+    }
+
+    #[test]
+    fn the_oldest_files_go_until_the_rest_fits() {
+        let mut archive = TestArchive::new(false, Compression::Zstd, keep_all());
+        archive.round().unwrap();
+        let length = |name: &str| {
+            let path = archive.directory.path().join(format!("{name}{COMPRESSED}"));
+            fs::metadata(path).unwrap().len()
+        };
+        let last_two = length(FILES[1]) + length(FILES[2]);
+        assert_eq!(archive.task.status().local_bytes, length(FILES[0]) + last_two);
+        archive.set_retention(last_two);
+        archive.round().unwrap();
+        let compressed = Some(FileForm::Compressed);
+        assert_eq!(archive.forms(), [None, compressed, compressed]);
+        assert_eq!(
+            (
+                archive.task.status().compressed,
+                archive.task.status().local_bytes
+            ),
+            (2, last_two)
+        );
+        archive.set_retention(last_two - 1);
+        archive.round().unwrap();
+        assert_eq!(archive.forms(), [None, None, compressed]);
+        // The log knows that they are gone.
+        assert_eq!(archive.context.log.files()[0].name, FILES[2]);
+    }
+
+    #[test]
+    fn old_files_go_and_young_ones_remain() {
+        let retention = |age_max| Retention {
+            age_max: Some(age_max),
+            bytes_max: None,
+        };
+        let hour = TestArchive::new(false, Compression::Zstd, retention(Duration::from_secs(3600)));
+        hour.round().unwrap();
+        assert_eq!(hour.forms(), [Some(FileForm::Compressed); 3]);
+        let none = TestArchive::new(false, Compression::Zstd, retention(Duration::ZERO));
+        none.round().unwrap();
+        assert_eq!(none.forms(), [None; 3]);
+        assert_eq!(none.form("archive.000004"), Some(FileForm::Plain));
+    }
+
+    #[test]
+    fn a_file_that_a_replica_reads_is_not_purged() {
+        let archive = TestArchive::new(false, Compression::Zstd, keep_none());
+        let second = &archive.context.log.files()[1];
+        let position = archive.context.log.position_of(&second.name, 4).unwrap();
+        let lease = archive.context.leases.take(position, "a replica".to_owned());
+        archive.round().unwrap();
+        let compressed = Some(FileForm::Compressed);
+        assert_eq!(archive.forms(), [None, compressed, compressed]);
+        assert_eq!(archive.task.status().compressed, 2);
+        drop(lease);
+        archive.round().unwrap();
+        assert_eq!(archive.forms(), [None; 3]);
+    }
+
+    #[test]
+    fn a_file_in_the_storage_becomes_a_stub_and_can_be_read() {
+        let archive = TestArchive::new(true, Compression::Zstd, keep_none());
+        let before: Vec<Vec<u8>> = FILES
+            .iter()
+            .map(|name| fs::read(archive.directory.path().join(name)).unwrap())
+            .collect();
+        archive.round().unwrap();
+        assert_eq!(archive.forms(), [Some(FileForm::Stub); 3]);
+        let status = archive.task.status();
+        assert_eq!(
+            (
+                status.compressed,
+                status.remote,
+                status.uploaded,
+                status.local_bytes
+            ),
+            (0, 3, 3, 0)
+        );
+        assert_eq!(archive.context.log.files().len(), 4);
+        let store = archive.store.clone();
+        let fetcher = Fetcher::start_with(|| Ok(ObjectStorage::of_store(Arc::new(store), "there"))).unwrap();
+        let disk = ArchiveDisk::new(Some(fetcher));
+        for (name, content) in FILES.iter().zip(&before) {
+            let file = disk.open_to_read(&archive.directory.path().join(name)).unwrap();
+            let mut read = vec![0; content.len() + 1];
+            assert_eq!(file.read_at(&mut read, 0).unwrap(), content.len());
+            assert!(read[..content.len()] == content[..], "{name}");
+        }
+        // Stubs are known to be in the storage, also after a start.
+        let again = TestArchive::with_log(
+            archive.directory,
+            archive.context.log,
+            true,
+            Compression::Zstd,
+            keep_none(),
+        );
+        again.round().unwrap();
+        assert_eq!(again.task.status().remote, 3);
+        assert!(again.store.take_requests().is_empty());
+    }
+
+    #[test]
+    fn whichever_request_fails_no_file_goes_that_is_not_in_the_storage() {
+        const TWO: &[&str] = FILES.split_at(2).0;
+        let mut count = 0;
+        'requests: for request in 1.. {
+            for failure in [Failure::Refused, Failure::AnswerLost] {
+                let directory = tempfile::tempdir().unwrap();
+                let log = open_log(ArchiveDisk::default(), directory.path());
+                fill(&log, TWO.len() as u64);
+                let archive = TestArchive::with_log(directory, log, true, Compression::Zstd, keep_none());
+                archive.store.fail_at(request, failure);
+                let done = archive.round();
+                if !archive.store.has_failed() {
+                    done.unwrap();
+                    break 'requests;
+                }
+                count += 1;
+                assert!(
+                    matches!(done, Err(RetentionError::Storage(_))),
+                    "{request} {failure:?}: {done:?}"
+                );
+                // A round that fails removes nothing.
+                for name in TWO {
+                    let form = archive.form(name);
+                    assert!(
+                        matches!(form, Some(FileForm::Plain | FileForm::Compressed)),
+                        "{name} {form:?}"
+                    );
+                }
+                archive.store.repair();
+                archive.round().unwrap();
+                for name in TWO {
+                    assert_eq!(archive.form(name), Some(FileForm::Stub), "{request} {failure:?}");
+                }
+                assert_eq!(archive.objects(), TWO);
+            }
+        }
+        // For each file: is it there, the upload's beginning, its part, its end.
+        assert_eq!(count, 2 * 4 * TWO.len());
+    }
+
+    #[test]
+    fn an_object_with_other_content_is_never_replaced() {
+        let archive = TestArchive::new(true, Compression::Zstd, keep_none());
+        let compressed = TestArchive::new(false, Compression::Zstd, keep_all());
+        compressed.round().unwrap();
+        let object = format!("{}{COMPRESSED}", FILES[0]);
+        let same_length = fs::read(compressed.directory.path().join(&object)).unwrap();
+        for (at_end, expected) in [(false, "with other content"), (true, "with other content")] {
+            let mut other = same_length.clone();
+            let at = if at_end { other.len() - 1 } else { 0 };
+            other[at] ^= 1;
+            run(archive.store.replace(&object, other.clone()));
+            let error = archive.round().unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+            let storage = archive.task.storage.as_ref().unwrap();
+            assert!(run(storage.get(&object)).unwrap() == other);
+        }
+        run(archive.store.replace(&object, "short"));
+        let error = archive.round().unwrap_err().to_string();
+        assert!(error.contains("with 5 bytes, and not the"), "{error}");
+        assert_eq!(archive.form(FILES[0]), Some(FileForm::Compressed));
+        assert!(archive.task.has_yet_to_copy(FILES[0]));
+    }
+
+    #[test]
+    fn an_object_that_an_earlier_process_has_copied_is_accepted() {
+        let archive = TestArchive::new(true, Compression::Zstd, keep_all());
+        compress_in_place(&archive.directory.path().join(FILES[0])).unwrap();
+        let object = format!("{}{COMPRESSED}", FILES[0]);
+        let content = fs::read(archive.directory.path().join(&object)).unwrap();
+        let storage = archive.task.storage.as_ref().unwrap();
+        run(storage.put(&object, content, Overwrite::No)).unwrap();
+        archive.store.take_requests();
+        archive.round().unwrap();
+        let requests = archive.store.take_requests();
+        assert!(!requests.contains(&format!("upload {object}")), "{requests:?}");
+        assert_eq!(archive.task.status().uploaded, 3);
+    }
+
+    #[test]
+    fn files_of_a_log_without_transactions_are_ignored() {
+        let directory = tempfile::tempdir().unwrap();
+        let log = open_log(ArchiveDisk::default(), directory.path());
+        rotate(&log);
+        let archive = TestArchive::with_log(directory, log, true, Compression::Zstd, keep_none());
+        archive.round().unwrap();
+        assert_eq!(archive.form(FILES[0]), Some(FileForm::Plain));
+        assert!(archive.store.take_requests().is_empty());
+        // The transaction is in the active file: the file before it belongs to a log that has begun only when the next
+        // file is begun.
+        append(&archive.context.log, group("0-1-1", b"x"));
+        rotate(&archive.context.log);
+        archive.round().unwrap();
+        assert_eq!(archive.form(FILES[0]), Some(FileForm::Stub));
+    }
+
+    #[test]
+    fn remains_of_a_crash_are_removed_and_nothing_else() {
+        let archive = TestArchive::new(false, Compression::Zstd, keep_all());
+        let path = |name: &str| archive.directory.path().join(name);
+        for name in ["archive.000001.zst.tmp", "archive.index.tmp", "notes.txt"] {
+            fs::write(path(name), "x").unwrap();
+        }
+        archive.task.remove_unfinished();
+        assert!(!path("archive.000001.zst.tmp").exists() && !path("archive.index.tmp").exists());
+        assert!(path("notes.txt").exists() && path(FILES[0]).exists() && path("archive.index").exists());
+    }
+}

@@ -422,35 +422,11 @@ impl Worker {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use paceline_binlog::event::{
-        ChecksumAlgorithm, EventFlags, EventStamp, GtidEvent, GtidFlags, QueryEvent, RawEvent, XidEvent,
-        encode_event,
-    };
+    use crate::test_support::group;
     use paceline_binlog::log::{LogConfig, OpenRequest, SyncMode};
     use paceline_simulated_disk::SimulatedDisk;
-    use paceline_types::{LogPosition, ServerId};
+    use paceline_types::ServerId;
     use std::time::Instant;
-
-    fn group(number: u64, text: &[u8]) -> EventGroup {
-        let gtid: Gtid = format!("0-1-{number}").parse().unwrap();
-        let stamp = EventStamp {
-            timestamp: 1,
-            server_id: gtid.server_id,
-            flags: EventFlags::NONE,
-        };
-        let (mut first, mut query, mut last) = (Vec::new(), Vec::new(), Vec::new());
-        encode_event(
-            &mut first,
-            &stamp,
-            4,
-            &GtidEvent::new(gtid, GtidFlags::TRANSACTIONAL),
-        );
-        encode_event(&mut query, &stamp, 4, &QueryEvent::new(b"d", text));
-        encode_event(&mut last, &stamp, 4, &XidEvent { xid: 1 });
-        let events = [&first, &query, &last];
-        let raw = events.map(|bytes| RawEvent::new(bytes, ChecksumAlgorithm::Crc32).unwrap());
-        EventGroup::from_events(LogPosition::ZERO, raw).unwrap()
-    }
 
     fn wait_for(what: &str, condition: impl Fn() -> bool) {
         let began = Instant::now();
@@ -459,24 +435,157 @@ mod tests {
                 began.elapsed() < Duration::from_secs(60),
                 "waited in vain: {what}"
             );
+            // The pause of a loop that waits.
             thread::sleep(Duration::from_millis(5));
         }
+    }
+
+    /// Opens the log of an archive on a simulated disk.
+    fn open(disk: &SimulatedDisk) -> Log {
+        let config = LogConfig {
+            prepare_step: 8192,
+            sync_mode: SyncMode::Deferred,
+            ..LogConfig::new("/log", "archive", ServerId(9))
+        };
+        let opened = Log::open(Arc::new(disk.clone()), config, OpenRequest::new(1));
+        opened.unwrap().0
+    }
+
+    /// A writer with its log.
+    struct TestWriter {
+        disk: SimulatedDisk,
+        log: Log,
+        stop: watch::Sender<bool>,
+        running: RunningWriter,
+        runtime: tokio::runtime::Runtime,
+    }
+
+    impl TestWriter {
+        fn start() -> Self {
+            let disk = SimulatedDisk::new();
+            let log = open(&disk);
+            let stop = watch::Sender::new(false);
+            let sendable = Arc::new(SendLimit::new(log.durable()));
+            let running = Writer::start(log.clone(), sendable, stop.clone(), Arc::default()).unwrap();
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            TestWriter {
+                disk,
+                log,
+                stop,
+                running,
+                runtime,
+            }
+        }
+
+        fn write(&self, gtid: &str, number: u64, progress: &Arc<Progress>) {
+            let group = group(gtid, b"x");
+            let room = self.runtime.block_on(self.running.writer.room(&group)).unwrap();
+            self.running.writer.write(group, number, progress, room).unwrap();
+        }
+
+        fn wait_durable(&self, number: u64, progress: &Arc<Progress>) {
+            wait_for("the group to be durable", || *progress.borrow() >= number);
+        }
+    }
+
+    #[test]
+    fn a_transaction_that_two_followers_bring_is_written_once_and_both_learn_that_it_is_durable() {
+        let writer = TestWriter::start();
+        let (one, two) = (Arc::new(Progress::new(0)), Arc::new(Progress::new(0)));
+        for number in 1..=3 {
+            writer.write(&format!("0-1-{number}"), number, &one);
+            writer.write(&format!("0-1-{number}"), number, &two);
+        }
+        writer.wait_durable(3, &one);
+        writer.wait_durable(3, &two);
+        let counters = writer.running.writer.counters();
+        assert_eq!(counters.groups.load(Ordering::Relaxed), 3);
+        assert_eq!(counters.duplicates.load(Ordering::Relaxed), 3);
+        assert_eq!(writer.log.state().to_string(), "0-1-3");
+        // Also when it is no longer in the queue, and of another server of the domain.
+        writer.write("0-1-2", 4, &two);
+        writer.write("0-2-4", 5, &two);
+        writer.wait_durable(5, &two);
+        assert_eq!(counters.duplicates.load(Ordering::Relaxed), 4);
+        assert_eq!(counters.groups.load(Ordering::Relaxed), 4);
+    }
+
+    #[test]
+    fn a_transaction_out_of_order_is_kept_as_the_primary_has_logged_it() {
+        let writer = TestWriter::start();
+        let progress = Arc::new(Progress::new(0));
+        writer.write("0-1-10", 1, &progress);
+        writer.write("0-1-7", 2, &progress);
+        writer.wait_durable(2, &progress);
+        assert_eq!(writer.running.writer.counters().groups.load(Ordering::Relaxed), 2);
+        assert!(writer.log.find("0-1-7".parse().unwrap()).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_log_begins_after_a_state_only_while_it_has_no_transaction() {
+        let writer = TestWriter::start();
+        let begin = |state: &str| {
+            let state = [state.parse().unwrap()]
+                .into_iter()
+                .collect::<paceline_binlog::GtidPosition>();
+            let mut begin = GtidState::new();
+            state.iter().for_each(|gtid| begin.update(gtid));
+            writer
+                .runtime
+                .block_on(writer.running.writer.begin(begin))
+                .unwrap();
+        };
+        begin("0-1-100");
+        assert_eq!(writer.log.oldest_state().to_string(), "0-1-100");
+        let progress = Arc::new(Progress::new(0));
+        writer.write("0-1-101", 1, &progress);
+        writer.wait_durable(1, &progress);
+        begin("0-1-500");
+        assert_eq!(writer.log.state().to_string(), "0-1-101");
+    }
+
+    #[test]
+    fn a_rotation_without_space_leaves_the_log_in_its_file() {
+        let writer = TestWriter::start();
+        let progress = Arc::new(Progress::new(0));
+        writer.write("0-1-1", 1, &progress);
+        writer.wait_durable(1, &progress);
+        let rotate = || writer.runtime.block_on(writer.running.writer.rotate());
+        writer.disk.set_capacity(Some(writer.disk.used()));
+        assert!(matches!(rotate(), Err(RotateError::NoSpace(_))));
+        assert_eq!(writer.log.files().len(), 1);
+        writer.disk.set_capacity(None);
+        rotate().unwrap();
+        assert_eq!(writer.log.files().len(), 2);
+        assert!(!*writer.stop.borrow());
+    }
+
+    #[test]
+    fn a_failed_sync_ends_the_writer_and_stops_the_archive_and_nothing_is_acknowledged() {
+        let writer = TestWriter::start();
+        let progress = Arc::new(Progress::new(0));
+        writer.write("0-1-1", 1, &progress);
+        writer.wait_durable(1, &progress);
+        writer.disk.fail_sync(1);
+        writer.write("0-1-2", 2, &progress);
+        wait_for("the writer to end", || writer.running.thread.is_finished());
+        assert_eq!(*progress.borrow(), 1);
+        assert!(*writer.stop.borrow());
+        let TestWriter { running, runtime, .. } = writer;
+        assert!(running.thread.join().unwrap().is_err());
+        assert_eq!(
+            runtime.block_on(running.writer.begin(GtidState::new())),
+            Err(WriterClosed)
+        );
+        let group = group("0-1-3", b"x");
+        let room = runtime.block_on(running.writer.room(&group)).unwrap();
+        assert_eq!(running.writer.write(group, 3, &progress, room), Err(WriterClosed));
     }
 
     #[test]
     fn an_archive_stops_while_its_disk_is_full_and_leaves_no_hole() {
         let disk = SimulatedDisk::new();
-        let open = || {
-            let config = LogConfig {
-                prepare_step: 8192,
-                sync_mode: SyncMode::Deferred,
-                ..LogConfig::new("/log", "archive", ServerId(9))
-            };
-            Log::open(Arc::new(disk.clone()), config, OpenRequest::new(1))
-                .unwrap()
-                .0
-        };
-        let log = open();
+        let log = open(&disk);
         let stop = watch::Sender::new(false);
         let sendable = Arc::new(SendLimit::new(log.durable()));
         let RunningWriter { writer, thread } =
@@ -484,7 +593,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let progress = Arc::new(Progress::new(0));
         let hand_over = |number: u64, text: &[u8]| {
-            let group = group(number, text);
+            let group = group(&format!("0-1-{number}"), text);
             let room = runtime.block_on(writer.room(&group)).unwrap();
             writer.write(group, number, &progress, room).unwrap();
         };
@@ -504,6 +613,6 @@ mod tests {
         assert_eq!(*progress.borrow(), 1);
         assert_eq!(log.state().to_string(), "0-1-1");
         disk.set_capacity(None);
-        assert_eq!(open().state().to_string(), "0-1-1");
+        assert_eq!(open(&disk).state().to_string(), "0-1-1");
     }
 }

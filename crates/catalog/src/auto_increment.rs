@@ -120,7 +120,7 @@ pub fn following(value: u64, increment: u64, offset: u64) -> u64 {
 
 /// Returns the first value from `from` on that is `offset` plus a multiple of `increment`. As in MariaDB an offset
 /// above the increment is ignored.
-pub fn aligned(from: u64, increment: u64, offset: u64) -> Option<u64> {
+pub(crate) fn aligned(from: u64, increment: u64, offset: u64) -> Option<u64> {
     let offset = if offset > increment { 0 } else { offset };
     if increment == 1 {
         return Some(from);

@@ -44,7 +44,7 @@ mod temporary_catalog;
 mod view;
 
 pub use auto_increment::AutoIncrement;
-pub use auto_increment::{aligned, counted, following, is_numbered};
+pub use auto_increment::{counted, following, is_numbered};
 pub use definition::*;
 pub use duplicate_entry::duplicate_entry;
 pub use error::{Error, Result};
@@ -56,13 +56,13 @@ pub use record::{CatalogChange, write_changes};
 pub use referrers::TableReferrers;
 pub use snapshot::{Catalog, Database};
 pub use table::TableDefinition;
-pub use table::{counter_id, literal_value, same_name, schema_of};
+pub use table::{counter_id, literal_value, same_name};
 pub use temporary::{TemporaryPlan, TemporaryTables};
 pub use temporary_catalog::{FILLED_DATABASE, TemporaryCatalog};
 pub use view::{ViewDefinition, ViewDescription};
 
 /// Databases whose tables the server computes on demand.
-pub const VIRTUAL_DATABASES: [&str; 2] = ["information_schema", "performance_schema"];
+pub(crate) const VIRTUAL_DATABASES: [&str; 2] = ["information_schema", "performance_schema"];
 
 /// Database of the system tables.
 pub const SYSTEM_DATABASE: &str = "mysql";

@@ -59,8 +59,6 @@ type AccountKey = (Box<str>, Box<str>);
 pub struct Catalog {
     databases: BTreeMap<Box<str>, Arc<Database>>,
     accounts: Arc<BTreeMap<AccountKey, Arc<[u8]>>>,
-    /// Number of changes of accounts.
-    accounts_version: u64,
     next_id: u32,
     version: Version,
     /// Temporary tables of a session; empty in the shared catalog.
@@ -150,7 +148,7 @@ impl Catalog {
     }
 
     /// Returns a view, even if a temporary table hides it.
-    pub fn ordinary_view(&self, database: &str, name: &str) -> Option<&Arc<ViewDefinition>> {
+    pub(crate) fn ordinary_view(&self, database: &str, name: &str) -> Option<&Arc<ViewDefinition>> {
         self.databases.get(database)?.views.get(name)
     }
 
@@ -196,7 +194,7 @@ impl Catalog {
     }
 
     /// Returns the definitions of these tables, without duplicates.
-    pub fn referring_tables(
+    pub(crate) fn referring_tables(
         &self,
         database: &str,
         name: &str,
@@ -227,11 +225,6 @@ impl Catalog {
         self.accounts
             .iter()
             .map(|((user, host), record)| (&**user, &**host, record))
-    }
-
-    /// Returns a number that grows with each change of an account.
-    pub fn accounts_version(&self) -> u64 {
-        self.accounts_version
     }
 
     /// Returns the log position of the last change.
@@ -340,11 +333,9 @@ impl Catalog {
             CatalogChange::PutAccount { user, host, record } => {
                 let account = (user.as_str().into(), host.as_str().into());
                 Arc::make_mut(&mut self.accounts).insert(account, record.as_slice().into());
-                self.accounts_version += 1;
             }
             CatalogChange::DropAccount { user, host } => {
                 Arc::make_mut(&mut self.accounts).remove(&(user.as_str().into(), host.as_str().into()));
-                self.accounts_version += 1;
             }
             CatalogChange::NextId(next) => self.next_id = self.next_id.max(*next),
         }
@@ -410,6 +401,5 @@ mod tests {
                 .collect::<Vec<_>>(),
             [("root", "localhost")]
         );
-        assert_eq!(catalog.accounts_version(), 1);
     }
 }

@@ -74,7 +74,7 @@ pub(super) fn tables() -> Vec<TableDescription> {
 }
 
 /// Returns whether a table of [`SYSTEM_DATABASE`] is one of these.
-pub fn is_system_table(name: &str) -> bool {
+pub(crate) fn is_system_table(name: &str) -> bool {
     tables().iter().any(|table| table.name == name)
 }
 

@@ -278,7 +278,7 @@ pub fn same_name(a: &str, b: &str) -> bool {
 ///
 /// # Errors
 /// If the description is inconsistent.
-pub fn schema_of(description: &TableDescription) -> Result<TableSchema> {
+pub(crate) fn schema_of(description: &TableDescription) -> Result<TableSchema> {
     let columns = description.columns.iter().map(column_schema).collect();
     let indexes = description.indexes.iter().map(index_schema).collect();
     let [rows, hash] = description.hidden.map(IndexId::new);

@@ -90,7 +90,7 @@ impl ViewDefinition {
     }
 
     /// Returns whether each of its rows comes from one row of each of its tables. It may have an ORDER BY.
-    pub fn is_of_rows(&self) -> bool {
+    pub(crate) fn is_of_rows(&self) -> bool {
         self.is_of_rows
     }
 
@@ -149,7 +149,7 @@ fn is_of_one_row(item: &ast::SelectItem) -> bool {
             ast::Expr::Call(call) => {
                 let is_several = is_aggregate(&call.name) || call.is_named("GROUP_CONCAT");
                 // Two uses of a column must have the same value.
-                call.over.is_none() && !is_several && !call.is_named("RAND")
+                call.over.is_none() && !is_several && !call.is_named("RAND") && !call.is_named("ROWNUM")
             }
             _ => true,
         };

@@ -1,4 +1,4 @@
-//! Aggregate functions: the bound call and its accumulator.
+//! Accumulators of aggregate functions.
 //!
 //! ```text
 //!   Aggregate (in the plan, shared)  ──accumulator()──▶  Accumulator (one for each group)
@@ -9,91 +9,21 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
+use crate::eval::own_rule;
+use crate::tree::{Aggregate, AggregateFunction, Distinctness};
 use paceline_types::decimal::Rounding;
 use paceline_types::error_code::ER_CUT_VALUE_GROUP_CONCAT;
 use paceline_types::{Collation, DataType, Decimal, Value};
 
-use super::cast::bytes_of_type;
 use super::context::EvalContext;
 use super::errors;
 use super::eval::{compare_values, convert};
 use super::expr_type::{Class, ExprType};
 use super::functions::json_quote;
-use super::tree::{Comparison, Expr};
-use super::window::SortOrder;
+use super::tree::Comparison;
 use crate::error::Result;
-
-/// Aggregate functions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // SQL's own names
-pub enum AggregateFunction {
-    /// COUNT(*).
-    CountRows,
-    /// COUNT(x), COUNT(DISTINCT x, y).
-    Count,
-    Sum,
-    Avg,
-    Min,
-    Max,
-    GroupConcat,
-    BitAnd,
-    BitOr,
-    BitXor,
-    StddevPop,
-    StddevSamp,
-    VarPop,
-    VarSamp,
-    JsonArrayAgg,
-    JsonObjectAgg,
-}
-
-impl AggregateFunction {
-    /// Returns whether the function calculates with the exact value of its argument, whatever digits the
-    /// argument shows.
-    pub const fn calculates(self) -> bool {
-        use AggregateFunction as A;
-        matches!(
-            self,
-            A::Sum
-                | A::Avg
-                | A::BitAnd
-                | A::BitOr
-                | A::BitXor
-                | A::StddevPop
-                | A::StddevSamp
-                | A::VarPop
-                | A::VarSamp
-        )
-    }
-}
-
-/// Treatment of equal values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Distinctness {
-    /// Every value counts.
-    All,
-    /// DISTINCT: equal values count once.
-    Distinct,
-}
-
-/// A bound call of an aggregate function.
-#[derive(Clone, Debug)]
-pub struct Aggregate {
-    /// The function.
-    pub function: AggregateFunction,
-    /// Whether the call has DISTINCT.
-    pub distinct: Distinctness,
-    /// Arguments, evaluated on each row of the group.
-    pub args: Vec<Expr>,
-    /// ORDER BY of GROUP_CONCAT.
-    pub order_by: Vec<(Expr, SortOrder)>,
-    /// SEPARATOR of GROUP_CONCAT.
-    pub separator: Box<str>,
-    /// LIMIT of GROUP_CONCAT: (offset, count).
-    pub limit: Option<(u64, u64)>,
-    /// Type of the result.
-    pub ty: ExprType,
-}
+use crate::eval::cast::bytes_of_type;
+use crate::tree::window::SortOrder;
 
 impl Aggregate {
     /// Creates an accumulator for one group.
@@ -475,26 +405,6 @@ fn wide_decimal(number: i128) -> Decimal {
     match i64::try_from(number) {
         Ok(number) => Decimal::from(number),
         Err(_) => number.to_string().parse().unwrap_or(Decimal::ZERO),
-    }
-}
-
-/// Returns the rule by which values of a type compare with each other.
-pub fn own_rule(ty: &ExprType, value: &Value) -> Comparison {
-    let class = if ty.is_parameter() {
-        convert::class_of(value)
-    } else {
-        ty.class()
-    };
-    match class {
-        Class::Int | Class::Null => Comparison::Int,
-        Class::Decimal => Comparison::Decimal,
-        Class::Double => Comparison::Double,
-        Class::Date | Class::DateTime => Comparison::DateTime,
-        Class::Time => Comparison::Time,
-        Class::String => match ty.collation() {
-            Collation::Binary => Comparison::Bytes,
-            collation => Comparison::Text(collation),
-        },
     }
 }
 

@@ -1,16 +1,14 @@
-//! The context of evaluation, besides the row: the session, the parameters, the rows of outer queries, and
-//! the state that some nodes keep during an execution (the cached result of an uncorrelated subquery, the
-//! generator of `RAND(3)`).
+//! The context of evaluation, besides the row: the session, the parameters, and the state that some nodes keep during
+//! an execution (the cached result of an uncorrelated subquery, the generator of `RAND(3)`).
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use paceline_types::{ErrorCode, Value};
 
-use super::scope::{Subquery, SubqueryId};
-use super::subquery_results::SubqueryResults;
 use crate::error::{Error, Result};
 use crate::session::{Level, RandomGenerator, SessionContext};
+use crate::subquery::{Subquery, SubqueryId, SubqueryResults};
 
 /// Kind of statement that an expression is evaluated for. It decides between warning and error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -32,15 +30,6 @@ impl EvalMode {
             other => other,
         }
     }
-}
-
-/// Row of an outer query.
-#[derive(Clone, Copy, Debug)]
-pub struct OuterRow<'r> {
-    /// Values of the row.
-    pub row: &'r [Value],
-    /// Row of the next outer query.
-    pub parent: Option<&'r OuterRow<'r>>,
 }
 
 /// Runs subqueries for the evaluator. The executor implements it over its transaction.
@@ -66,8 +55,8 @@ pub struct SubqueryFrame<'f> {
     pub parameters: &'f [Value],
     /// Evaluation state of the statement.
     pub state: &'f mut EvalState,
-    /// Row that the subquery's outer columns of depth 1 refer to.
-    pub outer: Option<&'f OuterRow<'f>>,
+    /// Row of the query around the subquery; it reads [`Subquery::outer_slots`] of it.
+    pub outer: &'f [Value],
     /// Decides between warning and error.
     pub mode: EvalMode,
 }
@@ -78,7 +67,7 @@ pub struct EvalState {
     pub(crate) subqueries: SubqueryResults,
     pub(crate) generators: HashMap<u64, RandomGenerator>,
     pub(crate) constants: HashMap<u64, Value>,
-    pub(crate) regexes: HashMap<u64, std::sync::Arc<super::eval::CompiledPattern>>,
+    pub(crate) regexes: HashMap<u64, std::sync::Arc<crate::regex::CompiledPattern>>,
 }
 
 impl EvalState {
@@ -102,8 +91,6 @@ pub struct EvalContext<'c> {
     pub parameters: &'c [Value],
     /// State of this execution.
     pub state: &'c mut EvalState,
-    /// Rows of the outer queries, nearest first.
-    pub outer: Option<&'c OuterRow<'c>>,
     /// Runs subqueries. Without it they are an error.
     pub runner: Option<&'c mut (dyn SubqueryRunner + 'c)>,
     /// Decides between warning and error.
@@ -111,13 +98,12 @@ pub struct EvalContext<'c> {
 }
 
 impl<'c> EvalContext<'c> {
-    /// Creates a context without parameters, outer rows and subqueries.
+    /// Creates a context without parameters and subqueries.
     pub fn new(session: &'c mut SessionContext, state: &'c mut EvalState) -> Self {
         EvalContext {
             session,
             parameters: &[],
             state,
-            outer: None,
             runner: None,
             mode: EvalMode::Query,
         }
@@ -137,7 +123,7 @@ impl<'c> EvalContext<'c> {
         Ok(())
     }
 
-    /// Runs a subquery with `row` as its nearest outer row.
+    /// Runs a subquery with `row` as its outer row.
     pub(crate) fn run_subquery(
         &mut self,
         subquery: &Subquery,
@@ -147,15 +133,11 @@ impl<'c> EvalContext<'c> {
         let Some(runner) = self.runner.as_deref_mut() else {
             return Err(super::errors::not_supported("subqueries here"));
         };
-        let outer = OuterRow {
-            row,
-            parent: self.outer,
-        };
         let frame = SubqueryFrame {
             session: self.session,
             parameters: self.parameters,
             state: self.state,
-            outer: Some(&outer),
+            outer: row,
             mode: self.mode,
         };
         runner.run(subquery.id, frame, sink)

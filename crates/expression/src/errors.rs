@@ -4,8 +4,8 @@ use std::fmt::Display;
 
 use paceline_types::ErrorCode;
 use paceline_types::error_code::{
-    ER_DATA_OUT_OF_RANGE, ER_OPERAND_COLUMNS, ER_PARSE_ERROR, ER_UNKNOWN_SYSTEM_VARIABLE,
-    ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT,
+    ER_DATA_OUT_OF_RANGE, ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION, ER_OPERAND_COLUMNS, ER_PARSE_ERROR,
+    ER_UNKNOWN_SYSTEM_VARIABLE, ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT,
 };
 
 use crate::error::Error;
@@ -18,13 +18,13 @@ pub fn error(code: ErrorCode, arguments: &[&dyn Display]) -> Error {
 
 /// Returns 1235: "This version of MariaDB doesn't yet support '…'".
 #[cold]
-pub fn not_supported(what: impl Display) -> Error {
+pub(crate) fn not_supported(what: impl Display) -> Error {
     Error::unsupported(what)
 }
 
 /// Returns 1193: unknown system variable.
 #[cold]
-pub fn unknown_system_variable(name: &str) -> Error {
+pub(crate) fn unknown_system_variable(name: &str) -> Error {
     error(ER_UNKNOWN_SYSTEM_VARIABLE, &[&name])
 }
 
@@ -36,8 +36,17 @@ pub fn parameter_count(function: &str) -> Error {
 
 /// Returns 1241: "Operand should contain N column(s)".
 #[cold]
-pub fn operand_columns(count: usize) -> Error {
+pub(crate) fn operand_columns(count: usize) -> Error {
     error(ER_OPERAND_COLUMNS, &[&count])
+}
+
+/// Returns 4079: "Illegal parameter data type row for operation '…'".
+#[cold]
+pub fn row_operand(operation: &str) -> Error {
+    error(
+        ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION,
+        &[&"row", &operation],
+    )
 }
 
 /// Returns 1690: "BIGINT value is out of range in '…'".
@@ -48,7 +57,7 @@ pub fn out_of_range(kind: &str, expression: impl Display) -> Error {
 
 /// Returns 1064 near `text`.
 #[cold]
-pub fn syntax_near(text: &str) -> Error {
+pub(crate) fn syntax_near(text: &str) -> Error {
     Error::with_message(
         ER_PARSE_ERROR,
         format!(
@@ -60,6 +69,6 @@ pub fn syntax_near(text: &str) -> Error {
 
 /// Returns 1210: an EXECUTE without a value for each `?`.
 #[cold]
-pub fn missing_parameter() -> Error {
+pub(crate) fn missing_parameter() -> Error {
     error(paceline_types::error_code::ER_WRONG_ARGUMENTS, &[&"EXECUTE"])
 }

@@ -222,7 +222,7 @@ impl ExprType {
     }
 
     /// Returns INT, whatever the display width.
-    pub fn int32(display_width: u8) -> Self {
+    pub(crate) fn int32(display_width: u8) -> Self {
         Self::new(DataType::Integer(IntegerType {
             display_width,
             ..IntegerType::new(IntegerWidth::Int, Sign::Signed)
@@ -327,7 +327,7 @@ impl ExprType {
     }
 
     /// Returns whether the type is TEXT or BLOB of any size.
-    pub fn is_long_text(&self) -> bool {
+    pub(crate) fn is_long_text(&self) -> bool {
         matches!(
             self.data_type,
             DataType::Text { .. } | DataType::Blob { .. } | DataType::Json
@@ -383,13 +383,13 @@ impl ExprType {
 
     /// Returns the type with this coercibility.
     #[must_use]
-    pub fn with_coercibility(self, coercibility: Coercibility) -> Self {
+    pub(crate) fn with_coercibility(self, coercibility: Coercibility) -> Self {
         ExprType { coercibility, ..self }
     }
 
     /// Returns the type with this repertoire.
     #[must_use]
-    pub fn with_repertoire(self, repertoire: Repertoire) -> Self {
+    pub(crate) fn with_repertoire(self, repertoire: Repertoire) -> Self {
         ExprType { repertoire, ..self }
     }
 

@@ -15,46 +15,55 @@
 //!
 //! The crate knows nothing of tables: columns are slots of a row. [`session`] contains the session state that
 //! expressions read.
+//!
+//! # Layers
+//! A module uses only those below it, which `tools/tidy.py` checks:
+//!
+//! ```text
+//!   bind                       names and syntax become nodes
+//!   functions    aggregate     the table of functions; accumulators, for windows too (sliding)
+//!   typing       scope         conversions that follow from the types of bound operands; what binding asks
+//!   eval                       nodes become values: comparison, arithmetic, casts, subqueries
+//!   rules                      collations, common types, rules of comparisons
+//!   tree                       the nodes: expressions, calls of functions, aggregates and windows
+//!   context                    what evaluation reads and writes besides the row
+//!   session, subquery, regex, expr_type
+//! ```
 #![forbid(unsafe_code)]
 
 mod aggregate;
 mod bind;
-mod cast;
 mod context;
 mod error;
 pub mod errors;
 mod eval;
 mod expr_type;
 mod functions;
+mod regex;
+mod rules;
 mod scope;
 pub mod session;
 mod sliding;
 mod subquery;
-mod subquery_results;
 #[cfg(test)]
 mod tests;
 mod tree;
-mod window;
+mod typing;
 
-pub use aggregate::CountedKeys;
-pub use aggregate::own_rule;
-pub use aggregate::{Accumulator, Aggregate, AggregateFunction, Distinctness};
-pub use bind::{CollationMix, arithmetic};
-pub use bind::{
-    bind_comparison, bind_condition, bind_expr, common_type, comparison_rule, convert_to_common_type,
-    union_type,
-};
-pub use cast::CastTarget;
-pub use context::{EvalContext, EvalMode, EvalState, OuterRow, SubqueryFrame, SubqueryRunner};
+pub use aggregate::{Accumulator, CountedKeys};
+pub use bind::{bind_comparison, bind_condition, bind_expr, convert_to_common_type};
+pub use context::{EvalContext, EvalMode, EvalState, SubqueryFrame, SubqueryRunner};
 pub use error::{Error, Result};
-pub use eval::convert::{
-    as_computed, bytes_of, for_user_variable, text_of, to_decimal, to_double, to_i64, to_i128,
-};
-pub use eval::in_set::InSet;
-pub use eval::{as_assigned, compare_values};
+pub use eval::convert::{as_computed, bytes_of, text_of, to_decimal, to_double, to_i64, to_i128, truth};
+pub use eval::{as_assigned, compare_values, own_rule};
 pub use expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS, TypeNote};
-pub use functions::{Call, Function, Stability};
-pub use scope::{Clause, Correlation, EmptyScope, Scope, Subquery, SubqueryId};
+pub use rules::{CollationMix, comparison_rule, union_type};
+pub use scope::{Clause, EmptyScope, Scope};
 pub use sliding::{Slide, SlidingAccumulator};
-pub use tree::{ArithmeticOp, BitOp, CompareOp, Comparison, Domain, Expr, ExprKind, Quantifier, Truth};
-pub use window::{Frame, FrameBound, FrameUnits, SortOrder, WindowCall, WindowFunction};
+pub use subquery::{Correlation, Subquery, SubqueryId};
+pub use tree::window::{Frame, FrameBound, FrameUnits, SortOrder, WindowCall, WindowFunction};
+pub use tree::{
+    Aggregate, AggregateFunction, ArithmeticOp, BitOp, Call, CastTarget, CompareOp, Comparison, Distinctness,
+    Domain, Expr, ExprKind, Function, InSet, Quantifier, Stability, Truth,
+};
+pub use typing::operators::arithmetic;

@@ -3,21 +3,20 @@
 //! The binder knows operators, functions and types, but not tables. It resolves names, subqueries, aggregates
 //! and parameters through a [`Scope`], which the planner implements for each kind of clause.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use paceline_types::Value;
 use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_INVALID_GROUP_FUNC_USE, ER_NOT_SUPPORTED_YET,
     ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
 };
 
-use super::aggregate::Aggregate;
 use super::errors;
 use super::expr_type::ExprType;
 use super::tree::Expr;
-use super::window::{WindowCall, WindowFunction};
 use crate::error::Result;
 use crate::session::SessionContext;
+use crate::subquery::Subquery;
+use crate::tree::Aggregate;
+use crate::tree::window::{WindowCall, WindowFunction};
 use paceline_syntax::ast::{self, ColumnName};
 
 /// Clause that a name occurs in, as reported by error 1054.
@@ -54,53 +53,6 @@ impl Clause {
     }
 }
 
-/// Index of a subquery's plan among those of its statement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SubqueryId(usize);
-
-impl SubqueryId {
-    /// Names the plan at this index.
-    pub fn new(index: usize) -> Self {
-        SubqueryId(index)
-    }
-
-    /// Returns the index.
-    pub fn index(self) -> usize {
-        self.0
-    }
-}
-
-/// A subquery in an expression. Its plan belongs to the statement's plan; a [`super::SubqueryRunner`] finds it by `id`.
-#[derive(Clone, Debug)]
-pub struct Subquery {
-    /// Name of the subquery within the statement; also the key of its cached result.
-    pub id: SubqueryId,
-    /// Types of the result columns.
-    pub columns: Vec<ExprType>,
-    /// Dependency on outer rows, which decides whether the subquery runs for each row or once per statement.
-    pub correlation: Correlation,
-    /// Slots of the outer row that it reads.
-    pub outer_slots: Vec<usize>,
-}
-
-/// Dependency of a subquery on outer rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Correlation {
-    /// Returns the same rows throughout a statement.
-    Uncorrelated,
-    /// Returns the same rows for equal outer rows.
-    Correlated,
-    /// May return different rows each time, or has a side effect: it runs for each row.
-    Volatile,
-}
-
-/// Returns a number that no other expression node of this process has. It is the key of the node's state
-/// during an execution.
-pub(crate) fn unique_id() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    NEXT.fetch_add(1, Ordering::Relaxed)
-}
-
 /// The binder's interface to the statement around an expression.
 pub trait Scope {
     /// Returns the session: SQL mode, connection collation, types of system variables.
@@ -112,7 +64,7 @@ pub trait Scope {
     }
 
     /// Resolves a column or, where the clause allows it, a select alias. Returns [`Expr::column`] for a
-    /// column of this query's rows, [`Expr::outer_column`] for one of an outer query, or a copy of the
+    /// column of this query's rows, one for a slot that the outer query fills, or a copy of the
     /// aliased expression.
     ///
     /// # Errors
@@ -198,6 +150,14 @@ pub trait Scope {
             .map(|column| Expr::null().with_type(column.ty.nullable()))
     }
 
+    /// Resolves `ROWNUM()`: a column for the number of the row that is read.
+    ///
+    /// # Errors
+    /// 1235 where no rows are read.
+    fn resolve_row_number(&mut self) -> Result<Expr> {
+        Err(errors::error(ER_NOT_SUPPORTED_YET, &[&"ROWNUM() here"]))
+    }
+
     /// Resolves `DEFAULT(column)`.
     ///
     /// # Errors
@@ -235,6 +195,9 @@ impl Scope for EmptyScope<'_> {
     }
 
     fn bind_parameter(&mut self, index: usize) -> Result<ExprType> {
+        if let Some(declared) = self.session.variable_types.get(index) {
+            return Ok(declared.clone());
+        }
         let collation = self.session.settings.collation_connection;
         Ok(match self.parameters.get(index) {
             Some(value) => ExprType::of_value(value, collation),

@@ -7,12 +7,13 @@
 
 use paceline_types::{Decimal, Value};
 
-use super::aggregate::{Aggregate, AggregateFunction, double_result, exact_result};
 use super::context::EvalContext;
 use super::errors;
 use super::eval::convert;
 use super::expr_type::Class;
+use crate::aggregate::{double_result, exact_result};
 use crate::error::Result;
+use crate::tree::{Aggregate, AggregateFunction};
 
 /// State of an aggregate over a sliding frame.
 #[derive(Debug)]

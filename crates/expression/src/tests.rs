@@ -1,5 +1,4 @@
-//! Tests of what the golden expressions of `tests/expressions` cannot show: subqueries, parameters, strict
-//! writes, constant folding.
+//! Tests of what the golden scripts of expressions cannot show: subqueries, parameters, strict writes, folding.
 
 use std::ops::ControlFlow;
 
@@ -68,7 +67,7 @@ impl SubqueryRunner for Rows {
         sink: &mut dyn FnMut(&[Value]) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         self.runs += 1;
-        assert!(frame.outer.is_some());
+        assert_eq!(frame.outer, [Value::Int(1)]);
         for row in &self.rows {
             if sink(row)?.is_break() {
                 break;
@@ -143,7 +142,7 @@ const NO: std::result::Result<Value, u16> = Ok(Value::Int(0));
 const UNKNOWN: std::result::Result<Value, u16> = Ok(Value::Null);
 
 #[test]
-fn scalar_subqueries() {
+fn a_scalar_subquery_gives_one_row_or_null_and_more_are_1242() {
     assert_eq!(uncorrelated("(SELECT 1)", &[&[TWO]]), Ok(TWO));
     assert_eq!(uncorrelated("(SELECT 1) + 1", &[&[ONE]]), Ok(TWO));
     assert_eq!(uncorrelated("(SELECT 1)", &[]), UNKNOWN);
@@ -391,7 +390,7 @@ fn integer_columns_compare_as_integers_with_constants_that_are_integers() {
 }
 
 #[test]
-fn short_circuits() {
+fn an_operand_that_does_not_count_is_not_evaluated() {
     // The right sides would fail in a strict write.
     let mut session = session();
     for (source, expected) in [

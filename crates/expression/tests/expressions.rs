@@ -1,21 +1,23 @@
-//! Comparison of our results with MariaDB's. `tests/expressions/*.txt` contain the results of MariaDB 10.11
-//! for several hundred expressions (see `record.py` there). Here each one is parsed, bound and evaluated;
-//! value, type, warnings and errors are compared.
+//! Expressions beside MariaDB 10.11: golden scripts (`testscripts`) of their values, types, warnings and errors. Each
+//! is parsed, bound and evaluated over the first row of the table of `testscripts/table.sql`; one with aggregates,
+//! which is tagged `[all]`, over all rows.
 //!
-//! Intended differences are listed with their reasons in `tests/expressions/deviations.txt`. An entry without
-//! a difference fails the test too.
+//! ```text
+//!   = 2024-02-29                       value; \N is NULL, x:… are bytes that are not text
+//!   type: date, binary                 type with its decimals, flags, and collation
+//!   warning 1292: …                    conditions, each once
+//! ```
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::Path;
 use std::sync::Arc;
 
 use paceline_expression::session::{Account, KeepDiagnostics, Services, SessionContext};
 use paceline_expression::{
     Aggregate, Class, EvalContext, EvalState, Expr, ExprKind, ExprType, Scope, bind_expr, errors,
 };
+use paceline_golden_script::{Answers, Command, Context, Runner};
+use paceline_syntax::Result;
 use paceline_syntax::ast::{self, ColumnName};
-use paceline_syntax::{Error, Result};
 use paceline_syntax::{ParseOptions, Statement, parse};
 use paceline_types::data_type::{FloatType, IntegerType, IntegerWidth, Labels, Sign, column_flags};
 use paceline_types::error_code::{ER_BAD_FIELD_ERROR, ER_INVALID_GROUP_FUNC_USE};
@@ -308,7 +310,7 @@ fn evaluate(source: &str, table: &Table, session: &mut SessionContext) -> Result
     Ok((value, expr.ty))
 }
 
-/// Returns a value in the notation of `record.py`.
+/// Shows a value as `tools/record_scripts.py` does.
 fn shown(value: &Value, ty: &ExprType) -> String {
     if value.is_null() {
         return "\\N".to_owned();
@@ -335,120 +337,98 @@ fn shown(value: &Value, ty: &ExprType) -> String {
     }
 }
 
-/// Flags that clients act on.
-const FLAGS_COMPARED: u16 =
-    column_flags::UNSIGNED | column_flags::ZEROFILL | column_flags::ENUM | column_flags::SET;
-
-/// Returns the part of a column definition's type, length, decimals, flags and collation that is compared.
-/// Left out are the length of computed values, and the decimals of other types than numbers and temporal
-/// types.
-fn essential(recorded: &str) -> String {
-    let parts: Vec<u32> = recorded.split(' ').filter_map(|part| part.parse().ok()).collect();
-    let [code, _, decimals, flags, collation] = parts[..] else {
-        return recorded.to_owned();
-    };
-    // Clients treat the longer text types alike, and also INT and BIGINT.
-    let code = match code {
-        249..=252 => 252,
-        8 => 3,
-        code => code,
-    };
-    let decimals = if code < 249 { decimals } else { 0 };
-    format!("{code} {decimals} {} {collation}", flags as u16 & FLAGS_COMPARED)
-}
-
-/// Returns the type as a column definition packet describes it.
+/// Describes the part of a type that is compared. Left out are the length, the decimals of other types than numbers and
+/// temporal types, and flags that clients ignore. The longer text types are one, and so are INT and BIGINT.
 fn described(ty: &ExprType) -> String {
-    format!(
-        "{} {} {} {} {}",
-        ty.field_type().code(),
-        ty.display_length(4),
-        ty.wire_decimals(),
-        ty.column_flags(),
-        ty.wire_collation(Collation::Utf8mb4GeneralCi).id()
-    )
-}
-
-/// Result of one server for an expression.
-#[derive(Debug, Default, PartialEq, Clone)]
-struct Answer {
-    value: Option<String>,
-    ty: Option<String>,
-    warnings: Vec<String>,
-    error: Option<String>,
-}
-
-fn ours(source: &str, table: &Table, session: &mut SessionContext) -> Answer {
-    session.begin_statement(KeepDiagnostics::No);
-    // Compare only this statement's conditions. Earlier ones, which the server keeps for statements without
-    // tables, are not compared.
-    session.diagnostics.clear(session.settings.max_error_count);
-    let result = evaluate(source, table, session);
-    let mut warnings: Vec<String> = Vec::new();
-    for condition in session.diagnostics.conditions() {
-        let line = format!("{} {}", condition.code, condition.message);
-        if !warnings.contains(&line) {
-            warnings.push(line);
+    let code = ty.field_type().code();
+    let name = match code {
+        1 => "tinyint",
+        2 => "smallint",
+        3 | 8 => "int",
+        4 => "float",
+        5 => "double",
+        6 => "null",
+        7 => "timestamp",
+        9 => "mediumint",
+        10 => "date",
+        11 => "time",
+        12 => "datetime",
+        13 => "year",
+        16 => "bit",
+        246 => "decimal",
+        249..=252 => "blob",
+        253 => "varchar",
+        254 => "char",
+        other => panic!("type {other}"),
+    };
+    let mut words = vec![name.to_owned()];
+    let decimals = ty.wire_decimals();
+    if code < 249 && decimals != 0 {
+        words.push(format!("{decimals} decimals"));
+    }
+    for (flag, word) in [
+        (column_flags::UNSIGNED, "unsigned"),
+        (column_flags::ZEROFILL, "zerofill"),
+        (column_flags::ENUM, "enum"),
+        (column_flags::SET, "set"),
+    ] {
+        if ty.column_flags() & flag != 0 {
+            words.push(word.to_owned());
         }
     }
-    match result {
-        Ok((value, ty)) => Answer {
-            value: Some(shown(&value, &ty)),
-            ty: Some(described(&ty)),
-            warnings,
-            error: None,
-        },
-        Err(error) => Answer {
-            error: Some(error_line(&error)),
-            ..Answer::default()
-        },
-    }
+    words.push(ty.wire_collation(Collation::Utf8mb4GeneralCi).name().to_owned());
+    words.join(", ")
 }
 
-fn error_line(error: &Error) -> String {
-    format!("{} {}", error.code(), error.message())
+/// Answers expressions, in one session.
+struct ExpressionRunner {
+    table: Table,
+    session: SessionContext,
 }
 
-/// Returns the recorded results of a file.
-fn recorded(path: &Path) -> Vec<(String, Answer)> {
-    let mut answers: Vec<(String, Answer)> = Vec::new();
-    for line in std::fs::read_to_string(path).unwrap().lines() {
-        if let Some(source) = line.strip_prefix('>') {
-            answers.push((
-                source.trim_start_matches('>').trim().to_owned(),
-                Answer::default(),
-            ));
-            continue;
+impl ExpressionRunner {
+    fn new() -> Self {
+        ExpressionRunner {
+            table: table(),
+            session: session(),
         }
-        let Some((_, answer)) = answers.last_mut() else {
-            continue;
+    }
+
+    fn answer(&mut self, source: &str) -> String {
+        let session = &mut self.session;
+        session.begin_statement(KeepDiagnostics::No);
+        // Compare only this statement's conditions. Earlier ones, which the server keeps for statements without
+        // tables, are not compared.
+        session.diagnostics.clear(session.settings.max_error_count);
+        let (value, ty) = match evaluate(source, &self.table, session) {
+            Ok(result) => result,
+            Err(error) => return format!("error {}: {}\n", error.code(), error.message()),
         };
-        match line.get(..2) {
-            Some("= ") => answer.value = Some(line[2..].to_owned()),
-            Some(": ") => answer.ty = Some(line[2..].to_owned()),
-            Some("~ ") => answer.warnings.push(line[2..].to_owned()),
-            Some("! ") => answer.error = Some(line[2..].to_owned()),
-            _ => {}
+        let mut out = format!("= {}\ntype: {}\n", shown(&value, &ty), described(&ty));
+        let mut known: Vec<String> = Vec::new();
+        for condition in self.session.diagnostics.conditions() {
+            let level = condition.level.as_str().to_lowercase();
+            let line = format!("{level} {}: {}\n", condition.code, condition.message);
+            if !known.contains(&line) {
+                out += &line;
+                known.push(line);
+            }
         }
+        out
     }
-    answers
 }
 
-/// Returns expressions with the lines in which they differ: `value`, `type`, `warnings`, `error`.
-fn deviations(folder: &Path) -> BTreeMap<String, Vec<String>> {
-    let mut out = BTreeMap::new();
-    for line in std::fs::read_to_string(folder.join("deviations.txt"))
-        .unwrap_or_default()
-        .lines()
-    {
-        if let Some((kinds, source)) = line.split_once(" > ") {
-            out.insert(
-                source.trim().to_owned(),
-                kinds.split_whitespace().map(str::to_owned).collect(),
-            );
-        }
+impl Runner for ExpressionRunner {
+    type Command = Command;
+
+    fn run(
+        &mut self,
+        command: &Command,
+        _: &Context,
+    ) -> std::result::Result<String, Box<dyn std::error::Error>> {
+        let answer = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.answer(&command.name)));
+        Ok(answer.unwrap_or_else(|_| "panic".to_owned()))
     }
-    out
 }
 
 fn session() -> SessionContext {
@@ -466,70 +446,8 @@ fn session() -> SessionContext {
 
 #[test]
 fn answers_are_mariadbs() {
-    let folder = Path::new("tests/expressions");
-    let mut files: Vec<_> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "txt"))
-        .filter(|path| path.file_stem().is_some_and(|stem| stem != "deviations"))
-        .collect();
-    files.sort();
-    let table = table();
-    let mut allowed = deviations(folder);
-    let mut report = String::new();
-    let (mut compared, mut failed) = (0, 0);
-    for file in files {
-        let mut session = session();
-        for (source, theirs) in recorded(&file) {
-            compared += 1;
-            let answer = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                ours(&source, &table, &mut session)
-            }));
-            let answer = answer.unwrap_or_else(|_| Answer {
-                error: Some("panic".to_owned()),
-                ..Answer::default()
-            });
-            let mut differing = Vec::new();
-            for (kind, same) in [
-                ("value", answer.value == theirs.value),
-                (
-                    "type",
-                    answer.ty.as_deref().map(essential) == theirs.ty.as_deref().map(essential),
-                ),
-                ("warnings", answer.warnings == theirs.warnings),
-                ("error", answer.error == theirs.error),
-            ] {
-                if !same {
-                    differing.push(kind);
-                }
-            }
-            let expected = allowed.remove(&source).unwrap_or_default();
-            if differing != expected {
-                failed += 1;
-                let name = file.file_stem().unwrap().to_string_lossy();
-                let _ = writeln!(report, "[{name}] {} > {source}", differing.join(" "));
-                for (label, side) in [("MariaDB", &theirs), ("ours", &answer)] {
-                    let _ = writeln!(
-                        report,
-                        "    {label:8} {} : {} ~ {} ! {}",
-                        side.value.as_deref().unwrap_or("-"),
-                        side.ty.as_deref().unwrap_or("-"),
-                        side.warnings.join(" ~ "),
-                        side.error.as_deref().unwrap_or("-"),
-                    );
-                }
-            }
-        }
-    }
-    for source in allowed.keys() {
-        failed += 1;
-        let _ = writeln!(
-            report,
-            "deviations.txt lists an expression that no file has: {source}"
-        );
-    }
-    assert!(compared > 800, "only {compared} expressions were found");
-    assert_eq!(failed, 0, "{failed} of {compared} answers differ\n{report}");
+    let answers = paceline_golden_script::run_folder("testscripts", Answers::MariaDb, ExpressionRunner::new);
+    assert!(answers > 1_500, "only {answers} answers were found");
 }
 
 #[test]

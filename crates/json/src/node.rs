@@ -2,6 +2,7 @@
 //! text, because MariaDB's JSON functions cut out parts of the text and never change the rest of it.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use crate::escape::{escape, unescape};
@@ -109,7 +110,9 @@ impl<'t> Node<'t> {
             Kind::Object(members) => {
                 let mut members: Vec<_> = members.iter().collect();
                 if style == Style::Normalized {
-                    members.sort_by(|(one, _), (other, _)| one.cmp(other));
+                    members.sort_by(|(one, value), (other, other_value)| {
+                        one.cmp(other).then_with(|| value.normal_order(other_value))
+                    });
                 }
                 out.push('{');
                 for (index, (key, value)) in members.into_iter().enumerate() {
@@ -162,6 +165,55 @@ impl<'t> Node<'t> {
                 out.push('}');
             }
             _ => self.write_loose(out),
+        }
+    }
+
+    /// Returns the place of a value's kind in the normal order.
+    fn normal_rank(&self) -> u8 {
+        match &self.kind {
+            Kind::Object(_) => 0,
+            Kind::Array(_) => 1,
+            Kind::String(_) => 2,
+            Kind::Number(_) => 3,
+            Kind::Boolean(true) => 4,
+            Kind::Boolean(false) => 5,
+            Kind::Null => 6,
+            Kind::Unparsed(_) => 7,
+        }
+    }
+
+    /// Compares values of equal keys in the normal form: by kind, by number of members or elements, by these.
+    fn normal_order(&self, other: &Node<'_>) -> Ordering {
+        match (&self.kind, &other.kind) {
+            (Kind::Object(one), Kind::Object(two)) => {
+                let sorted = |members: &[(String, Node<'_>)]| {
+                    let mut places: Vec<usize> = (0..members.len()).collect();
+                    places.sort_by(|&a, &b| {
+                        let ((key, value), (other_key, other_value)) = (&members[a], &members[b]);
+                        key.cmp(other_key).then_with(|| value.normal_order(other_value))
+                    });
+                    places
+                };
+                let pairs = sorted(one).into_iter().zip(sorted(two));
+                let by_member = |(a, b): (usize, usize)| {
+                    let ((key, value), (other_key, other_value)) = (&one[a], &two[b]);
+                    key.cmp(other_key).then_with(|| value.normal_order(other_value))
+                };
+                let by_members = pairs.map(by_member).find(|order| order.is_ne());
+                one.len()
+                    .cmp(&two.len())
+                    .then(by_members.unwrap_or(Ordering::Equal))
+            }
+            (Kind::Array(one), Kind::Array(two)) => {
+                let elements = one.iter().zip(two).map(|(a, b)| a.normal_order(b));
+                let by_elements = { elements }.find(|order| order.is_ne());
+                one.len()
+                    .cmp(&two.len())
+                    .then(by_elements.unwrap_or(Ordering::Equal))
+            }
+            (Kind::String(one), Kind::String(two)) => one.cmp(two),
+            (Kind::Number(one), Kind::Number(two)) => normalized_number(one).cmp(&normalized_number(two)),
+            _ => self.normal_rank().cmp(&other.normal_rank()),
         }
     }
 

@@ -10,11 +10,11 @@ pub enum Fault {
     End,
     /// 4038: another character was expected.
     Syntax(usize),
-    /// 4040: nested deeper than [`DEPTH_MAX`].
+    /// 4040: arrays and objects are nested [`DEPTH_MAX`] deep.
     Depth(usize),
 }
 
-/// Maximum depth, as in MariaDB (`JSON_DEPTH_LIMIT`).
+/// Depth of arrays and objects that is too much, as in MariaDB (`JSON_DEPTH_LIMIT`).
 pub const DEPTH_MAX: usize = 32;
 
 /// Parses a text that is a single value.
@@ -58,12 +58,10 @@ impl Parser<'_> {
     }
 
     fn value<'n>(&mut self, source: &str, depth: usize) -> Result<Node<'n>, Fault> {
-        if depth >= DEPTH_MAX {
-            return Err(Fault::Depth(self.at));
-        }
         self.skip_blanks();
         let start = self.at;
         let kind = match self.peek()? {
+            b'{' | b'[' if depth + 1 >= DEPTH_MAX => return Err(Fault::Depth(self.at + 1)),
             b'{' => self.object(source, depth)?,
             b'[' => self.array(source, depth)?,
             b'"' => Kind::String(self.string(source)?),
@@ -219,6 +217,10 @@ mod tests {
         assert_eq!(parse("[1,]"), Err(Fault::Syntax(3)));
         assert_eq!(parse("01"), Err(Fault::Syntax(2)));
         assert_eq!(parse(r#""\x""#), Err(Fault::Syntax(2)));
-        assert_eq!(parse(&"[".repeat(DEPTH_MAX + 1)), Err(Fault::Depth(DEPTH_MAX)));
+        assert_eq!(parse(&"[".repeat(DEPTH_MAX)), Err(Fault::Depth(DEPTH_MAX)));
+        let deepest = "[".repeat(DEPTH_MAX - 1) + &"]".repeat(DEPTH_MAX - 1);
+        assert!(parse(&deepest).is_ok());
+        let objects = r#"{"a":"#.repeat(DEPTH_MAX);
+        assert_eq!(parse(&objects), Err(Fault::Depth(5 * DEPTH_MAX - 4)));
     }
 }

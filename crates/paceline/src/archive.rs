@@ -14,8 +14,9 @@ use std::time::Duration;
 /// Options of `paceline archive`.
 #[derive(Args)]
 pub struct Options {
-    /// A primary to follow: HOST, HOST:PORT or [IPV6]:PORT, or several with commas of which one is the primary at a
-    /// time. More than once: several primaries, each with replication domains of its own.
+    /// Primary to follow: HOST, HOST:PORT or [IPV6]:PORT. Several addresses separated by commas are servers of which
+    /// one at a time is the primary. Repeat the option to follow several primaries, each with its own replication
+    /// domains.
     #[arg(
         long = "from",
         value_name = "ADDRESS[,ADDRESS…]",
@@ -23,31 +24,32 @@ pub struct Options {
         requires = "datadir"
     )]
     from: Vec<Candidates>,
-    /// Where the log is kept. Made if it is not there.
+    /// Directory of the log. It is created if it does not exist.
     #[arg(long, value_name = "DIR")]
     datadir: Option<PathBuf>,
-    /// Serve the binary log files in a directory, which another server has left, and follow nobody. Nothing is written
-    /// there.
+    /// Serve the binary log files that another server has left in this directory, and follow no primary. Nothing is
+    /// written to the directory.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["from", "datadir", "to"])]
     serve: Option<PathBuf>,
-    /// Copy closed files to a directory or an object storage URL (s3://BUCKET/PREFIX), and read them back from there
-    /// when a replica asks.
+    /// Copy closed files to this directory or object storage URL (s3://BUCKET/PREFIX), and read them from there when a
+    /// replica requests them.
     #[arg(long, value_name = "DIR|URL")]
     to: Option<String>,
-    /// Files that were closed longer ago do not stay on this disk. With --to never before they are copied.
+    /// Age, counted from when a file was closed, after which it is removed from the local disk. With --to, only after
+    /// it has been copied.
     #[arg(long, value_name = "SECONDS")]
     binlog_expire_logs_seconds: Option<u64>,
-    /// The oldest files do not stay on this disk when all of them are larger than that. With --to never before they are
-    /// copied.
+    /// Total size of the files above which the oldest are removed from the local disk. With --to, only after they have
+    /// been copied.
     #[arg(long, value_name = "BYTES")]
     max_binlog_total_size: Option<u64>,
-    /// How closed files are kept.
+    /// Compression of closed files.
     #[arg(long, value_enum, default_value_t = CompressionOption::Zstd)]
     compression: CompressionOption,
-    /// Who logs in on the primaries; replicas and operators log in here with the same name.
+    /// Account on the primaries. Replicas and operators log in to the archive with the same name and password.
     #[arg(long, short = 'u', default_value = "repl")]
     user: String,
-    /// The password; without it that of the environment.
+    /// Password of the account.
     #[arg(
         long,
         short = 'p',
@@ -56,40 +58,40 @@ pub struct Options {
         default_value = ""
     )]
     password: String,
-    /// The archive's own server id. Without it one is made of the machine's name and the directory.
+    /// Server id of the archive; by default derived from the host name and the directory.
     #[arg(long, value_name = "N")]
     server_id: Option<u32>,
-    /// The TCP port for replicas and operators; 0 takes any.
+    /// TCP port for replicas and operators; 0 for any free port.
     #[arg(long, short = 'P', default_value_t = 3306)]
     port: u16,
-    /// The address to listen on.
+    /// Address to listen on.
     #[arg(long, default_value = "0.0.0.0")]
     bind_address: String,
-    /// The UNIX socket. Without it `archive.sock` in the directory.
+    /// Path of the UNIX socket; by default `archive.sock` in the directory of --datadir, and none with --serve.
     #[arg(long, short = 'S', value_name = "PATH")]
     socket: Option<PathBuf>,
-    /// What file names begin with: `archive`; with --serve, what is there.
+    /// Base name of the log files; by default `archive`, and with --serve that of the existing files.
     #[arg(long, value_name = "NAME")]
     log_bin: Option<String>,
-    /// A file that has reached so many bytes is followed by another.
+    /// Size at which a new log file is started.
     #[arg(long, value_name = "BYTES", default_value_t = 256 << 20)]
     max_binlog_size: u64,
-    /// Whether primaries are told what is durable here (semi-synchronous replication).
+    /// Acknowledge durable transactions to the primaries (semi-synchronous replication).
     #[arg(long, value_enum, default_value_t = Switch::On)]
     semi_sync: Switch,
-    /// Do not offer TLS to those who connect here.
+    /// Do not offer TLS to clients of the archive.
     #[arg(long)]
     skip_ssl: bool,
-    /// The certificate that they are shown; without one, it is made at every start.
+    /// Certificate of the archive; by default one is created at every start.
     #[arg(long, value_name = "FILE", requires = "ssl_key")]
     ssl_cert: Option<String>,
-    /// Its key.
+    /// Private key of this certificate.
     #[arg(long, value_name = "FILE", requires = "ssl_cert")]
     ssl_key: Option<String>,
-    /// Refuse those who show a certificate that none of these authorities has signed.
+    /// File with certificate authorities. A client certificate that none of them has signed is refused.
     #[arg(long, value_name = "FILE")]
     ssl_ca: Option<String>,
-    /// TLS to the primaries.
+    /// TLS options for connections to the primaries.
     #[command(flatten)]
     master_tls: MasterTlsOptions,
 }
@@ -113,7 +115,9 @@ pub fn run(options: Options) -> ExitCode {
         bytes_max: options.max_binlog_total_size,
     };
     if options.to.is_some() && options.compression == CompressionOption::None {
-        eprintln!("paceline archive: --to copies compressed files: --compression=none does not go with it");
+        eprintln!(
+            "paceline archive: --to requires compression: it cannot be combined with --compression=none"
+        );
         return ExitCode::from(2);
     }
     let role = match (options.serve, options.datadir) {
@@ -126,7 +130,7 @@ pub fn run(options: Options) -> ExitCode {
             sources: options.from,
         },
         (None, None) => {
-            eprintln!("paceline archive: --from needs --datadir");
+            eprintln!("paceline archive: --from requires --datadir");
             return ExitCode::from(2);
         }
     };

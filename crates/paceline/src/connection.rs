@@ -6,7 +6,7 @@
 
 use crate::tls::TlsOptions;
 use clap::Args;
-use paceline_replication::replica::definition::TlsSettings;
+use paceline_log_stream::source::definition::TlsSettings;
 use paceline_wire::client::{Client, ConnectOptions, QueryResult};
 use paceline_wire::{TcpAddress, WireResult};
 use std::collections::HashMap;
@@ -55,8 +55,9 @@ impl FromStr for Address {
             Ok(address) => Ok(Address::Tcp(address)),
             Err(_) => Err(ServerError {
                 address: format!("'{text}'"),
-                problem: "that is no address: HOST, HOST:PORT, [IPV6]:PORT or the path of a UNIX socket"
-                    .into(),
+                problem:
+                    "invalid address; expected HOST, HOST:PORT, [IPV6]:PORT or the path of a UNIX socket"
+                        .into(),
             }),
         }
     }
@@ -72,7 +73,7 @@ impl Address {
             Address::Tcp(address) => Ok(address),
             Address::Socket(path) => Err(ServerError {
                 address: path.display().to_string(),
-                problem: "a replica is to connect to that server: it must be named by HOST or HOST:PORT, not by its socket".into(),
+                problem: "a replica must be able to connect to this server: give HOST or HOST:PORT instead of a socket".into(),
             }),
         }
     }
@@ -98,11 +99,11 @@ impl fmt::Display for Address {
     }
 }
 
-/// Limit for the silence of a server.
+/// Time limit for a silent server.
 #[derive(Args, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SilenceLimit {
-    /// How long connecting may take, and how long the server may send nothing while it is waited for, in seconds; then
-    /// the command gives up. 0: for ever.
+    /// Time limit in seconds for connecting, and for a server that is expected to answer but sends nothing. Then the
+    /// command fails. 0 for no limit.
     #[arg(long = "net-timeout", value_name = "SECONDS", default_value_t = 60)]
     seconds: u64,
 }
@@ -291,13 +292,13 @@ mod tests {
         assert_eq!(of("./s"), Address::Socket("./s".into()));
         let refused = of("/run/s").for_others().unwrap_err().to_string();
         assert!(
-            refused.starts_with("/run/s: a replica is to connect"),
+            refused.starts_with("/run/s: a replica must be able to connect"),
             "{refused}"
         );
         for wrong in ["", "db2:", ":3306", "db2:x", "db2:70000"] {
             let refused = wrong.parse::<Address>().unwrap_err().to_string();
             assert!(
-                refused.starts_with(&format!("'{wrong}': that is no address")),
+                refused.starts_with(&format!("'{wrong}': invalid address")),
                 "{refused}"
             );
         }

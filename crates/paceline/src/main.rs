@@ -53,27 +53,27 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         options: Vec<String>,
     },
-    /// Copy a running server into a directory or a bucket, blocking nobody.
+    /// Back up a running server to a directory or a bucket, without blocking it.
     Backup(backup::Options),
-    /// Keep the log of one primary or several, durably and byte for byte, and serve it to replicas.
+    /// Store the binary log of one or more primaries, durably and byte for byte, and serve it to replicas.
     Archive(archive::Options),
-    /// Turn an empty directory into a replica of a running server, and go on as that replica. `paceline join --help`
-    /// lists its options.
+    /// Turn an empty directory into a replica of a running server, and start it. `paceline join --help` lists its
+    /// options.
     #[command(disable_help_flag = true, disable_version_flag = true)]
     Join {
         /// PRIMARY --datadir DIR …
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         options: Vec<String>,
     },
-    /// Print a binary log, ours or MariaDB's, as SQL that restores it; and more. `paceline binlog --help` lists its
-    /// options.
+    /// Print a binary log of Paceline or MariaDB as SQL that restores it; also verify, summarize or undo it.
+    /// `paceline binlog --help` lists its options.
     #[command(disable_help_flag = true, version)]
     Binlog(Box<binlog::Options>),
-    /// Make a replica the primary: it fetches what only other replicas have, and they follow it.
+    /// Make a replica the primary. It first fetches the transactions that only other servers have; then they follow it.
     Promote(promote::Options),
-    /// Make a data directory of a backup, at a point in time.
+    /// Create a data directory from a backup, at a point in time.
     Restore(restore::Options),
-    /// Cut off what a primary that died has and its successor lacks, so that it can be the successor's replica.
+    /// Remove from a dead primary the transactions that its successor lacks, so that it can become a replica.
     Rewind(rewind::Options),
 }
 

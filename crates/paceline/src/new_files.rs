@@ -49,7 +49,7 @@ impl NewFiles {
             .components()
             .all(|component| matches!(component, Component::Normal(_)));
         if !is_below || name.is_empty() {
-            return Err(Error::Usage(format!("'{name}' is no name of a table file")));
+            return Err(Error::Usage(format!("'{name}' is not the name of a table file")));
         }
         let path = self.datadir.join(TABLES).join(below);
         if let Some(directory) = path.parent() {
@@ -81,7 +81,9 @@ impl NewFiles {
 
     fn log_path(&self, name: &str) -> Result<PathBuf> {
         match name.contains('/') || name.starts_with('.') || name.is_empty() {
-            true => Err(Error::Usage(format!("'{name}' is no name of a binary log file"))),
+            true => Err(Error::Usage(format!(
+                "'{name}' is not the name of a binary log file"
+            ))),
             false => Ok(self.datadir.join(name)),
         }
     }
@@ -122,7 +124,7 @@ fn check_behind(path: &Path, end: u64, offset: u64) -> Result<()> {
     if end == offset {
         return Ok(());
     }
-    let problem = format!("it ends at {end}, and what comes next begins at {offset}");
+    let problem = format!("it ends at {end}, but the next piece starts at {offset}");
     Err(Error::file(path)(IoError::other(problem)))
 }
 

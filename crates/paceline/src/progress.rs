@@ -93,7 +93,7 @@ pub struct Progress {
     total: u64,
     done: u64,
     started: Instant,
-    told: Option<Instant>,
+    last_shown: Option<Instant>,
     /// True if no more lines are printed.
     is_over: bool,
     screen: Screen,
@@ -107,7 +107,7 @@ impl Progress {
             total,
             done: 0,
             started: Instant::now(),
-            told: None,
+            last_shown: None,
             is_over: false,
             screen: Screen::standard_error(),
         }
@@ -123,9 +123,9 @@ impl Progress {
         if self.is_over {
             return;
         }
-        let last = self.told.unwrap_or(self.started);
+        let last = self.last_shown.unwrap_or(self.started);
         if last.elapsed() >= self.screen.pause() {
-            self.told = Some(Instant::now());
+            self.last_shown = Some(Instant::now());
             let total = self.total.max(self.done);
             self.screen
                 .show(self.done, total, self.text(self.started.elapsed()));
@@ -134,7 +134,7 @@ impl Progress {
 
     /// Removes the bar, and returns the amount, the duration and the rate as a text.
     pub fn finish(&mut self) -> String {
-        if self.told.take().is_some() {
+        if self.last_shown.take().is_some() {
             self.screen.clear();
         }
         let seconds = self.started.elapsed().as_secs_f64().max(0.001);
@@ -148,7 +148,7 @@ impl Progress {
     /// Ends the progress without removing the last line, which shows how far it was.
     pub fn leave(&mut self) {
         self.is_over = true;
-        if self.told.take().is_some() {
+        if self.last_shown.take().is_some() {
             self.screen.leave();
         }
     }

@@ -1,50 +1,50 @@
 //! TLS options of commands that connect to servers. They have the names that MariaDB's programs use.
 
 use clap::{ArgAction, Args};
-use paceline_replication::replica::definition::TlsSettings;
+use paceline_log_stream::source::definition::TlsSettings;
 use paceline_wire::WireResult;
 use paceline_wire::tls::{ClientTls, TlsParameters};
 
-/// How a command's own connection to a server is encrypted. Every option but --skip-ssl encrypts it, and then nothing
-/// is sent in clear.
+/// TLS options of a command's own connection to a server. Each of them except the `--skip` options switches encryption
+/// on, and then nothing is sent in clear.
 #[derive(Args, Debug, Clone, Default, PartialEq, Eq)]
 #[command(next_help_heading = "TLS")]
 pub struct TlsOptions {
-    /// Encrypt the connection.
+    /// Encrypt the connection. The other TLS options imply this, except the --skip options.
     #[arg(long, overrides_with = "skip_ssl")]
     pub ssl: bool,
-    /// Do not encrypt it (the default).
+    /// Do not encrypt the connection (the default).
     #[arg(long, action = ArgAction::SetTrue)]
     pub skip_ssl: bool,
-    /// Believe a server whose certificate one of these authorities has signed.
+    /// File with certificate authorities. Only a server certificate that one of them has signed is trusted.
     #[arg(long, value_name = "FILE")]
     pub ssl_ca: Option<String>,
-    /// Authorities in the files of a directory.
+    /// Directory with files of certificate authorities.
     #[arg(long, value_name = "DIR")]
     pub ssl_capath: Option<String>,
-    /// The certificate to show.
+    /// Client certificate.
     #[arg(long, value_name = "FILE")]
     pub ssl_cert: Option<String>,
-    /// Its key.
+    /// Private key of the client certificate.
     #[arg(long, value_name = "FILE")]
     pub ssl_key: Option<String>,
-    /// The cipher suites to speak.
+    /// Cipher suites to allow.
     #[arg(long, value_name = "LIST")]
     pub ssl_cipher: Option<String>,
-    /// Certificates that are revoked.
+    /// Certificate revocation list.
     #[arg(long, value_name = "FILE")]
     pub ssl_crl: Option<String>,
-    /// The same, in the files of a directory.
+    /// Directory with files of certificate revocation lists.
     #[arg(long, value_name = "DIR")]
     pub ssl_crlpath: Option<String>,
-    /// The versions to speak: TLSv1.2, TLSv1.3.
+    /// TLS versions to allow: TLSv1.2, TLSv1.3.
     #[arg(long, value_name = "LIST")]
     pub tls_version: Option<String>,
-    /// Believe a server only if the certificate is its own: of the name that it is connected by, or proved by the
-    /// password.
+    /// Verify that the certificate names the host. Without --ssl-ca and --ssl-capath, an authority of the system must
+    /// have signed it; otherwise the server must prove that it knows the password.
     #[arg(long, overrides_with = "skip_ssl_verify_server_cert")]
     pub ssl_verify_server_cert: bool,
-    /// Do not look at the name (the default).
+    /// Do not verify that the certificate names the host (the default).
     #[arg(long)]
     pub skip_ssl_verify_server_cert: bool,
 }
@@ -108,36 +108,36 @@ impl TlsOptions {
     }
 }
 
-/// How connections to a primary are encrypted, by the names of CHANGE MASTER.
+/// TLS options of connections to a primary, named as in CHANGE MASTER.
 #[derive(Args, Debug, Clone, Default, PartialEq, Eq)]
 #[command(next_help_heading = "TLS to the primary")]
 pub struct MasterTlsOptions {
-    /// Encrypt connections to the primary. The others encrypt them as well.
+    /// Encrypt connections to the primary. The other --master-ssl options imply this.
     #[arg(long)]
     master_ssl: bool,
-    /// Believe a primary whose certificate one of these authorities has signed.
+    /// File with certificate authorities. Only a primary's certificate that one of them has signed is trusted.
     #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
     master_ssl_ca: String,
-    /// Authorities in the files of a directory.
+    /// Directory with files of certificate authorities.
     #[arg(long, value_name = "DIR", default_value = "", hide_default_value = true)]
     master_ssl_capath: String,
-    /// The certificate to show.
+    /// Client certificate.
     #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
     master_ssl_cert: String,
-    /// Its key.
+    /// Private key of the client certificate.
     #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
     master_ssl_key: String,
-    /// The cipher suites to speak.
+    /// Cipher suites to allow.
     #[arg(long, value_name = "LIST", default_value = "", hide_default_value = true)]
     master_ssl_cipher: String,
-    /// Certificates that are revoked.
+    /// Certificate revocation list.
     #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
     master_ssl_crl: String,
-    /// The same, in the files of a directory.
+    /// Directory with files of certificate revocation lists.
     #[arg(long, value_name = "DIR", default_value = "", hide_default_value = true)]
     master_ssl_crlpath: String,
-    /// Believe a primary only if the certificate is its own: of the name that it is connected by, or proved by the
-    /// password.
+    /// Verify that the certificate names the host. Without --master-ssl-ca and --master-ssl-capath, an authority of the
+    /// system must have signed it; otherwise the primary must prove that it knows the password.
     #[arg(long)]
     master_ssl_verify_server_cert: bool,
 }

@@ -1,4 +1,4 @@
-//! Definition statements of several sessions at once: one is prepared before another is published.
+//! Concurrent definition statements: one is prepared before another is published.
 
 mod harness;
 
@@ -29,7 +29,7 @@ fn each_build_has_a_number_of_its_own() {
     assert_eq!(second.builds.len(), 1);
     assert_ne!(first.builds, second.builds);
     assert_ne!(first.xid, second.xid);
-    // The order in the log is another than that of the numbers.
+    // The order in the log differs from that of the numbers.
     server.commit_definition(second, index).unwrap();
     server.commit_definition(first, check).unwrap();
     for (insert, code) in [
@@ -43,7 +43,7 @@ fn each_build_has_a_number_of_its_own() {
 }
 
 #[test]
-fn what_another_has_built_passes_no_rows() {
+fn an_unpublished_build_hides_no_rows_from_another_check() {
     let mut server = server();
     let _unpublished = server.prepare("alter table a add check (x > 0)").unwrap();
     let failed = server.prepare("alter table b add check (y > 0)");

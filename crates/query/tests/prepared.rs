@@ -1,4 +1,4 @@
-//! Plans that are executed several times, with parameters of several types, and the access paths that such plans take.
+//! Plans that are executed several times with parameters of several types, and their access paths.
 
 mod harness;
 
@@ -105,7 +105,8 @@ fn ranges_are_computed_for_each_execution() {
     );
     let plan = prepare(&server, "SELECT id FROM t WHERE s = ? AND id < 10");
     assert_eq!(ids(&mut server, &plan, &[Value::from("S1")]), [1, 8]);
-    // Compared as numbers, 0 equals every text that does not begin with one: the index on text does not tell.
+    // Compared as numbers, 0 is equal to every text that does not begin with a number. An index on text does not find
+    // these.
     assert_eq!(ids(&mut server, &plan, &[Value::Int(0)]).len(), 10);
     let plan = prepare(&server, "SELECT id FROM t WHERE id IN (?, ?, ?) LIMIT ?");
     let parameters = [Value::Int(4), Value::Int(4), Value::Int(9), Value::Int(5)];
@@ -159,7 +160,7 @@ fn a_plan_is_current_until_its_table_changes() {
     assert!(!plan.is_current(&server.handle.load()));
 }
 
-/// The numbers of all rows, in the order in which they come.
+/// Returns the numbers of all rows, in the order of the result.
 fn numbers(server: &mut Server, plan: &Plan, parameters: &[Value]) -> Vec<Vec<i64>> {
     let mut rows = Rows::default();
     server.execute(plan, "", parameters, &mut rows).expect("executed");
@@ -219,7 +220,7 @@ fn an_index_on_text_orders_texts_only() {
 }
 
 #[test]
-fn a_change_takes_the_first_rows_of_either_kind_of_value() {
+fn changes_with_limit_take_the_first_rows_for_both_kinds_of_value() {
     let mut server = server();
     for text in [
         "CREATE TABLE w (id INT PRIMARY KEY, v VARCHAR(10), b INT, n INT DEFAULT 0, KEY vb (v, b))",

@@ -1,5 +1,4 @@
-//! Frames that slide, against frames that are computed anew for every row: random tables, random windows, all
-//! aggregates.
+//! Sliding frames against frames that are computed again for every row: random tables, random windows, all aggregates.
 
 mod harness;
 
@@ -7,7 +6,7 @@ use std::fmt::Write as _;
 
 use harness::Server;
 
-/// Xorshift: the same numbers in every run.
+/// Xorshift generator: the same numbers in every run.
 struct Random(u64);
 
 impl Random {
@@ -47,7 +46,7 @@ enum Bound {
 struct Window {
     partitioned: bool,
     descending: bool,
-    /// RANGE over `key`, else ROWS over `id`.
+    /// Whether the frame is RANGE over `key`. Otherwise it is ROWS over `id`.
     range: bool,
     start: Bound,
     end: Bound,
@@ -97,7 +96,7 @@ impl Window {
         )
     }
 
-    /// The rows of a row's frame, in the window's order.
+    /// Returns the rows of a row's frame, in the window's order.
     fn frame(&self, rows: &[Row], row: &Row) -> Vec<Row> {
         let mut partition: Vec<Row> = rows
             .iter()
@@ -106,7 +105,7 @@ impl Window {
             .collect();
         partition.sort_by_key(|row| (if self.range { row.key } else { Some(row.id) }, row.id));
         if self.descending {
-            // Stable: rows that the key does not tell apart stay in the order of their numbers.
+            // The sort is stable: rows with equal keys stay in the order of their numbers.
             partition.sort_by_key(|row| std::cmp::Reverse(if self.range { row.key } else { Some(row.id) }));
         }
         let here = partition
@@ -116,7 +115,7 @@ impl Window {
         let sign = if self.descending { -1 } else { 1 };
         let inside = |place: i64, other: &Row, bound: Bound, first: bool| {
             let reaches = |distance: i64| match self.range {
-                // In the direction of the order; a NULL is near other NULLs only, at whatever distance.
+                // Distances are in the direction of the order. A NULL is near other NULLs only, at any distance.
                 true => match (other.key, row.key) {
                     (Some(other), Some(here)) => sign * (other - here) - distance,
                     (None, None) => 0,
@@ -147,7 +146,7 @@ fn text(value: Option<i64>) -> String {
     value.map_or("NULL".to_owned(), |value| value.to_string())
 }
 
-/// What the functions of [`FUNCTIONS`] give for a frame.
+/// Returns the results of [`FUNCTIONS`] for a frame.
 fn expected(frame: &[Row]) -> Vec<String> {
     let values: Vec<i64> = frame.iter().filter_map(|row| row.value).collect();
     let bits = |start: u64, fold: fn(u64, u64) -> u64| {
@@ -185,7 +184,7 @@ const FUNCTIONS: &[&str] = &[
 ];
 
 #[test]
-fn sliding_frames_give_what_frames_give_that_are_computed_anew() {
+fn sliding_frames_agree_with_frames_computed_for_each_row() {
     let mut random = Random(0x5eed_1234_5678_9abc);
     let mut server = Server::new();
     for statement in [
@@ -241,7 +240,7 @@ fn check(server: &mut Server, rows: &[Row], window: &Window) {
 }
 
 #[test]
-fn one_sort_serves_all_windows_whose_keys_begin_another_s() {
+fn windows_with_a_common_key_prefix_share_one_sort() {
     let mut server = Server::new();
     for statement in [
         "CREATE DATABASE test",
@@ -251,7 +250,7 @@ fn one_sort_serves_all_windows_whose_keys_begin_another_s() {
         server.run(statement).result.expect("made");
     }
     server.use_database("test");
-    // Without ORDER BY the rows come as the only sort left them.
+    // Without ORDER BY the rows have the order of the only sort.
     let shared = server.run(
         "SELECT id, COUNT(*) OVER (), SUM(id) OVER (PARTITION BY g), ROW_NUMBER() OVER (PARTITION BY g ORDER BY k) FROM t",
     );
@@ -275,7 +274,7 @@ fn one_sort_serves_all_windows_whose_keys_begin_another_s() {
 }
 
 #[test]
-fn a_long_partition_takes_no_time_that_grows_with_its_square() {
+fn time_does_not_grow_with_the_square_of_a_partition() {
     let mut server = Server::new();
     for statement in [
         "CREATE DATABASE test",
@@ -305,7 +304,7 @@ fn a_long_partition_takes_no_time_that_grows_with_its_square() {
     }
     let all: u64 = values.iter().sum();
     assert_eq!(answer.rows, [format!("{all}\t{total}\t1\t900\t{n}")]);
-    // Functions that only look back are computed in pieces: what they know goes on from one to the next.
+    // Functions that only look back are computed in pieces. Their state continues from one piece to the next.
     let answer = server.run(&format!(
         "SELECT SUM(a), MAX(b), MIN(b), SUM(c), SUM(d), MAX(e) FROM (SELECT SUM(1) OVER (ORDER BY i) a, MAX(v) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING) b,
            ROW_NUMBER() OVER (ORDER BY i) c, RANK() OVER (ORDER BY i) d, COUNT(*) OVER (PARTITION BY i) e FROM {pairs}) q"

@@ -70,6 +70,7 @@ async fn apply_all(applier: &Applier, received: Vec<ReceivedItem>) {
             "the applier does not get on: {:?}",
             applier.status()
         );
+        // The pause of a loop that waits.
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
 }

@@ -215,6 +215,7 @@ fn apply(server: &TestServer, conversions: TypeConversions, received: Vec<Receiv
                 "{:?}",
                 applier.status()
             );
+            // The pause of a loop that waits.
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
         let status = applier.status();

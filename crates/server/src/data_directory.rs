@@ -209,6 +209,7 @@ mod tests {
         assert!(refused.contains("is in use by another server"), "{refused}");
         assert!(refused.contains(&std::process::id().to_string()));
         let ends = std::thread::spawn(move || {
+            // Most often the other lock waits by then.
             std::thread::sleep(Duration::from_millis(200));
             drop(first);
         });

@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn begun_and_finished() {
+    fn a_directory_is_marked_until_it_is_finished() {
         let parent = tempfile::tempdir().unwrap();
         let directory = parent.path().join("new/data");
         let unfinished = IncompleteDirectory::begin(&directory, "paceline join").unwrap();

@@ -13,34 +13,36 @@
 //! * [`listener`], [`registry`]: connections of clients, and the list of sessions. [`host_errors`]: blocked hosts.
 //! * [`tls`]: the server's certificate, and counters of handshakes.
 //! * [`session`]: one client, from its greeting to its end. [`session::statements`]: each kind of statement.
-//! * [`variables`], [`status`]: SHOW VARIABLES and SHOW STATUS.
+//! * [`variables`], [`status`]: SHOW VARIABLES and SHOW STATUS. [`errors`]: other crates' errors as MariaDB's.
 //! * [`accounts`]: users and privileges. [`accounts::checks`]: which privileges a statement needs.
 //! * [`backup`], [`restore`]: format of a backup's stream; a data directory made from copies.
-//! * [`information_schema`], [`mysql_tables`]: virtual tables.
+//! * [`information_schema`], [`mysql_tables`]: virtual tables. [`names`]: names of databases and tables.
 #![forbid(unsafe_code)]
 
 pub mod accounts;
 pub mod backup;
 pub mod data_directory;
-pub mod host_errors;
+mod errors;
+mod host_errors;
 pub mod incomplete_directory;
-pub mod information_schema;
-pub mod listener;
-pub mod memory;
-pub mod mysql_tables;
+mod information_schema;
+mod listener;
+mod memory;
+mod mysql_tables;
+mod names;
 pub mod options;
-pub mod recovery;
-pub mod registry;
+mod recovery;
+mod registry;
 pub mod replica_filters;
-pub mod replicated_tables;
-pub mod replication;
+mod replicated_tables;
+mod replication;
 pub mod restore;
-pub mod server;
-pub mod session;
+mod server;
+mod session;
 pub mod startup;
-pub mod statement_logs;
-pub mod status;
-pub mod status_list;
-pub mod tls;
-pub mod transaction_mark;
+mod statement_logs;
+mod status;
+mod status_list;
+mod tls;
+mod transaction_mark;
 pub mod variables;

@@ -1,7 +1,7 @@
 //! Accepts connections and begins a session for each client.
 
 use crate::accounts::ClientHost;
-use crate::registry::SessionShared;
+use crate::registry::SessionHandle;
 use crate::server::Server;
 use crate::session::login::LOGIN_PACKET_MAX;
 use crate::session::protocol::Connection;
@@ -59,7 +59,7 @@ pub(crate) fn session(
     let handle = socket.handle()?;
     let number = server.counters.connections.fetch_add(1, Ordering::Relaxed) + 1;
     let wait_timeout = server.globals.number(Variable::WaitTimeout);
-    let shared = Arc::new(SessionShared::new(
+    let shared = Arc::new(SessionHandle::new(
         number as u32,
         handle,
         host,

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_machine_has_some() {
+    fn memory_is_read_from_the_system() {
         assert_eq!(
             total("MemTotal:       24683648 kB\nMemFree: 1 kB\n"),
             Some(24_683_648 << 10)

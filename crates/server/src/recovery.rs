@@ -1,8 +1,8 @@
 //! Replay of the log at startup.
 
+use crate::accounts::records::{WrittenRecords, changed_records};
 use crate::accounts::statements::{AccountContext, MissingAccounts, apply};
 use crate::accounts::{Accounts, InitialAccounts};
-use crate::session::statements::{WrittenRecords, changed_records};
 use paceline_apply::CatalogDefinitions;
 use paceline_binlog::event::Predecessor;
 use paceline_binlog::log::Log;
@@ -63,7 +63,7 @@ struct DeclaredTables;
 
 impl VirtualTables for DeclaredTables {
     fn columns(&self, database: &str, table: &str) -> Option<Vec<VirtualColumn>> {
-        crate::server::virtual_columns(database, table).map(<[VirtualColumn]>::to_vec)
+        crate::names::virtual_columns(database, table).map(<[VirtualColumn]>::to_vec)
     }
 
     fn rows(

@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::Notify;
 
 /// Part of a session that other sessions can access.
-pub struct SessionShared {
+pub struct SessionHandle {
     /// Id of the connection.
     pub id: u32,
     /// Stops the running statement or the session.
@@ -29,8 +29,6 @@ pub struct SessionShared {
     pub counters: Counters,
     /// Memory account of the session.
     pub memory: Arc<SessionMemory>,
-    /// Time of the connection.
-    pub connected: Instant,
     /// User and current activity.
     activity: Mutex<Activity>,
     /// Id of the running or last statement (`KILL QUERY ID`).
@@ -71,15 +69,15 @@ pub struct Activity {
 /// Maximum length of a text in the process list, in bytes.
 const TEXT_MAX: usize = 64 * 1024;
 
-impl fmt::Debug for SessionShared {
+impl fmt::Debug for SessionHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SessionShared")
+        f.debug_struct("SessionHandle")
             .field("id", &self.id)
             .finish_non_exhaustive()
     }
 }
 
-impl SessionShared {
+impl SessionHandle {
     /// Creates the entry of a session that is about to log in.
     pub fn new(
         id: u32,
@@ -88,14 +86,13 @@ impl SessionShared {
         wait_timeout_seconds: u64,
         memory: Arc<SessionMemory>,
     ) -> Self {
-        SessionShared {
+        SessionHandle {
             id,
             interrupt: Interrupt::new(),
             socket,
             killed: Arc::default(),
             counters: Counters::default(),
             memory,
-            connected: Instant::now(),
             activity: Mutex::new(Activity {
                 user: "unauthenticated user".into(),
                 host,
@@ -212,7 +209,7 @@ pub fn now_micros() -> i64 {
 /// All sessions.
 #[derive(Debug, Default)]
 pub struct Sessions {
-    living: Mutex<BTreeMap<u32, Arc<SessionShared>>>,
+    living: Mutex<BTreeMap<u32, Arc<SessionHandle>>>,
     ended: Counters,
     /// Counters of rows applied by connections to primaries.
     replicated: Arc<StatementCounts>,
@@ -220,34 +217,34 @@ pub struct Sessions {
 
 impl Sessions {
     /// Adds a session. Returns the number of sessions.
-    pub fn add(&self, session: Arc<SessionShared>) -> usize {
+    pub fn add(&self, session: Arc<SessionHandle>) -> usize {
         let mut living = self.living.lock();
         living.insert(session.id, session);
         living.len()
     }
 
     /// Removes a session that ends, and keeps its counters.
-    pub fn remove(&self, session: &SessionShared) {
+    pub fn remove(&self, session: &SessionHandle) {
         let mut living = self.living.lock();
         if living.remove(&session.id).is_some() {
             self.ended.add_all(&session.counters);
         }
     }
 
-    /// What a session has counted is the server's alone from now on.
-    pub fn settle(&self, session: &SessionShared) {
+    /// Moves a session's counters to the server's totals and resets them.
+    pub fn settle(&self, session: &SessionHandle) {
         let _living = self.living.lock();
         self.ended.add_all(&session.counters);
         session.counters.reset();
     }
 
     /// Returns the session with this id.
-    pub fn get(&self, id: u32) -> Option<Arc<SessionShared>> {
+    pub fn get(&self, id: u32) -> Option<Arc<SessionHandle>> {
         self.living.lock().get(&id).cloned()
     }
 
     /// Returns all sessions, by id.
-    pub fn all(&self) -> Vec<Arc<SessionShared>> {
+    pub fn all(&self) -> Vec<Arc<SessionHandle>> {
         self.living.lock().values().cloned().collect()
     }
 
@@ -306,7 +303,7 @@ impl Sessions {
         }
     }
 
-    /// Tells all sessions except streams to replicas that the server is shutting down. Returns their number.
+    /// Notifies all sessions except streams to replicas of the shutdown. Returns their number.
     pub fn stop_clients(&self) -> usize {
         self.clients()
             .map(|session| session.kill(InterruptReason::Shutdown))
@@ -318,13 +315,13 @@ impl Sessions {
         self.clients().for_each(|session| session.socket.close());
     }
 
-    fn clients(&self) -> impl Iterator<Item = Arc<SessionShared>> {
+    fn clients(&self) -> impl Iterator<Item = Arc<SessionHandle>> {
         self.all()
             .into_iter()
             .filter(|session| session.activity.lock().command != STREAM_COMMAND)
     }
 
-    /// Tells all sessions that the server is shutting down.
+    /// Notifies all sessions of the shutdown.
     pub fn stop_all(&self) {
         for session in self.all() {
             session.kill(InterruptReason::Shutdown);

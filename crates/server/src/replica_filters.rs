@@ -1,7 +1,7 @@
 //! Replication filters of each connection to a primary: `replicate_do_db` and related variables.
 
 use crate::variables::{Globals, Variable};
-use paceline_replication::replica::filter::{BadRule, FilterKind, Filters};
+use paceline_log_stream::source::filter::{BadRule, FilterKind, Filters};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_connection_without_rules_has_those_of_the_start() {
+    fn a_connection_without_filters_has_those_of_the_startup() {
         let globals = Globals::default();
         globals.set_text(Variable::ReplicateDoDb, "a,b");
         let filters = ReplicaFilters::default();

@@ -4,12 +4,12 @@ use crate::server::Server;
 use crate::session::replicated::ReplicatedSessions;
 use crate::variables::{Globals, Variable};
 use paceline_apply::replicated::{ExecMode, RowOptions, SkippedErrors, TypeConversions, Unfiltered};
+use paceline_log_stream::source::options::{MarkedForSkip, ReplicaOptions};
+use paceline_log_stream::source::password::PasswordKey;
 use paceline_replication::replica::apply::{
     Applier, ApplierOptions, ApplierParts, KeptPosition, ParallelMode,
 };
 use paceline_replication::replica::environment::Environment;
-use paceline_replication::replica::options::{MarkedForSkip, ReplicaOptions};
-use paceline_replication::replica::password::PasswordKey;
 use paceline_txn::TransactionManager;
 use paceline_types::table_map_metadata::RowMetadata;
 use paceline_types::{DomainId, ServerId};

@@ -15,8 +15,8 @@ use paceline_binlog::log::{Log, LogConfig, OpenRequest, RealDisk};
 use paceline_binlog::{
     ExecutedSetChange, GtidPosition, LogOrigin, PositionChange, RecordScope, ReplicaRecord,
 };
-use paceline_replication::replica::definition::Definition;
-use paceline_replication::replica::password::PasswordKey;
+use paceline_log_stream::source::definition::Definition;
+use paceline_log_stream::source::password::PasswordKey;
 use paceline_storage::{Storage, StorageConfig};
 use paceline_txn::{ManagerParts, TransactionManager};
 use paceline_types::{LogPosition, ServerId};
@@ -46,7 +46,7 @@ pub struct CopiedDirectory {
 /// Primary that a copy follows.
 #[derive(Clone, Debug)]
 pub enum ReplicationSource {
-    /// None: it stays at its position.
+    /// No primary: the server stays at its position.
     Nobody,
     /// This primary, from the copy's position on, by the default connection.
     Primary(Box<Definition>),
@@ -61,8 +61,8 @@ pub struct Restored {
     pub forgotten: Vec<String>,
 }
 
-/// Replays the log and closes everything, so that a server that starts on it has nothing to replay. `tell` receives the
-/// progress.
+/// Replays the log and closes everything. A server that starts on the directory has nothing to replay. `tell` receives
+/// the progress.
 ///
 /// # Errors
 /// A message.

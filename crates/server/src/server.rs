@@ -2,8 +2,7 @@
 
 use crate::accounts::{InitialAccounts, SharedAccounts};
 use crate::host_errors::HostErrors;
-use crate::information_schema::{self, TableSize};
-use crate::mysql_tables;
+use crate::information_schema::TableSize;
 use crate::registry::Sessions;
 use crate::replica_filters::ReplicaFilters;
 use crate::replicated_tables::ReplicatedTables;
@@ -14,9 +13,9 @@ use crate::status::ServerCounters;
 use crate::tls::Tls;
 use crate::variables::{Globals, Variable, semi_sync_settings, session_memory_max, transaction_config};
 use paceline_catalog::{CatalogHandle, TableDefinition, TemporaryTables};
-use paceline_expression::session::{ServerMemory, VirtualColumn};
+use paceline_expression::session::ServerMemory;
+use paceline_log_stream::primary::{Primary, SemiSync};
 use paceline_query::plan::Statistics;
-use paceline_replication::primary::{Primary, SemiSync};
 use paceline_replication::replica::apply::SharedRowOptions;
 use paceline_replication::replica::connection_set::ConnectionSet;
 use paceline_replication::replica::environment::Environment;
@@ -40,9 +39,9 @@ pub struct Server {
     pub accounts: SharedAccounts,
     /// Hosts with failures before a login.
     pub host_errors: HostErrors,
-    /// All sessions.
+    /// Registry of all sessions.
     pub sessions: Sessions,
-    /// The session with the last command.
+    /// The session that executed the last command.
     pub last_command: Arc<LastCommand>,
     /// Counters of the whole server.
     pub counters: ServerCounters,
@@ -62,7 +61,7 @@ pub struct Server {
     pub replicated_tables: ReplicatedTables,
     /// Filters of connections that have their own (`replicate_do_db` and related variables).
     pub replica_filters: ReplicaFilters,
-    /// ConnectionSet of this server.
+    /// Part of this server that serves replicas.
     pub primary: Primary,
     /// The general log and the slow query log.
     pub statement_logs: StatementLogs,
@@ -129,8 +128,8 @@ impl Server {
         })
     }
 
-    /// Enables semi-sync if the variables say so. Must not be called before replicas can connect: commits until then
-    /// would wait in vain.
+    /// Enables semi-sync if the variables require it. Call this only when replicas can connect: earlier commits would
+    /// wait in vain.
     pub fn start_semi_sync(&self) {
         self.primary.semi_sync().set(semi_sync_settings(&self.globals));
     }
@@ -148,7 +147,7 @@ impl Server {
         let config = transaction_config(&self.globals, (*self.transactions.config()).clone());
         self.transactions
             .set_config(config)
-            .map_err(|error| crate::session::errors::of_transaction(&error))?;
+            .map_err(|error| crate::errors::of_transaction(&error))?;
         self.primary.semi_sync().set(semi_sync_settings(&self.globals));
         Ok(())
     }
@@ -166,7 +165,7 @@ impl Server {
         Ok(())
     }
 
-    /// Counts down after a prepared statement was closed.
+    /// Counts a closed prepared statement.
     pub fn prepared_statement_closed(&self) {
         self.prepared_statements.fetch_sub(1, Ordering::Relaxed);
     }
@@ -207,27 +206,5 @@ impl Server {
             data_bytes: storage.approximate_bytes(clustered),
             index_bytes: secondary.map(|id| storage.approximate_bytes(id)).sum(),
         }
-    }
-}
-
-/// Databases that programs look for and that have no tables here: MariaDB's views of its own state. A user may create a
-/// database with one of these names.
-pub const EMPTY_DATABASES: [&str; 2] = ["performance_schema", "sys"];
-
-/// Returns the name of a virtual database in its own spelling.
-pub fn virtual_database(name: &str) -> Option<&'static str> {
-    [information_schema::DATABASE, "performance_schema"]
-        .into_iter()
-        .find(|known| known.eq_ignore_ascii_case(name))
-}
-
-/// Returns the columns of a virtual table.
-pub fn virtual_columns(database: &str, table: &str) -> Option<&'static [VirtualColumn]> {
-    if database.eq_ignore_ascii_case(information_schema::DATABASE) {
-        information_schema::columns(table)
-    } else if database == mysql_tables::DATABASE {
-        mysql_tables::columns(table)
-    } else {
-        None
     }
 }

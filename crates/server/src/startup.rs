@@ -10,9 +10,9 @@
 //! ```text
 //!   DATADIR/
 //!     paceline.lock            locked while a server is running on the directory; contains its process id
-//!     paceline.key             key for sealing the passwords in the log (`paceline_replication::replica::password`)
+//!     paceline.key             key for sealing the passwords in the log (`paceline_log_stream::source::password`)
 //!     paceline.insecure        exists if the directory was created with --initialize-insecure
-//!     paceline.unfinished      exists while the directory is incomplete (`crate::unfinished`): no server starts on it
+//!     paceline.unfinished      exists while the directory is incomplete (`crate::incomplete_directory`): no server starts on it
 //!     paceline.statistics      statistics of the tables' sizes; created again if missing
 //!     paceline.pid             process id; removed when the server has stopped (mariadb-admin shutdown waits for that)
 //!     mysql_upgrade_info       for mariadb-upgrade: no upgrade is needed
@@ -33,7 +33,7 @@ use crate::variables::{Globals, Kind, Variable, VariableValue, transaction_confi
 use paceline_binlog::LogOrigin;
 use paceline_binlog::log::{Log, LogConfig, OpenRequest, RealDisk, SyncMode};
 use paceline_catalog::CatalogHandle;
-use paceline_replication::primary::{SemiSync, SemiSyncAcknowledger};
+use paceline_log_stream::primary::{SemiSync, SemiSyncAcknowledger};
 use paceline_replication::replica::connection_set::STOP_PATIENCE;
 use paceline_replication::replica::environment::Environment;
 use paceline_storage::{Storage, StorageConfig};
@@ -244,7 +244,7 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
         .statement_logs
         .configure(&server.globals)
         .map_err(|error| format!("cannot open the general log or that of slow queries: {error}"))?;
-    // The tables of `mysql` are built in. The file tells MariaDB's tools that they belong to its version.
+    // The tables of `mysql` are built in. This file shows MariaDB's tools that no upgrade of them is needed.
     std::fs::write(directory.path().join(UPGRADE_INFO_FILE), UPGRADED_TO)
         .map_err(|error| format!("cannot write {UPGRADE_INFO_FILE}: {error}"))?;
     spawn_housekeeping(&server);
@@ -442,7 +442,7 @@ fn watch_signals(server: &Arc<Server>) -> Result<(), String> {
     Ok(())
 }
 
-/// Shuts down cleanly: tells the sessions, then flushes the engines and writes the Stop event to the log.
+/// Shuts down cleanly: notifies the sessions, then flushes the engines and writes the Stop event to the log.
 async fn stop(server: &Arc<Server>) -> Result<(), String> {
     server.sessions.stop_clients();
     if tokio::time::timeout(STOP_PATIENCE, server.replicas().stop_all())
@@ -453,7 +453,7 @@ async fn stop(server: &Arc<Server>) -> Result<(), String> {
     }
     let deadline = Instant::now() + GRACE;
     let semi_sync = server.primary.semi_sync();
-    // No replica connects any more: a commit that waits for more replicas than are connected waits in vain.
+    // No replica connects any more. A commit that waits for more replicas than are connected waits in vain.
     let in_vain = || semi_sync.waits_in_vain() as usize;
     // The streams end last, because a commit may wait for an acknowledgement.
     while server.sessions.stop_clients() > in_vain() && Instant::now() < deadline {
@@ -465,7 +465,7 @@ async fn stop(server: &Arc<Server>) -> Result<(), String> {
             "{unacknowledged} transactions are in the log and not acknowledged by a replica; their clients were not told"
         );
     }
-    // Before the transactions that they wait for are published.
+    // Closed before the transactions for which the clients wait are published.
     server.sessions.close_clients();
     semi_sync.end();
     server.sessions.stop_all();

@@ -233,7 +233,8 @@ impl StatementLog {
         self.is_open.store(false, Ordering::Relaxed);
     }
 
-    /// Writes the line that `fill` builds. The time is passed if its second differs from that of the previous line.
+    /// Writes the line that `fill` builds. `fill` receives the time if its second differs from that of the previous
+    /// line.
     fn write(&self, micros: i64, fill: impl FnOnce(Option<String>, &mut Vec<u8>)) {
         let mut slot = self.file.lock();
         let Some(open) = &mut *slot else { return };

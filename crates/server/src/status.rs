@@ -120,6 +120,7 @@ counters! {
     com_unlock_tables "Com_unlock_tables";
     com_update "Com_update";
     empty_queries "Empty_queries";
+    feature_window_functions "Feature_window_functions";
     master_gtid_wait_count "Master_gtid_wait_count";
     master_gtid_wait_time "Master_gtid_wait_time";
     master_gtid_wait_timeouts "Master_gtid_wait_timeouts";
@@ -151,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums() {
+    fn counters_of_sessions_add_up_under_sorted_names() {
         let (total, session) = (Counters::default(), Counters::default());
         session.com_select.add(2);
         session.questions.add(3);

@@ -4,15 +4,15 @@ use crate::information_schema::Scope;
 use crate::memory;
 use crate::session::services::SessionServices;
 use crate::variables::Variable;
-use paceline_replication::primary::semi_sync::SemiSyncStatus;
+use paceline_log_stream::primary::semi_sync::SemiSyncStatus;
 use paceline_replication::replica::connection::ConnectionStatus;
 use paceline_replication::replica::status::ReceiverState;
 use paceline_txn::HistogramSnapshot;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Values that MariaDB has and this server does not maintain, because the feature or the demand for them is missing:
-/// names, with MariaDB's initial values.
+/// Status variables that MariaDB has and this server does not maintain, because it lacks the feature or nobody has
+/// asked for them. Each name has MariaDB's initial value.
 static DEFAULTS: &str = include_str!("status_defaults.txt");
 
 /// Returns names and values, by name: those of the session where it has counters of its own, else those of the server.
@@ -232,7 +232,7 @@ fn semi_sync(put: &mut impl FnMut(&str, String), status: &SemiSyncStatus) {
     let mut number = |name: &str, value: u64| put(&format!("Rpl_semi_sync_master_{name}"), value.to_string());
     number("clients", status.clients);
     number("get_ack", status.get_ack);
-    // These waits do not exist here: MariaDB's dump thread once had them, and the names have remained.
+    // These waits do not exist here. MariaDB's dump thread once had them, and their names have remained.
     number("net_avg_wait_time", 0);
     number("net_wait_time", 0);
     number("net_waits", status.net_waits);

@@ -134,6 +134,7 @@ fn a_crash_leaves_a_prefix() {
             .unwrap()
             .starts_with("at ")
         {}
+        // Kills it at a random moment.
         std::thread::sleep(Duration::from_millis(rand::random_range(0..400)));
         child.kill().unwrap();
         child.wait().unwrap();

@@ -62,6 +62,8 @@ pub(crate) enum Token {
     LeftBrace,
     RightBrace,
     Dot,
+    /// `..` of a range.
+    DotDot,
     Semicolon,
     Colon,
     Assign,
@@ -521,8 +523,7 @@ impl<'a> Lexer<'a> {
             (b')', ..) => (Token::RightParen, 1),
             (b'{', ..) => (Token::LeftBrace, 1),
             (b'}', ..) => (Token::RightBrace, 1),
-            // In MariaDB's grammar two points are a token of their own, for ranges.
-            (b'.', b'.', _) => (Token::Invalid, 2),
+            (b'.', b'.', _) => (Token::DotDot, 2),
             (b'.', ..) => (Token::Dot, 1),
             (b';', ..) => (Token::Semicolon, 1),
             (b'?', ..) => (Token::Parameter, 1),
@@ -616,7 +617,7 @@ mod tests {
     }
 
     #[test]
-    fn strings() {
+    fn strings_are_tokens_without_quotes_and_escapes() {
         let check =
             |source, expected: &[Token]| assert_eq!(tokens(source, SqlMode::DEFAULT), expected, "{source}");
         check(
@@ -639,7 +640,7 @@ mod tests {
     }
 
     #[test]
-    fn comments() {
+    fn comments_are_skipped_or_executed_by_their_version() {
         let check =
             |source, expected: &[Token]| assert_eq!(tokens(source, SqlMode::DEFAULT), expected, "{source}");
         check("1 # x\n/* y */ 2 -- z\n3--\n4", &[const { Token::Integer }; 4]);
@@ -652,7 +653,7 @@ mod tests {
     }
 
     #[test]
-    fn variables() {
+    fn user_and_system_variables_are_tokens_with_their_names() {
         let check =
             |source, expected: &[Token]| assert_eq!(tokens(source, SqlMode::DEFAULT), expected, "{source}");
         let variable = |name: &str| Token::UserVariable(name.to_owned());

@@ -46,7 +46,7 @@ use self::ast::Expr;
 use self::grammar::Parser;
 use self::lexer::Token;
 
-pub use ast::{ColumnName, TableName, VariableScope, single_table};
+pub use ast::{ColumnName, TableName, VariableScope};
 pub use clear_password::{ClearPassword, HashForm};
 pub use error::{Error, Result};
 pub use grammar::{is_aggregate, weight_flags};
@@ -67,6 +67,17 @@ pub struct ParseOptions {
     pub depth_max: u32,
     /// Memory account that the statement's tree is charged to; `None` for the server's own texts.
     pub memory: Option<Arc<SessionMemory>>,
+    /// Treatment of CREATE PROCEDURE, FUNCTION and TRIGGER.
+    pub programs: ProgramBodies,
+}
+
+/// Treatment of statements that create stored programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProgramBodies {
+    /// They are parsed.
+    Parsed,
+    /// Their text is not looked at: another server has created them, whose language can be larger.
+    Opaque,
 }
 
 impl Default for ParseOptions {
@@ -75,6 +86,7 @@ impl Default for ParseOptions {
             sql_mode: SqlMode::DEFAULT,
             depth_max: 2_400,
             memory: None,
+            programs: ProgramBodies::Parsed,
         }
     }
 }
@@ -138,9 +150,18 @@ pub fn parse_first(text: &[u8], options: &ParseOptions) -> Result<ParsedStatemen
         });
     }
     if parser.is(&Token::Semicolon) {
-        return Err(Error::new(error_code::ER_EMPTY_QUERY, &[]));
+        return Err(match is_blank(text) {
+            true => Error::new(error_code::ER_EMPTY_QUERY, &[]),
+            false => parser.error(),
+        });
     }
     parser.parsed_statement(text)
+}
+
+/// Returns whether a text consists of semicolons and white space, which MariaDB removes from the end of a command.
+fn is_blank(text: &[u8]) -> bool {
+    text.iter()
+        .all(|byte| *byte == b';' || byte.is_ascii_whitespace())
 }
 
 /// Parses a text of one or more statements.

@@ -1,48 +1,54 @@
 //! Statements that the parser accepts and rejects, compared with the answers of MariaDB 10.11.
 
+use paceline_golden_script::{Answers, Command, Context, Runner, Script};
 use paceline_syntax::ast::{BinaryOp, Expr, ItemName, QueryBody, SelectItem, TruthTest};
 use paceline_syntax::{ParseOptions, Statement, parse, parse_first};
 
-/// Statements that MariaDB accepts, one per line.
-const ACCEPTED: &str = include_str!("parse/accepted.sql");
-/// Statements that MariaDB rejects with 1064, each followed by the end of its message.
-const REJECTED: &str = include_str!("parse/rejected.txt");
+/// Beginning of every message of 1064.
+const MESSAGE_START: &str = "You have an error in your SQL syntax; check the manual that corresponds to your MariaDB server \
+                             version for the right syntax to use ";
+
+/// Parses each statement of a script. Its answers are errors: the number, and the place in the statement.
+struct ParseRunner;
+
+impl Runner for ParseRunner {
+    type Command = Command;
+
+    fn run(
+        &mut self,
+        command: &Command,
+        _: &Context,
+    ) -> std::result::Result<String, Box<dyn std::error::Error>> {
+        Ok(match parse(command.name.as_bytes(), &ParseOptions::default()) {
+            Ok(_) => String::new(),
+            Err(error) => {
+                let message = error.message();
+                let place = message.strip_prefix(MESSAGE_START).unwrap_or(message);
+                format!("error {}: {place}", error.code())
+            }
+        })
+    }
+}
 
 #[test]
 fn statements_that_mariadb_accepts_are_accepted() {
-    let mut failures = Vec::new();
-    for statement in ACCEPTED.lines() {
-        if let Err(error) = parse(statement.as_bytes(), &ParseOptions::default()) {
-            failures.push(format!("{statement}\n    {error}"));
-        }
-    }
-    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    paceline_golden_script::run(&mut ParseRunner, "testscripts/accepted", Answers::MariaDb);
 }
 
 #[test]
 fn statements_that_mariadb_rejects_are_rejected_with_its_message() {
-    let mut failures = Vec::new();
-    let mut lines = REJECTED.lines();
-    while let (Some(statement), Some(expected)) = (lines.next(), lines.next()) {
-        let expected = format!(
-            "You have an error in your SQL syntax; check the manual that corresponds to your MariaDB server version for the \
-             right syntax to use {}",
-            expected.trim_start()
-        );
-        match parse(statement.as_bytes(), &ParseOptions::default()) {
-            Ok(parsed) => failures.push(format!("{statement}\n    taken: {:?}", parsed[0].statement)),
-            Err(error) if error.code().number() != 1064 || error.message() != expected => {
-                failures.push(format!("{statement}\n    {error}\n    {expected}"));
-            }
-            Err(_) => {}
-        }
-    }
-    assert!(
-        failures.is_empty(),
-        "{} failures\n{}",
-        failures.len(),
-        failures.join("\n")
-    );
+    paceline_golden_script::run(&mut ParseRunner, "testscripts/rejected", Answers::MariaDb);
+}
+
+#[test]
+fn stored_programs_are_accepted_and_refused_as_in_mariadb() {
+    paceline_golden_script::run(&mut ParseRunner, "testscripts/programs", Answers::MariaDb);
+}
+
+/// Returns the statements that MariaDB accepts.
+fn accepted() -> Vec<String> {
+    let script = Script::read("testscripts/accepted");
+    script.statements().map(str::to_owned).collect()
 }
 
 /// Returns the first expression of a SELECT.
@@ -251,7 +257,7 @@ fn an_executed_comment_belongs_to_its_statement() {
 }
 
 #[test]
-fn empty_texts() {
+fn an_empty_text_is_1065_and_a_comment_an_empty_statement() {
     let number =
         |text: &[u8]| parse_first(text, &ParseOptions::default()).map_err(|error| error.code().number());
     assert_eq!(number(b"").unwrap_err(), 1065);
@@ -317,7 +323,7 @@ fn depth_has_a_limit() {
 #[test]
 fn a_comment_without_an_end_ends_every_statement() {
     // The token of such a comment remains, and code that skips words must stop at it.
-    for statement in ACCEPTED.lines() {
+    for statement in accepted() {
         let _ = parse(format!("{statement} /*!").as_bytes(), &ParseOptions::default());
     }
 }
@@ -332,7 +338,7 @@ fn damaged_statements_never_crash() {
         seed ^= seed << 17;
         seed
     };
-    for statement in ACCEPTED.lines() {
+    for statement in accepted() {
         let bytes = statement.as_bytes();
         for end in 0..bytes.len() {
             let _ = parse(&bytes[..end], &ParseOptions::default());

@@ -250,6 +250,7 @@ mod tests {
         let interrupt = Interrupt::new();
         let other = interrupt.clone();
         let sleeper = std::thread::spawn(move || other.sleep(Duration::from_secs(60)));
+        // Most often the other thread sleeps by then.
         std::thread::sleep(Duration::from_millis(20));
         interrupt.raise(InterruptReason::Query);
         assert!(matches!(

@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn fixed_decimals() {
+    fn fixed_decimals_round_and_never_use_an_exponent() {
         for (number, decimals, text) in [
             (1.005, 2, "1.00"),
             (12345679.0, 2, "12345679.00"),

@@ -58,7 +58,7 @@ pub use locale::Locale;
 pub use log_position::{LogPosition, ParseLogPositionError, Version};
 pub use memory::{MemoryCharge, ServerMemory, SessionMemory};
 pub use sql_mode::SqlMode;
-pub use statement_error::StatementError;
+pub use statement_error::{SignalledCondition, StatementError};
 pub use temporal::{Date, DateTime, Time, TimeZone, Timestamp};
 pub use transaction_mode::{AccessMode, IsolationLevel};
 pub use value::{BitValue, EnumRef, EnumValue, SetRef, SetValue, Value, ValueRef};

@@ -4,6 +4,7 @@
 //! numbers.
 
 use std::fmt::Display;
+use std::sync::Arc;
 
 use crate::error_code::{self, ErrorCode};
 
@@ -13,6 +14,16 @@ use crate::error_code::{self, ErrorCode};
 pub struct StatementError {
     code: ErrorCode,
     message: Box<str>,
+    signalled: Option<Arc<SignalledCondition>>,
+}
+
+/// What SIGNAL or RESIGNAL has said of a condition, besides its number and message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignalledCondition {
+    /// Five characters.
+    pub sqlstate: String,
+    /// Items of GET DIAGNOSTICS by name (`TABLE_NAME`), each at most once.
+    pub items: Vec<(&'static str, String)>,
 }
 
 impl StatementError {
@@ -30,6 +41,7 @@ impl StatementError {
         Self {
             code,
             message: code.message(arguments).into(),
+            signalled: None,
         }
     }
 
@@ -39,7 +51,22 @@ impl StatementError {
         Self {
             code,
             message: message.into(),
+            signalled: None,
         }
+    }
+
+    /// Adds what SIGNAL has said of the error.
+    #[must_use]
+    pub fn signalled(self, condition: Arc<SignalledCondition>) -> Self {
+        Self {
+            signalled: Some(condition),
+            ..self
+        }
+    }
+
+    /// Returns what SIGNAL has said of the error; `None` for an error of the server.
+    pub fn signalled_condition(&self) -> Option<&Arc<SignalledCondition>> {
+        self.signalled.as_ref()
     }
 
     /// Changes the number of an error: 1062 has the message of MariaDB's 1586.
@@ -60,8 +87,11 @@ impl StatementError {
     }
 
     /// Returns the SQLSTATE: five characters.
-    pub fn sqlstate(&self) -> &'static str {
-        self.code.sqlstate()
+    pub fn sqlstate(&self) -> &str {
+        match &self.signalled {
+            Some(condition) => &condition.sqlstate,
+            None => self.code.sqlstate(),
+        }
     }
 
     /// Returns the message.

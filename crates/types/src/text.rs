@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers() {
+    fn integers_are_written_as_the_standard_library_does() {
         for number in [0, 7, 10, 99, 100, 12345, u64::MAX] {
             let mut out = Vec::new();
             append_unsigned(number, &mut out);
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn protocol_lengths() {
+    fn protocol_values_begin_with_their_length() {
         let mut out = Vec::new();
         append_protocol_value(&Value::Null.as_ref(), None, &TimeZone::UTC, &mut out);
         append_protocol_value(&Value::Int(-12).as_ref(), None, &TimeZone::UTC, &mut out);

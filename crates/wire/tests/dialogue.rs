@@ -157,6 +157,7 @@ async fn reading_can_be_ended_from_elsewhere() {
         ours.send(b"still heard").await.unwrap();
         ended
     });
+    // Most often the read has begun by then.
     tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     handle.stop_reading();
     assert!(reading.await.unwrap());

@@ -12,4 +12,5 @@
 #![forbid(unsafe_code)]
 
 pub mod mutation;
+mod sample_log;
 pub mod targets;

@@ -142,6 +142,7 @@ fn main() -> ExitCode {
                 return ExitCode::FAILURE;
             }
         }
+        // The pause of a loop that watches.
         std::thread::sleep(WATCH_INTERVAL);
     }
     let mut failed = 0;

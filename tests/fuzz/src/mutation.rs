@@ -8,7 +8,7 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 
 /// Maximum length of an input, in bytes.
-const LENGTH_MAX: usize = 4_096;
+const LENGTH_MAX: usize = 16_384;
 /// Maximum number of changes of an input.
 const CHANGES_MAX: usize = 6;
 /// Bytes at which encodings branch.

@@ -161,6 +161,7 @@ def is_ready(server, what):
                 return False
             if time.monotonic() > deadline:
                 raise Finding(f"{what}: the server neither starts nor gives up") from None
+            # The pause of a loop that waits.
             time.sleep(0.02)
 
 

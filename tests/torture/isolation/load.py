@@ -94,6 +94,7 @@ class Client:
                 return
             finally:
                 self.close()
+            # The server is away for a while.
             time.sleep(0.01)
 
     def close(self):

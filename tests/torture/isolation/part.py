@@ -1,9 +1,9 @@
 """Histories of concurrent transactions, checked for anomalies: on one server, with readers on a replica, during crashes
 and switch-overs."""
 
-import time
 
 from support.replication import slave_status
+from support.waiting import let_run
 from torture.harness import Finding
 from torture.servers import Cluster, catch_up, check_for_panics
 
@@ -46,10 +46,10 @@ def one_round(part, round, directory):
 
 def disturb(part, scenario, cluster, running, seconds, rng):
     if scenario in ("one server", "replica"):
-        time.sleep(seconds)
+        let_run(seconds)
         return
     for _ in range(2):
-        time.sleep(seconds / 3)
+        let_run(seconds / 3)
         if scenario == "switch-over":
             old = running.primary
             [new] = [server for server in cluster.servers if server is not old]
@@ -59,10 +59,10 @@ def disturb(part, scenario, cluster, running, seconds, rng):
         else:
             victim = running.primary if scenario == "crash" else cluster.servers[1]
             victim.kill()
-            time.sleep(rng.uniform(0, 0.2))
+            let_run(rng.uniform(0, 0.2))
             victim.start()
             part.numbers["crashes"] += 1
-    time.sleep(seconds / 3)
+    let_run(seconds / 3)
 
 
 def judge(part, scenario, level, running, directory):

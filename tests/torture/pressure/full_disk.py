@@ -23,6 +23,7 @@ class Load(workload.Load):
         except pymysql.err.MySQLError as error:
             if error.args[0] in FULL:
                 self.refused += 1
+                # The disk is full for a while.
                 time.sleep(0.01)
                 raise pymysql.err.OperationalError(1205, "no room: try again") from error
             raise
@@ -37,6 +38,7 @@ class Load(workload.Load):
                 return
             self.refused += len(mine)
             self.errors[:] = [error for error in self.errors if error not in mine]
+            # The disk is full for a while.
             time.sleep(0.02)
 
 

@@ -1,9 +1,9 @@
 """One huge transaction. Other transactions must not wait for it, and after a crash all or none of its rows exist."""
 
-import time
 
 import pymysql
 
+from support.waiting import let_run
 from torture.harness import Finding
 from torture.servers import Cluster, check_for_panics
 
@@ -39,7 +39,7 @@ def run(part, rng, directory):
                 before = committer.longest_ms()
                 connection.rollback()
         # A commit that is still stalled is counted when it ends.
-        time.sleep(1)
+        let_run(1)
         stall = committer.longest_ms()
         committer.stop()
         found = server.query("select count(*), coalesce(sum(length(pad)), 0) from pressure.huge")

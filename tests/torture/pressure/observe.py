@@ -34,6 +34,7 @@ class Committer:
                     cursor.execute(f"insert into {self.table} values ()")
                     self.durations.append(time.monotonic() - start)
                     self.count += 1
+                    # The pause of a loop that measures.
                     time.sleep(0.002)
         except (pymysql.err.MySQLError, OSError) as error:
             self.error = error

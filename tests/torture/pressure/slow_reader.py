@@ -38,6 +38,7 @@ def run(part, rng, directory):
             cursors.append(cursor)
         counted = committer.count
         for _ in range(10 if part.short else 40):
+            # The reader is slow.
             time.sleep(0.05)
             for cursor in cursors:
                 cursor.fetchone()

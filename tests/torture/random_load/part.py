@@ -6,9 +6,9 @@ servers, including a MariaDB replica, must hold the same rows.
 If they do not, the diagnosis compares the restored backup with a replica that ran from the beginning of the log UNTIL
 the backup's position. That distinguishes a wrong backup from wrong replication."""
 
-import time
 
 from support.servers import MariaDb, Paceline
+from support.waiting import let_run
 from torture.harness import Finding
 from torture.servers import WAIT_SECONDS_MAX, Cluster, can_back_up, catch_up, check_for_panics, logged, wait_for_archive
 
@@ -47,9 +47,9 @@ def one_round(part, round, directory):
         running = Run(primary, world, rng, rng.choice([3, 5, 8])).start()
         try:
             for event in events:
-                time.sleep(seconds / (len(events) + 1))
+                let_run(seconds / (len(events) + 1))
                 run_event(part, event, cluster, running, events, rng)
-            time.sleep(seconds / (len(events) + 1))
+            let_run(seconds / (len(events) + 1))
         finally:
             running.stop()
         part.numbers.update(running.counted())
@@ -78,7 +78,7 @@ def run_event(part, event, cluster, running, events, rng):
         others = [server for server in cluster.servers if server not in (candidate, primary) and not server.is_archives]
         for replica in [candidate, *others]:
             replica.query("stop slave io_thread")
-        time.sleep(rng.choice([0, rng.uniform(0, 0.5)]))
+        let_run(rng.choice([0, rng.uniform(0, 0.5)]))
         primary.kill()
         cluster.promote(candidate, None, *others)
         running.primary = candidate
@@ -119,7 +119,7 @@ def run_event(part, event, cluster, running, events, rng):
                 archive.kill()
                 archive.start()
                 part.numbers["kills of archives"] += 1
-        time.sleep(rng.uniform(0, 0.3))
+        let_run(rng.uniform(0, 0.3))
         victim.start()
         part.numbers["kills"] += 1
 

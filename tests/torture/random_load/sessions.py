@@ -37,8 +37,10 @@ class Session:
                 if error.args[0] not in GONE and not self.run.is_moving(error):
                     self.errors.append(f"{error!r} after {self.last[:300]}")
                     return
+                # The server is away for a while.
                 time.sleep(0.02)
             except OSError:
+                # As above.
                 time.sleep(0.02)
             except Exception as error:  # noqa: BLE001 - the round must see it
                 self.errors.append(f"{error!r} after {getattr(self, 'last', '')[:300]}")

@@ -143,3 +143,53 @@ impl DiskFile for ReadOnlyFile {
         Ok(self.0.metadata()?.len())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn nothing_in_the_directory_changes_and_indexes_are_kept_in_memory() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        fs::write(path("a.000001"), "content").unwrap();
+        let disk = ReadOnlyDisk::default();
+        let is_refused = |error: io::Error| error.kind() == ErrorKind::ReadOnlyFilesystem;
+        let file = disk.open(&path("a.000001")).unwrap();
+        assert!(is_refused(file.write_at(&[IoSlice::new(b"x")], 0).unwrap_err()));
+        assert!(is_refused(file.set_length(0).unwrap_err()));
+        assert!(is_refused(file.extend_with_zeros(7, 9).unwrap_err()));
+        assert!(is_refused(disk.create(&path("a.000002")).unwrap_err()));
+        assert!(is_refused(disk.remove(&path("a.000001")).unwrap_err()));
+        assert!(is_refused(
+            disk.rename(&path("a.000001"), &path("b")).unwrap_err()
+        ));
+        assert_eq!(
+            disk.open(&path("a.000001.idx")).unwrap_err().kind(),
+            ErrorKind::NotFound
+        );
+        let index = disk.create(&path("a.000001.idx")).unwrap();
+        index
+            .write_at(&[IoSlice::new(b"one"), IoSlice::new(b"two")], 0)
+            .unwrap();
+        let index = disk.open(&path("a.000001.idx")).unwrap();
+        let mut read = [0; 9];
+        assert_eq!(
+            (index.read_at(&mut read, 2).unwrap(), &read[..4]),
+            (4, &b"etwo"[..])
+        );
+        assert_eq!(index.read_at(&mut read, 100).unwrap(), 0);
+        disk.remove(&path("a.000001.idx")).unwrap();
+        assert_eq!(
+            disk.open(&path("a.000001.idx")).unwrap_err().kind(),
+            ErrorKind::NotFound
+        );
+        let names: Vec<_> = fs::read_dir(directory.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
+        assert_eq!(names, ["a.000001"]);
+        assert_eq!(fs::read(path("a.000001")).unwrap(), b"content");
+    }
+}

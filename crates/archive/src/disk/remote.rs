@@ -21,7 +21,7 @@ use tokio::sync::mpsc;
 const READ_AHEAD: u64 = 2 << 20;
 /// Number of attempts for a read, and the pause after the first one. The pause doubles each time.
 const ATTEMPTS: u32 = 4;
-const FIRST_PAUSE: Duration = Duration::from_millis(200);
+const FIRST_PAUSE: Duration = Duration::from_millis(if cfg!(test) { 1 } else { 200 });
 
 struct Request {
     object: String,
@@ -41,13 +41,19 @@ impl Fetcher {
     /// # Errors
     /// Fails if the place cannot be opened or the thread cannot be started.
     pub fn start(place: &str) -> io::Result<Self> {
+        Self::start_with(|| ObjectStorage::open(place).map_err(io::Error::other))
+    }
+
+    /// Starts the thread for the place that `open` returns. The place belongs to the runtime in which it is opened.
+    pub(crate) fn start_with(open: impl FnOnce() -> io::Result<ObjectStorage>) -> io::Result<Self> {
         let (requests, mut received) = mpsc::unbounded_channel::<Request>();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
-        let _inside = runtime.enter();
-        let storage = ObjectStorage::open(place).map_err(io::Error::other)?;
-        drop(_inside);
+        let storage = {
+            let _inside = runtime.enter();
+            open()?
+        };
         thread::Builder::new()
             .name("archive-fetch".into())
             .spawn(move || {
@@ -197,4 +203,134 @@ pub fn write_stub(stub: &Path, first: &[u8], table: &SeekTable, modified: System
     out.write_all(first)?;
     out.write_all(&table.encode())?;
     put_in_place(&out, &unfinished, stub, modified)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::framed::FramedFile;
+    use crate::disk::seekable::compress;
+    use crate::test_support::run;
+    use paceline_binlog::log::DiskFile;
+    use paceline_simulated_store::{Failure, SimulatedStore};
+    use std::sync::Arc;
+
+    const OBJECT: &str = "archive.000001.zst";
+
+    /// Returns content of seven frames that zstd cannot make small.
+    fn content() -> Vec<u8> {
+        let mut number = 1u32;
+        let mut next = || {
+            number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (number >> 24) as u8
+        };
+        (0..6_000_000).map(|_| next()).collect()
+    }
+
+    /// Returns a store with one compressed file.
+    fn filled_store(content: &[u8]) -> (SimulatedStore, u64) {
+        let directory = tempfile::tempdir().unwrap();
+        let (plain, compressed) = (directory.path().join("plain"), directory.path().join(OBJECT));
+        fs::write(&plain, content).unwrap();
+        compress(&plain, &compressed).unwrap();
+        let bytes = fs::read(compressed).unwrap();
+        let (store, length) = (SimulatedStore::new(), bytes.len() as u64);
+        run(store.replace(OBJECT, bytes));
+        (store, length)
+    }
+
+    fn fetcher(store: &SimulatedStore) -> Fetcher {
+        let storage = ObjectStorage::of_store(Arc::new(store.clone()), "there");
+        Fetcher::start_with(|| Ok(storage)).unwrap()
+    }
+
+    #[test]
+    fn a_failed_read_is_repeated_and_a_missing_object_is_not_asked_for_again() {
+        let (store, length) = filled_store(b"content");
+        let fetcher = fetcher(&store);
+        for request in 1..=4 {
+            store.fail_at(request, Failure::Refused);
+            let (frames, table) =
+                RemoteFrames::of_object(OBJECT.to_owned(), length, fetcher.clone()).unwrap();
+            assert!(store.has_failed());
+            let mut read = [0; 9];
+            assert_eq!(FramedFile::new(frames, table).read_at(&mut read, 0).unwrap(), 7);
+            assert_eq!(&read[..7], b"content");
+        }
+        store.repair();
+        store.take_requests();
+        let missing = fetcher.read("archive.000002.zst", 0..9).unwrap_err();
+        assert_eq!(missing.kind(), io::ErrorKind::NotFound);
+        let asked = store.take_requests();
+        assert!(asked.len() <= 2, "{asked:?}");
+        // It ends before the range does: repeated, and refused in the end.
+        let short = fetcher.read(OBJECT, length - 1..length + 1).unwrap_err();
+        assert!(short.to_string().contains("ends at"), "{short}");
+        let asked = store.take_requests();
+        assert_eq!(
+            asked.iter().filter(|request| request.starts_with("get")).count(),
+            ATTEMPTS as usize
+        );
+    }
+
+    #[test]
+    fn reading_through_a_file_takes_a_request_for_each_two_megabytes() {
+        let content = content();
+        let (store, length) = filled_store(&content);
+        let (frames, table) = RemoteFrames::of_object(OBJECT.to_owned(), length, fetcher(&store)).unwrap();
+        let file = FramedFile::new(frames, table);
+        store.take_requests();
+        let mut read = vec![0; content.len()];
+        let mut at = 0;
+        while at < read.len() {
+            let end = read.len().min(at + 100_000);
+            at += file.read_at(&mut read[at..end], at as u64).unwrap();
+        }
+        assert!(read == content);
+        let requests = store.take_requests();
+        let gets = requests
+            .iter()
+            .filter(|request| request.starts_with("get"))
+            .count();
+        assert!((2..=6).contains(&gets), "{requests:?}");
+        // Backwards and at random places.
+        for at in [5_900_000, 3_000_000, 2_999_999, 320 << 10, 0] {
+            let mut read = [0; 64];
+            let length = file.read_at(&mut read, at as u64).unwrap();
+            assert_eq!(read[..length], content[at..at + length], "{at}");
+        }
+    }
+
+    #[test]
+    fn a_stub_replaces_the_object_for_the_first_frame_and_a_damaged_one_is_refused() {
+        let (store, length) = filled_store(&content());
+        let (frames, table) = RemoteFrames::of_object(OBJECT.to_owned(), length, fetcher(&store)).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let stub = directory.path().join("archive.000001.stub");
+        let modified = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
+        write_stub(&stub, frames.first(), &table, modified).unwrap();
+        assert_eq!(fs::metadata(&stub).unwrap().modified().unwrap(), modified);
+        store.take_requests();
+        let open = || RemoteFrames::open(&stub, OBJECT.to_owned(), fetcher(&store));
+        let (frames, read_table) = open().unwrap();
+        assert_eq!(read_table, table);
+        let mut read = [0; 1000];
+        assert_eq!(
+            FramedFile::new(frames, read_table)
+                .read_at(&mut read, 300_000)
+                .unwrap(),
+            1000
+        );
+        assert!(store.take_requests().is_empty());
+        let whole = fs::read(&stub).unwrap();
+        for length in (0..whole.len())
+            .step_by(4099)
+            .chain(whole.len() - 40..whole.len())
+        {
+            fs::write(&stub, &whole[..length]).unwrap();
+            assert!(open().is_err(), "{length} of {} bytes", whole.len());
+        }
+        fs::write(&stub, [&whole[..], b"x"].concat()).unwrap();
+        assert!(open().is_err());
+    }
 }

@@ -284,4 +284,100 @@ mod tests {
         assert_eq!(zstd::decode_all(File::open(&to).unwrap()).unwrap(), content);
         assert!(!super::super::with_suffix(&to, super::super::UNFINISHED).exists());
     }
+
+    /// Returns the compressed form of `content`.
+    fn compressed(content: &[u8]) -> Vec<u8> {
+        let directory = tempfile::tempdir().unwrap();
+        let (from, to) = (directory.path().join("a"), directory.path().join("a.zst"));
+        fs::write(&from, content).unwrap();
+        compress(&from, &to).unwrap();
+        fs::read(to).unwrap()
+    }
+
+    fn read_table(bytes: &[u8]) -> io::Result<SeekTable> {
+        SeekTable::read(bytes.len() as u64, |range| {
+            Ok(bytes[range.start as usize..range.end as usize].to_vec())
+        })
+    }
+
+    #[test]
+    fn frames_of_files_of_every_length_join_to_the_content() {
+        let all: Vec<u8> = (0..3_000_000u32).map(|number| (number / 100) as u8).collect();
+        let edges = [
+            0,
+            FIRST_FRAME_LENGTH,
+            FIRST_FRAME_LENGTH + FRAME_LENGTH,
+            FIRST_FRAME_LENGTH + 2 * FRAME_LENGTH,
+        ];
+        for length in edges
+            .iter()
+            .flat_map(|edge| [edge.saturating_sub(1), *edge, edge + 1])
+        {
+            let bytes = compressed(&all[..length]);
+            let table = read_table(&bytes).unwrap();
+            assert_eq!(
+                (table.content_length(), table.file_length()),
+                (length as u64, bytes.len() as u64)
+            );
+            let mut content = Vec::new();
+            while let Some(frame) = table.frame_at(content.len() as u64) {
+                assert_eq!(frame.content.start, content.len() as u64);
+                let range = frame.compressed.start as usize..frame.compressed.end as usize;
+                content.extend(decompress(&bytes[range], &frame).unwrap());
+            }
+            assert!(content == all[..length], "{length}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_cut_off_or_continued_is_refused() {
+        let bytes = compressed(
+            &(0..900_000u32)
+                .map(|number| (number / 100) as u8)
+                .collect::<Vec<_>>(),
+        );
+        for length in 0..bytes.len() {
+            assert!(
+                read_table(&bytes[..length]).is_err(),
+                "{length} of {} bytes",
+                bytes.len()
+            );
+        }
+        assert!(read_table(&[&bytes[..], &bytes[..]].concat()).is_err());
+        assert!(read_table(&[b"x", &bytes[..]].concat()).is_err());
+    }
+
+    #[test]
+    fn a_table_longer_than_the_first_read_is_read_completely() {
+        let mut table = SeekTable::default();
+        for number in 0..2000 {
+            table.push(number % 7 + 1, number + 1);
+        }
+        let mut bytes = vec![0; table.ends.last().unwrap().0 as usize];
+        bytes.extend(table.encode());
+        assert!(table.encode().len() as u64 > TABLE_GUESS);
+        assert_eq!(read_table(&bytes).unwrap(), table);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn damaged_tables_are_refused_or_describe_the_file(
+            lengths in proptest::collection::vec((1usize..1000, 0usize..FRAME_LENGTH), 0..20),
+            at in 0usize..1000,
+            bit in 0u8..8,
+        ) {
+            let mut table = SeekTable::default();
+            for (compressed, length) in lengths {
+                table.push(compressed, length);
+            }
+            let mut bytes = vec![0; table.ends.last().map_or(0, |(end, _)| *end) as usize];
+            bytes.extend(table.encode());
+            let table_start = bytes.len() - table.encode().len();
+            let at = table_start + at % (bytes.len() - table_start);
+            bytes[at] ^= 1 << bit;
+            if let Ok(read) = read_table(&bytes) {
+                proptest::prop_assert_eq!(read.file_length(), bytes.len() as u64);
+            }
+        }
+    }
 }

@@ -2,10 +2,10 @@
 
 use crate::context::ArchiveContext;
 use crate::options::{Address, Candidates};
-use paceline_replication::replica::definition::Definition;
-use paceline_replication::replica::error::SourceError;
-use paceline_replication::replica::options::ReplicaOptions;
-use paceline_replication::replica::source::{Source, Writable};
+use paceline_log_stream::source::definition::Definition;
+use paceline_log_stream::source::error::SourceError;
+use paceline_log_stream::source::options::ReplicaOptions;
+use paceline_log_stream::source::{Source, Writable};
 use paceline_types::DomainId;
 use std::sync::Arc;
 use std::time::Duration;
@@ -62,6 +62,41 @@ pub struct ConnectedCandidate {
     pub address: Address,
 }
 
+/// Preference for a candidate that answers. The least is the best.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Preference {
+    /// It accepts writes.
+    Writable,
+    /// It is `read_only`.
+    ReadOnly,
+    /// It has refused to send what follows the archive's position.
+    Refused,
+}
+
+impl Preference {
+    fn of(writable: Writable, is_refused: bool) -> Self {
+        match (is_refused, writable) {
+            (true, _) => Preference::Refused,
+            (false, Writable::Yes) => Preference::Writable,
+            (false, Writable::No) => Preference::ReadOnly,
+        }
+    }
+}
+
+/// The best of the candidates seen up to now; of equal ones the first.
+#[derive(Debug)]
+struct Best<T>(Option<(Preference, T)>);
+
+impl<T> Best<T> {
+    /// Offers a candidate. Returns whether no other can be better.
+    fn offer(&mut self, preference: Preference, candidate: T) -> bool {
+        if self.0.as_ref().is_none_or(|(best, _)| preference < *best) {
+            self.0 = Some((preference, candidate));
+        }
+        preference == Preference::Writable
+    }
+}
+
 /// Connects to the first candidate that accepts writes, or else to the first that answers. `refused` is chosen only if
 /// no other candidate answers.
 ///
@@ -74,8 +109,7 @@ pub async fn connect_best(
 ) -> Result<ConnectedCandidate, (Address, SourceError)> {
     let options = replica_options(context);
     let only_one = candidates.0.len() == 1;
-    let mut replica = None;
-    let mut last_resort = None;
+    let mut best = Best(None);
     let mut failure = None;
     for address in &candidates.0 {
         let definition = definition(context, address);
@@ -93,23 +127,57 @@ pub async fn connect_best(
                     source,
                     address: address.clone(),
                 };
-                if refused == Some(address) {
-                    last_resort.get_or_insert(chosen);
-                    continue;
+                if best.offer(Preference::of(writable, refused == Some(address)), chosen) {
+                    break;
                 }
-                if writable == Writable::Yes {
-                    return Ok(chosen);
-                }
-                replica.get_or_insert(chosen);
             }
             Err(error) => {
                 failure.get_or_insert((address.clone(), error));
             }
         }
     }
-    match (replica.or(last_resort), failure) {
-        (Some(chosen), _) => Ok(chosen),
+    match (best.0, failure) {
+        (Some((_, chosen)), _) => Ok(chosen),
         (None, Some(failure)) => Err(failure),
         (None, None) => unreachable!("there is at least one candidate"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Writable::{No, Yes};
+
+    /// Returns the number of the chosen candidate and how many were asked. Each is its answer and whether it has
+    /// refused.
+    fn choose(candidates: &[(Writable, bool)]) -> (usize, usize) {
+        let mut best = Best(None);
+        let mut asked = 0;
+        for (number, (writable, is_refused)) in candidates.iter().enumerate() {
+            asked += 1;
+            if best.offer(Preference::of(*writable, *is_refused), number) {
+                break;
+            }
+        }
+        (best.0.unwrap().1, asked)
+    }
+
+    #[test]
+    fn the_first_candidate_that_accepts_writes_is_followed() {
+        assert_eq!(choose(&[(No, false), (Yes, false), (Yes, false)]), (1, 2));
+        assert_eq!(choose(&[(Yes, false), (No, false)]), (0, 1));
+    }
+
+    #[test]
+    fn without_a_primary_the_first_that_answers_is_followed() {
+        assert_eq!(choose(&[(No, false), (No, false)]), (0, 2));
+        assert_eq!(choose(&[(No, false)]), (0, 1));
+    }
+
+    #[test]
+    fn a_candidate_that_has_refused_is_the_last_resort() {
+        assert_eq!(choose(&[(Yes, true), (No, false), (No, false)]), (1, 3));
+        assert_eq!(choose(&[(Yes, true), (No, false), (Yes, false)]), (2, 3));
+        assert_eq!(choose(&[(Yes, true)]), (0, 1));
     }
 }

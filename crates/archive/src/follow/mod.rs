@@ -25,7 +25,7 @@ pub mod status;
 use crate::context::ArchiveContext;
 use crate::options::{Address, Candidates};
 use crate::writer::Progress;
-use paceline_replication::replica::error::SourceError;
+use paceline_log_stream::source::error::SourceError;
 use parking_lot::Mutex;
 use status::{FollowState, FollowStatus};
 use std::sync::Arc;
@@ -241,5 +241,56 @@ impl Follower {
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
         self.update(|status| status.stop());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn new_candidates_clear_the_error_and_the_refusal_and_wake_the_follower() {
+        let follower = Follower::new(String::new(), "a,b".parse().unwrap());
+        let changed = follower.changed.subscribe();
+        follower.update(|status| {
+            status.error_number = 1236;
+            status.error = "it lacks something".to_owned();
+        });
+        *follower.refused_candidate.lock() = Some("a".parse().unwrap());
+        follower.set_candidates("c".parse().unwrap());
+        assert_eq!(follower.candidates().to_string(), "c:3306");
+        assert_eq!(
+            (follower.status().error_number, follower.status().error.as_str()),
+            (0, "")
+        );
+        assert_eq!(*follower.refused_candidate.lock(), None);
+        assert!(changed.has_changed().unwrap());
+    }
+
+    #[test]
+    fn groups_wait_until_they_are_durable() {
+        let follower = Follower::new("2".to_owned(), "a".parse().unwrap());
+        assert_eq!((follower.next_number(), follower.next_number()), (1, 2));
+        assert_eq!(follower.status().waiting, 2);
+        follower.progress.send_replace(1);
+        assert_eq!(follower.status().waiting, 1);
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let mut written = std::pin::pin!(follower.written());
+        runtime.block_on(async {
+            let is_pending =
+                |context: &mut std::task::Context<'_>| written.as_mut().poll(context).is_pending();
+            let mut is_pending = is_pending;
+            assert!(std::future::poll_fn(|context| std::task::Poll::Ready(is_pending(context))).await);
+            follower.progress.send_replace(2);
+            assert!(!std::future::poll_fn(|context| std::task::Poll::Ready(is_pending(context))).await);
+        });
+    }
+
+    #[test]
+    fn a_request_returns_the_state_requested_before() {
+        let follower = Follower::new(String::new(), "a".parse().unwrap());
+        assert_eq!(follower.request(RequestedState::Stop), RequestedState::Follow);
+        assert_eq!(follower.request(RequestedState::Stop), RequestedState::Stop);
+        assert_eq!(follower.requested(), RequestedState::Stop);
     }
 }

@@ -3,7 +3,7 @@
 use super::candidates::{definition, replica_options};
 use crate::context::ArchiveContext;
 use crate::options::{Address, Candidates};
-use paceline_replication::replica::source::{Source, Writable};
+use paceline_log_stream::source::{Source, Writable};
 use std::time::Duration;
 
 /// Interval of the checks.

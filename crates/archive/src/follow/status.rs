@@ -2,7 +2,7 @@
 
 use crate::options::Address;
 use paceline_binlog::SourcePosition;
-use paceline_replication::replica::error::SourceError;
+use paceline_log_stream::source::error::SourceError;
 use std::time::SystemTime;
 
 /// State of the connection (`Slave_IO_Running`).

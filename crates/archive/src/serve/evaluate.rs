@@ -43,7 +43,7 @@ impl Session {
 
     fn user_variable(&self, name: &str) -> Cell {
         let known = self.state.user_variables.get(&name.to_lowercase());
-        known.map_or(Cell::Null, |variable| match &variable.value {
+        known.map_or(Cell::Null, |value| match value {
             Value::Int(number) => Cell::Number(*number),
             Value::Text(text) => Cell::text(text.clone()),
             _ => Cell::Null,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   listener ──▶ session: login ─▶ commands ──┬── COM_QUERY ──▶ statement ──▶ answer (OK, rows, error)
-//!                                             └── COM_BINLOG_DUMP ──▶ paceline_replication::primary
+//!                                             └── COM_BINLOG_DUMP ──▶ paceline_log_stream::primary
 //! ```
 //!
 //! A replica runs a few statements before it requests the log, and operators use a few more. These are supported; all

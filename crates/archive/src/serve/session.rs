@@ -5,7 +5,7 @@ use super::registry::ClientHandle;
 use super::variables::SessionState;
 use crate::archive::{Archive, version};
 use paceline_binlog::GtidPosition;
-use paceline_replication::primary::{
+use paceline_log_stream::primary::{
     DumpRequest, Host, Link, MarkedForSkip, Registration, RegistrationState, StreamEnd,
 };
 use paceline_syntax::Error;
@@ -302,7 +302,9 @@ impl Session {
             true => MarkedForSkip::LeftOut,
             false => MarkedForSkip::Sent,
         };
-        let request = DumpRequest::read(&dump, &self.state.user_variables, registered, marked)
+        let variables = &self.state.user_variables;
+        let lookup = |name: &str| variables.get(name);
+        let request = DumpRequest::read(&dump, &lookup, registered, marked)
             .map_err(|refusal| Error::with_message(refusal.code(), refusal.to_string()))?;
         tracing::info!("serving server {} from {}", request.server_id, request.start);
         Ok(request)

@@ -8,8 +8,6 @@ use crate::follow::{Follower, RequestedState};
 use crate::options::{Address, Candidates};
 use crate::writer::RotateError;
 use paceline_binlog::log::PurgeTarget;
-use paceline_expression::ExprType;
-use paceline_expression::session::UserVariable;
 use paceline_syntax::Error;
 use paceline_syntax::ast::{QueryBody, SelectItem};
 use paceline_syntax::{
@@ -82,10 +80,7 @@ impl Session {
                         Cell::Number(number) => Value::Int(number),
                         Cell::Text(text) => Value::Text(text),
                     };
-                    let ty = ExprType::null();
-                    self.state
-                        .user_variables
-                        .set(&name.to_lowercase(), UserVariable { value, ty })?;
+                    self.state.user_variables.insert(name.to_lowercase(), value);
                 }
                 SetItem::Names { .. } | SetItem::CharacterSet(_) | SetItem::Transaction { .. } => {}
                 SetItem::Variable {
@@ -94,7 +89,7 @@ impl Session {
                     self.set_variable(*scope, &name.to_ascii_lowercase(), value)
                         .await?
                 }
-                SetItem::Password { .. } | SetItem::Role => {
+                SetItem::Password { .. } | SetItem::Role | SetItem::ProgramVariable { .. } => {
                     return Err(unsupported("SET PASSWORD and SET ROLE"));
                 }
             }

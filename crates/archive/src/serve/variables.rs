@@ -3,15 +3,16 @@
 use super::answer::Cell;
 use crate::archive::{Archive, version};
 use crate::options::SemiSync;
-use paceline_expression::session::UserVariables;
+use paceline_types::Value;
+use std::collections::HashMap;
 
 /// Settings of a client.
 #[derive(Default)]
 pub struct SessionState {
     /// User name from the login.
     pub user: String,
-    /// User variables (`@name`).
-    pub user_variables: UserVariables,
+    /// User variables (`@name`), by name in lower case.
+    pub user_variables: HashMap<String, Value>,
     /// `skip_replication`: events with that mark are not sent.
     pub skips_marked: bool,
 }

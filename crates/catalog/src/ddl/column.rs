@@ -116,7 +116,7 @@ fn is_null(default: &DefaultSpec) -> bool {
 ///
 /// # Errors
 /// 1067 if `sql_mode` does not allow zero as a date.
-pub fn give_old_timestamp_defaults<'c>(
+pub(crate) fn give_old_timestamp_defaults<'c>(
     columns: impl Iterator<Item = (&'c mut ColumnDefinition, bool)>,
     session: &mut SessionContext,
 ) -> Result<()> {

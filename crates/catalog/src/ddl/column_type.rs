@@ -39,14 +39,31 @@ pub fn collation(name: &str) -> Result<Collation> {
 ///
 /// # Errors
 /// 1115, 1273, 1253.
-pub fn resolve_collation(
+pub(crate) fn resolve_collation(
     charset_name: Option<&CharsetName>,
     collation_name: Option<&str>,
     default: Collation,
 ) -> Result<Option<Collation>> {
     let named = match charset_name {
         None => None,
-        Some(CharsetName::Default) => Some((default.charset(), default)),
+        Some(CharsetName::Default) => Some((default.charset(), default.charset().default_collation())),
+        Some(CharsetName::NameAndDefault { name, default_first }) => {
+            let charset = charset(name)?;
+            if charset != default.charset() {
+                let named = charset.name().to_owned();
+                let default = format!("DEFAULT ({})", default.charset().name());
+                let (first, second) = match default_first {
+                    true => (default, named),
+                    false => (named, default),
+                };
+                let clause = "CHARACTER SET ";
+                return Err(Error::new(
+                    ER_CONFLICTING_DECLARATIONS,
+                    &[&clause, &first, &clause, &second],
+                ));
+            }
+            Some((charset, charset.default_collation()))
+        }
         Some(CharsetName::Name(name)) => {
             let charset = charset(name)?;
             Some((charset, charset.default_collation()))

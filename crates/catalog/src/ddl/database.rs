@@ -16,11 +16,10 @@ impl Planner<'_> {
     ) -> Result<()> {
         check_database_name(name)?;
         self.refuse_virtual(name)?;
-        if self.catalog.database(name).is_some() {
+        let is_replaced = self.catalog.database(name).is_some();
+        if is_replaced {
             if !or_replace {
-                return self
-                    .note_or_fail(if_not_exists.into(), Error::new(ER_DB_CREATE_EXISTS, &[&name]))
-                    .map(|()| self.plan.affected_rows = 1);
+                return self.note_or_fail(if_not_exists.into(), Error::new(ER_DB_CREATE_EXISTS, &[&name]));
             }
             self.drop_database(false, name)?;
         }
@@ -28,7 +27,7 @@ impl Planner<'_> {
         let collation = resolve_collation(options.charset.as_ref(), options.collation.as_deref(), default)?
             .unwrap_or(default);
         let comment = checked_comment(options)?.unwrap_or_default();
-        self.plan.affected_rows = 1;
+        self.plan.affected_rows = if is_replaced { 2 } else { 1 };
         self.change(CatalogChange::PutDatabase(DatabaseDefinition {
             name: name.to_owned(),
             collation,

@@ -13,7 +13,7 @@ use paceline_syntax::definition::{ColumnSpec, IndexKind as SpecKind, IndexSpec};
 pub const PRIMARY: &str = "PRIMARY";
 
 /// Stands for the number of an index that has none yet.
-pub const NO_NUMBER: u32 = 0;
+pub(crate) const NO_NUMBER: u32 = 0;
 
 /// Maximum length of a key, and of a part of one, in bytes.
 const KEY_BYTES_MAX: u64 = 3072;
@@ -110,7 +110,7 @@ impl DraftIndex {
     }
 
     /// Returns an existing index, to be changed.
-    pub fn of_existing(index: &IndexDefinition, columns: &[ColumnDefinition]) -> Self {
+    pub(crate) fn of_existing(index: &IndexDefinition, columns: &[ColumnDefinition]) -> Self {
         Self {
             id: Some(index.id),
             kind: index.kind,
@@ -142,7 +142,7 @@ impl DraftIndex {
 ///
 /// # Errors
 /// 1061, 1068, 1069, 1070, 1071, 1072, 1060, 1089, 1170, 1391, 1235.
-pub fn resolve_indexes(
+pub(crate) fn resolve_indexes(
     drafts: Vec<DraftIndex>,
     columns: &mut [ColumnDefinition],
     session: &mut SessionContext,
@@ -355,7 +355,7 @@ fn unused_name(column: &str, taken: &[String]) -> String {
 /// Sorts indexes in MariaDB's order (`sort_keys`, `sql/sql_table.cc`): the primary key, unique indexes
 /// without nullable columns, unique indexes with nullable columns, the rest. Among unique indexes, those with
 /// prefixes follow the others, and hash indexes come last.
-pub fn sort_indexes(indexes: &mut [IndexDefinition], columns: &[ColumnDefinition]) {
+pub(crate) fn sort_indexes(indexes: &mut [IndexDefinition], columns: &[ColumnDefinition]) {
     indexes.sort_by_key(|index| {
         let nullable = index.parts.iter().any(|part| columns[part.column].nullable);
         let prefixed = index.parts.iter().any(|part| part.prefix_length.is_some());
@@ -371,7 +371,7 @@ pub fn sort_indexes(indexes: &mut [IndexDefinition], columns: &[ColumnDefinition
 ///
 /// # Errors
 /// 1075.
-pub fn check_auto_increment(columns: &[ColumnDefinition], indexes: &[IndexDefinition]) -> Result<()> {
+pub(crate) fn check_auto_increment(columns: &[ColumnDefinition], indexes: &[IndexDefinition]) -> Result<()> {
     let mut counting = columns
         .iter()
         .enumerate()

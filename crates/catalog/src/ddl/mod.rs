@@ -34,7 +34,7 @@ mod table_build;
 mod table_options;
 mod view;
 
-pub use column_type::{charset, collation};
+pub use column_type::{charset, collation, resolve_type};
 pub use default_value::default_of_absent;
 pub use foreign_key::foreign_key_names;
 pub use normal_form::{quote_identifier, quote_text};
@@ -46,9 +46,7 @@ pub use run::{
     session_of_event, temporary_renames,
 };
 pub use select::SelectedColumn;
-pub use show_create::{
-    IfNotExists, engine_options, show_create_database, show_create_table, shown_type, write_literal,
-};
+pub use show_create::{IfNotExists, engine_options, show_create_database, show_create_table, shown_type};
 pub use table_build::{BuildKind, BuildSummary, ColumnSource, TableBuild, alter_info};
 pub use table_options::is_engine_option;
 pub use view::{is_updatable, names_read, show_create_view};

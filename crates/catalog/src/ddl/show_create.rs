@@ -176,7 +176,7 @@ fn write_default(table: &TableDefinition, n: usize, column: &ColumnDefinition, o
 }
 
 /// Appends a literal as SHOW CREATE TABLE shows a default.
-pub fn write_literal(value: &Value, data_type: &DataType, out: &mut String) {
+pub(crate) fn write_literal(value: &Value, data_type: &DataType, out: &mut String) {
     use paceline_types::{TimeZone, text};
     match (value, data_type) {
         (Value::Bit(bits), _) => {

@@ -68,7 +68,7 @@ pub use run::{ForeignKeyRun, RunMode, is_foreign_key_error};
 
 /// Maximum number of rows in a chain of actions, including the first: the effect of InnoDB's
 /// FK_MAX_CASCADE_DEL.
-pub const CASCADE_DEPTH_MAX: usize = 15;
+pub(crate) const CASCADE_DEPTH_MAX: usize = 15;
 
 /// Changes that a statement makes to a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -408,7 +408,7 @@ impl ForeignKeys {
 
 /// Returns the text from after a table's name to the end of the message: ``CONSTRAINT `c` FOREIGN KEY (`a`)
 /// REFERENCES `p` (`id`) ON DELETE CASCADE``.
-pub fn constraint_text(database: &str, key: &ForeignKey) -> String {
+pub(crate) fn constraint_text(database: &str, key: &ForeignKey) -> String {
     let mut out = String::new();
     write_constraint(database, key, quote_identifier, &mut out);
     out

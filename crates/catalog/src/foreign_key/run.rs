@@ -37,12 +37,8 @@ pub struct ForeignKeyRun<'k> {
 
 /// Returns whether an error means that a foreign key forbids the change of a row, which IGNORE skips.
 pub fn is_foreign_key_error(error: &Error) -> bool {
-    [
-        ER_NO_REFERENCED_ROW_2,
-        ER_ROW_IS_REFERENCED_2,
-        ER_FOREIGN_DUPLICATE_KEY_WITH_CHILD_INFO,
-    ]
-    .contains(&error.code())
+    // A duplicate that a cascade would make (1761) it does not pass over.
+    [ER_NO_REFERENCED_ROW_2, ER_ROW_IS_REFERENCED_2].contains(&error.code())
 }
 
 #[derive(Clone, Copy)]

@@ -5,14 +5,13 @@ use paceline_types::error_code::ER_BAD_FIELD_ERROR;
 use paceline_types::{Collation, DataType, FixedPoint, FloatType, Value};
 
 use super::bind_expr;
-use super::rules::CollationMix;
-use crate::aggregate::{Aggregate, AggregateFunction, Distinctness};
 use crate::error::Result;
 use crate::errors;
 use crate::expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS};
+use crate::rules::CollationMix;
 use crate::scope::Scope;
-use crate::tree::Expr;
-use crate::window::SortOrder;
+use crate::tree::window::SortOrder;
+use crate::tree::{Aggregate, AggregateFunction, Distinctness, Expr};
 use paceline_syntax::ast::{self, Arguments};
 
 pub(super) fn function_named(name: &str, call: &ast::FunctionCall) -> Option<AggregateFunction> {
@@ -96,12 +95,12 @@ pub(super) fn bind_arguments(
     for arg in &mut aggregate.args {
         match kind {
             // MIN and MAX compare.
-            A::Min | A::Max => super::operators::read_leniently(arg),
+            A::Min | A::Max => crate::typing::operators::read_leniently(arg),
             A::GroupConcat | A::JsonArrayAgg | A::Count => {}
-            A::JsonObjectAgg => super::operators::hex_to_number(arg),
+            A::JsonObjectAgg => crate::typing::operators::hex_to_number(arg),
             // DISTINCT compares the texts.
-            _ if aggregate.distinct == Distinctness::Distinct => super::operators::hex_to_number(arg),
-            _ => super::operators::read_as_number(arg),
+            _ if aggregate.distinct == Distinctness::Distinct => crate::typing::operators::hex_to_number(arg),
+            _ => crate::typing::operators::read_as_number(arg),
         }
     }
     aggregate.ty = result_type(&aggregate, scope)?;

@@ -1,17 +1,17 @@
 //! Function calls: native functions by the table, and functions whose arguments are not all expressions.
 
-use crate::cast::CastTarget;
+use crate::tree::{ArithmeticOp, BindCall, Call, CastTarget, Expr, ExprKind, unique_id};
 use paceline_types::Value;
 use paceline_types::error_code::ER_SP_DOES_NOT_EXIST;
 
-use super::{aggregate, bind_expr, operators, window};
+use crate::bind::{aggregate, bind_expr, bind_operand_of, window};
 use crate::error::Result;
 use crate::errors;
 use crate::expr_type::ExprType;
-use crate::functions::{self, BindCall, Call};
-use crate::scope::{Scope, unique_id};
+use crate::functions;
+use crate::scope::Scope;
 use crate::session::SessionContext;
-use crate::tree::{ArithmeticOp, Expr, ExprKind};
+use crate::typing::operators;
 use paceline_syntax::ast::{self, ColumnName};
 
 /// Binds a function call.
@@ -53,12 +53,22 @@ pub(super) fn function(call: &ast::FunctionCall, scope: &mut dyn Scope) -> Resul
             let right = bind_expr(right, scope)?;
             return operators::arithmetic(ArithmeticOp::Modulo, left, right, &source, scope.session());
         }
+        ("rownum", []) => {
+            let number = scope.resolve_row_number()?;
+            return make("rownum", vec![number], scope);
+        }
+        ("rownum", _) => return Err(errors::parameter_count(&written)),
+        ("last_value", []) => return Err(errors::syntax_near(")")),
         ("nextval" | "lastval" | "setval", _) => return Err(errors::not_supported("SEQUENCE")),
         _ => {}
     }
     let args = args
         .iter()
-        .map(|arg| bind_expr(arg, scope))
+        .enumerate()
+        .map(|(index, arg)| match functions::row_operation(&lower, index) {
+            Some(operation) => bind_operand_of(operation, arg, scope),
+            None => bind_expr(arg, scope),
+        })
         .collect::<Result<Vec<_>>>()?;
     make_written(&lower, &written, args, scope)
 }

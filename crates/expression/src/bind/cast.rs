@@ -3,17 +3,16 @@
 use paceline_types::error_code::ER_UNKNOWN_CHARACTER_SET;
 use paceline_types::{Charset, Collation, DataType};
 
-use super::fold::fold;
-use super::rules::CollationMix;
-use super::{bind_expr, literal, operators};
-use crate::cast::CastTarget;
+use crate::bind::{bind_expr, literal};
 use crate::error::Result;
 use crate::errors;
 use crate::expr_type::{Class, Coercibility, ExprType};
-use crate::functions::{CONVERTED_NUMBER, Call};
-use crate::scope::{Scope, unique_id};
+use crate::functions::CONVERTED_NUMBER;
+use crate::rules::CollationMix;
+use crate::scope::Scope;
 use crate::session::SessionContext;
-use crate::tree::{Comparison, Expr, ExprKind};
+use crate::tree::{Call, CastTarget, Expr, ExprKind, unique_id};
+use crate::typing::operators;
 use paceline_syntax::ast::{self, CastType};
 
 pub(super) fn charset_named(name: &str) -> Result<Charset> {
@@ -162,56 +161,4 @@ pub(super) fn cast(mut operand: Expr, target: CastTarget) -> Result<Expr> {
         },
         ty,
     })
-}
-
-/// Converts between latin1 text and binary strings that are combined. If the result is binary, text becomes
-/// its latin1 bytes. If the result is text (a column has precedence over a literal), bytes become the
-/// characters that they are in latin1. Unicode text is stored as its bytes and needs no conversion.
-pub(crate) fn in_common_charset(operand: &mut Expr, collation: Collation, session: &SessionContext) {
-    let Some(target) = common_charset(&operand.ty, collation) else {
-        return;
-    };
-    let ty = target
-        .result_type(&operand.ty)
-        .with_coercibility(operand.ty.coercibility);
-    let operand_before = Box::new(std::mem::replace(operand, Expr::null()));
-    let kind = ExprKind::Cast {
-        target,
-        operand: operand_before,
-    };
-    *operand = fold(Expr { kind, ty }, session);
-}
-
-/// Returns the conversion by which a text of this type gets the character set of the collation, for
-/// [`in_common_charset`].
-fn common_charset(ty: &ExprType, collation: Collation) -> Option<CastTarget> {
-    if ty.class() != Class::String || ty.is_parameter() {
-        return None;
-    }
-    match (ty.charset(), collation.charset()) {
-        (Charset::Latin1, Charset::Binary) => Some(CastTarget::Binary { length: None }),
-        (Charset::Binary, Charset::Latin1) => Some(CastTarget::Char {
-            length: None,
-            collation,
-        }),
-        _ => None,
-    }
-}
-
-/// Returns the conversion that an operand of this type needs for a comparison.
-pub(crate) fn compared_charset(ty: &ExprType, by: &Comparison) -> Option<CastTarget> {
-    match by {
-        Comparison::Bytes => common_charset(ty, Collation::Binary),
-        Comparison::Text(collation) => common_charset(ty, *collation),
-        _ => None,
-    }
-}
-
-/// Applies [`in_common_charset`] to an operand of a comparison.
-pub(crate) fn as_compared(operand: &mut Expr, by: &Comparison, session: &SessionContext) {
-    match by {
-        Comparison::Bytes => in_common_charset(operand, Collation::Binary, session),
-        Comparison::Text(collation) => in_common_charset(operand, *collation, session),
-        _ => {}
-    }
 }

@@ -4,38 +4,26 @@ mod aggregate;
 mod call;
 mod cast;
 mod existence;
-mod fold;
 mod literal;
 mod names;
-mod operators;
 mod predicates;
-mod rules;
 mod window;
 
 use std::sync::Arc;
 
 use paceline_types::{Collation, DataType};
 
-pub(crate) use cast::{as_compared, compared_charset, in_common_charset};
-pub use operators::{
-    arithmetic, compare_exactly, compare_fixed, fixed_decimals, hex_number, literal_to_column,
-    literal_to_number, read_as_number, read_as_temporal, read_leniently, reads_text, unquote_json,
-};
-pub use rules::CollationMix;
-pub use rules::{common_type, comparison_rule, union_type};
-pub(crate) use rules::{
-    common_type_in, comparison_rule_for, is_exact_quotient, repertoire_of, round_quotient, rule_of_classes,
-};
-
 use super::errors;
 use super::expr_type::{Class, ExprType};
 use super::scope::Scope;
 use super::tree::{ArithmeticOp, BitOp, CompareOp, Comparison, Expr, ExprKind, Quantifier, Truth};
 use crate::error::Result;
+use crate::rules::{self, CollationMix, common_type_in};
 use crate::session::SessionContext;
+use crate::typing::operators::expect_value;
+use crate::typing::{fold, operators};
 use cast::{cast, cast_target, charset_named, collate, convert_using};
 use names::{system_variable, user_variable};
-use operators::expect_value;
 use paceline_syntax::ast::{self, BinaryOp, UnaryOp};
 use paceline_syntax::stack;
 use predicates::{in_list, like, quantified, scalar_subquery};
@@ -86,6 +74,15 @@ pub fn convert_to_common_type(expr: Expr, ty: &ExprType) -> Expr {
 fn bind_operand(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
     let bound = stack::on_enough(|| bind_node(expr, scope))?;
     Ok(fold::fold(bound, scope.session()))
+}
+
+/// Binds the operand of an operation that MariaDB names when it refuses a row (4079).
+fn bind_operand_of(operation: &str, expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
+    let operand = bind_operand(expr, scope)?;
+    match operators::is_value(&operand) {
+        true => Ok(operand),
+        false => Err(errors::row_operand(operation)),
+    }
 }
 
 fn bind_all<'e>(exprs: impl IntoIterator<Item = &'e ast::Expr>, scope: &mut dyn Scope) -> Result<Vec<Expr>> {
@@ -212,7 +209,8 @@ fn bind_node(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
         E::Collate { operand, collation } => collate(operand, collation, scope),
         E::Call(call) => call::function(call, scope),
         E::Extract { unit, operand } => {
-            let operand = bind_expr(operand, scope)?;
+            let operation = format!("extract({})", unit.name().to_ascii_lowercase());
+            let operand = bind_operand_of(&operation, operand, scope)?;
             call::make("extract", vec![call::keyword(unit.name()), operand], scope)
         }
         E::TimestampAdd { unit, amount, date } => {
@@ -221,8 +219,8 @@ fn bind_node(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
             call::make("date_add", vec![date, amount, call::keyword(unit.name())], scope)
         }
         E::TimestampDiff { unit, from, to } => {
-            let from = bind_expr(from, scope)?;
-            let to = bind_expr(to, scope)?;
+            let from = bind_operand_of("timestampdiff", from, scope)?;
+            let to = bind_operand_of("timestampdiff", to, scope)?;
             call::make("timestampdiff", vec![call::keyword(unit.name()), from, to], scope)
         }
         E::GetFormat { kind, region } => {
@@ -257,7 +255,10 @@ fn literal_value(literal: &ast::Literal, session: &SessionContext) -> Result<Exp
 
 fn unary(op: UnaryOp, operand: &ast::Expr, whole: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
     // 2^63 is out of the signed range, but -2^63 is not.
-    let operand = bind_expr(operand, scope)?;
+    let operand = match op {
+        UnaryOp::BitNot => bind_operand_of("~", operand, scope)?,
+        _ => bind_expr(operand, scope)?,
+    };
     match op {
         UnaryOp::Plus => Ok(operand),
         UnaryOp::Minus => operators::negate(operand, &whole.to_string()),
@@ -401,11 +402,11 @@ fn binary(
                 ty: ExprType::boolean().with_nullable(nullable),
             });
         }
-        B::BitOr => return bits(BitOp::Or, left, right, scope),
-        B::BitAnd => return bits(BitOp::And, left, right, scope),
-        B::BitXor => return bits(BitOp::Xor, left, right, scope),
-        B::ShiftLeft => return bits(BitOp::ShiftLeft, left, right, scope),
-        B::ShiftRight => return bits(BitOp::ShiftRight, left, right, scope),
+        B::BitOr => return bits(BitOp::Or, "|", left, right, scope),
+        B::BitAnd => return bits(BitOp::And, "&", left, right, scope),
+        B::BitXor => return bits(BitOp::Xor, "^", left, right, scope),
+        B::ShiftLeft => return bits(BitOp::ShiftLeft, "<<", left, right, scope),
+        B::ShiftRight => return bits(BitOp::ShiftRight, ">>", left, right, scope),
         B::Concat => {
             let args = bind_all([left, right], scope)?;
             return call::make("concat", args, scope);
@@ -452,10 +453,10 @@ fn logical(left: &ast::Expr, op: BinaryOp, right: &ast::Expr, scope: &mut dyn Sc
     })
 }
 
-fn bits(op: BitOp, left: &ast::Expr, right: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
+fn bits(op: BitOp, name: &str, left: &ast::Expr, right: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
     let operands = Box::new([
-        bit_operand(bind_expr(left, scope)?),
-        bit_operand(bind_expr(right, scope)?),
+        bit_operand(bind_operand_of(name, left, scope)?),
+        bit_operand(bind_operand_of(name, right, scope)?),
     ]);
     let nullable = operands.iter().any(|operand| operand.ty.nullable);
     Ok(Expr {

@@ -3,18 +3,19 @@
 use std::sync::Arc;
 
 use paceline_types::error_code::ER_WRONG_ARGUMENTS;
-use paceline_types::{Collation, DataType, Value};
+use paceline_types::{Collation, DataType, TimeZone, Value};
 
-use super::operators::width;
-use super::rules::{self, CollationMix, round_quotient};
-use super::{bind_expr, bind_operand, cast, operators};
-use crate::cast::CastTarget;
+use crate::bind::{bind_expr, bind_operand};
 use crate::error::Result;
 use crate::errors;
-use crate::eval::in_set::InSet;
 use crate::expr_type::{Class, ExprType};
-use crate::scope::{Correlation, Scope, Subquery};
-use crate::tree::{CompareOp, Comparison, Expr, ExprKind, Quantifier};
+use crate::rules::{self, CollationMix, round_quotient};
+use crate::scope::Scope;
+use crate::subquery::{Correlation, Subquery};
+use crate::tree::{CastTarget, CompareOp, Comparison, Expr, ExprKind, InSet, Quantifier};
+use crate::typing::charset::in_common_charset;
+use crate::typing::operators;
+use crate::typing::operators::width;
 use paceline_syntax::ast;
 
 pub(super) fn in_list(
@@ -292,25 +293,30 @@ pub(super) fn like(
     let escape = match escape {
         // In MariaDB the default holds even if a backslash is not an escape character in literals.
         None => '\\',
-        Some(escape) => match bind_expr(escape, scope)?.as_literal() {
-            Some(Value::Text(text)) => {
-                let mut characters = text.chars();
-                let first = characters.next();
-                if characters.next().is_some() || (first.is_none() && no_backslash) {
-                    return Err(errors::error(ER_WRONG_ARGUMENTS, &[&"ESCAPE"]));
-                }
-                // MariaDB treats an empty string as the default.
-                first.unwrap_or('\\')
+        Some(escape) => {
+            let wrong = || errors::error(ER_WRONG_ARGUMENTS, &[&"ESCAPE"]);
+            let escape = bind_expr(escape, scope)?;
+            let text = match escape.as_literal() {
+                None => return Err(wrong()),
+                Some(Value::Null) => String::new(),
+                Some(Value::Text(text)) => text.clone(),
+                Some(value) => paceline_types::text::to_string(&value.as_ref(), &TimeZone::UTC),
+            };
+            let mut characters = text.chars();
+            let first = characters.next();
+            let is_empty = first.is_none() && !escape.ty.is_null();
+            if characters.next().is_some() || (is_empty && no_backslash) {
+                return Err(wrong());
             }
-            Some(Value::Null) => '\\',
-            _ => return Err(errors::error(ER_WRONG_ARGUMENTS, &[&"ESCAPE"])),
-        },
+            // MariaDB takes none at all for the usual one.
+            first.unwrap_or('\\')
+        }
     };
     let connection = scope.session().settings.collation_connection;
     let collation = CollationMix::for_comparison(&[&text.ty, &pattern.ty], connection, "like")?;
     CollationMix::check_literals(&[&text, &pattern], collation, connection, "like")?;
     for operand in [&mut text, &mut pattern] {
-        cast::in_common_charset(operand, collation, scope.session());
+        in_common_charset(operand, collation, scope.session());
     }
     let nullable = text.ty.nullable || pattern.ty.nullable;
     Ok(Expr {

@@ -6,13 +6,12 @@ use paceline_types::{DataType, FixedPoint, FloatType};
 
 use super::aggregate::{bind_arguments, extreme_type, function_named};
 use super::bind_expr;
-use crate::aggregate::{Aggregate, AggregateFunction, Distinctness};
 use crate::error::Result;
 use crate::errors;
 use crate::expr_type::{Class, ExprType, NOT_FIXED_DECIMALS, TypeNote};
 use crate::scope::Scope;
-use crate::tree::{Expr, ExprKind};
-use crate::window::{WindowCall, WindowFunction};
+use crate::tree::window::{WindowCall, WindowFunction};
+use crate::tree::{Aggregate, AggregateFunction, Distinctness, Expr, ExprKind};
 use paceline_syntax::ast;
 
 /// Binds `name(…) OVER …`.

@@ -2,16 +2,15 @@
 
 use std::cmp::Ordering;
 
-use paceline_types::Value;
+use paceline_types::{Collation, Value};
 
-use super::in_set::InSet;
 use super::readings::SharedOperand;
-use super::{Frame, convert, convert_for, long_bytes};
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::errors;
-use crate::expr_type::Class;
-use crate::tree::{CompareOp, Comparison, Expr, ExprKind};
+use crate::eval::{convert, convert_for, long_bytes};
+use crate::expr_type::{Class, ExprType};
+use crate::tree::{CompareOp, Comparison, Expr, ExprKind, Frame, InSet};
 
 /// Evaluates `left op right`. `None` is UNKNOWN.
 pub fn compare_with(
@@ -118,7 +117,7 @@ fn dynamic_rule(left: &Value, right: &Value, collation: paceline_types::Collatio
             (Value::Bytes(_), _) | (_, Value::Bytes(_)) => Comparison::Bytes,
             _ => Comparison::Text(collation),
         },
-        _ => super::super::bind::rule_of_classes(a, b).unwrap_or(Comparison::Double),
+        _ => crate::rules::rule_of_classes(a, b).unwrap_or(Comparison::Double),
     }
 }
 
@@ -237,7 +236,7 @@ pub fn row_values<'a>(
             }
             Ok(values)
         }
-        ExprKind::ScalarSubquery(subquery) => super::super::subquery::row(subquery, frame, context),
+        ExprKind::ScalarSubquery(subquery) => crate::eval::subquery::row(subquery, frame, context),
         _ => Ok(vec![expr.eval_in(frame, context)?.into_owned()]),
     }
 }
@@ -291,4 +290,24 @@ pub(super) fn in_list<'a>(
         }
     }
     Ok(if unknown { None } else { Some(false) })
+}
+
+/// Returns the rule by which values of a type compare with each other.
+pub fn own_rule(ty: &ExprType, value: &Value) -> Comparison {
+    let class = if ty.is_parameter() {
+        convert::class_of(value)
+    } else {
+        ty.class()
+    };
+    match class {
+        Class::Int | Class::Null => Comparison::Int,
+        Class::Decimal => Comparison::Decimal,
+        Class::Double => Comparison::Double,
+        Class::Date | Class::DateTime => Comparison::DateTime,
+        Class::Time => Comparison::Time,
+        Class::String => match ty.collation() {
+            Collation::Binary => Comparison::Bytes,
+            collation => Comparison::Text(collation),
+        },
+    }
 }

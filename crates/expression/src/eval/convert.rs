@@ -6,13 +6,11 @@ use paceline_types::convert::{self, Completeness, ConvertContext};
 use paceline_types::decimal::Rounding;
 use paceline_types::error_code::{ER_DATA_OVERFLOW, ER_TRUNCATED_WRONG_VALUE};
 use paceline_types::temporal::{self, Fractions, ParsedTemporal};
-use paceline_types::{
-    BitValue, Charset, DataType, Date, DateTime, Decimal, Time, TimeZone, Value, float_text, text,
-};
+use paceline_types::{BitValue, Charset, DataType, Date, DateTime, Decimal, Time, Value, float_text, text};
 
-use crate::cast::bytes_of_type;
 use crate::context::EvalContext;
 use crate::error::Result;
+use crate::eval::cast::bytes_of_type;
 use crate::expr_type::{Class, ExprType};
 
 pub(crate) fn class_of(value: &Value) -> Class {
@@ -272,7 +270,7 @@ pub(crate) fn to_bit_operand(value: &Value, context: &mut EvalContext<'_>) -> Re
 }
 
 /// Returns whether a value counts as true; `None` for NULL.
-pub(crate) fn truth(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<bool>> {
+pub fn truth(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<bool>> {
     Ok(Some(match value {
         Value::Null => return Ok(None),
         Value::Int(number) => *number != 0,
@@ -535,23 +533,6 @@ pub(crate) fn to_time_for_comparison(value: &Value, context: &mut EvalContext<'_
     Ok(Some(Time::ZERO))
 }
 
-/// Returns the value that a user variable stores: integers, decimals and doubles; anything else becomes text.
-pub fn for_user_variable(value: &Value, time_zone: &TimeZone) -> Value {
-    match value {
-        Value::Null
-        | Value::Int(_)
-        | Value::UInt(_)
-        | Value::Double(_)
-        | Value::Decimal(_)
-        | Value::Text(_)
-        | Value::Bytes(_) => value.clone(),
-        Value::Float(number) => Value::Double(f64::from(*number)),
-        Value::Year(year) => Value::Int(i64::from(*year)),
-        Value::Bit(bits) => Value::UInt(bits.bits),
-        _ => Value::Text(text::to_string(&value.as_ref(), time_zone)),
-    }
-}
-
 /// Returns a column's value as a computed value: BIT and YEAR become numbers, which show as digits (only the column
 /// itself shows as bytes, and the year 0 as `0000`); ENUM and SET, which are numbers only as columns, become text.
 pub fn as_computed(value: Cow<'_, Value>) -> Cow<'_, Value> {
@@ -704,4 +685,10 @@ pub(crate) fn typed_text(value: &Value, ty: &ExprType, context: &EvalContext<'_>
         }
         _ => text_of(value, context).into_owned(),
     }
+}
+
+/// Returns the numeric value of a hexadecimal literal: its last 8 bytes.
+pub fn hex_number(bytes: &[u8]) -> Value {
+    let tail = &bytes[bytes.len().saturating_sub(8)..];
+    Value::UInt(tail.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
 }

@@ -1,43 +1,19 @@
-//! Sorted constants of a long IN list, for a binary search instead of comparisons with each.
+//! SortedConstants constants of a long IN list, for a binary search instead of comparisons with each.
 //!
 //! The order is that of the comparison itself, and only constants of its own kind are included: the search has the same
 //! result as separate comparisons.
 
 use std::cmp::Ordering;
-use std::fmt;
-use std::sync::OnceLock;
 
 use paceline_types::Value;
 
 use super::compare::compare_values;
 use crate::context::EvalContext;
 use crate::error::Result;
-use crate::tree::{Comparison, Expr};
+use crate::tree::{Comparison, Expr, InSet, SortedConstants};
 
 /// Minimum length of a list for which a set is built.
 const ITEMS_MIN: usize = 4;
-
-/// Set of an IN list, built at the first use. A clone of the list builds its own.
-#[derive(Default)]
-pub struct InSet(OnceLock<Option<Sorted>>);
-
-struct Sorted {
-    /// The values without NULL.
-    values: Vec<Value>,
-    has_null: bool,
-}
-
-impl Clone for InSet {
-    fn clone(&self) -> Self {
-        InSet::default()
-    }
-}
-
-impl fmt::Debug for InSet {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("InSet")
-    }
-}
 
 impl InSet {
     /// Returns whether a value that is not NULL is in the list. `None`: separate comparisons are necessary;
@@ -53,7 +29,7 @@ impl InSet {
             return Ok(None);
         }
         let Some(rule) = by.first() else { return Ok(None) };
-        let sorted = self.0.get_or_init(|| Sorted::new(by, list, context));
+        let sorted = self.0.get_or_init(|| SortedConstants::new(by, list, context));
         let Some(sorted) = sorted.as_ref().filter(|_| is_of(rule, needle)) else {
             return Ok(None);
         };
@@ -71,7 +47,7 @@ impl InSet {
     }
 }
 
-impl Sorted {
+impl SortedConstants {
     fn new(by: &[Comparison], list: &[Expr], context: &mut EvalContext<'_>) -> Option<Self> {
         let rule = by.first()?;
         if by.len() != list.len() || by.iter().any(|other| other != rule) {
@@ -97,7 +73,7 @@ impl Sorted {
                 Ordering::Equal
             }
         });
-        comparable.then_some(Sorted { values, has_null })
+        comparable.then_some(SortedConstants { values, has_null })
     }
 }
 

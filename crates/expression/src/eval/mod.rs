@@ -5,12 +5,13 @@
 //! ([`Comparison::Dynamic`], [`Domain::Dynamic`]) depend on the values.
 
 mod arithmetic;
+pub(crate) mod cast;
 mod compare;
 pub(crate) mod convert;
-pub(crate) mod in_set;
+mod in_set;
 mod like;
 mod readings;
-mod regex;
+mod subquery;
 
 use std::borrow::Cow;
 
@@ -19,37 +20,17 @@ use paceline_types::decimal::Rounding;
 use paceline_types::{DataType, Value};
 
 pub use arithmetic::division_by_zero;
-pub use compare::{compare_row_values, compare_rows, compare_values, compare_with, row_values};
-pub(crate) use readings::Reading;
-pub(crate) use regex::{CompiledPattern, Groups};
+pub use compare::{compare_row_values, compare_rows, compare_values, compare_with, own_rule, row_values};
 
 use self::readings::SharedOperand;
-use super::bind::hex_number;
-use super::context::{EvalContext, OuterRow};
+use super::context::EvalContext;
 use super::expr_type::{Class, ExprType, TypeNote};
 use super::tree::{ArithmeticOp, BitOp, CompareOp, Comparison, Domain, Expr, ExprKind, Truth};
-use super::{cast, errors, subquery};
 use crate::error::Result;
+use crate::errors;
+use crate::eval::convert::hex_number;
 use crate::session::UserVariable;
-
-/// Source of the values that an evaluation borrows.
-#[derive(Clone, Copy)]
-pub(crate) struct Frame<'a> {
-    pub row: &'a [Value],
-    pub parameters: &'a [Value],
-    pub outer: Option<&'a OuterRow<'a>>,
-}
-
-impl<'a> Frame<'a> {
-    /// Returns the row of the query `depth` levels out.
-    fn outer_row(&self, depth: u16) -> Option<&'a [Value]> {
-        let mut frame = self.outer?;
-        for _ in 1..depth {
-            frame = frame.parent?;
-        }
-        Some(frame.row)
-    }
-}
+use crate::tree::Frame;
 
 /// Returns a three-valued truth value as SQL's INT.
 pub(crate) fn truth_value(truth: Option<bool>) -> Value {
@@ -105,7 +86,6 @@ impl Expr {
         let frame = Frame {
             row,
             parameters: context.parameters,
-            outer: context.outer,
         };
         self.eval_shown(&frame, context)
     }
@@ -123,7 +103,6 @@ impl Expr {
         let frame = Frame {
             row,
             parameters: context.parameters,
-            outer: context.outer,
         };
         self.eval_in(&frame, context)
     }
@@ -151,7 +130,6 @@ impl Expr {
         let frame = Frame {
             row,
             parameters: context.parameters,
-            outer: context.outer,
         };
         self.truth_in(&frame, context)
     }
@@ -164,7 +142,6 @@ impl Expr {
         let frame = Frame {
             row,
             parameters: context.parameters,
-            outer: context.outer,
         };
         Ok(self.condition_in(&frame, context)?.unwrap_or(false))
     }
@@ -200,12 +177,6 @@ impl Expr {
         let value = match &self.kind {
             ExprKind::Literal(value) => return Ok(Cow::Borrowed(value)),
             ExprKind::Column(index) => return Ok(Cow::Borrowed(&frame.row[*index])),
-            ExprKind::OuterColumn { depth, column } => {
-                let row = frame
-                    .outer_row(*depth)
-                    .expect("the executor gives every outer row that its plan names");
-                return Ok(Cow::Borrowed(&row[*column]));
-            }
             ExprKind::Parameter(index) => {
                 return match frame.parameters.get(*index) {
                     Some(value) => Ok(Cow::Borrowed(value)),
@@ -348,7 +319,7 @@ impl Expr {
                 return cast::cast(value, &operand.ty, target, context);
             }
             ExprKind::Call(call) => {
-                let args = super::functions::Args {
+                let args = crate::tree::Args {
                     call,
                     ty: &self.ty,
                     frame: *frame,
@@ -546,7 +517,7 @@ impl Expr {
             } => subquery::quantified(*op, by, *quantifier, left, subquery, frame, context)?,
             ExprKind::Collate(operand) => return operand.truth_in(frame, context),
             ExprKind::Call(call) => {
-                let args = super::functions::Args {
+                let args = crate::tree::Args {
                     call,
                     ty: &self.ty,
                     frame: *frame,

@@ -6,27 +6,14 @@ use std::borrow::Cow;
 
 use paceline_types::Value;
 
-use super::{Frame, check_length};
-use crate::bind::{compared_charset, hex_number};
-use crate::cast::{CastTarget, cast};
 use crate::context::EvalContext;
 use crate::error::Result;
+use crate::eval::cast::cast;
+use crate::eval::check_length;
+use crate::eval::convert::hex_number;
 use crate::expr_type::TypeNote;
-use crate::functions::{Args, Call, Function};
-use crate::tree::{Comparison, Expr, ExprKind};
-
-/// Form in which an operand is compared, if it differs from the returned form.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Reading {
-    /// Function called instead of the operand's function.
-    pub function: Option<&'static Function>,
-    /// Target type of the conversion of the value.
-    pub target: Option<CastTarget>,
-    /// Whether a quotient is reduced to the digits that it shows.
-    pub is_rounded: bool,
-    /// The integer that a constant operand is compared as.
-    pub constant: Option<Value>,
-}
+use crate::rules::compared_charset;
+use crate::tree::{Args, Call, Comparison, Expr, ExprKind, Frame, Function, Reading};
 
 impl Reading {
     /// Returns whether the compared form is the returned form.
@@ -150,7 +137,6 @@ fn twice<'a>(
         frame: Frame {
             row: &[],
             parameters: &[],
-            outer: None,
         },
     };
     let own = (call.function.eval)(&args, context)?;

@@ -6,31 +6,13 @@ use paceline_types::error_code::ER_WRONG_VALUE_FOR_TYPE;
 use paceline_types::temporal;
 use paceline_types::{Collation, DateTime, Decimal, Time, Value};
 
-use super::{Call, Function};
-use crate::bind::{CollationMix, common_type_in, in_common_charset, repertoire_of};
-use crate::cast::CastTarget;
 use crate::context::EvalContext;
 use crate::error::Result;
-use crate::eval::{Frame, Reading, check_before_long, convert};
+use crate::eval::{check_before_long, convert};
 use crate::expr_type::{Class, Coercibility, ExprType, Repertoire};
-use crate::session::SessionContext;
-use crate::tree::{Expr, ExprKind};
-
-/// A call that is being bound.
-pub(crate) struct BindCall<'b> {
-    /// Name in lower case, for messages.
-    pub name: &'b str,
-    /// Name in its original spelling.
-    pub written: &'b str,
-    /// Arguments. A function may convert them.
-    pub args: Vec<Expr>,
-    /// Context of the session.
-    pub session: &'b SessionContext,
-    /// Function to call. A function may replace it by another one, depending on the argument types.
-    pub function: &'static Function,
-    /// Form in which the first argument is compared, if it differs from the returned form.
-    pub compared: Option<Box<Reading>>,
-}
+use crate::rules::{CollationMix, common_type_in, repertoire_of};
+use crate::tree::{Args, BindCall, CastTarget, Expr, ExprKind, Frame};
+use crate::typing::charset::in_common_charset;
 
 impl BindCall<'_> {
     /// Returns the collation of text that does not come from an argument.
@@ -138,14 +120,6 @@ impl BindCall<'_> {
         self.connection_text(characters)
             .with_repertoire(Repertoire::Ascii)
     }
-}
-
-/// A call that is being evaluated.
-pub(crate) struct Args<'a> {
-    pub call: &'a Call,
-    /// Type of the result.
-    pub ty: &'a ExprType,
-    pub frame: Frame<'a>,
 }
 
 impl<'a> Args<'a> {
@@ -278,7 +252,7 @@ impl<'a> Args<'a> {
             Cow::Borrowed(Value::Bytes(bytes)) => Some(Cow::Borrowed(bytes)),
             Cow::Owned(Value::Bytes(bytes)) => Some(Cow::Owned(bytes)),
             value if value.is_null() => None,
-            value => Some(Cow::Owned(crate::cast::bytes_of_type(&value, ty, context))),
+            value => Some(Cow::Owned(crate::eval::cast::bytes_of_type(&value, ty, context))),
         })
     }
 

@@ -4,20 +4,23 @@ use std::cmp::Ordering;
 
 use paceline_types::{Collation, DataType, Value};
 
-use super::arguments::{Args, BindCall};
 use super::temporal::{ReadAs, shown_decimals, text_fraction, value_fraction};
-use super::{Function, MANY, pure, steady};
-use crate::bind::{
-    CollationMix, as_compared, common_type_in, compare_exactly, compare_fixed, compared_charset,
-    comparison_rule_for, fixed_decimals, is_exact_quotient, literal_to_column, literal_to_number,
-    read_as_number, read_as_temporal, read_leniently, reads_text, round_quotient, unquote_json,
-};
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::eval::convert::{self, as_computed};
-use crate::eval::{Reading, compare_values, compare_with, convert_for};
+use crate::eval::{compare_values, compare_with, convert_for};
 use crate::expr_type::{Class, ExprType, NOT_FIXED_DECIMALS};
-use crate::tree::{CompareOp, Comparison, Expr, ExprKind};
+use crate::rules::{
+    CollationMix, common_type_in, compared_charset, comparison_rule_for, is_exact_quotient, round_quotient,
+};
+use crate::tree::{
+    Args, BindCall, CompareOp, Comparison, Expr, ExprKind, Function, MANY, Reading, pure, steady,
+};
+use crate::typing::charset::as_compared;
+use crate::typing::operators::{
+    compare_exactly, compare_fixed, fixed_decimals, literal_to_column, literal_to_number, read_as_number,
+    read_as_temporal, read_leniently, reads_text, unquote_json,
+};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     pure("if", (3, 3), bind_if, eval_if),
@@ -30,6 +33,12 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure("least", (2, MANY), bind_extreme, eval_least),
     pure("isnull", (1, 1), |_| Ok(ExprType::boolean()), eval_isnull),
     pure("interval", (2, MANY), |_| Ok(ExprType::int(2)), eval_interval),
+    pure(
+        "last_value",
+        (1, MANY),
+        |call| Ok(call.args[call.args.len() - 1].ty.clone()),
+        eval_last_value,
+    ),
     steady(
         "name_const",
         (2, 2),
@@ -105,6 +114,15 @@ fn choose(args: &Args<'_>, index: usize, context: &mut EvalContext<'_>) -> Resul
     args.call.args[index]
         .eval_as(args.ty, &args.frame, context)
         .map(std::borrow::Cow::into_owned)
+}
+
+/// Evaluates all arguments, for what they do: they assign variables.
+fn eval_last_value(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let last = args.len() - 1;
+    for index in 0..last {
+        args.value(index, context)?;
+    }
+    choose(args, last, context)
 }
 
 fn bind_ifnull(call: &mut BindCall<'_>) -> Result<ExprType> {

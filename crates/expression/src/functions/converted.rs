@@ -1,11 +1,10 @@
 //! CONVERT of a number to a character set. It is not in the function table, so statements cannot call it by a name.
 
-use super::arguments::{Args, BindCall};
-use super::{Function, pure};
-use crate::cast::{CastTarget, cast};
 use crate::context::EvalContext;
 use crate::error::Result;
+use crate::eval::cast::cast;
 use crate::expr_type::ExprType;
+use crate::tree::{Args, BindCall, CastTarget, Function, pure};
 use paceline_types::Value;
 
 /// The text of a number. Where a number or a date is wanted, it is the number itself.

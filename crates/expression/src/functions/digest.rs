@@ -9,13 +9,13 @@ use rand::RngCore;
 use sha1::Sha1;
 use sha2::{Digest, Sha224, Sha256, Sha384, Sha512};
 
-use super::arguments::{Args, BindCall, some};
 use super::string::within_packet;
-use super::{Function, pure, volatile};
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::eval::convert;
 use crate::expr_type::ExprType;
+use crate::functions::arguments::some;
+use crate::tree::{Args, BindCall, Function, pure, volatile};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     pure(

@@ -1,19 +1,34 @@
 //! Information on the session and the server; waits and user locks.
 
+use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use paceline_types::error_code::WARN_NO_MASTER_INFO;
 use paceline_types::{Charset, Collation, Value};
 
-use super::arguments::{Args, some};
-use super::{Function, pure, steady, volatile};
-use crate::bind::CollationMix;
+use super::string::{overflows, too_long, within_packet};
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::expr_type::{Coercibility, ExprType};
+use crate::functions::arguments::some;
+use crate::rules::CollationMix;
 use crate::session::{PlaceWait, SourceWaitOutcome, WaitOutcome};
+use crate::tree::{Args, Function, pure, steady, volatile};
 
 pub(super) static FUNCTIONS: &[Function] = &[
+    // Its argument is the column that the planner keeps for it.
+    volatile(
+        "rownum",
+        (1, 1),
+        |_| Ok(ExprType::bigint_unsigned(21)),
+        |args, context| args.value(0, context).map(std::borrow::Cow::into_owned),
+    ),
+    volatile(
+        "load_file",
+        (1, 1),
+        |_| Ok(ExprType::bytes(u64::from(u32::MAX)).nullable()),
+        eval_load_file,
+    ),
     steady(
         "database",
         (0, 0),
@@ -303,3 +318,26 @@ fn eval_master_gtid_wait(args: &Args<'_>, context: &mut EvalContext<'_>) -> Resu
         .master_gtid_wait(context.session, &position, timeout)
         .map(Value::Int)
 }
+
+/// Reads a file. Whatever is in the way, the account's privileges included, the result is NULL, as in MariaDB.
+fn eval_load_file(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let name = some!(args.text(0, context)?);
+    let functions = context.session.services.functions.clone();
+    let path = some!(functions.readable_file(context.session, &name));
+    let Ok(metadata) = std::fs::metadata(&path) else {
+        return Ok(Value::Null);
+    };
+    if !metadata.is_file() || metadata.permissions().mode() & OTHERS_READ == 0 {
+        return Ok(Value::Null);
+    }
+    if overflows(usize::try_from(metadata.len()).unwrap_or(usize::MAX), context) {
+        return too_long(args, context);
+    }
+    match std::fs::read(&path) {
+        Ok(bytes) => within_packet(Value::Bytes(bytes), args, context),
+        Err(_) => Ok(Value::Null),
+    }
+}
+
+/// Permission of a file that everybody may read: MariaDB reads no other.
+const OTHERS_READ: u32 = 0o004;

@@ -5,7 +5,7 @@
 //! of regular expressions and the like are constants among the arguments.
 
 mod arguments;
-mod compared;
+mod compression;
 mod control;
 mod converted;
 mod digest;
@@ -26,173 +26,97 @@ mod weight_string;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-pub(crate) use arguments::{Args, BindCall};
-pub(crate) use compared::{
-    COMPARED_DATETIME, COMPARED_DECIMAL, COMPARED_DOUBLE, COMPARED_TIME, LENIENT_DATETIME, LENIENT_TIME,
-    listed,
-};
 pub(crate) use converted::CONVERTED_NUMBER;
 pub(crate) use json::{append_json_value, json_quote};
 pub(crate) use number_arguments::{reads_number, reads_temporal, wants_whole_date};
 
-use super::context::EvalContext;
-use super::eval::Reading;
-use super::expr_type::ExprType;
-use super::tree::Expr;
-use crate::error::Result;
-use paceline_types::Value;
+use crate::tree::Function;
 
-/// Whether repeated calls have the same result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stability {
-    /// The same arguments have the same result: folded when the call is bound.
-    Pure,
-    /// The same result during one execution: `NOW()`, `DATABASE()`.
-    Execution,
-    /// A new result, or an effect, at each call: `RAND()`, `SLEEP()`.
-    Volatile,
-}
+/// Functions whose refusal of a row names them (4079). Others only say how many columns they want (1241).
+const ROW_OPERATIONS: &[&str] = &[
+    "acos",
+    "ascii",
+    "asin",
+    "atan",
+    "bit_count",
+    "char_length",
+    "coercibility",
+    "convert_tz",
+    "cos",
+    "cot",
+    "date_format",
+    "dayofmonth",
+    "dayofyear",
+    "degrees",
+    "exp",
+    "find_in_set",
+    "from_days",
+    "get_lock",
+    "hour",
+    "inet_aton",
+    "is_free_lock",
+    "is_used_lock",
+    "json_depth",
+    "json_length",
+    "last_day",
+    "last_insert_id",
+    "ln",
+    "locate",
+    "log",
+    "log10",
+    "log2",
+    "makedate",
+    "maketime",
+    "microsecond",
+    "minute",
+    "octet_length",
+    "ord",
+    "period_add",
+    "period_diff",
+    "pow",
+    "quarter",
+    "radians",
+    "rand",
+    "regexp_instr",
+    "release_lock",
+    "sec_to_time",
+    "second",
+    "sign",
+    "sin",
+    "sleep",
+    "sqrt",
+    "strcmp",
+    "tan",
+    "time_format",
+    "timediff",
+    "to_days",
+    "to_seconds",
+    "uncompressed_length",
+    "week",
+    "year",
+    "yearweek",
+];
 
-impl Stability {
-    /// Returns whether one evaluation is sufficient for a whole execution.
-    pub const fn is_constant_during_execution(self) -> bool {
-        matches!(self, Stability::Pure | Stability::Execution)
-    }
-}
-
-/// Determines the type of a call from its arguments. May convert them.
-pub(crate) type BindFn = fn(&mut BindCall<'_>) -> Result<ExprType>;
-/// Evaluates a call.
-pub(crate) type EvalFn = for<'a> fn(&Args<'a>, &mut EvalContext<'_>) -> Result<Value>;
-
-/// Entry of the function table.
-pub struct Function {
-    /// Name in lower case.
-    pub name: &'static str,
-    /// Minimum and maximum number of arguments.
-    pub(crate) arguments: (usize, usize),
-    /// Whether repeated calls have the same result.
-    pub stability: Stability,
-    pub(crate) bind: BindFn,
-    pub(crate) eval: EvalFn,
-    /// Function called instead where a number or truth value is expected.
-    pub(crate) as_number: Option<&'static Function>,
-    /// Whether a decimal is read from the text, where other numbers come from `as_number`.
-    pub(crate) decimal_of_text: bool,
-    /// Function called instead where a number or date is expected, if the result is a date as text.
-    pub(crate) as_temporal: Option<&'static Function>,
-    /// Function called instead where the result is compared with text.
-    pub(crate) as_compared: Option<&'static Function>,
-}
-
-impl std::fmt::Debug for Function {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name)
-    }
-}
-
-/// No maximum number of arguments.
-const MANY: usize = usize::MAX;
-
-/// Creates the entry of a pure function.
-const fn pure(name: &'static str, arguments: (usize, usize), bind: BindFn, eval: EvalFn) -> Function {
-    Function {
-        name,
-        arguments,
-        stability: Stability::Pure,
-        bind,
-        eval,
-        as_number: None,
-        decimal_of_text: false,
-        as_temporal: None,
-        as_compared: None,
-    }
-}
-
-/// Creates the entry of a function that is constant during an execution.
-const fn steady(name: &'static str, arguments: (usize, usize), bind: BindFn, eval: EvalFn) -> Function {
-    Function {
-        name,
-        arguments,
-        stability: Stability::Execution,
-        bind,
-        eval,
-        as_number: None,
-        decimal_of_text: false,
-        as_temporal: None,
-        as_compared: None,
-    }
-}
-
-/// Creates the entry of a function that is evaluated at each call.
-const fn volatile(name: &'static str, arguments: (usize, usize), bind: BindFn, eval: EvalFn) -> Function {
-    Function {
-        name,
-        arguments,
-        stability: Stability::Volatile,
-        bind,
-        eval,
-        as_number: None,
-        decimal_of_text: false,
-        as_temporal: None,
-        as_compared: None,
-    }
-}
-
-/// A function call.
-#[derive(Clone)]
-pub struct Call {
-    /// Function to call.
-    pub function: &'static Function,
-    /// Arguments of the call.
-    pub args: Vec<Expr>,
-    /// Key of the state that the call keeps during an execution.
-    pub id: u64,
-    /// Form in which NULLIF compares its first argument, if it differs from the returned form. It follows from the
-    /// arguments.
-    pub(crate) compared: Option<Box<Reading>>,
-}
-
-impl std::fmt::Debug for Call {
-    /// Equal calls have equal output, so that GROUP BY finds its keys. Each call of RAND() is different.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut call = f.debug_struct("Call");
-        call.field("name", &self.function)
-            .field("function", &std::ptr::from_ref(self.function))
-            .field("args", &self.args);
-        if self.function.stability == Stability::Volatile {
-            call.field("id", &self.id);
-        }
-        call.finish()
-    }
-}
-
-impl Call {
-    /// Returns the function to call where a date or time is expected.
-    pub(crate) fn temporal_function(&self) -> &'static Function {
-        self.function.as_temporal.unwrap_or(self.function)
-    }
-
-    /// Returns whether another function is called where a number or truth value is expected.
-    pub(crate) fn has_number_function(&self) -> bool {
-        !std::ptr::eq(self.function, self.number_function())
-    }
-
-    /// Returns the function to call where a decimal is expected.
-    pub(crate) fn decimal_function(&self) -> &'static Function {
-        match self.function.decimal_of_text {
-            true => self.function,
-            false => self.number_function(),
-        }
-    }
-
-    /// Returns the function to call where a number or truth value is expected.
-    pub(crate) fn number_function(&self) -> &'static Function {
-        self.function
-            .as_number
-            .or(self.function.as_temporal)
-            .unwrap_or(self.function)
-    }
+/// Returns what MariaDB calls a function that refuses a row by name; `None` for others.
+pub(crate) fn row_operation(name: &str, argument: usize) -> Option<&'static str> {
+    let name = match name {
+        "benchmark" if argument == 0 => return Some("benchmark"),
+        "crc32" if argument == 0 => return Some("crc32"),
+        "crc32c" if argument == 0 => return Some("crc32c"),
+        "atan2" => "atan",
+        "character_length" => "char_length",
+        "datediff" => "to_days",
+        "day" => "dayofmonth",
+        "instr" => "locate",
+        "length" | "lengthb" => "octet_length",
+        "power" => "pow",
+        "weekofyear" => "week",
+        name => name,
+    };
+    ROW_OPERATIONS
+        .binary_search(&name)
+        .ok()
+        .map(|place| ROW_OPERATIONS[place])
 }
 
 /// Looks up a function by its name in lower case.
@@ -200,6 +124,7 @@ pub(crate) fn find(name: &str) -> Option<&'static Function> {
     static BY_NAME: OnceLock<HashMap<&'static str, &'static Function>> = OnceLock::new();
     let by_name = BY_NAME.get_or_init(|| {
         let tables = [
+            compression::FUNCTIONS,
             control::FUNCTIONS,
             digest::FUNCTIONS,
             info::FUNCTIONS,

@@ -4,11 +4,11 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use paceline_types::Value;
 
-use super::arguments::{Args, some};
-use super::{Function, pure};
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::expr_type::ExprType;
+use crate::functions::arguments::some;
+use crate::tree::{Args, Function, pure};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     pure(

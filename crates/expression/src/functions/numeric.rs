@@ -5,14 +5,14 @@ use paceline_types::decimal::Rounding;
 use paceline_types::temporal::{Interval, add_interval};
 use paceline_types::{DataType, DateTime, FixedPoint, FloatType, Time, Value};
 
-use super::arguments::{Args, BindCall, some};
-use super::{Function, pure, volatile};
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::errors;
 use crate::eval::convert;
 use crate::expr_type::{Class, ExprType, NOT_FIXED_DECIMALS};
+use crate::functions::arguments::some;
 use crate::session::RandomGenerator;
+use crate::tree::{Args, BindCall, Function, pure, volatile};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     pure("abs", (1, 1), bind_same_number, eval_abs),

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use paceline_types::error_code::{ER_REGEXP_ERROR, ER_UNKNOWN_ERROR};
 use paceline_types::{Collation, Value};
 
-use super::arguments::{Args, BindCall, some};
 use super::string::{LONGEST, too_long};
-use super::{Function, pure};
-use crate::bind::CollationMix;
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::errors;
-use crate::eval::{CompiledPattern, Groups};
 use crate::expr_type::ExprType;
+use crate::functions::arguments::some;
+use crate::regex::{CompiledPattern, Groups};
+use crate::rules::CollationMix;
+use crate::tree::{Args, BindCall, Function, pure};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     pure("regexp", (2, 2), bind_match, eval_match),

@@ -7,14 +7,14 @@ use std::borrow::Cow;
 use paceline_types::error_code::ER_WARN_ALLOWED_PACKET_OVERFLOWED;
 use paceline_types::{Collation, Value};
 
-use super::arguments::{Args, BindCall, some};
-use super::{Function, MANY, pure};
-use crate::bind::{CollationMix, read_as_number};
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::eval::convert;
 use crate::expr_type::{Class, ExprType};
-use crate::tree::Expr;
+use crate::functions::arguments::some;
+use crate::rules::CollationMix;
+use crate::tree::{Args, BindCall, Expr, Function, MANY, pure};
+use crate::typing::operators::read_as_number;
 
 /// Maximum length of text in a function's type, in characters.
 pub(super) const LONGEST: u64 = 16_777_216;

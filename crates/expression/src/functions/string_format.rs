@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use paceline_types::decimal::Rounding;
 use paceline_types::{Locale, Value};
 
-use super::arguments::{Args, BindCall, some};
 use super::numeric::round_double;
 use super::temporal_format::locale_named;
-use super::{Function, MANY, pure};
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::eval::convert;
 use crate::expr_type::{Class, ExprType};
+use crate::functions::arguments::some;
+use crate::tree::{Args, BindCall, Function, MANY, pure};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     pure(

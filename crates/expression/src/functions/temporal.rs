@@ -9,14 +9,13 @@ use paceline_types::temporal::{
 };
 use paceline_types::{Collation, DataType, Date, DateTime, Decimal, Time, TimeZone, Value, text};
 
-use super::arguments::{Args, BindCall, some};
-use super::{BindFn, EvalFn, Function, pure, steady, volatile};
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::errors;
 use crate::eval::convert;
 use crate::expr_type::{Class, ExprType, NOT_FIXED_DECIMALS, Repertoire, TypeNote};
-use crate::tree::{Expr, ExprKind};
+use crate::functions::arguments::some;
+use crate::tree::{Args, BindCall, BindFn, EvalFn, Expr, ExprKind, Function, pure, steady, volatile};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     steady(
@@ -511,9 +510,22 @@ fn interval(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Amount> {
             };
             Interval::from_number(number, unit)
         }
-        _ => Interval::parse(&convert::text_of(&value, context), unit),
+        _ => {
+            let text = convert::text_of(&value, context);
+            if has_long_number(&text) {
+                return Ok(Amount::Null);
+            }
+            Interval::parse(&text, unit)
+        }
     };
     Ok(Amount::Interval(interval))
+}
+
+/// Returns whether a number in the text of a compound interval has more digits than MariaDB reads.
+fn has_long_number(text: &str) -> bool {
+    const DIGITS_MAX: usize = 19;
+    let numbers = text.split(|character: char| !character.is_ascii_digit());
+    { numbers }.any(|number| number.len() > DIGITS_MAX)
 }
 
 /// Returns a number of days or other units; `None` for an unsigned number beyond BIGINT.

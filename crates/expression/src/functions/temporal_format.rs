@@ -8,12 +8,12 @@ use paceline_types::temporal::{
 };
 use paceline_types::{DataType, Date, DateTime, Locale, Time, Value};
 
-use super::arguments::{Args, BindCall, some};
-use super::{Function, pure, steady};
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::eval::convert;
 use crate::expr_type::{ExprType, Repertoire};
+use crate::functions::arguments::some;
+use crate::tree::{Args, BindCall, Function, pure, steady};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     // The names in the result depend on `lc_time_names`.

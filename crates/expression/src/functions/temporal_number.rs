@@ -4,15 +4,14 @@ use paceline_types::decimal::Rounding;
 use paceline_types::temporal::Fractions;
 use paceline_types::{Decimal, Time, TimeZone, Value};
 
-use super::arguments::{Args, BindCall, some};
 use super::temporal::{ReadAs, argument_fraction, real_day, text_fraction};
-use super::{Function, pure, steady};
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::errors;
 use crate::eval::convert;
 use crate::expr_type::{Class, ExprType};
-use crate::tree::ExprKind;
+use crate::functions::arguments::some;
+use crate::tree::{Args, BindCall, ExprKind, Function, pure, steady};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     steady("unix_timestamp", (0, 1), bind_unix_timestamp, eval_unix_timestamp),

@@ -7,15 +7,15 @@ use paceline_types::temporal::{
 };
 use paceline_types::{Date, DateTime, Time, Value};
 
-use super::arguments::{Args, BindCall, some};
 use super::temporal::unit_named;
 use super::temporal_format::names_are_ascii;
-use super::{Function, pure, steady};
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::errors;
 use crate::eval::convert;
 use crate::expr_type::ExprType;
+use crate::functions::arguments::some;
+use crate::tree::{Args, BindCall, Function, pure, steady};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     pure(

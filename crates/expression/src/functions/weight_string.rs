@@ -3,11 +3,11 @@
 use paceline_types::Collation;
 use paceline_types::Value;
 
-use super::arguments::{Args, BindCall, some};
-use super::{Function, pure};
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::expr_type::{Class, ExprType};
+use crate::functions::arguments::some;
+use crate::tree::{Args, BindCall, Function, pure};
 use paceline_syntax::weight_flags;
 
 /// Arguments: the text, the maximum number of bytes, the number of weights, flags; see the parser.

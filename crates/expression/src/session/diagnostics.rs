@@ -2,7 +2,8 @@
 //!
 //! It keeps at most `max_error_count` conditions and only counts the rest, as in MariaDB.
 
-use paceline_types::ErrorCode;
+use paceline_types::{ErrorCode, SignalledCondition, StatementError};
+use std::sync::Arc;
 
 /// Severity of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +45,30 @@ pub struct Condition {
     pub code: ErrorCode,
     /// Message without number and SQLSTATE.
     pub message: String,
+    /// What SIGNAL has said of it; `None` for a condition of the server.
+    pub signalled: Option<Arc<SignalledCondition>>,
+}
+
+impl Condition {
+    /// Returns the SQLSTATE: five characters.
+    pub fn sqlstate(&self) -> &str {
+        match (&self.signalled, self.level) {
+            (Some(condition), _) => &condition.sqlstate,
+            (None, Level::Error) => self.code.sqlstate(),
+            // A warning that is an error in strict mode has the state of a warning.
+            (None, Level::Warning | Level::Note) => match self.code.sqlstate() {
+                state if state.starts_with("02") => state,
+                _ => "01000",
+            },
+        }
+    }
+}
+
+/// State of the area at a moment: see [`Diagnostics::mark`].
+#[derive(Clone, Copy, Debug)]
+pub struct DiagnosticsMark {
+    clears: u64,
+    count: u64,
 }
 
 /// Conditions of the current statement; between statements, those of the last one.
@@ -56,11 +81,13 @@ pub struct Diagnostics {
     earlier: u64,
     /// Whether the first condition of this statement replaces the earlier ones.
     replaceable: bool,
+    /// Number of times that the area was emptied.
+    clears: u64,
     capacity: usize,
     notes: Notes,
     current_row: u64,
-    /// Warnings to be listed after the statement's error.
-    after_error: Vec<(ErrorCode, String)>,
+    /// Warnings and notes to be listed after the statement's error.
+    after_error: Vec<(Level, ErrorCode, String)>,
 }
 
 impl Diagnostics {
@@ -72,6 +99,7 @@ impl Diagnostics {
             error_count: 0,
             earlier: 0,
             replaceable: false,
+            clears: 0,
             capacity: max_error_count,
             notes: Notes::Kept,
             current_row: 1,
@@ -110,8 +138,25 @@ impl Diagnostics {
         self.error_count = 0;
         self.earlier = 0;
         self.replaceable = false;
+        self.clears += 1;
         self.capacity = max_error_count;
         self.current_row = 1;
+    }
+
+    /// Returns the state at the start of a statement that consists of others.
+    pub fn mark(&self) -> DiagnosticsMark {
+        DiagnosticsMark {
+            clears: self.clears,
+            count: self.earlier,
+        }
+    }
+
+    /// Ends a statement that consists of others: what they have raised since the mark and left counts as its own.
+    pub fn end_since(&mut self, mark: DiagnosticsMark) {
+        self.earlier = match self.clears == mark.clears {
+            true => mark.count,
+            false => 0,
+        };
     }
 
     /// Begins a statement that reads the conditions (SHOW WARNINGS).
@@ -128,6 +173,23 @@ impl Diagnostics {
 
     /// Adds a condition. Beyond the limit it is only counted.
     pub fn push(&mut self, level: Level, code: ErrorCode, message: impl Into<String>) {
+        self.push_signalled(level, code, message, None);
+    }
+
+    /// Adds the error with which a statement ends.
+    pub fn push_error(&mut self, error: &StatementError) {
+        let signalled = error.signalled_condition().cloned();
+        self.push_signalled(Level::Error, error.code(), error.message(), signalled);
+    }
+
+    /// Adds a condition with what SIGNAL has said of it.
+    pub fn push_signalled(
+        &mut self,
+        level: Level,
+        code: ErrorCode,
+        message: impl Into<String>,
+        signalled: Option<Arc<SignalledCondition>>,
+    ) {
         if level == Level::Note && self.notes == Notes::Dropped {
             return;
         }
@@ -141,18 +203,24 @@ impl Diagnostics {
                 level,
                 code,
                 message: message.into(),
+                signalled,
             });
         }
         if level == Level::Error {
-            for (code, message) in std::mem::take(&mut self.after_error) {
-                self.push(Level::Warning, code, message);
+            for (level, code, message) in std::mem::take(&mut self.after_error) {
+                self.push(level, code, message);
             }
         }
     }
 
     /// Adds a warning to be listed after the error with which the statement ends.
     pub fn warn_after_error(&mut self, code: ErrorCode, message: impl Into<String>) {
-        self.after_error.push((code, message.into()));
+        self.after_error.push((Level::Warning, code, message.into()));
+    }
+
+    /// Adds a note to be listed after the error with which the statement ends.
+    pub fn note_after_error(&mut self, code: ErrorCode, message: impl Into<String>) {
+        self.after_error.push((Level::Note, code, message.into()));
     }
 
     /// Adds a warning.
@@ -163,6 +231,15 @@ impl Diagnostics {
     /// Adds a note.
     pub fn note(&mut self, code: ErrorCode, message: impl Into<String>) {
         self.push(Level::Note, code, message);
+    }
+
+    /// Returns the conditions kept that this statement has raised, oldest first.
+    pub fn raised(&self) -> &[Condition] {
+        if self.replaceable {
+            return &[];
+        }
+        let earlier = usize::try_from(self.earlier).unwrap_or(usize::MAX);
+        self.conditions.get(earlier..).unwrap_or_default()
     }
 
     /// Returns the conditions kept, oldest first.

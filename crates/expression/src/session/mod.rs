@@ -22,6 +22,8 @@ mod statement;
 mod user_variables;
 mod wanted_rows;
 
+use crate::ExprType;
+use paceline_types::StatementError;
 use std::sync::Arc;
 
 pub use diagnostics::{Condition, Diagnostics, Level, Notes};
@@ -108,6 +110,11 @@ pub struct SessionContext {
     pub rows_read: u64,
     /// Generator of `RAND()` without an argument.
     pub random: RandomGenerator,
+    /// Types of the variables of the program that is being executed: its statements have them as parameters. Without
+    /// a program there are none, and the value of a parameter decides.
+    pub variable_types: Arc<[ExprType]>,
+    /// Error or warning whose handler is being executed, for RESIGNAL.
+    pub handled_condition: Option<Box<StatementError>>,
     /// Services of the server.
     pub services: Services,
 }
@@ -136,6 +143,8 @@ impl SessionContext {
             found_rows: 0,
             rows_read: 0,
             random: RandomGenerator::from_seed(connection_id.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 8),
+            variable_types: Arc::new([]),
+            handled_condition: None,
             services,
         }
     }

@@ -2,6 +2,7 @@
 //! [`NoServices`].
 
 use std::fmt::Debug;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use paceline_types::Value;
@@ -195,6 +196,9 @@ pub trait ServerFunctions: Send + Sync + Debug {
     /// 1317 when interrupted.
     fn master_pos_wait(&self, session: &SessionContext, wait: &PlaceWait<'_>) -> Result<SourceWaitOutcome>;
 
+    /// Returns the path of a file that the session may read by `LOAD_FILE()`; `None` if it may not.
+    fn readable_file(&self, session: &SessionContext, name: &str) -> Option<PathBuf>;
+
     /// Returns the result of `VERSION()`.
     fn version(&self) -> String;
 }
@@ -310,6 +314,10 @@ impl ServerFunctions for NoServices {
 
     fn master_pos_wait(&self, _session: &SessionContext, _wait: &PlaceWait<'_>) -> Result<SourceWaitOutcome> {
         Ok(SourceWaitOutcome::InVain)
+    }
+
+    fn readable_file(&self, _session: &SessionContext, _name: &str) -> Option<PathBuf> {
+        None
     }
 
     fn version(&self) -> String {

@@ -105,6 +105,8 @@ pub struct Settings {
     pub binlog_row_metadata: RowMetadata,
     /// `sql_select_limit`; `u64::MAX` means no limit.
     pub select_limit: u64,
+    /// `max_join_size`, unless `sql_big_selects` is on; `u64::MAX` is no limit.
+    pub join_rows_max: u64,
     /// `sql_safe_updates`.
     pub safe_updates: bool,
     /// `sql_auto_is_null`.
@@ -176,6 +178,7 @@ impl Default for Settings {
             log_bin: true,
             binlog_row_metadata: RowMetadata::NoLog,
             select_limit: u64::MAX,
+            join_rows_max: u64::MAX,
             safe_updates: false,
             auto_is_null: false,
             idle_transaction: IdleTransactionTimeouts::default(),

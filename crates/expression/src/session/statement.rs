@@ -66,12 +66,12 @@ impl RandomGenerator {
     }
 
     /// Returns a generator whose state is derived from any number.
-    pub const fn from_seed(seed: u64) -> Self {
+    pub(crate) const fn from_seed(seed: u64) -> Self {
         Self::new(seed & 0xFFFF_FFFF, seed >> 32)
     }
 
     /// Returns the generator of `RAND(seed)`, whose state is derived from the argument as in MariaDB.
-    pub const fn from_rand_argument(seed: u32) -> Self {
+    pub(crate) const fn from_rand_argument(seed: u32) -> Self {
         let seed = seed as u64;
         Self::new(
             (seed.wrapping_mul(0x1_0001) + 55_555_555) & 0xFFFF_FFFF,
@@ -80,7 +80,7 @@ impl RandomGenerator {
     }
 
     /// Returns the next number in 0 ≤ x < 1.
-    pub fn next_f64(&mut self) -> f64 {
+    pub(crate) fn next_f64(&mut self) -> f64 {
         self.seed1 = (self.seed1 * 3 + self.seed2) % MODULUS;
         self.seed2 = (self.seed1 + self.seed2 + 33) % MODULUS;
         self.seed1 as f64 / MODULUS as f64

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use paceline_types::{Collation, TimeZone, Value};
 
+use crate::ExprType;
 use crate::error::Result;
-use crate::{ExprType, for_user_variable};
 use paceline_types::{MemoryCharge, SessionMemory};
 
 /// A user variable: its value and its type in result sets.
@@ -113,5 +113,22 @@ impl UserVariables {
     /// Returns the variables in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &UserVariable)> {
         self.by_name.iter().map(|(name, variable)| (&**name, variable))
+    }
+}
+
+/// Returns the value that a user variable stores: integers, decimals and doubles; anything else becomes text.
+fn for_user_variable(value: &Value, time_zone: &TimeZone) -> Value {
+    match value {
+        Value::Null
+        | Value::Int(_)
+        | Value::UInt(_)
+        | Value::Double(_)
+        | Value::Decimal(_)
+        | Value::Text(_)
+        | Value::Bytes(_) => value.clone(),
+        Value::Float(number) => Value::Double(f64::from(*number)),
+        Value::Year(year) => Value::Int(i64::from(*year)),
+        Value::Bit(bits) => Value::UInt(bits.bits),
+        _ => Value::Text(paceline_types::text::to_string(&value.as_ref(), time_zone)),
     }
 }

@@ -11,7 +11,7 @@ pub enum Error {
     /// The command line is invalid.
     #[error("{0}")]
     Usage(String),
-    /// The server could not be reached, or refused.
+    /// The server could not be reached, or refused the request.
     #[error(transparent)]
     Server(#[from] ServerError),
     /// The server sent a malformed stream.
@@ -34,7 +34,7 @@ pub enum Error {
     #[error(transparent)]
     Storage(#[from] paceline_object_storage::Error),
     /// There is no complete backup.
-    #[error("{place} holds no whole backup: {problem}")]
+    #[error("{place} contains no complete backup: {problem}")]
     NoBackup {
         /// The place as given.
         place: String,

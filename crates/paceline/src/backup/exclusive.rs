@@ -69,21 +69,21 @@ impl BackupInProgress {
                 if !is_gone && stale != StaleBackup::RemoveAlways {
                     let who = writer.map_or_else(String::new, |writer| {
                         format!(
-                            ", begun at {} by process {} on {}",
+                            ", started at {} by process {} on {}",
                             writer.begun, writer.process, writer.hostname
                         )
                     });
                     return Err(backup.already_exists(&format!(
-                        "another backup is being written there, or was interrupted{who}. If it does not run any more, --replace-unfinished \
-                         removes what it has left"
+                        "another backup is being written there, or was interrupted{who}. If it is no longer running, --replace-unfinished \
+                         removes its remains"
                     )));
                 }
-                eprintln!("paceline backup: removing what an interrupted backup has left");
+                eprintln!("paceline backup: removing the remains of an interrupted backup");
                 backup.remove_left().await?;
             }
             Err(paceline_object_storage::Error::NotFound { .. }) => {
                 if Chain::load(storage).await?.is_none() && !storage.list("").await?.is_empty() {
-                    return Err(backup.already_exists("it is not empty, and what is there is no backup"));
+                    return Err(backup.already_exists("it is not empty, but contains no backup"));
                 }
             }
             Err(error) => return Err(error.into()),
@@ -95,7 +95,7 @@ impl BackupInProgress {
                 Ok((backup, chain))
             }
             Err(paceline_object_storage::Error::AlreadyThere { .. }) => {
-                Err(backup.already_exists("another backup has begun there just now"))
+                Err(backup.already_exists("another backup has just started there"))
             }
             Err(error) => Err(error.into()),
         }

@@ -174,7 +174,7 @@ impl Manifest {
     }
 
     pub fn checksum(&self) -> String {
-        let bytes = serde_json::to_vec(self).expect("a manifest has nothing that JSON cannot say");
+        let bytes = serde_json::to_vec(self).expect("a manifest can be represented in JSON");
         format!("{:032x}", xxh3_128(&bytes))
     }
 
@@ -194,8 +194,7 @@ impl Manifest {
             checksum: self.checksum(),
             manifest: self.clone(),
         };
-        let mut text =
-            serde_json::to_string_pretty(&stored).expect("a manifest has nothing that JSON cannot say");
+        let mut text = serde_json::to_string_pretty(&stored).expect("a manifest can be represented in JSON");
         text.push('\n');
         Ok(storage.put(&self.object(), text, Overwrite::No).await?)
     }
@@ -210,7 +209,7 @@ impl Manifest {
             serde_json::from_slice(bytes).map_err(|error| damaged(error.to_string()))?;
         if stored.manifest.format > FORMAT {
             return Err(damaged(format!(
-                "its format {} is of a later version of this program",
+                "its format {} is that of a later version of this program",
                 stored.manifest.format
             )));
         }
@@ -233,7 +232,7 @@ async fn read_increment(storage: ObjectStorage, number: u32) -> Result<Manifest>
         Err(paceline_object_storage::Error::NotFound { .. }) => Err(Error::Damaged {
             place: storage.place().to_owned(),
             name,
-            problem: "it is missing, and there are later ones".into(),
+            problem: "it is missing, although later ones exist".into(),
         }),
         Err(error) => Err(error.into()),
     }
@@ -297,7 +296,7 @@ impl Chain {
             return Err(Error::Damaged {
                 place: storage.place().to_owned(),
                 name: increment_name(number),
-                problem: "it does not follow the part before it".into(),
+                problem: "it does not follow the previous part".into(),
             });
         }
         self.manifests.push(next);

@@ -39,16 +39,16 @@ use xxhash_rust::xxh3::Xxh3;
 /// Options of `paceline backup`.
 #[derive(clap::Args, Debug)]
 pub struct Options {
-    /// Where the backup goes: a directory, file:///DIR or s3://BUCKET/NAME.
+    /// Location of the backup: a directory, file:///DIR or s3://BUCKET/NAME.
     #[arg(long, value_name = "DIR|URL")]
     to: String,
-    /// Add to the backup that is there: only the log since its end.
+    /// Add an increment to the existing backup: only the log since its end.
     #[arg(long)]
     incremental: bool,
-    /// Copy no more than so many megabytes a second, and leave the rest of the machine to the server.
+    /// Maximum copying rate in megabytes per second, to leave bandwidth to the server.
     #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..))]
     rate_max: Option<u64>,
-    /// Remove what an interrupted backup of another machine has left there. It must not run any more.
+    /// Remove the remains of an interrupted backup that another machine wrote. That backup must no longer be running.
     #[arg(long)]
     replace_unfinished: bool,
     // This is the last field: its TLS options have a heading, which would also apply to options after it.
@@ -75,7 +75,7 @@ pub async fn run(options: &Options) -> Result<()> {
             return Err(match error {
                 Error::Interrupted => Error::Incomplete {
                     why: error.into(),
-                    left: "nothing has been copied; run the same command once more".to_owned(),
+                    left: "nothing was copied; run the same command again".to_owned(),
                 },
                 _ => error,
             });
@@ -115,20 +115,20 @@ pub async fn run(options: &Options) -> Result<()> {
         }
         Err((why, StoreFailure::Unknown)) => Err(Error::Incomplete {
             why: why.into(),
-            left: "it could not be told whether the last of it was written, so all that was written stays there; when that is mended, \
-                   run the same command once more: what turns out to be no backup is removed first"
+            left: "it is unknown whether the manifest was written, so nothing was removed. When the problem is fixed, run the same command \
+                   again: it first removes what is not part of a complete backup"
                 .to_owned(),
         }),
         Err((why, StoreFailure::Never)) => {
             let left = match backup.roll_back().await {
                 Ok(()) => match why {
-                    Error::Interrupted => "what it has written was removed again; run the same command once more".to_owned(),
-                    _ => "what it has written was removed again; when that is mended, run the same command once more"
+                    Error::Interrupted => "everything that it had written was removed; run the same command again".to_owned(),
+                    _ => "everything that it had written was removed; when the problem is fixed, run the same command again"
                         .to_owned(),
                 },
                 Err(left) => format!(
-                    "what it has written is no backup and could not be removed ({left}); the same command, run once more, removes it \
-                     first"
+                    "what it has written is not a complete backup, and could not be removed ({left}); run the same command again: it \
+                     removes this first"
                 ),
             };
             storage.remove_empty().await;
@@ -194,12 +194,12 @@ fn check_place(chain: Option<&Chain>, options: &Options) -> Result<()> {
         (Some(_), false) => Err(Error::AlreadyExists {
             place: options.to.clone(),
             problem:
-                "there is a backup already; --incremental adds to it, a new one needs a place of its own"
+                "it already contains a backup; --incremental adds to it, and a new backup needs another place"
                     .into(),
         }),
         (None, true) => Err(Error::NoBackup {
             place: options.to.clone(),
-            problem: "there is nothing to add to; make a full one first, without --incremental".into(),
+            problem: "there is no backup to add to; make a full backup first, without --incremental".into(),
         }),
         (Some(_), true) | (None, false) => Ok(()),
     }
@@ -275,7 +275,7 @@ async fn copy(
     if nothing_new {
         return Ok(CopiedBackup {
             report: format!(
-                "Nothing has come since the last backup of {subject} in {place}: '{}'.\n",
+                "Nothing new since the last backup of {subject} in {place}: '{}'.\n",
                 manifest.gtid_position
             ),
             manifest: None,

@@ -18,22 +18,23 @@ use std::path::PathBuf;
 /// Address of the server, and the login.
 #[derive(clap::Args, Debug, Clone)]
 pub struct Access {
-    /// The server: HOST, HOST:PORT, [IPV6]:PORT or the path of its UNIX socket.
+    /// Server to back up: HOST, HOST:PORT, [IPV6]:PORT or the path of its UNIX socket.
     #[arg(long, value_name = "ADDRESS")]
     pub from: String,
-    /// Who connects: an account with the privileges RELOAD, REPLICATION SLAVE and SELECT.
+    /// Account with the privileges RELOAD, REPLICATION SLAVE and SELECT; by default root.
     #[arg(long)]
     pub user: Option<String>,
-    /// The password; else PACELINE_PASSWORD or MYSQL_PWD in the environment.
+    /// Password of the account; by default from PACELINE_PASSWORD or MYSQL_PWD in the environment.
     #[arg(long)]
     pub password: Option<String>,
-    /// A file in my.cnf's format: its section [client] gives user, password and TLS where the command line does not.
+    /// Option file in the format of my.cnf. User, password and TLS options that are not given on the command line are
+    /// read from its section [client].
     #[arg(long, value_name = "FILE")]
     pub defaults_file: Option<PathBuf>,
-    /// A server that falls silent.
+    /// Time limit for a silent server.
     #[command(flatten)]
     pub silence_limit: SilenceLimit,
-    /// TLS.
+    /// TLS options.
     #[command(flatten)]
     pub tls: TlsOptions,
 }
@@ -80,8 +81,8 @@ pub struct Source {
 }
 
 /// Message for a server that does not know the statement.
-const NO_STREAM: &str = "it does not know BACKUP SERVER: it is no Paceline, or an earlier one. A MariaDB is copied by mariadb-backup, and `paceline \
-                         join` makes a replica of one";
+const NO_STREAM: &str = "it does not support BACKUP SERVER: it is not a Paceline, or an earlier version. Use mariadb-backup to copy a MariaDB, or \
+                         `paceline join` to create a replica of one";
 /// Errors with which servers answer an unknown statement.
 const UNKNOWN: [ErrorCode; 2] = [ER_PARSE_ERROR, ER_NOT_SUPPORTED_YET];
 
@@ -133,7 +134,7 @@ impl StreamCheck {
         };
         if due != piece.offset {
             return Err(format!(
-                "'{}' goes on at {}, not at {due}",
+                "'{}' continues at {}, not at {due}",
                 piece.name, piece.offset
             ));
         }
@@ -151,14 +152,14 @@ impl StreamCheck {
             && (self.files, self.bytes) != (files, bytes)
         {
             return Err(format!(
-                "{} table files of {} bytes have come, not {files} of {bytes}",
+                "received {} table files of {} bytes instead of {files} of {bytes}",
                 self.files, self.bytes
             ));
         }
         match self.log_reached == end.log_end.offset() {
             true => Ok(()),
             false => Err(format!(
-                "the log ends at {}, not at {}",
+                "the log ends at {} instead of {}",
                 self.log_reached, end.log_end
             )),
         }
@@ -246,7 +247,7 @@ impl Source {
             Err(error) => return Err(self.problem(error)),
         };
         if count != 5 {
-            return Err(self.damaged("it is no backup"));
+            return Err(self.damaged("it is not a backup"));
         }
         let definitions = match self
             .connection
@@ -266,14 +267,14 @@ impl Source {
                     serde_json::from_slice(&content).map_err(|error| self.damaged(error.to_string()))?;
                 if row.protocol != PROTOCOL {
                     return Err(self.other_version(format!(
-                        "it streams a backup in the format {}, and this program reads {PROTOCOL}: they are of different versions",
+                        "it sends backups in format {}, and this program reads format {PROTOCOL}: their versions differ",
                         row.protocol
                     )));
                 }
                 self.received = StreamCheck::begin(&row);
                 Ok(row)
             }
-            _ => Err(self.damaged("it does not begin with its server")),
+            _ => Err(self.damaged("its first row does not describe the server")),
         }
     }
 
@@ -351,10 +352,10 @@ impl Source {
                 self.received.end(&end).map_err(|problem| self.damaged(problem))?;
                 match self.row().await? {
                     None => Ok(StreamItem::End(end)),
-                    Some(_) => Err(self.damaged("something follows its end")),
+                    Some(_) => Err(self.damaged("a row follows its last row")),
                 }
             }
-            Some(_) => Err(self.damaged("a row is out of place")),
+            Some(_) => Err(self.damaged("a row is in the wrong place")),
             None => Err(self.damaged("it ends too early")),
         }
     }
@@ -384,7 +385,7 @@ fn decode_row(payload: &[u8]) -> std::result::Result<Row, String> {
             let checksum = number(checksum).ok_or("a piece without a checksum")?;
             if u64::from(crc32fast::hash(content)) != checksum {
                 return Err(format!(
-                    "the checksum of '{name}' at offset {offset} is wrong: the connection has changed it"
+                    "the checksum of '{name}' at offset {offset} is wrong: it was changed on the way"
                 ));
             }
             Some((name, offset))

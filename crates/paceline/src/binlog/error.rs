@@ -26,7 +26,7 @@ pub enum Error {
     /// The output cannot be written.
     #[error("cannot write the output: {0}")]
     Output(#[from] io::Error),
-    /// A file does not begin like a binary log.
+    /// The first bytes of a file are not those of a binary log.
     #[error("'{}' is not a binary log file", .0.display())]
     NoBinaryLog(PathBuf),
     /// A file was not closed by its server, and such files are refused.
@@ -49,7 +49,7 @@ pub enum Error {
          (--base64-output=decode-rows prints it as a comment)"
     )]
     NeedsEncoding(&'static str),
-    /// A server cannot be reached, or refused.
+    /// A server could not be reached, or refused the request.
     #[error(transparent)]
     Server(#[from] ServerError),
     /// Options contradict each other, or one is missing.
@@ -57,7 +57,7 @@ pub enum Error {
     Usage(&'static str),
     /// A statement cannot be undone by row changes.
     #[error(
-        "--flashback: only row changes can be undone, and not '{sql}' (--start-position, --stop-position, --database and --table leave it out)"
+        "--flashback: only row changes can be undone, not '{sql}' (exclude it with --start-position, --stop-position, --database or --table)"
     )]
     NoInverse { sql: String },
     /// The value of an option is invalid.
@@ -71,7 +71,7 @@ pub enum Error {
     #[error("Binary logs never reached expected GTID state of {0}")]
     StartNotReached(Gtid),
     /// A GTID is out of order.
-    #[error("Found out of order GTID. Got {gtid} after {before} (--skip-gtid-strict-mode passes over it)")]
+    #[error("Found out of order GTID. Got {gtid} after {before} (--skip-gtid-strict-mode accepts it)")]
     OutOfOrder {
         gtid: Gtid,
         /// The preceding GTID of its domain.

@@ -92,7 +92,7 @@ pub fn inverse(
     let is_whole = |present: &[u8]| (0..columns).all(|column| is_present(present, column));
     let updates = event.kind == RowsKind::Update;
     if !is_whole(event.columns_present) || (updates && !is_whole(event.columns_present_after)) {
-        return Err("--flashback needs whole row images (binlog_row_image=FULL)".into());
+        return Err("--flashback requires full row images (binlog_row_image=FULL)".into());
     }
     let rows = reversed_rows(event, table)?;
     let head = bytes
@@ -121,7 +121,7 @@ fn reversed_rows(event: &RowsEvent<'_>, table: &MappedTable) -> Result<Vec<u8>, 
         match taken {
             Ok(()) if rest.len() < whole.len() => Ok(Some(&whole[..whole.len() - rest.len()])),
             Ok(()) => Ok(None),
-            Err(_) => Err("its rows are not those of its table map".to_owned()),
+            Err(_) => Err("its rows do not match its table map".to_owned()),
         }
     };
     let mut images = Vec::new();

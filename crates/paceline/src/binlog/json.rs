@@ -47,7 +47,7 @@ impl RowLines {
         match event.decode().map_err(|error| error.to_string())? {
             Event::Gtid(gtid) => self.gtid = Some(gtid.gtid),
             Event::TableMap(map) => {
-                let table = MappedTable::of(&map).ok_or("a table map whose column types are not known")?;
+                let table = MappedTable::of(&map).ok_or("table map with unknown column types")?;
                 self.tables.insert(map.table_id, table);
             }
             Event::Rows(rows) => {
@@ -71,7 +71,7 @@ fn append_rows(
     event: &RowsEvent<'_>,
     out: &mut Vec<u8>,
 ) -> Result<(), String> {
-    let types = table.types.as_ref().ok_or("a column type that is not known")?;
+    let types = table.types.as_ref().ok_or("unknown column type")?;
     let before = Image::new(types, event.columns_present);
     let after = Image::new(types, event.columns_present_after);
     let kind = match event.kind {

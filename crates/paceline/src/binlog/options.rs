@@ -15,7 +15,7 @@ use std::path::PathBuf;
 pub enum Direction {
     /// In the order of the log.
     Forward,
-    /// `--flashback`: what undoes the log, in reverse order. Comments about the log are printed before.
+    /// `--flashback`: the changes that undo the log, in reverse order. Comments about the log are printed first.
     Back,
 }
 
@@ -37,63 +37,63 @@ pub enum Strictness {
     Lax,
 }
 
-/// Options of `paceline binlog`: where `mariadb-binlog` has the same, they do the same.
+/// Options of `paceline binlog`. Options that `mariadb-binlog` has too do the same.
 #[derive(Args, Debug, Clone)]
 pub struct Options {
-    /// Files of a binary log, oldest first; `-` is standard input. A directory, or object storage that an archive
-    /// copies to: all files there.
+    /// Binary log files, oldest first; `-` for standard input. A directory, or the object storage of an archive, stands
+    /// for all of its log files.
     pub files: Vec<PathBuf>,
-    /// Where the files are of which an archive's directory has only the beginning: a directory or s3://BUCKET/PREFIX.
+    /// Object storage with the files of which an archive's directory has only stubs: a directory or s3://BUCKET/PREFIX.
     #[arg(long, value_name = "DIR|URL")]
     storage: Option<String>,
     /// How files are opened.
     #[arg(skip)]
     pub locations: FileLocations,
-    /// Show changed rows as commented SQL; twice: with each column's type.
+    /// Print changed rows as commented SQL; if given twice, with the columns' types.
     #[arg(short, long, action = ArgAction::Count)]
     verbose: u8,
-    /// What is printed encoded, as BINLOG statements.
+    /// Events to print in encoded form, as BINLOG statements.
     #[arg(long, value_enum, default_value_t = EncodedOutput::Auto)]
     pub base64_output: EncodedOutput,
-    /// Start at this offset of the first file, or behind these GTIDs (a list, one for a domain).
+    /// Start at this offset of the first file, or after these GTIDs (a list with one GTID per domain).
     #[arg(short = 'j', long, value_name = "OFFSET|GTIDS")]
     start_position: Option<String>,
-    /// Stop at this offset of the last file, or with these GTIDs (the last transactions printed).
+    /// Stop at this offset of the last file, or after these GTIDs, which are the last transactions printed.
     #[arg(long, value_name = "OFFSET|GTIDS")]
     stop_position: Option<String>,
-    /// Start at the first event of that time or later (YYYY-MM-DD hh:mm:ss, local time).
+    /// Start at the first event of this time or later (YYYY-MM-DD hh:mm:ss, local time).
     #[arg(long, value_name = "TIME")]
     start_datetime: Option<String>,
-    /// Stop at the first event of that time or later.
+    /// Stop before the first event of this time or later.
     #[arg(long, value_name = "TIME")]
     stop_datetime: Option<String>,
-    /// Only changes in this database.
+    /// Print only changes in this database.
     #[arg(short, long)]
     pub database: Option<String>,
-    /// Only row changes of tables of this name.
+    /// Print only row changes of tables with this name.
     #[arg(short = 'T', long)]
     pub table: Option<String>,
-    /// Print what changed database FROM as if it had changed TO: its rows, and its statements' USE. May be given
-    /// several times.
+    /// Print changes of database FROM as changes of TO: the rows, and the default database (USE) of statements. May be
+    /// given more than once.
     #[arg(long, value_name = "FROM->TO", conflicts_with_all = ["verify", "json", "stat", "raw"])]
     pub rewrite_db: Vec<Rewrite>,
-    /// Where the files that LOAD DATA has read are written to, for the client that runs the output (the directory for
-    /// temporary files).
+    /// Directory for the files that LOAD DATA has read, for the client that runs the output; by default the directory
+    /// for temporary files.
     #[arg(short, long, value_name = "DIR")]
     pub local_load: Option<PathBuf>,
-    /// Only transactions of this server.
+    /// Print only transactions of this server.
     #[arg(long, value_name = "ID")]
     pub server_id: Option<u32>,
-    /// Only transactions of these servers.
+    /// Print only transactions of these servers.
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     pub do_server_ids: Vec<u32>,
-    /// All transactions but those of these servers.
+    /// Print all transactions except those of these servers.
     #[arg(long, value_name = "IDS", value_delimiter = ',', conflicts_with_all = ["do_server_ids", "server_id"])]
     pub ignore_server_ids: Vec<u32>,
-    /// Only transactions of these domains.
+    /// Print only transactions of these domains.
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     pub do_domain_ids: Vec<u32>,
-    /// All transactions but those of these domains.
+    /// Print all transactions except those of these domains.
     #[arg(
         long,
         value_name = "IDS",
@@ -101,37 +101,37 @@ pub struct Options {
         conflicts_with = "do_domain_ids"
     )]
     pub ignore_domain_ids: Vec<u32>,
-    /// Only statements: no headers, no rows. Not for restoring.
+    /// Print only statements, without headers and rows. The output cannot be used for restoring.
     #[arg(short, long)]
     pub short_form: bool,
     /// Refuse events whose checksum is wrong.
     #[arg(short = 'c', long)]
     pub verify_binlog_checksum: bool,
-    /// Read the files whole, print nothing of them, and say the first thing that is wrong with them.
+    /// Read whole files and report the first error in them. Their contents are not printed.
     #[arg(long, group = "report")]
     pub verify: bool,
     /// Print a line of JSON for each changed row.
     #[arg(long, group = "report")]
     pub json: bool,
-    /// Print which tables were changed how much, and the load over time.
+    /// Print the number of changes of each table, and the load over time.
     #[arg(long, group = "report")]
     pub stat: bool,
     /// Do not print the statements whose rows follow.
     #[arg(long)]
     pub skip_annotate_row_events: bool,
-    /// Show what the log says of tables' columns and keys (`binlog_row_metadata`).
+    /// Print the log's metadata of columns and keys (`binlog_row_metadata`).
     #[arg(long)]
     pub print_table_metadata: bool,
-    /// Have whoever runs the output write nothing into its log.
+    /// Disable binary logging on the server that runs the output.
     #[arg(short = 'D', long)]
     pub disable_log_bin: bool,
-    /// Print what undoes the row changes, the newest first. Refuses what cannot be undone so.
+    /// Print the changes that undo the row changes, newest first. Other changes are refused.
     #[arg(short = 'B', long, group = "report")]
     pub flashback: bool,
-    /// Show the bytes of each event.
+    /// Print the bytes of each event.
     #[arg(short = 'H', long)]
     pub hexdump: bool,
-    /// Leave out the first N events.
+    /// Skip the first N events.
     #[arg(short, long, value_name = "N", default_value_t = 0)]
     pub offset: u64,
     /// Refuse a file that was not closed.
@@ -140,44 +140,44 @@ pub struct Options {
     /// Read a file that was not closed (the default).
     #[arg(short = 'F', long)]
     force_if_open: bool,
-    /// Go on where a GTID is not above those of its domain before it.
+    /// Accept a GTID that is not greater than the preceding ones of its domain.
     #[arg(long, overrides_with = "gtid_strict_mode")]
     skip_gtid_strict_mode: bool,
-    /// Stop there (the default).
+    /// Stop at a GTID that is not greater than the preceding ones of its domain (the default).
     #[arg(long)]
     gtid_strict_mode: bool,
     /// Do not print how many rows each statement changed.
     #[arg(long)]
     pub skip_print_row_count: bool,
-    /// Do not print where events stand.
+    /// Do not print the positions of row events.
     #[arg(long)]
     pub skip_print_row_event_positions: bool,
-    /// Begin the output with SET NAMES of this character set, and take that back at its end.
+    /// Start the output with SET NAMES for this character set, and restore the previous one at the end.
     #[arg(long, value_name = "NAME", value_parser = charset_name)]
     pub set_charset: Option<String>,
-    /// Write into this file and not to standard output; with --raw: put this before the files' names.
+    /// Write to this file instead of standard output; with --raw, the prefix of the files' names.
     #[arg(short, long, value_name = "FILE")]
     pub result_file: Option<PathBuf>,
-    /// Go on in the files behind the last one named.
+    /// Continue with the files after the last one given.
     #[arg(short, long)]
     to_last_log: bool,
-    /// Follow: go on in the files behind the last one named, and wait for more.
+    /// Continue with the files after the last one given, and wait for more events.
     #[arg(long)]
     pub stop_never: bool,
-    /// With --stop-never: the replica's server id that the server is told.
+    /// Server id to report to the server with --stop-never.
     #[arg(long, value_name = "ID", default_value_t = 1)]
     stop_never_slave_server_id: u32,
-    /// Copy the server's files as they are.
+    /// Copy the server's files byte for byte. Requires --read-from-remote-server.
     #[arg(long, group = "report")]
     pub raw: bool,
-    /// Print this.
+    /// Print help.
     #[arg(long, short = '?', action = ArgAction::HelpLong)]
     help: Option<bool>,
     /// Print the version.
     #[arg(long, short = 'V', action = ArgAction::Version)]
     version: Option<bool>,
-    /// The server. The last: its options for TLS have a heading of their own, which holds for what comes behind them
-    /// too.
+    /// Options of the server. They are last, because the heading of their TLS options also applies to the options after
+    /// them.
     #[command(flatten)]
     pub server: ServerOptions,
 }
@@ -190,7 +190,7 @@ fn charset_name(name: &str) -> std::result::Result<String, &'static str> {
         && !name.is_empty()
     {
         true => Ok(name.to_owned()),
-        false => Err("no character set is called so"),
+        false => Err("not the name of a character set"),
     }
 }
 
@@ -208,11 +208,11 @@ pub enum Verbosity {
 /// `--base64-output`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum EncodedOutput {
-    /// What can only be restored so: rows, and the format that they are in.
+    /// Events that can only be restored in this form: rows, and their format.
     Auto,
-    /// Nothing; a log with rows is an error.
+    /// None; a log with rows is an error.
     Never,
-    /// Nothing: rows are shown with `-v`, but cannot be restored.
+    /// None; rows are printed with `-v`, but cannot be restored.
     DecodeRows,
 }
 
@@ -271,15 +271,15 @@ impl Options {
         )?;
         usage(
             self.verify && remote,
-            "--verify reads files: copy them with --raw first",
+            "--verify only reads files; copy them from the server with --raw first",
         )?;
         usage(
             self.flashback && self.stop_never,
-            "--flashback begins with the newest transaction, and --stop-never has none",
+            "--flashback starts with the newest transaction, so it cannot be combined with --stop-never",
         )?;
         usage(
             self.stop_never && self.files.iter().any(|file| file.as_os_str() == "-"),
-            "--stop-never follows files or a server, and not standard input",
+            "--stop-never follows files or a server, not standard input",
         )?;
         // A shell pattern for a server's files also matches their GTID indexes.
         self.files
@@ -338,7 +338,7 @@ fn time(option: &'static str, value: Option<&str>) -> Result<Option<u32>> {
     let wrong = || Error::Option {
         option,
         value: value.to_owned(),
-        problem: "is no date and time",
+        problem: "is not a date and time",
     };
     let parsed = parse_datetime(value, DateModes::default())
         .filter(|parsed| !parsed.truncated)

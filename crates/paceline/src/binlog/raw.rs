@@ -37,7 +37,7 @@ pub fn copy(log: &mut RemoteLog, prefix: Option<&Path>, flush: Flush) -> Result<
             finish(open.take())?;
             let name = log.name().to_string_lossy().into_owned();
             let path = raw_file(prefix, &name)
-                .ok_or_else(|| log.damage("the server gives it a name that is none of a file"))?;
+                .ok_or_else(|| log.damage("its name, as sent by the server, is not a valid file name"))?;
             let io = |source| Error::Io {
                 path: path.clone(),
                 source,

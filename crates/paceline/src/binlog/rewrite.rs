@@ -31,7 +31,7 @@ impl FromStr for Rewrite {
             .filter(|(from, to)| !from.is_empty() && !to.is_empty())
             .ok_or("Bad syntax in rewrite-db. Expected syntax is FROM->TO.")?;
         match to.chars().count() > NAME_MAX {
-            true => Err("no database has a name of more than 64 characters"),
+            true => Err("the name of a database has at most 64 characters"),
             false => Ok(Rewrite {
                 from: from.to_owned(),
                 to: to.to_owned(),

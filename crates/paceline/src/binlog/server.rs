@@ -39,38 +39,42 @@ pub enum Protocol {
 /// Address of the server, and the login.
 #[derive(Args, Debug, Clone, Default)]
 pub struct ServerOptions {
-    /// Read from a running server, ours or MariaDB's: the files named are its; without one, from its first to its last.
+    /// Read the log of a running server, Paceline or MariaDB. File names are those of the server; without any, the
+    /// whole log is read.
     #[arg(short = 'R', long)]
     pub read_from_remote_server: bool,
-    /// The server's name or address; with a port (HOST:PORT, [IPV6]:PORT), if --port gives none; or the path of its
-    /// UNIX socket.
+    /// Host name or address of the server, with a port (HOST:PORT, [IPV6]:PORT) if --port is not given, or the path of
+    /// its UNIX socket.
     #[arg(short = 'h', long, value_name = "NAME")]
     host: Option<String>,
-    /// Its port; else MYSQL_TCP_PORT, else 3306.
+    /// Port of the server; by default from MYSQL_TCP_PORT in the environment, or else 3306.
     #[arg(short = 'P', long)]
     port: Option<u16>,
-    /// Who asks; else the name of the user who runs this.
+    /// Account on the server; by default from USER or LOGNAME in the environment, or else root.
     #[arg(short = 'u', long, value_name = "NAME")]
     user: Option<String>,
-    /// The password, as -pPASSWORD or --password=PASSWORD; without a value it is asked for; else MYSQL_PWD.
+    /// Password, as -pPASSWORD or --password=PASSWORD; without a value, prompt for it. By default from MYSQL_PWD in the
+    /// environment.
     #[arg(long, value_name = "PASSWORD")]
     password: Option<String>,
-    /// What `-p` without a password becomes.
+    /// Replaces `-p` without a password.
     #[arg(long, hide = true)]
     ask_password: bool,
-    /// The server's UNIX socket; else MYSQL_UNIX_PORT. It is used where no other host is named.
+    /// UNIX socket of the server, used if no other host is given; by default from MYSQL_UNIX_PORT in the environment,
+    /// or else /run/mysqld/mysqld.sock.
     #[arg(short = 'S', long, value_name = "PATH")]
     socket: Option<PathBuf>,
-    /// How the server is spoken to.
+    /// Transport of the connection.
     #[arg(long, value_enum)]
     protocol: Option<Protocol>,
-    /// Read host, port, socket, user, password and TLS from the client sections of this file, where they are not given.
+    /// Option file. Host, port, socket, user, password and TLS options that are not given on the command line are read
+    /// from its client sections.
     #[arg(long, value_name = "FILE")]
     defaults_file: Option<PathBuf>,
-    /// Read no option file: as without --defaults-file.
+    /// Do not read an option file (the default).
     #[arg(long, conflicts_with = "defaults_file")]
     no_defaults: bool,
-    /// TLS.
+    /// TLS options.
     #[command(flatten)]
     tls: TlsOptions,
 }
@@ -121,7 +125,7 @@ impl ServerOptions {
         let is_ours = |line: &str| section(line).is_some_and(|section| SECTIONS.contains(&section));
         if !text.lines().any(is_ours) {
             eprintln!(
-                "warning: nothing of {} is read: it has none of the sections [{}]",
+                "warning: {} is ignored: it has none of the sections [{}]",
                 path.display(),
                 SECTIONS.join("], [")
             );

@@ -89,7 +89,7 @@ impl Verifier {
             let expected = expected.to_string_lossy().into_owned();
             return Err(problem(
                 0,
-                format!("the log goes on in '{expected}' and not in this file"),
+                format!("the log continues in '{expected}', not in this file"),
             ));
         }
         let mut file = EventFile::open(locations, path, Checksums::Verify)?;
@@ -99,7 +99,7 @@ impl Verifier {
             if first && !is_format {
                 return Err(problem(
                     event.offset,
-                    "the file does not begin with its format".into(),
+                    "the file does not start with a Format_desc event".into(),
                 ));
             }
             if is_format {
@@ -134,16 +134,13 @@ impl Verifier {
             header.flags.contains(EventFlags::ARTIFICIAL) || header.flags.contains(EventFlags::RELAY_LOG);
         if header.end_position != end && !elsewhere {
             return Err(format!(
-                "it says that it ends at {}, but ends at {end}",
+                "its header says that it ends at {}, but it ends at {end}",
                 header.end_position
             ));
         }
         let decoded = event.decode().map_err(|error| error.to_string())?;
         if header.event_type.is_control() && self.group.is_some() {
-            return Err(format!(
-                "a {} event in the middle of an event group",
-                header.event_type
-            ));
+            return Err(format!("{} event inside an event group", header.event_type));
         }
         match decoded {
             Event::GtidList(list) => self.check_list(&list),
@@ -179,7 +176,7 @@ impl Verifier {
             if known != Some(*gtid) {
                 let known = known.map_or("nothing".to_owned(), |known| known.to_string());
                 return Err(format!(
-                    "the file goes on behind {gtid}, but the file before it ended with {known}"
+                    "the file continues after {gtid}, but the previous file ended with {known}"
                 ));
             }
         }
@@ -210,7 +207,7 @@ impl Verifier {
     fn check_in_group(&mut self, event: &LoggedEvent<'_>, decoded: &Event<'_>) -> Result<(), String> {
         let Some(group) = &self.group else {
             return Err(format!(
-                "a {} event outside of an event group",
+                "{} event outside an event group",
                 event.header().event_type
             ));
         };
@@ -224,7 +221,7 @@ impl Verifier {
                     self.load_files.insert(block.file_id);
                 } else if !self.load_files.contains(&block.file_id) {
                     return Err(format!(
-                        "a block of file {}, which does not begin in the event group",
+                        "block of file {}, whose first block is not in the event group",
                         block.file_id
                     ));
                 }
@@ -244,7 +241,7 @@ impl Verifier {
                 group.standalone
             }
             Event::TableMap(map) => {
-                let table = MappedTable::of(map).ok_or("a table map whose column types are not known")?;
+                let table = MappedTable::of(map).ok_or("table map with unknown column types")?;
                 self.tables.insert(map.table_id, table);
                 false
             }
@@ -252,19 +249,15 @@ impl Verifier {
                 if let Some(table) = self.tables.get(&rows.table_id) {
                     if table.columns.len() != rows.columns {
                         return Err(format!(
-                            "rows of {} columns for a table with {}",
+                            "rows with {} columns for a table with {}",
                             rows.columns,
                             table.columns.len()
                         ));
                     }
-                    let count =
-                        count_rows(table, rows).map_err(|_| "its rows are not those of its table map")?;
+                    let count = count_rows(table, rows).map_err(|_| "its rows do not match its table map")?;
                     self.counts.rows += count;
                 } else if rows.table_id != TableId::DUMMY {
-                    return Err(format!(
-                        "rows of table {}, which no table map names",
-                        rows.table_id.0
-                    ));
+                    return Err(format!("rows of table {} without a table map", rows.table_id.0));
                 }
                 if rows.flags.ends_statement() {
                     self.tables.clear();

@@ -10,50 +10,50 @@ use paceline_wire::client::ConnectOptions;
 const PARALLEL: u16 = 4;
 const PARALLEL_MAX: i64 = 64;
 
-/// Turn an empty directory into a replica of a running server, MariaDB or Paceline, and go on as that replica.
+/// Turn an empty directory into a replica of a running server, MariaDB or Paceline, and start the replica.
 #[derive(Parser, Debug)]
 #[command(
     name = "paceline join",
-    after_help = "Beside these it takes every option of `paceline server` (--datadir DIR, --server-id N, --port N, …): with them the \
-                  replica starts when it is complete. It starts with --read-only, unless they say otherwise."
+    after_help = "All options of `paceline server` (--datadir DIR, --server-id N, --port N, …) are accepted too. The replica starts with \
+                  them when it is complete. It is read-only, unless these options say otherwise."
 )]
 pub struct Options {
-    /// The running server: HOST, HOST:PORT or [IPV6]:PORT. The replica connects to it there, too.
+    /// Server to copy: HOST, HOST:PORT or [IPV6]:PORT. The replica will connect to it at this address.
     pub primary: String,
-    /// Who reads there. Needs the privileges SELECT and RELOAD on *.*, and TRIGGER (SHOW VIEW, where there are views)
-    /// for rows, REPLICATION SLAVE for files.
+    /// Account on the primary. It needs the privileges SELECT and RELOAD on *.*; for copying rows also TRIGGER, and
+    /// SHOW VIEW if there are views; for copying files also REPLICATION SLAVE.
     #[arg(long, default_value = "root")]
     pub user: String,
-    /// The password; else PACELINE_PASSWORD or MYSQL_PWD in the environment.
+    /// Password of the account; by default from PACELINE_PASSWORD or MYSQL_PWD in the environment.
     #[arg(long, default_value = "", hide_default_value = true)]
     pub password: String,
-    /// Whom the replica connects as; else the same.
+    /// Account that the replica replicates with; by default the same.
     #[arg(long)]
     pub replication_user: Option<String>,
-    /// Its password; else PACELINE_REPLICATION_PASSWORD in the environment.
+    /// Password of this account; by default from PACELINE_REPLICATION_PASSWORD in the environment.
     #[arg(long)]
     pub replication_password: Option<String>,
-    /// How many sessions read rows, of one table or a part of a large one each.
+    /// Number of sessions that read rows. Each reads one table, or a part of a large table, at a time.
     #[arg(long, default_value_t = PARALLEL, value_parser = clap::value_parser!(u16).range(1..=PARALLEL_MAX))]
     pub parallel: u16,
-    /// What is copied; else the files of a Paceline, unless something is left out or filtered, and the rows of a
+    /// What to copy; by default the files of a Paceline, unless something is left out or filtered, and the rows of a
     /// MariaDB.
     #[arg(long, value_name = "WHAT")]
     pub copy: Option<CopyMethod>,
-    /// What the replica will not have: a list. Triggers, routines and events that the primary makes later are left out,
-    /// too.
+    /// List of the kinds of objects that the replica will not have. Triggers, routines and events that are created
+    /// later on the primary are left out too.
     #[arg(long, value_delimiter = ',', value_name = "KIND")]
     pub leave_out: Vec<Kind>,
-    /// How long to wait for DDL on the primary that stands in the way, in seconds.
+    /// Time to wait for conflicting DDL on the primary, in seconds.
     #[arg(long, default_value_t = 10)]
     pub lock_timeout: u32,
     /// Do not start the replica when it is complete.
     #[arg(long)]
     pub prepare_only: bool,
-    /// A primary that falls silent.
+    /// Time limit for a silent primary.
     #[command(flatten)]
     pub silence_limit: SilenceLimit,
-    /// Of all connections to the primary, now and later.
+    /// TLS options of all connections to the primary: of the copy, and of the replica.
     #[command(flatten)]
     pub tls: MasterTlsOptions,
 }
@@ -81,9 +81,9 @@ impl Options {
 /// The part of the primary that is copied.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum CopyMethod {
-    /// The files of a Paceline: everything that it has, its accounts too.
+    /// The files of a Paceline: all of its data, including accounts.
     Files,
-    /// The rows of its tables.
+    /// The rows of the tables.
     Rows,
 }
 
@@ -92,13 +92,13 @@ pub enum CopyMethod {
 pub enum Kind {
     /// Views.
     Views,
-    /// Triggers: what they do on the primary is logged as rows.
+    /// Triggers. Their changes on the primary are logged as rows.
     Triggers,
     /// Stored procedures and functions.
     Routines,
-    /// Events of the scheduler.
+    /// Events of the event scheduler.
     Events,
-    /// Foreign keys without actions: the primary sees to them.
+    /// Foreign keys without actions. The primary checks them.
     ForeignKeys,
 }
 
@@ -187,7 +187,7 @@ fn start_options(arguments: &[String]) -> Result<StartOptions, OptionError> {
     match options::parse(arguments)? {
         Request::Start(options) => Ok(*options),
         Request::Help(_) | Request::Version => Err(OptionError(
-            "`paceline server --help` tells the server's options".into(),
+            "see `paceline server --help` for the server's options".into(),
         )),
     }
 }

@@ -15,7 +15,7 @@ pub enum Error {
     Server(#[from] ServerError),
     /// The primary has objects that cannot be copied.
     #[error(
-        "{address} has what this server cannot take over; nothing was copied:\n{}",
+        "{address} has objects that cannot be copied; nothing was copied:\n{}",
         list(problems)
     )]
     Unsupported {
@@ -62,12 +62,15 @@ const REDEFINED: [ErrorCode; 4] = [
 ];
 
 /// Message for a table that is no longer the one in the schema.
-pub const REDEFINED_UNSEEN: &str = "it was redefined there before it could be copied; run the command again";
+pub const REDEFINED_UNSEEN: &str =
+    "it was redefined on the primary before it could be copied; run the command again";
 
 /// Returns the reason why a table could not be read on the primary, as a text for users.
 pub fn read_error_text(error: &WireError) -> String {
     match REDEFINED.into_iter().any(|code| is_error(error, code)) {
-        true => format!("it was redefined there before it could be copied ({error}); run the command again"),
+        true => format!(
+            "it was redefined on the primary before it could be copied ({error}); run the command again"
+        ),
         false => error.to_string(),
     }
 }

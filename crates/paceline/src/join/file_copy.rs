@@ -24,7 +24,7 @@ use crate::new_files::{NewFile, NewFiles};
 use crate::progress::{Progress, bytes_text};
 use crate::restore::{LogFiles, recover};
 use crate::stop::StopSignals;
-use paceline_replication::replica::definition::Definition;
+use paceline_log_stream::source::definition::Definition;
 use paceline_server::backup::ServerRow;
 use paceline_server::incomplete_directory::IncompleteDirectory;
 use paceline_server::options::StartOptions;
@@ -76,7 +76,7 @@ impl Target<'_> {
         match piece.name.strip_prefix(theirs.as_str()) {
             Some(number) => Ok(format!("{ours}{number}")),
             None => Err(CopyError::Usage(format!(
-                "'{}' is not of the log '{theirs}'",
+                "'{}' does not belong to the log '{theirs}'",
                 piece.name
             ))),
         }
@@ -116,7 +116,7 @@ pub async fn copy(
         return Err(Error::Target("the stream has no tables".into()));
     };
     eprintln!(
-        "copying {} of tables as they are at {}, and the log behind; nobody waits",
+        "copying {} of tables as of {}, and the log after that; no commit waits",
         bytes_text(tables.bytes),
         super::shown(&tables.gtid_position)
     );

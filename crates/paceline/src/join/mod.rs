@@ -119,12 +119,12 @@ async fn run(arguments: &Arguments) -> Result<()> {
     );
     if server.globals.is_on(Variable::ReadOnly) {
         eprintln!(
-            "it starts with read_only=1, as a replica should: give --read-only to `paceline server` too"
+            "it starts with read_only=1, as a replica should; give --read-only to `paceline server` too when you restart it"
         );
     }
     if !memory_tables.is_empty() {
         eprintln!(
-            "note: tables in memory are empty here, as after a restart, and get what changes from now on: {}",
+            "note: MEMORY tables are empty here, as after a restart, and receive only later changes: {}",
             memory_tables.join(", ")
         );
     }
@@ -152,13 +152,13 @@ async fn fill(
                 let definition = Primary::definition(options)?;
                 let complete = file_copy::copy(stream, server, directory, definition, &mut stop).await?;
                 return Ok(format!(
-                    "{}, as it was at {}",
+                    "{}, as of {}",
                     complete.amount,
                     shown(&complete.position)
                 ));
             }
             Err(error @ CopyError::OtherVersion { .. }) if options.copy.is_none() => {
-                eprintln!("note: {error}; rows are copied");
+                eprintln!("note: {error}; rows are copied instead");
                 *method = CopyMethod::Rows;
                 primary.check_privileges(*method, options).await?;
             }
@@ -189,7 +189,7 @@ async fn fill_rows(
     let mut snapshot = primary.snapshot(options, selection).await?;
     let waited = match snapshot.held {
         Some(held) => format!("commits waited for {:.1} ms", held.as_secs_f64() * 1000.0),
-        None => "nobody waited".to_owned(),
+        None => "no commit waited".to_owned(),
     };
     eprintln!(
         "snapshot of {} at {}; {waited}",
@@ -221,7 +221,7 @@ async fn fill_rows(
         session.execute(&statement).await?;
     }
     Ok(format!(
-        "{} rows in {} tables, as they were at {}",
+        "{} rows in {} tables, as of {}",
         copied.rows,
         copied.tables,
         shown(&snapshot.position)

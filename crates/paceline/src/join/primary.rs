@@ -6,7 +6,7 @@ use super::schema::{CopySelection, SYSTEM, Schema};
 use super::snapshot::Snapshot;
 use crate::connection::{Address, Connection, ServerError, master_tls, quoted};
 use paceline_binlog::GtidState;
-use paceline_replication::replica::definition::{Definition, UseGtid};
+use paceline_log_stream::source::definition::{Definition, UseGtid};
 use paceline_server::options::StartOptions;
 use paceline_server::variables::Variable;
 use paceline_types::error_code::{ER_LOCK_WAIT_TIMEOUT, ER_PARSE_ERROR, ER_SPECIFIC_ACCESS_DENIED_ERROR};
@@ -76,9 +76,9 @@ impl Primary {
     /// Fails if `--copy` requires what this server or the other options do not allow.
     pub fn copy_method(&self, options: &Options, selection: &CopySelection) -> Result<CopyMethod> {
         let is_possible = match (self.snapshots, selection.is_everything()) {
-            (Snapshots::UnderLock, _) => Err("it is a MariaDB, whose files are of no use here"),
+            (Snapshots::UnderLock, _) => Err("it is a MariaDB, whose files have another format"),
             (Snapshots::AtGtid, false) => {
-                Err("they are those of all tables, and some are to be left out or filtered")
+                Err("they contain all tables, but some are to be left out or filtered")
             }
             (Snapshots::AtGtid, true) => Ok(()),
         };
@@ -98,7 +98,7 @@ impl Primary {
         let version = session.row("SELECT @@version").await?.remove(0);
         if !version.contains("MariaDB") {
             return Err(session.problem(format!(
-                "it is {version}; only from MariaDB can be joined so, others are followed with CHANGE MASTER by file and position"
+                "it is {version}; only a MariaDB or a Paceline can be joined. Follow other servers with CHANGE MASTER"
             )).into());
         }
         if version.contains("paceline") {
@@ -120,7 +120,7 @@ impl Primary {
         if server_id.parse() == Ok(own) {
             return Err(session
                 .problem(format!(
-                    "its server_id is {own} as well: give the replica another one with --server-id"
+                    "its server_id is {own} too: give the replica another one with --server-id"
                 ))
                 .into());
         }
@@ -132,12 +132,12 @@ impl Primary {
         if format != "ROW" {
             if options.leave_out.contains(&Kind::Triggers) {
                 return Err(session.problem(format!(
-                    "binlog_format is {format} there: what triggers do in a statement would be missing here, where they are left out. SET GLOBAL \
-                     binlog_format=ROW there first; sessions that are connected do not take it up"
+                    "its binlog_format is {format}: changes made by triggers would be missing here, because triggers are left out. First run SET \
+                     GLOBAL binlog_format=ROW there; sessions that are already connected keep the old format"
                 )).into());
             }
             eprintln!(
-                "note: binlog_format is {format} there; its statements are executed here, in ROW format rows are applied"
+                "note: its binlog_format is {format}: the replica executes its statements; with ROW it would apply rows"
             );
         }
         let own = privileges(session).await?;
@@ -145,7 +145,7 @@ impl Primary {
             let status = session.row("SHOW MASTER STATUS").await?;
             if status.iter().skip(2).any(|filter| !filter.is_empty()) {
                 eprintln!(
-                    "note: it does not log all databases (binlog_do_db, binlog_ignore_db); changes in the others will not be replicated"
+                    "note: it does not log all databases (binlog_do_db, binlog_ignore_db); changes in the others are not replicated"
                 );
             }
         }
@@ -157,7 +157,7 @@ impl Primary {
             .any(|privilege| privilege == "REPLICATION SLAVE")
         {
             return Err(session
-                .problem(format!("user '{user}' has not the privilege REPLICATION SLAVE"))
+                .problem(format!("user '{user}' lacks the privilege REPLICATION SLAVE"))
                 .into());
         }
         Ok(())
@@ -174,7 +174,7 @@ impl Primary {
             .collect();
         if !lacking.is_empty() {
             return Err(session.problem(format!(
-                "user '{}' has not the privilege {} on *.*, without which something could be missing unseen",
+                "user '{}' lacks privileges on *.*: {}. Without them, objects could be missing from the copy unnoticed",
                 options.user,
                 lacking.join(", ")
             )).into());
@@ -283,7 +283,7 @@ impl Primary {
             before = schema;
         }
         Err(session
-            .problem("its tables are made and altered all the time; try again when fewer are")
+            .problem("its tables are created and altered too often to take a snapshot; try again later")
             .into())
     }
 
@@ -348,12 +348,12 @@ async fn stage(session: &mut Connection, stage: &str, options: &Options) -> Resu
     };
     Err(session.problem(if is_error(&error, ER_LOCK_WAIT_TIMEOUT) {
         format!(
-            "{statement} did not get its lock in {} s: another backup runs, or DDL, LOCK TABLES or a statement that changes a table without \
-             transactions. SHOW FULL PROCESSLIST there tells; then run this again, or give it more time with --lock-timeout",
+            "{statement} did not get its lock within {} s: another backup is running, or DDL, LOCK TABLES or a statement that changes a table \
+             without transactions. SHOW FULL PROCESSLIST there shows it. Run this again later, or wait longer with --lock-timeout",
             options.lock_timeout
         )
     } else if is_error(&error, ER_PARSE_ERROR) {
-        "it does not know BACKUP STAGE: MariaDB 10.4.1 or later is needed".to_owned()
+        "it does not support BACKUP STAGE: MariaDB 10.4.1 or later is required".to_owned()
     } else {
         format!("{statement}: {error}")
     }).into())
@@ -375,8 +375,8 @@ async fn is_replica(session: &mut Connection, options: &Options) -> Result<bool>
     let replicated = session.row("SELECT @@GLOBAL.gtid_slave_pos").await?;
     if replicated.iter().any(|position| !position.is_empty()) {
         eprintln!(
-            "note: it was a replica, and user '{}' may not see whether it still is one (privilege SLAVE MONITOR): what it replicates later it would \
-             not log (log_slave_updates is OFF)",
+            "note: it was a replica, and user '{}' lacks the privilege SLAVE MONITOR to see whether it still is one. It would not log what it \
+             replicates (log_slave_updates is OFF)",
             options.user
         );
     }

@@ -177,7 +177,7 @@ impl Copier {
                     .map(|row| row.into_iter().flatten().collect::<Vec<_>>().join(" "))
                     .collect();
                 return Err(failed(format!(
-                    "{} of {} rows came over as they are: {}",
+                    "only {} of {} rows were copied exactly: {}",
                     loaded.affected_rows,
                     batch.rows,
                     texts.join("; ")

@@ -4,7 +4,7 @@ use super::arguments::{Kind, Options};
 use super::error::{Error, Result, is_error, read_error_text};
 use super::target::Session;
 use crate::connection::{Connection, Row};
-use paceline_replication::replica::filter::Filters;
+use paceline_log_stream::source::filter::Filters;
 use paceline_server::options::StartOptions;
 use paceline_server::replica_filters::ReplicaFilters;
 use paceline_types::error_code::ER_TABLEACCESS_DENIED_ERROR;
@@ -154,7 +154,7 @@ impl Schema {
             }
             if transactions != "YES" {
                 let line = format!(
-                    "table {shown}: engine {engine} has no transactions, so no snapshot; ALTER TABLE … ENGINE=InnoDB there"
+                    "table {shown}: engine {engine} has no transactions and so no snapshots; run ALTER TABLE … ENGINE=InnoDB there"
                 );
                 self.others.push((None, line));
                 continue;
@@ -194,7 +194,7 @@ impl Schema {
         name: String,
     ) -> Result<()> {
         if !selection.filters.rewrites.is_empty() {
-            let line = format!("view {database}.{name}: it names its database, which may be another here");
+            let line = format!("view {database}.{name}: it names its database, which may be renamed here");
             self.others.push((Some(Kind::Views), line));
             return Ok(());
         }
@@ -355,7 +355,7 @@ impl Schema {
                 }
                 if key.names_database && !selection.filters.rewrites.is_empty() {
                     problems.push(format!(
-                        "{line}: it names the database of the other table, which may be another here"
+                        "{line}: it names the database of the other table, which may be renamed here"
                     ));
                 }
             }

@@ -143,6 +143,6 @@ fn stopped_early() -> Error {
 fn ended(thread: JoinHandle<Result<(), String>>) -> Result<()> {
     match thread.join() {
         Ok(outcome) => outcome.map_err(Error::Target),
-        Err(_) => Err(Error::Target("it has panicked".into())),
+        Err(_) => Err(Error::Target("it panicked".into())),
     }
 }

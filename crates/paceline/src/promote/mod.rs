@@ -65,47 +65,47 @@ enum Force {
 /// Options of `paceline promote`.
 #[derive(clap::Args, Debug)]
 pub struct Options {
-    /// The replica that becomes the primary: HOST, HOST:PORT or [IPV6]:PORT. The others are told to connect to it
-    /// there.
+    /// Replica that becomes the primary: HOST, HOST:PORT or [IPV6]:PORT. The other servers will connect to it at this
+    /// address.
     candidate: String,
-    /// The other replicas, named likewise.
+    /// Addresses of the other replicas.
     others: Vec<String>,
-    /// The primary until now, if it lives: it becomes read-only first, and a replica in the end.
+    /// The current primary, if it is alive. It is made read-only first, and becomes a replica at the end.
     #[arg(long, value_name = "ADDRESS")]
     old_primary: Option<String>,
-    /// An archive that follows the old primary; may be given more than once. What it has and the candidate lacks is
-    /// fetched from it, and it follows the new primary. Also one that serves the old primary's files
-    /// (`paceline archive --serve`).
+    /// An archive that follows the old primary; may be given more than once. The candidate fetches from it the
+    /// transactions that it lacks, and the archive then follows the new primary. An archive that serves the old
+    /// primary's files (`paceline archive --serve`) can be given too.
     #[arg(long, value_name = "ADDRESS")]
     archive: Vec<String>,
-    /// Promote although an old primary that is not named lives, or a server that is named does not answer. What such a
-    /// server has acknowledged, or acknowledges from now on, is lost.
+    /// Promote even if an old primary that is not given is alive, or if a given server does not answer. Transactions
+    /// that only such a server has acknowledged, or acknowledges from now on, are lost.
     #[arg(long)]
     force: bool,
-    /// The account that changes the servers.
+    /// Account that reconfigures the servers.
     #[arg(long, default_value = "root")]
     user: String,
-    /// Its password; else PACELINE_PASSWORD or MYSQL_PWD in the environment.
+    /// Password of this account; by default from PACELINE_PASSWORD or MYSQL_PWD in the environment.
     #[arg(long, default_value = "", hide_default_value = true)]
     password: String,
-    /// The account that the servers replicate as.
+    /// Account that the servers replicate with.
     #[arg(long)]
     replication_user: String,
-    /// Its password; else PACELINE_REPLICATION_PASSWORD in the environment.
+    /// Password of this account; by default from PACELINE_REPLICATION_PASSWORD in the environment.
     #[arg(long, default_value = "", hide_default_value = true)]
     replication_password: String,
-    /// The account of the archives, which is the one that they follow their primary with; else that of
-    /// --replication-user.
+    /// Account of the archives: the one with which they follow their primary; by default that of --replication-user.
     #[arg(long)]
     archive_user: Option<String>,
-    /// Its password; else PACELINE_ARCHIVE_PASSWORD in the environment; else that of --replication-user.
+    /// Password of this account; by default from PACELINE_ARCHIVE_PASSWORD in the environment, or else that of
+    /// --replication-user.
     #[arg(long, default_value = "", hide_default_value = true)]
     archive_password: String,
-    /// How long each step may take, in seconds. A server that has not answered ten seconds after that is taken for
-    /// gone.
+    /// Time limit for each step, in seconds. A server that does not answer within another ten seconds is treated as
+    /// unreachable.
     #[arg(long, default_value_t = 60)]
     timeout: u64,
-    /// TLS.
+    /// TLS options.
     #[command(flatten)]
     tls: TlsOptions,
 }
@@ -121,13 +121,14 @@ pub enum Error {
     Address(ServerError),
     /// A named server does not answer.
     #[error(
-        "{why}{}\nWhat it has cannot be known, and nothing was changed. If it is gone for good, --force goes on without it: what only it has is lost",
+        "{why}{}\nIt is unknown which transactions it has, so nothing was changed. If it is permanently lost, --force promotes without it; transactions \
+         that only it has are lost",
         hint(.why, *.role)
     )]
     NotKnown { why: ServerError, role: Role },
     /// A server is named twice, or two servers have the same id.
     #[error(
-        "{one} and {other} are one server, or two with one server_id ({server_id}): a server cannot replicate from itself. Nothing was changed"
+        "{one} and {other} are the same server, or have the same server_id ({server_id}); a server cannot replicate from itself. Nothing was changed"
     )]
     Double {
         /// HOST:PORT.
@@ -138,19 +139,20 @@ pub enum Error {
     },
     /// The servers replicate from a living server that is not named.
     #[error(
-        "the servers replicate from {}, which is not named and lives: {}. {}. Nothing was changed",
+        "the servers replicate from {}, which was not given and is alive: {}. {}. Nothing was changed",
         .living.address, .living.sign, advice(.living)
     )]
     Lives { living: UnnamedServer },
     /// Two servers have different transactions with the same sequence number.
     #[error(
-        "{0}: two servers have written one domain, and nothing was changed; decide which of the two is right"
+        "{0}: two servers have written the same domain. Nothing was changed; decide which of the two is right"
     )]
     Contradiction(String),
     /// A replica has transactions that the candidate lacks and that are not in its log.
     #[error(
-        "{server} has {lacks}, which it does not log (log_slave_updates is OFF) and {candidate} lacks: promote {server}, whose log lacks them for the \
-         others, or leave it out of the command, and they are lost. There is no new primary; the replicas have stopped receiving"
+        "{server} has {lacks}, which {candidate} lacks and cannot fetch: {server} does not log what it replicates (log_slave_updates is OFF). Either \
+         promote {server}, although the other replicas cannot fetch these transactions from it, or leave it out of the command; then they are lost. \
+         There is no new primary, and the replicas have stopped receiving"
     )]
     NotLogged {
         /// HOST:PORT.
@@ -164,7 +166,7 @@ pub enum Error {
     #[error("{0}")]
     Tls(String),
     /// The candidate has not reached the end of the old primary's log. The old primary accepts writes again.
-    #[error("{why}\nnothing was changed: {old} writes again, as before")]
+    #[error("{why}\nNothing was changed: {old} accepts writes again")]
     NotSwitched {
         why: Box<Error>,
         /// HOST:PORT.
@@ -172,8 +174,8 @@ pub enum Error {
     },
     /// The old primary accepts no writes, and there is no new primary.
     #[error(
-        "{why}\n{old} is read_only now, and no other server writes: run the same command again, which goes on from here, or let {old} go \
-         on with SET GLOBAL read_only=0 there and START SLAVE on its replicas"
+        "{why}\n{old} is read_only now, and no other server accepts writes. Run the same command again to continue, or return to {old} with \
+         SET GLOBAL read_only=0 there and START SLAVE on its replicas"
     )]
     NoPrimary {
         why: Box<Error>,
@@ -181,7 +183,7 @@ pub enum Error {
         old: String,
     },
     /// There is a new primary, but some servers do not replicate from it.
-    #[error("{new} is the primary, and these do not replicate from it:\n{}", list(.servers))]
+    #[error("{new} is the primary, but these servers do not replicate from it:\n{}", list(.servers))]
     NotFollowing {
         /// HOST:PORT.
         new: String,
@@ -193,7 +195,7 @@ pub enum Error {
 fn hint(why: &ServerError, role: Role) -> &'static str {
     match role {
         Role::Replica | Role::OldPrimary if why.problem.contains("error 1045") => {
-            " (an archive, which knows only the account that it follows its primary with, is named by --archive)"
+            " (if it is an archive, give it with --archive: it accepts only the account with which it follows its primary)"
         }
         _ => "",
     }
@@ -203,11 +205,12 @@ fn advice(living: &UnnamedServer) -> String {
     let address = &living.address;
     match living.kind {
         unnamed_server::Kind::Primary => format!(
-            "There would be two servers that take writes. --old-primary={address} makes it a replica. If no client can reach it any more and it \
-             cannot be asked, --force goes on: what it acknowledges from now on is lost"
+            "Two servers would accept writes. --old-primary={address} makes it a replica. If no client can reach it any more and it cannot be \
+             connected to, --force promotes anyway; transactions that it acknowledges from now on are lost"
         ),
         unnamed_server::Kind::Archive => format!(
-            "It may have what they lack. --archive={address} fetches that. --force goes on without it: what only it has is lost"
+            "It may have transactions that they lack. --archive={address} fetches them. --force promotes without it; transactions that only it has are \
+             lost"
         ),
     }
 }
@@ -271,8 +274,8 @@ pub async fn run(options: &Options) -> Result<()> {
         match force {
             Force::No => return Err(Error::Lives { living }),
             Force::Yes => eprintln!(
-                "warning: {} lives ({}), and goes on as it is; what it has acknowledged and they lack, and what it acknowledges from now on, is lost. \
-                 Keep its clients away from it",
+                "warning: {} is alive ({}) and is not changed; transactions that it has acknowledged and they lack, and those that it acknowledges \
+                 from now on, are lost. Keep its clients away from it",
                 living.address, living.sign
             ),
         }
@@ -324,15 +327,15 @@ async fn warn_of_the_unnamed(servers: &mut Participants) {
             for (id, host) in old.replicas().await.unwrap_or_default() {
                 if !named.contains(&id) {
                     eprintln!(
-                        "warning: server {id} ({host}) replicates from {}, is not named, and goes on replicating from there",
+                        "warning: server {id} ({host}) replicates from {}, was not given, and continues to replicate from there",
                         old.address()
                     );
                 }
             }
         }
         None if acknowledge.iter().all(|one| *one == Some(false)) => eprintln!(
-            "warning: none of the servers named acknowledges to its primary (rpl_semi_sync_slave_enabled is OFF): what the old primary \
-             committed last may be in none of them"
+            "warning: none of the given servers acknowledges transactions (rpl_semi_sync_slave_enabled is OFF): none of them may have the \
+             last commits of the old primary"
         ),
         None => {}
     }
@@ -354,7 +357,7 @@ async fn turn_to_the_new_primary(servers: &mut Participants, replication: &Repli
         match archive.archive_from(candidate.address()).await {
             Ok(ArchiveOutcome::Follows) => println!("{} follows it", archive.address()),
             Ok(ArchiveOutcome::UntilRestart) => println!(
-                "{} follows it until it is started again: its --from does not name {}",
+                "{} follows it until it is restarted: its --from does not name {}",
                 archive.address(),
                 candidate.address()
             ),
@@ -411,7 +414,7 @@ async fn make_primary(servers: &mut Participants, accounts: Accounts<'_>, patien
 /// Waits until the candidate has reached the end of the log of the old primary, which accepts no more writes.
 async fn catch_up(candidate: &mut Server, old: &mut Server, patience: Duration) -> Result<()> {
     let last = old.holding().await?.logged;
-    println!("{} writes no more; it ends at {last}", old.address());
+    println!("{} accepts no more writes; its log ends at {last}", old.address());
     candidate.wait_for(&last, patience).await
 }
 

@@ -72,7 +72,7 @@ impl Participants {
             Err(Error::Server(why)) => match force {
                 Force::No => Err(Error::NotKnown { why, role }),
                 Force::Yes => {
-                    eprintln!("warning: {why}; it is left out, and what only it has is lost");
+                    eprintln!("warning: {why}; it is left out, and transactions that only it has are lost");
                     Ok(None)
                 }
             },

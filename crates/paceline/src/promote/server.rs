@@ -4,7 +4,7 @@ use super::positions::{ServerPosition, missing_from_log};
 use super::{Error, Result};
 use crate::connection::{Address, Connection, ServerError, master_tls, quoted};
 use paceline_binlog::{GtidPosition, GtidState};
-use paceline_replication::replica::definition::TlsSettings;
+use paceline_log_stream::source::definition::TlsSettings;
 use paceline_types::{DomainId, ServerId};
 use paceline_wire::TcpAddress;
 use paceline_wire::client::ConnectOptions;
@@ -196,7 +196,7 @@ impl Server {
             .collect();
         if names.is_empty() {
             return Err(self
-                .problem("it follows several primaries, and none of them is one of these servers: name the servers as its --from does")
+                .problem("it follows several primaries, and none of them is one of these servers: use the addresses in its --from")
                 .into());
         }
         self.concerned = ConnectionScope::Named(names);
@@ -238,14 +238,14 @@ impl Server {
             if !is_archive && (!error.is_empty() || behind["Slave_SQL_Running"] != "Yes") {
                 return Err(self
                     .problem(format!(
-                        "it has received transactions that it does not apply (connection '{}'): {error}",
+                        "it has received transactions but does not apply them (connection '{}'): {error}",
                         behind["Connection_name"]
                     ))
                     .into());
             }
             if Instant::now() > deadline {
                 return Err(self
-                    .problem("it has not applied in time what it has received")
+                    .problem("it has not applied all received transactions in time")
                     .into());
             }
             tokio::time::sleep(POLL).await;
@@ -278,7 +278,7 @@ impl Server {
             .filter(|error| !error.is_empty())
             .cloned()
             .collect();
-        let problem = format!("it does not come to {position}. {}", errors.join("; "));
+        let problem = format!("it does not reach {position}. {}", errors.join("; "));
         Err(self.problem(problem).into())
     }
 
@@ -413,7 +413,7 @@ impl Server {
             }
             if !error.is_empty() || Instant::now() > deadline {
                 let problem = match error.as_str() {
-                    "" => "it does not connect in time",
+                    "" => "it has not connected in time",
                     error => error,
                 };
                 return Err(self.problem(problem).into());

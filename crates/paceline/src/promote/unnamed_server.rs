@@ -67,7 +67,7 @@ pub async fn find(participants: &mut Participants) -> Result<Option<UnnamedServe
             Greeting::Of(kind) => ("it answers".to_owned(), kind),
             Greeting::Silent => (
                 format!(
-                    "it accepts connections and says nothing for {} s, as a process that is stopped and may go on",
+                    "it accepts connections but sends nothing for {} s, like a stopped process that may continue",
                     GREETING.as_secs()
                 ),
                 Kind::Primary,
@@ -75,7 +75,7 @@ pub async fn find(participants: &mut Participants) -> Result<Option<UnnamedServe
             Greeting::None => match connected(participants, &shown).await? {
                 Some(server) => (
                     format!(
-                        "{server} is connected to it (where its machine died without a word, that lasts for slave_net_timeout seconds)"
+                        "{server} is connected to it (if its machine died silently, this lasts for slave_net_timeout seconds)"
                     ),
                     Kind::Primary,
                 ),

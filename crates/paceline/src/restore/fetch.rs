@@ -107,7 +107,7 @@ async fn read(storage: ObjectStorage, wanted: ObjectRead, progress: Arc<Mutex<Pr
     };
     if download.length() != length {
         return Err(damaged(format!(
-            "it has {} bytes and not {length}",
+            "it has {} bytes instead of {length}",
             download.length()
         )));
     }

@@ -102,14 +102,14 @@ impl LogFiles {
         let same = further.join(name);
         if !same.is_file() {
             return Err(other(&format!(
-                "there is no '{}', which the log goes on from",
+                "'{}', in which the log continues, does not exist",
                 name.to_string_lossy()
             )));
         }
         let reached = append_tail(&same, &own, self.end.offset())?;
         if reached == TailComparison::Differs {
             return Err(other(&format!(
-                "'{}' is not the file that was backed up: it is another server's, or of another time",
+                "'{}' is not the file that was backed up: it is from another server or another time",
                 name.to_string_lossy()
             )));
         }
@@ -123,7 +123,7 @@ impl LogFiles {
         let own_number = number(&self.log_bin, &name.to_string_lossy());
         for name in listed.iter().flatten() {
             if number(&self.log_bin, name) > own_number && !further.join(name).is_file() {
-                return Err(other(&format!("'{name}' is in the index, but not there")));
+                return Err(other(&format!("'{name}' is in the index, but does not exist")));
             }
         }
         let mut before = self.reopen_last(&own)?;

@@ -34,25 +34,27 @@ const COMMAND: &str = "paceline restore";
 /// Options of `paceline restore`.
 #[derive(clap::Args, Debug)]
 pub struct Options {
-    /// The backup: a directory, file:///DIR or s3://BUCKET/NAME.
+    /// Location of the backup: a directory, file:///DIR or s3://BUCKET/NAME.
     #[arg(long, value_name = "DIR|URL")]
     from: String,
-    /// The data directory that is made. It must be empty, or not be there.
+    /// Data directory to create. It must be empty or not exist.
     #[arg(long, value_name = "DIR", required_unless_present = "check")]
     datadir: Option<PathBuf>,
-    /// Restore up to these GTIDs (one of each domain that matters), or up to this time: 'YYYY-MM-DD HH:MM:SS'.
+    /// Restore up to and including these GTIDs (one for each domain that matters), or up to this time:
+    /// 'YYYY-MM-DD HH:MM:SS'.
     #[arg(long, value_name = "GTID|TIME")]
     until: Option<String>,
-    /// Restore up to what was in front of this GTID.
+    /// Restore up to this GTID, without its transaction.
     #[arg(long, value_name = "GTID")]
     stop_before: Option<String>,
-    /// A directory with the server's own binary log files: what they have beyond the backup is applied too.
+    /// Directory with the server's own binary log files. Their transactions after the end of the backup are applied
+    /// too.
     #[arg(long, value_name = "DIR")]
     apply_log: Option<PathBuf>,
-    /// How many objects of the backup are read side by side.
+    /// Number of objects of the backup to read in parallel.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=64))]
     parallel: u8,
-    /// Only read the whole backup and compare it with its checksums.
+    /// Only read the whole backup and verify its checksums.
     #[arg(long, conflicts_with_all = ["datadir", "until", "stop_before", "apply_log"])]
     check: bool,
 }
@@ -81,7 +83,7 @@ pub async fn run(options: &Options) -> Result<()> {
     };
     let directory = IncompleteDirectory::begin(datadir, COMMAND).map_err(|error| Error::AlreadyExists {
         place: datadir.display().to_string(),
-        problem: format!("{error}; a backup is restored into a directory of its own"),
+        problem: format!("{error}; restore the backup into an empty directory"),
     })?;
     let done = tokio::select! {
         done = restore(options, target, &storage, &chain, &directory) => done,
@@ -96,7 +98,7 @@ pub async fn run(options: &Options) -> Result<()> {
         }
         Err(why) => {
             let left = format!(
-                "{} is not complete, and no server starts on it; run the same command again, or delete it",
+                "{} is incomplete, and no server starts in it; run the same command again, or delete it",
                 datadir.display()
             );
             return Err(Error::Incomplete {
@@ -113,8 +115,8 @@ pub async fn run(options: &Options) -> Result<()> {
 async fn load(options: &Options, storage: &ObjectStorage) -> Result<Chain> {
     Chain::load(storage).await?.ok_or_else(|| Error::NoBackup {
         place: options.from.clone(),
-        problem: "backup.json, which is written last, is not there. A backup to it was interrupted or is still running, if it \
-                  ever was one"
+        problem: "backup.json, which is written last, does not exist. A backup to this place was interrupted or is still running, or \
+                  there never was one"
             .into(),
     })
 }
@@ -125,7 +127,7 @@ fn open_existing(place: &str) -> Result<ObjectStorage> {
     if !path.contains("://") && !Path::new(path).is_dir() {
         return Err(Error::NoBackup {
             place: place.to_owned(),
-            problem: "there is no such directory".into(),
+            problem: "the directory does not exist".into(),
         });
     }
     Ok(ObjectStorage::open(place)?)
@@ -144,7 +146,7 @@ async fn check(options: &Options, storage: &ObjectStorage, chain: &Chain) -> Res
     });
     downloader.all(objects).await?;
     println!(
-        "The backup in {} is as it was written, up to '{}': {}.",
+        "The backup in {} is undamaged, up to '{}': {}.",
         storage.place(),
         chain.last().gtid_position,
         downloader.finish()
@@ -244,7 +246,7 @@ fn report(
 ) -> String {
     let shown = datadir.display();
     let time = match point.last_timestamp {
-        Some(seconds) => format!(", the last of them of {}", time_text(seconds)),
+        Some(seconds) => format!(", the last of them from {}", time_text(seconds)),
         None => String::new(),
     };
     let log_option = match log_bin {
@@ -252,17 +254,17 @@ fn report(
         other => format!(" --log-bin {other}"),
     };
     let mut text = format!(
-        "Restored {} into {shown}: {amount}.\nIt has all transactions up to '{}'{time}.\n",
+        "Restored {} to {shown}: {amount}.\nIt contains all transactions up to '{}'{time}.\n",
         options.from,
         point.state.position()
     );
     for name in &restored.forgotten {
         text.push_str(&format!(
-            "The server was a replica (connection '{name}'); the restored one is not: CHANGE MASTER makes it one again, with its password, which no backup has.\n"
+            "The server was a replica (connection '{name}'); the restored one is not. To make it one, use CHANGE MASTER with the password, which is not in the backup.\n"
         ));
     }
     text.push_str(&format!(
-        "Start it with: paceline server --datadir {shown}{log_option} --server-id N\nTo let it follow the old server or one of its \
+        "Start it with: paceline server --datadir {shown}{log_option} --server-id N\nTo make it a replica of the old server or of one of its \
          replicas: CHANGE MASTER TO MASTER_HOST='…', MASTER_USE_GTID=slave_pos; gtid_slave_pos is '{}'.\n",
         restored.position
     ));

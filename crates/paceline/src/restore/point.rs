@@ -44,7 +44,7 @@ impl Target {
             (None, Some(gtid)) => {
                 let gtid = gtid.trim().parse().map_err(|_| {
                     Error::Usage(format!(
-                        "--stop-before: '{gtid}' is no GTID (DOMAIN-SERVER-NUMBER)"
+                        "--stop-before: '{gtid}' is not a GTID (DOMAIN-SERVER-NUMBER)"
                     ))
                 })?;
                 Ok(Target::Before(gtid))
@@ -174,8 +174,8 @@ impl Search {
                     .collect();
                 if let Some(last) = past.first() {
                     return Err(Error::Target(format!(
-                        "{list} was never a state of this server: when all of it was written, {last} was there too. Restore to an \
-                         earlier point, and let the rest come by replication (START SLAVE UNTIL stops each domain by itself)"
+                        "{list} was never a state of this server: when all of these were written, {last} was already written too. \
+                         Restore to an earlier point and replicate the rest (START SLAVE UNTIL stops each domain separately)"
                     )));
                 }
                 self.found = Some(point);
@@ -229,8 +229,8 @@ impl Search {
         let (earliest, time) = self.earliest.clone().unwrap_or_default();
         let too_early = |what: String| {
             Err(Error::Target(format!(
-                "{what} is before the tables of this backup. The earliest point that it can be restored to is '{}' ({}); an \
-                 earlier one needs an earlier backup",
+                "{what} is before the tables of this backup. The earliest point that it can be restored to is '{}' ({}); for an \
+                 earlier point, use an earlier backup",
                 earliest.position(),
                 time_text(time)
             )))
@@ -252,8 +252,8 @@ impl Search {
             Target::Before(gtid) if reached(gtid) => too_early(gtid.to_string()),
             Target::Before(gtid) => not_there(gtid.to_string()),
             Target::Until(list) if list.is_empty() => too_early(match self.missing.first() {
-                Some(gtid) => format!("the point asked for, in front of {gtid},"),
-                None => "the point asked for".into(),
+                Some(gtid) => format!("the requested point, before {gtid},"),
+                None => "the requested point".into(),
             }),
             Target::Until(list) => {
                 let missing: Vec<String> = self.missing.iter().map(Gtid::to_string).collect();
@@ -357,10 +357,7 @@ mod tests {
         assert_eq!(at(49).unwrap(), 1500);
         assert_eq!(at(1000).unwrap(), 1600);
         let early = at(15).unwrap_err().to_string();
-        assert!(
-            early.contains("in front of 1-4-1, is before the tables"),
-            "{early}"
-        );
+        assert!(early.contains("before 1-4-1, is before the tables"), "{early}");
 
         // The tables' log is in no file of the backup. Only the creation time of the first file is known.
         let behind = |seconds| {
@@ -381,7 +378,7 @@ mod tests {
         assert_eq!(behind(10).unwrap(), 1100);
         let early = behind(4).unwrap_err().to_string();
         assert!(
-            early.contains(&format!("point asked for is before the tables of this backup. The earliest point that it can be restored to is '' ({})", time_text(5))),
+            early.contains(&format!("requested point is before the tables of this backup. The earliest point that it can be restored to is '' ({})", time_text(5))),
             "{early}"
         );
 

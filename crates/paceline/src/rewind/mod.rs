@@ -39,27 +39,27 @@ const NAMED_MAX: usize = 50;
 /// Options of `paceline rewind`.
 #[derive(clap::Args, Debug)]
 pub struct Options {
-    /// The server that is the primary now: HOST, HOST:PORT, [IPV6]:PORT or the path of its UNIX socket.
+    /// The current primary: HOST, HOST:PORT, [IPV6]:PORT or the path of its UNIX socket.
     successor: String,
-    /// The data directory of the server that was the primary. It must not be running.
+    /// Data directory of the former primary. Its server must not be running.
     #[arg(long, value_name = "DIR")]
     datadir: PathBuf,
-    /// What the names of its log's files begin with.
+    /// Base name of the former primary's log files.
     #[arg(long, value_name = "NAME", default_value = "binlog")]
     log_bin: String,
-    /// Only say what would be cut off.
+    /// Only list the transactions that would be removed.
     #[arg(long)]
     dry_run: bool,
-    /// Who asks the successor; no privilege is needed.
+    /// Account on the current primary. It needs no privileges.
     #[arg(long, default_value = "root")]
     user: String,
-    /// The password; else PACELINE_PASSWORD or MYSQL_PWD in the environment.
+    /// Password of the account; by default from PACELINE_PASSWORD or MYSQL_PWD in the environment.
     #[arg(long, default_value = "", hide_default_value = true)]
     password: String,
-    /// A server that falls silent.
+    /// Time limit for a silent server.
     #[command(flatten)]
     silence_limit: SilenceLimit,
-    /// TLS.
+    /// TLS options.
     #[command(flatten)]
     tls: TlsOptions,
 }
@@ -81,7 +81,8 @@ pub enum Error {
     Log(#[from] paceline_binlog::Error),
     /// The other server is not a successor.
     #[error(
-        "{successor} has no transaction of this server's log ({has}): it is not its successor, or has replicated nothing from it. Nothing was changed"
+        "{successor} has no transaction of this server's log (its gtid_binlog_state is '{has}'): it is not the successor, or has replicated nothing from this server. \
+         Nothing was changed"
     )]
     AnotherHistory {
         /// Address of the other server.
@@ -91,8 +92,8 @@ pub enum Error {
     },
     /// The log does not reach back far enough.
     #[error(
-        "{successor} lacks transactions that were purged from this log: both have gone different ways for too long. Nothing was changed; make this \
-         server anew with `paceline join`"
+        "{successor} lacks transactions that were purged from this log: the servers diverged too long ago. Nothing was changed; recreate this server \
+         with `paceline join`"
     )]
     Purged {
         /// Address of the successor.
@@ -100,8 +101,9 @@ pub enum Error {
     },
     /// The tables contain transactions that would have to be removed.
     #[error(
-        "the tables hold transactions that {successor} lacks: they are written up to {tables}, and the first that it lacks, {first}, is at {place}. A \
-         server that was started again, or stopped cleanly, has them in its tables. Nothing was changed; make this server anew with `paceline join`"
+        "the tables contain transactions that {successor} lacks: they contain everything up to {tables}, and the first missing transaction, {first}, \
+         is at {place}. This is the case after the server was restarted or stopped cleanly. Nothing was changed; recreate this server with \
+         `paceline join`"
     )]
     InTheTables {
         /// Address of the successor.
@@ -114,7 +116,7 @@ pub enum Error {
         place: LogPosition,
     },
     /// The removed part could not be copied.
-    #[error("what is cut off cannot be kept in {}: {source}; nothing was changed", path.display())]
+    #[error("cannot save the transactions to be removed in {}: {source}; nothing was changed", path.display())]
     Keep {
         /// Destination of the copy.
         path: PathBuf,
@@ -140,7 +142,7 @@ fn rewind(options: &Options) -> Result<String> {
     let index = format!("{}.index", options.log_bin);
     if !directory.join("tables").is_dir() || !directory.join(&index).is_file() {
         let problem = format!(
-            "{} has no tables, or no '{index}': it is no server's data directory",
+            "{} is not a data directory: it has no tables, or no '{index}'",
             directory.display()
         );
         return Err(Error::Directory(problem));
@@ -155,7 +157,7 @@ fn rewind(options: &Options) -> Result<String> {
         return match missing.more_were_purged {
             true => Err(purged(options)),
             false => Ok(format!(
-                "{successor} has everything that is in this log: nothing is cut off\n"
+                "{successor} has all transactions of this log: nothing is removed\n"
             )),
         };
     };
@@ -250,7 +252,7 @@ impl Names {
         let mut text = format!("{successor} lacks {count} {noun} of this log:\n");
         self.append(&missing.groups, &mut text);
         if !missing.local.is_empty() {
-            text += "what was not replicated (sql_log_bin=0) is cut off as well, and does not come back:\n";
+            text += "transactions that were never replicated (sql_log_bin=0) are removed too, and do not come back:\n";
             self.append(&missing.local, &mut text);
         }
         text
@@ -290,8 +292,8 @@ fn afterwards(state: &GtidState, saved: &SavedTail, offset: u64) -> String {
         false => state.position().to_string(),
     };
     format!(
-        "the log ends at {position} now; what was cut off is kept:\n  paceline binlog -vv --start-position={offset} {}\n\
-         start the server, and let it follow with CHANGE MASTER TO MASTER_HOST='…', …, MASTER_USE_GTID=current_pos and START SLAVE\n",
+        "the log now ends at {position}; the removed transactions are saved:\n  paceline binlog -vv --start-position={offset} {}\n\
+         start the server, then make it a replica with CHANGE MASTER TO MASTER_HOST='…', …, MASTER_USE_GTID=current_pos and START SLAVE\n",
         files.join(" ")
     )
 }

@@ -29,7 +29,8 @@ use super::collections::derived_rows::DerivedRows;
 use super::collections::hash_table::JoinBuffers;
 use super::collections::memory::Budget;
 use crate::error::Result;
-use crate::plan::tree::QueryPlan;
+use crate::plan::measurements::Measurements;
+use crate::plan::tree::{QueryPlan, TableAccess};
 use paceline_expression::session::{SessionContext, SessionMemory};
 use paceline_expression::{
     EvalContext, EvalMode, EvalState, Expr, ExprKind, SubqueryFrame, SubqueryId, SubqueryRunner,
@@ -68,6 +69,8 @@ pub(crate) struct StatementState<'t> {
     /// Number of the step's leading conditions that are known to hold for the current row; [`ALL_CONDITIONS`] if its
     /// range admits only rows that meet all of them. Set by a reader for the join above it.
     pub conditions_held: usize,
+    /// Measurements, for the ANALYZE statement.
+    pub measurements: Option<Box<Measurements>>,
     /// Plans of the subqueries in expressions, by [`SubqueryId`].
     subqueries: &'t [Arc<QueryPlan>],
     run_query: RunQuery,
@@ -95,6 +98,7 @@ impl<'t> StatementState<'t> {
             derived: DerivedRows::default(),
             join_buffers: JoinBuffers::default(),
             conditions_held: 0,
+            measurements: None,
             subqueries,
             run_query,
             ticks: 0,
@@ -147,7 +151,6 @@ impl<'e, 't> Execution<'e, 't> {
             session: self.session,
             parameters: self.parameters,
             state: self.eval_state,
-            outer: None,
             runner: Some(self.state),
             mode: self.mode,
         }
@@ -186,6 +189,13 @@ impl<'e, 't> Execution<'e, 't> {
         Ok(true)
     }
 
+    /// Tells the ANALYZE statement of a row that was read and whose conditions did not hold.
+    pub fn note_rejected(&mut self, access: &TableAccess) {
+        if let Some(measurements) = &mut self.state.measurements {
+            measurements.note_rejected(access);
+        }
+    }
+
     /// Counts a row that was read, and checks from time to time whether the statement was killed.
     pub fn tick(&mut self) -> Result<()> {
         self.session.rows_read += 1;
@@ -206,9 +216,10 @@ impl SubqueryRunner for StatementState<'_> {
         sink: &mut dyn FnMut(&[Value]) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         let subqueries = self.subqueries;
-        let outer = frame.outer.map_or(&[][..], |outer| outer.row);
         let mut exec = Execution::new(self, frame.session, frame.mode, frame.parameters, frame.state);
-        exec.run_query(&subqueries[subquery.index()], outer, &mut |_, row| sink(row))?;
+        exec.run_query(&subqueries[subquery.index()], frame.outer, &mut |_, row| {
+            sink(row)
+        })?;
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! One query block while it is bound: its tables, its slots, and how a name finds its column.
+//! One query block while it is bound: its tables, its slots, and the search for a column by name.
 
 use paceline_types::error_code::ER_NON_UNIQ_ERROR;
 
@@ -6,6 +6,7 @@ use super::bound_window::Windows;
 use super::common_table::CommonTables;
 use super::same_expr::same_expr;
 use super::table_ref::TableRef;
+use super::trace::{BlockTrace, Names};
 use super::tree::{OuterReference, SortItem};
 use super::{Planner, ResultColumn};
 use crate::error::{Error, Result};
@@ -14,7 +15,7 @@ use paceline_expression::{Aggregate, Clause, Expr, ExprKind, ExprType};
 use paceline_syntax::ROW_ID;
 use paceline_syntax::ast::ColumnName;
 
-/// A column that a bare name may mean: USING and NATURAL JOIN leave out one of two equal ones.
+/// A column that an unqualified name may mean. USING and NATURAL JOIN hide one of two equal columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct VisibleColumn {
     pub table: usize,
@@ -26,17 +27,17 @@ pub(crate) struct VisibleColumn {
 pub(crate) struct Output {
     pub expr: Expr,
     pub result: ResultColumn,
-    /// Whether the name was given by AS or is a column's: only then do other clauses find it.
+    /// Whether the name is from AS or of a column. Only then other clauses can refer to it.
     pub named: bool,
 }
 
-/// What a query around a block offers it.
+/// Scope of an outer query.
 pub(crate) trait OuterScope {
-    /// The slot of that column in the row around, if there is one.
+    /// Returns the slot of a column in the outer row, and its type; `None` for an unknown name.
     fn resolve_outer(&mut self, name: &ColumnName) -> Result<Option<(usize, ExprType)>>;
 }
 
-/// A query block while it is bound.
+/// A query block during binding.
 pub(crate) struct Block<'p, 'o> {
     pub planner: &'p Planner<'p>,
     pub parent: Option<&'o mut dyn OuterScope>,
@@ -48,50 +49,54 @@ pub(crate) struct Block<'p, 'o> {
     outer_types: Vec<ExprType>,
     pub aggregates: Vec<(Aggregate, usize)>,
     pub windows: Windows,
-    /// Slots read after grouping.
+    /// Slots that are read after grouping.
     pub kept: Vec<usize>,
-    /// While an ON is bound: only these may be named.
+    /// Slot of `ROWNUM()`.
+    pub row_number: Option<usize>,
+    /// While an ON is bound: the tables that it may name.
     pub on_scope: Option<OnScope>,
-    /// GROUP BY's expressions, for HAVING.
+    /// Expressions of GROUP BY, for HAVING.
     pub groups: Vec<Expr>,
-    /// For `VALUES(c)`: the first slot of the row that was to be inserted.
+    /// For `VALUES(c)`: first slot of the row to be inserted.
     pub values_base: Option<usize>,
-    /// Whose names are being bound: see [`TableRef::owner`].
+    /// Owner of the names that are being bound; see [`TableRef::owner`].
     pub owner: usize,
-    /// What errors call the clause of its outputs: SELECT or RETURNING.
+    /// Name of the clause of the outputs in errors: SELECT or RETURNING.
     pub outputs_of: &'static str,
-    /// How many views were merged.
+    /// Number of merged views.
     pub merged_views: usize,
-    /// The ORDER BY of a merged view: of a query that reads nothing else, and has no order of its own.
+    /// ORDER BY of a merged view, for a query that reads nothing else and has no order of its own.
     pub view_order: Vec<SortItem>,
+    /// Changes made by the passes. It begins when the block is bound.
+    pub trace: Option<BlockTrace<'p>>,
 }
 
-/// What an ON may name.
+/// Tables and columns that an ON may name.
 pub(crate) struct OnScope {
     pub tables: std::ops::Range<usize>,
     pub visible: Vec<VisibleColumn>,
 }
 
-/// How a clause binds names.
+/// Rules for binding the names of a clause.
 #[derive(Clone, Copy)]
 pub(crate) struct BindMode<'m> {
     pub clause: Clause,
-    /// What error 1054 calls the clause, where [`Clause`] has no word for it.
+    /// Name of the clause in error 1054, if [`Clause`] has none.
     pub clause_name: &'m str,
     pub aggregates: bool,
     pub windows: bool,
     pub aliases: Aliases<'m>,
-    /// Whether the rows are grouped ones when this is evaluated.
+    /// Whether the clause is evaluated on grouped rows.
     pub grouped: bool,
 }
 
-/// Whether names may mean select aliases.
+/// Whether names may refer to select aliases.
 #[derive(Clone, Copy)]
 pub(crate) enum Aliases<'m> {
     No,
-    /// Columns first.
+    /// A name refers to a select alias if there is no such column.
     Fallback(&'m [Output]),
-    /// HAVING: the select list, then GROUP BY; columns only inside aggregates.
+    /// HAVING: the select list, then GROUP BY; columns only inside of aggregates.
     Having(&'m [Output]),
 }
 
@@ -107,7 +112,7 @@ impl<'m> BindMode<'m> {
         }
     }
 
-    /// Values without rows that aggregates could gather: DO, VALUES.
+    /// Returns the mode for values without rows to aggregate: DO, VALUES.
     pub fn values() -> Self {
         BindMode {
             aggregates: false,
@@ -159,6 +164,7 @@ impl<'p, 'o> Block<'p, 'o> {
             aggregates: Vec::new(),
             windows: Windows::default(),
             kept: Vec::new(),
+            row_number: None,
             on_scope: None,
             groups: Vec::new(),
             values_base: None,
@@ -166,6 +172,7 @@ impl<'p, 'o> Block<'p, 'o> {
             merged_views: 0,
             outputs_of: "SELECT",
             view_order: Vec::new(),
+            trace: None,
         }
     }
 
@@ -174,19 +181,41 @@ impl<'p, 'o> Block<'p, 'o> {
         self
     }
 
-    /// Whether the block reads rows of a query around it.
+    /// Returns whether the block reads rows of an outer query.
     pub fn correlated(&self) -> bool {
         !self.outer.is_empty()
     }
 
-    /// Gives out slots.
+    /// Returns the names of the tables and slots, for the trace.
+    pub fn names(&self) -> Names {
+        let mut names = Names::default();
+        for table in &self.tables {
+            names.add_table(&table.alias);
+            if table.merged.is_none() {
+                for (number, column) in table.columns.iter().enumerate() {
+                    names.set(table.base + number, format!("{}.{}", table.alias, column.name()));
+                }
+            }
+        }
+        for (aggregate, slot) in &self.aggregates {
+            let args: Vec<String> = aggregate.args.iter().map(|arg| names.text(arg)).collect();
+            let function = format!("{:?}", aggregate.function).to_lowercase();
+            names.set(*slot, format!("{function}({})", args.join(", ")));
+        }
+        for (number, reference) in self.outer.iter().enumerate() {
+            names.set(reference.to, format!("outer.{}", number + 1));
+        }
+        names
+    }
+
+    /// Allocates slots. Returns the first one.
     pub fn allocate(&mut self, count: usize) -> usize {
         let base = self.slot_count;
         self.slot_count += count;
         base
     }
 
-    /// A column as an expression; it is read from now on.
+    /// Returns a column as an expression, and marks it as used.
     pub fn column(&mut self, table: usize, column: usize) -> Expr {
         if let Some(merged) = &self.tables[table].merged {
             let expr = merged[column].clone();
@@ -201,7 +230,7 @@ impl<'p, 'o> Block<'p, 'o> {
         Expr::column(reference.base + column, ty)
     }
 
-    /// As [`Block::column`], and also read after grouping.
+    /// Like [`Block::column`], for a column that is also read after grouping.
     pub fn kept_column(&mut self, table: usize, column: usize) -> Expr {
         let expr = self.column(table, column);
         expr.visit(&mut |node| {
@@ -210,6 +239,17 @@ impl<'p, 'o> Block<'p, 'o> {
             }
         });
         expr
+    }
+
+    /// Returns the slot of `ROWNUM()`, and marks it as read after grouping.
+    pub fn row_number_slot(&mut self) -> usize {
+        let slot = match self.row_number {
+            Some(slot) => slot,
+            None => self.allocate(1),
+        };
+        self.row_number = Some(slot);
+        self.keep(slot);
+        slot
     }
 
     fn keep(&mut self, slot: usize) {
@@ -267,8 +307,7 @@ impl<'p, 'o> Block<'p, 'o> {
         }
     }
 
-    /// The column that `_rowid` means: the only one of a table's primary key, or of the unique index that stands in for
-    /// it, if it is an integer.
+    /// Finds the column that `_rowid` means ([`TableRef::row_id`]).
     fn find_row_id(&self, name: &ColumnName, clause: &str) -> Result<Option<VisibleColumn>> {
         let range = match &self.on_scope {
             Some(scope) => scope.tables.clone(),
@@ -298,7 +337,7 @@ impl<'p, 'o> Block<'p, 'o> {
         Ok(found)
     }
 
-    /// The slot for a column of a query around, which `from` names in the row around.
+    /// Returns the slot for a column of the outer query, which is in slot `from` of the outer row.
     pub fn outer_slot(&mut self, from: usize, ty: &ExprType) -> usize {
         if let Some(known) = self.outer.iter().find(|reference| reference.from == from) {
             return known.to;
@@ -313,7 +352,7 @@ impl<'p, 'o> Block<'p, 'o> {
         self.outer.iter().any(|reference| reference.to == slot)
     }
 
-    /// A select alias of that name.
+    /// Finds a select alias.
     pub fn find_output<'x>(&self, outputs: &'x [Output], name: &ColumnName) -> Result<Option<&'x Output>> {
         let mut found: Option<&Output> = None;
         for output in outputs {
@@ -337,7 +376,7 @@ impl<'p, 'o> Block<'p, 'o> {
         Ok(found)
     }
 
-    /// A select alias for a bare name of ORDER BY or GROUP BY.
+    /// Finds the select alias for an unqualified name of ORDER BY or GROUP BY.
     pub fn find_alias(&self, outputs: &[Output], name: &ColumnName) -> Result<Option<usize>> {
         let found = self.find_output(outputs, name)?;
         Ok(found.and_then(|found| outputs.iter().position(|output| std::ptr::eq(output, found))))

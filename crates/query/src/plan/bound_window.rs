@@ -1,15 +1,15 @@
-//! Window functions of a block while it is bound.
+//! Window functions of a block during binding.
 
 use super::tree::WindowKey;
 use paceline_expression::{Expr, Frame, FrameBound, SortOrder, WindowCall, WindowFunction};
 use paceline_syntax::ast;
 
-/// What is known of a block's window functions while it is bound.
+/// Window functions of a block while it is bound.
 #[derive(Default)]
 pub(crate) struct Windows {
-    /// WINDOW; `None` in statements that have no window functions.
+    /// Windows of the clause WINDOW; `None` in statements that have no window functions.
     pub named: Option<Vec<ast::NamedWindow>>,
-    /// The functions, each with the slot of its result.
+    /// Functions, each with the slot of its result.
     pub calls: Vec<(WindowCall, usize)>,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct BoundWindow {
 }
 
 impl BoundWindow {
-    /// Everything that it evaluates.
+    /// Returns all expressions that it evaluates.
     pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
         let order = self.order.iter().map(|(expr, _)| expr);
         let bounds = [&self.frame.start, &self.frame.end]
@@ -37,7 +37,7 @@ impl BoundWindow {
         self.args.iter().chain(&self.partition).chain(order).chain(bounds)
     }
 
-    /// Everything that it evaluates.
+    /// Returns all expressions that it evaluates.
     pub fn exprs_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
         let order = self.order.iter_mut().map(|(expr, _)| expr);
         let bounds = [&mut self.frame.start, &mut self.frame.end]
@@ -53,7 +53,7 @@ impl BoundWindow {
             .chain(bounds)
     }
 
-    /// Keys of the sort that it needs.
+    /// Returns the keys of the sort that it needs.
     pub fn keys(&self) -> Vec<WindowKey> {
         let partition = self.partition.iter().map(|expr| (expr, SortOrder::Ascending));
         let order = self.order.iter().map(|(expr, order)| (expr, *order));

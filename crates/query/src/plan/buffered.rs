@@ -1,8 +1,8 @@
-//! Reading a table once and keeping its rows: hash tables for joins by equality, buffers for others.
+//! Join buffers: a table is read once and its rows are kept, as a hash table for joins by equality, else as a list.
 //!
-//! The rows that pass the conditions on the table alone are read by the path that is best for those, and put into a
-//! hash table by the values of the equalities with the tables before; without an equality, into a list. So an inner
-//! table costs one reading and a probe for each row before it, instead of a reading for each.
+//! The rows that pass the conditions on the table alone are read by the best path for these conditions. They are stored
+//! in a hash table by the values of the equalities with the tables before, or in a list without an equality. So an
+//! inner table costs one read, and a probe for each row before it, instead of a read for each row.
 
 use super::conditions::{Condition, SlotMap, TableSet, for_each_slot};
 use super::keys::{COST_SCANNED_ROW, COST_SEEK, Choice, TableInfo, can_hash};
@@ -10,27 +10,28 @@ use super::range::RangeCondition;
 use super::tree::{AccessPath, HashKey, JoinKind, JoinStep, StepSource, TableAccess};
 use paceline_expression::{CompareOp, Expr, ExprKind};
 
-/// Looking into a hash table.
+/// Cost of a probe of a hash table.
 const COST_PROBE: f64 = 0.1;
-/// Taking a row from it.
+/// Cost of a row that a probe returns.
 const COST_KEPT_ROW: f64 = 0.04;
-/// Putting a row into it.
+/// Cost of adding a row.
 const COST_KEEPING_ROW: f64 = 0.15;
-/// Larger tables are not kept where an index serves.
+/// Maximum number of rows of a table that is kept although an index can be used.
 const KEPT_ROWS_MAX: f64 = 2_000_000.0;
 
-/// When rows may be kept instead of read again.
+/// Conditions for keeping rows instead of reading them again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Buffering {
-    /// Wherever it is cheaper.
+    /// Rows are kept if it is cheaper.
     Free,
-    /// Where no index serves: a LIMIT may want few rows, for which a whole table need not be read.
+    /// Rows are kept if no index can be used: a LIMIT may need few rows, and then the table need not be read as a
+    /// whole.
     WithoutIndex,
-    /// As a hash table of all rows, where no index serves: rows are locked as they are found.
+    /// All rows are kept in a hash table, if no index can be used: rows are locked when they match.
     Locking,
 }
 
-/// The ways to read a table after others.
+/// Access paths of a table after others.
 #[derive(Debug)]
 pub(crate) struct Candidates {
     pub direct: Choice,
@@ -38,7 +39,7 @@ pub(crate) struct Candidates {
 }
 
 impl Candidates {
-    /// The cheaper one for so many rows before.
+    /// Returns the cheaper one for this number of rows before the table.
     pub fn best(&self, prefix_rows: f64) -> &Choice {
         match &self.kept {
             Some(kept) if kept.total(prefix_rows) < self.direct.total(prefix_rows) => kept,
@@ -48,7 +49,7 @@ impl Candidates {
 }
 
 impl TableInfo<'_> {
-    /// The ways to read this table for the conditions that the available tables allow to use.
+    /// Returns the access paths of this table for the conditions that need only available tables.
     pub fn candidates(
         &self,
         number: usize,
@@ -125,7 +126,7 @@ impl TableInfo<'_> {
 }
 
 impl Choice {
-    /// Reading all rows.
+    /// Returns the scan of all rows.
     pub fn all(rows: f64) -> Self {
         Choice {
             path: AccessPath::All,
@@ -138,7 +139,7 @@ impl Choice {
     }
 }
 
-/// The equalities between an expression over the table and one over those before, one for each expression.
+/// Returns the equalities between an expression over the table and one over the tables before, one for each expression.
 fn hash_keys(conditions: &[&Condition], own: TableSet, available: TableSet, slots: &SlotMap) -> Vec<HashKey> {
     let mut keys: Vec<HashKey> = Vec::new();
     for condition in conditions {
@@ -156,7 +157,7 @@ fn hash_keys(conditions: &[&Condition], own: TableSet, available: TableSet, slot
         }
         for (inner, outer) in [(left, right), (right, left)] {
             let outer_tables = slots.tables(outer);
-            // The hash table is made once a statement.
+            // The hash table is filled once per statement.
             if slots.reads_only(inner, own)
                 && outer_tables != 0
                 && outer_tables & !available == 0
@@ -180,13 +181,13 @@ fn hash_keys(conditions: &[&Condition], own: TableSet, available: TableSet, slot
     keys
 }
 
-/// Whether a condition is on this table alone and holds for the same rows throughout the statement: then it is checked
-/// when the rows are kept, and not again.
+/// Returns whether a condition reads only this table and has the same result throughout the statement. Then it is
+/// checked only when the rows are kept.
 pub(super) fn is_fixed(condition: &Condition, own: TableSet, slots: &SlotMap) -> bool {
     condition.stable && slots.reads_only(&condition.expr, own) && !reads_variable(&condition.expr)
 }
 
-/// Whether a path leads to the same rows throughout the statement.
+/// Returns whether a path has the same rows throughout the statement.
 fn is_fixed_path(path: &AccessPath) -> bool {
     let is_fixed = |expr: &Expr| {
         let mut reads_row = false;
@@ -207,7 +208,7 @@ fn is_fixed_path(path: &AccessPath) -> bool {
     }
 }
 
-/// A variable may be assigned while the statement runs.
+/// Returns whether an expression reads a variable, which may be assigned while the statement runs.
 fn reads_variable(expr: &Expr) -> bool {
     expr.any(&mut |node| matches!(node.kind, ExprKind::UserVariable(_)))
 }

@@ -1,4 +1,4 @@
-//! Plans of the statements that change rows.
+//! Plans of statements that change rows.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,39 +10,38 @@ use super::tree::{QueryPlan, SelectPlan};
 use paceline_catalog::TableDefinition;
 use paceline_expression::Expr;
 
-/// INSERT and REPLACE.
+/// Plan of INSERT or REPLACE.
 #[derive(Debug)]
 pub struct InsertPlan {
     pub replace: bool,
     pub ignore: bool,
     pub table: Arc<TableDefinition>,
-    /// The columns that get values, in the order of the values.
+    /// Columns that get values, in the order of the values.
     pub columns: Vec<usize>,
     pub source: InsertRows,
-    /// What each column of the table gets when it is not named.
+    /// Defaults of the table's columns.
     pub defaults: Vec<DefaultPlan>,
     pub on_duplicate: Vec<AssignmentPlan>,
-    /// Where values of the query go that are behind those for the table: what ON DUPLICATE KEY UPDATE reads of its
-    /// tables.
+    /// Slots for the values of the query after those for the table: the columns that ON DUPLICATE KEY UPDATE reads.
     pub source_slots: Range<usize>,
-    /// With ON DUPLICATE KEY UPDATE: what follows from a change, as in [`UpdateTarget`].
+    /// With ON DUPLICATE KEY UPDATE: values derived from a change, as in [`UpdateTarget`].
     pub on_update: Vec<AssignmentPlan>,
-    /// Whether the query that gives the rows reads a table that the statement changes.
+    /// Whether the query for the rows reads a table that the statement changes.
     pub reads_changed: bool,
-    /// Whether values name columns of the row that they are for.
+    /// Whether values refer to columns of their own row.
     pub reads_row: bool,
-    /// Generated columns, in the order in which they are made.
+    /// Generated columns, in the order of their computation.
     pub generated: Vec<AssignmentPlan>,
     pub checks: Vec<CheckPlan>,
     pub returning: Option<Vec<Expr>>,
-    /// Slots of the row that values are evaluated on.
+    /// Number of slots of the row on which values are evaluated.
     pub slot_count: usize,
 }
 
-/// Where the rows come from.
+/// Source of the rows of an INSERT.
 #[derive(Debug)]
 pub enum InsertRows {
-    /// VALUES; `None` is DEFAULT.
+    /// VALUES. `None` is DEFAULT.
     Values(Vec<Vec<Option<Expr>>>),
     /// A query.
     Query(Arc<QueryPlan>),
@@ -50,12 +49,12 @@ pub enum InsertRows {
     File,
 }
 
-/// What a column gets when it is not named.
+/// Value of a column that the statement does not name.
 #[derive(Debug, Clone)]
 pub enum DefaultPlan {
-    /// There is no default: 1364 in strict mode, else the type's zero.
+    /// No default: 1364 in strict mode, otherwise the type's zero.
     None,
-    /// This value, of the column's type already.
+    /// This value, which has the column's type.
     Value(Value),
     /// An expression over the row.
     Expr(Expr),
@@ -66,43 +65,43 @@ pub enum DefaultPlan {
 /// `column = value`.
 #[derive(Debug, Clone)]
 pub struct AssignmentPlan {
-    /// The column's offset in the table.
+    /// Offset of the column in the table.
     pub column: usize,
     pub value: Expr,
 }
 
-/// A check constraint.
+/// A check constraint of a table.
 #[derive(Debug, Clone)]
 pub struct CheckPlan {
     pub name: String,
-    /// Over the table's columns in slots from 0.
+    /// Condition over the table's columns in slots from 0.
     pub condition: Expr,
 }
 
-/// UPDATE.
+/// Plan of UPDATE.
 #[derive(Debug)]
 pub struct UpdatePlan {
     pub ignore: bool,
-    /// Selects the rows; LIMIT is in it.
+    /// Search for the rows, with the LIMIT.
     pub select: Box<SelectPlan>,
     pub targets: Vec<UpdateTarget>,
     /// Whether a subquery reads a table that the statement changes.
     pub reads_changed: bool,
-    /// Whether the rows have an order, given by an index or not.
+    /// Whether the rows have an order, by an index or by sorting.
     pub is_ordered: bool,
 }
 
 /// A table that is updated.
 #[derive(Debug)]
 pub struct UpdateTarget {
-    /// Which of the select's tables.
+    /// Index in the tables of the search.
     pub table: usize,
-    /// Its first slot.
+    /// First slot of the table.
     pub base: usize,
     pub definition: Arc<TableDefinition>,
     pub assignments: Vec<AssignmentPlan>,
-    /// What follows from a change: columns with ON UPDATE CURRENT_TIMESTAMP that are not assigned, and the expression
-    /// that gives the time; then generated columns.
+    /// Values derived from a change: columns with ON UPDATE CURRENT_TIMESTAMP that are not assigned, with the
+    /// expression of the time; then generated columns.
     pub on_update: Vec<AssignmentPlan>,
     pub checks: Vec<CheckPlan>,
     /// Slots of the joined row that assignments read with their trailing blanks, and how many characters they then have.
@@ -110,7 +109,7 @@ pub struct UpdateTarget {
 }
 
 impl UpdateTarget {
-    /// Whether a column is assigned.
+    /// Returns whether a column is assigned.
     pub fn assigns(&self, column: usize) -> bool {
         self.assignments
             .iter()
@@ -118,46 +117,46 @@ impl UpdateTarget {
     }
 }
 
-/// DELETE.
+/// Plan of DELETE.
 #[derive(Debug)]
 pub struct DeletePlan {
-    /// Rows that foreign keys keep are passed over.
+    /// Whether rows that foreign keys protect are skipped.
     pub ignore: bool,
-    /// Whether it has a WHERE.
+    /// Whether the statement has a WHERE.
     pub has_where: bool,
-    /// Selects the rows.
+    /// Search for the rows.
     pub select: Box<SelectPlan>,
-    /// The tables whose rows go: which of the select's tables, and what they are.
+    /// Tables whose rows are deleted: the index in the tables of the search, and the definition.
     pub targets: Vec<(usize, Arc<TableDefinition>)>,
     /// Whether a subquery reads a table that the statement changes.
     pub reads_changed: bool,
     pub returning: Option<Vec<Expr>>,
 }
 
-/// LOAD DATA.
+/// Plan of LOAD DATA.
 #[derive(Debug)]
 pub struct LoadPlan {
-    /// How the rows go in.
+    /// Insertion of the rows.
     pub insert: InsertPlan,
-    /// Where a line's fields go, in order.
+    /// Targets of a line's fields, in order.
     pub targets: Vec<LoadTarget>,
     /// `SET`.
     pub assignments: Vec<AssignmentPlan>,
-    /// How the file holds rows.
+    /// Format of the file.
     pub format: RowFormat,
-    /// How many lines are passed over.
+    /// Number of lines to skip.
     pub ignore_lines: u64,
-    /// The current time.
+    /// Expression of the current time.
     pub now: Expr,
-    /// Whether the separators are such that MariaDB warns of them.
+    /// Whether MariaDB warns about the separators (1638).
     pub odd_separators: bool,
 }
 
-/// Where a field goes.
+/// Target of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LoadTarget {
-    /// To a column of the table.
+    /// A column of the table.
     Column(usize),
-    /// To a user variable, in lower case.
+    /// A user variable, in lower case.
     Variable(String),
 }

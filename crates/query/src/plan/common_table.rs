@@ -1,8 +1,8 @@
-//! Common table expressions, while the queries that see them are bound.
+//! Common table expressions while the queries that can name them are bound.
 //!
-//! Within its own definition a recursive table has the rows of the last round. As in MariaDB, a SELECT there names it
-//! once, not in a subquery of an expression, not on the inner side of an outer join, and does not sum up what it reads;
-//! in a derived table it may.
+//! Within its own definition a recursive table has the rows of the last round. As in MariaDB, a SELECT there may name
+//! it only once, not in a subquery of an expression, not on the inner side of an outer join, and without aggregates; in
+//! a derived table it may.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::tree::{QueryBody, QueryPlan, TableSource};
 use crate::error::{Error, Result};
 use paceline_expression::ExprType;
 
-/// Which common table expressions a query sees, innermost first.
+/// Common table expressions that a query can name, innermost first.
 #[derive(Clone, Default)]
 pub(crate) struct CommonTables(Option<Rc<CommonTable>>);
 
@@ -29,9 +29,9 @@ pub(crate) struct CommonTable {
 
 #[derive(Clone)]
 pub(crate) enum CommonTableKind {
-    /// Its plan, shared by all references: it is materialised once.
+    /// A planned query. All references share it, so it is computed once.
     Planned(Arc<QueryPlan>),
-    /// Inside its own definition.
+    /// A recursive table within its own definition.
     Recursive(u64),
 }
 
@@ -60,7 +60,7 @@ impl CommonTables {
         std::iter::successors(self.0.as_deref(), |table| table.next.0.as_deref())
     }
 
-    /// The recursive tables in whose definition the query stands: their names and numbers.
+    /// Returns names and numbers of the recursive tables whose definition contains the query.
     fn recursive(&self) -> impl Iterator<Item = (&str, u64)> {
         self.iter().filter_map(|table| match table.kind {
             CommonTableKind::Recursive(number) => Some((table.name.as_str(), number)),
@@ -68,10 +68,10 @@ impl CommonTables {
         })
     }
 
-    /// Looks at a subquery of an expression.
+    /// Checks a subquery of an expression.
     ///
     /// # Errors
-    /// 4008 when it reads a recursive table.
+    /// 4008 if it reads a recursive table.
     pub fn check_subquery(&self, plan: &QueryPlan) -> Result<()> {
         match self.recursive().find(|(_, number)| reads(plan, *number) > 0) {
             Some((name, _)) => Err(not_compliant(name)),
@@ -79,10 +79,10 @@ impl CommonTables {
         }
     }
 
-    /// Looks at the FROM of a SELECT.
+    /// Checks the FROM of a SELECT.
     ///
     /// # Errors
-    /// 4008 when it reads a recursive table twice, or on the inner side of an outer join.
+    /// 4008 if it reads a recursive table twice, or on the inner side of an outer join.
     pub fn check_from(&self, tables: &[TableRef]) -> Result<()> {
         for (name, number) in self.recursive() {
             let is_optional = |table: &TableRef| {
@@ -104,7 +104,7 @@ pub(crate) fn not_compliant(name: &str) -> Error {
     Error::new(ER_NOT_STANDARD_COMPLIANT_RECURSIVE, &[&name])
 }
 
-/// How often a SELECT reads a recursive table; of several under set operations, the one that does most often.
+/// Returns how often a SELECT reads a recursive table; for set operations the maximum of their SELECTs.
 fn reads(plan: &QueryPlan, number: u64) -> usize {
     match &plan.body {
         QueryBody::Select(select) => {
@@ -131,7 +131,7 @@ fn source_reads(source: &TableSource, number: u64) -> usize {
     }
 }
 
-/// Adds the derived tables within a query that read a recursive table.
+/// Adds the ids of all derived tables within a query that read a recursive table.
 pub(crate) fn add_readers(plan: &QueryPlan, number: u64, readers: &mut Vec<u64>) {
     match &plan.body {
         QueryBody::Select(select) => {

@@ -1,28 +1,28 @@
-//! Conditions taken apart: conjuncts, the tables that each needs, and which of them refuse NULLs.
+//! Analysis of conditions: conjuncts, the tables that each reads, and whether they reject NULLs.
 
 use paceline_expression::{CompareOp, Comparison, Expr, ExprKind, ExprType, Truth};
 
-/// A set of a block's tables: bit n is table n.
+/// Set of a block's tables: bit n is table n.
 pub(crate) type TableSet = u64;
 
-/// One conjunct and the tables that it reads.
+/// A conjunct and the tables that it reads.
 #[derive(Debug, Clone)]
 pub(crate) struct Condition {
     pub expr: Expr,
     pub tables: TableSet,
-    /// Whether it holds for the same rows whenever it is evaluated; else it waits for all tables, and is evaluated once
-    /// for each joined row.
+    /// Whether it has the same result for the same row at each evaluation. Otherwise it is evaluated after all tables,
+    /// once for each joined row.
     pub stable: bool,
 }
 
 impl Condition {
-    /// Whether one evaluation tells for the whole query.
+    /// Returns whether a single evaluation is sufficient for the whole query.
     pub fn is_constant(&self) -> bool {
         self.tables == 0 && self.stable
     }
 }
 
-/// Which table each slot of a block belongs to.
+/// Table of each slot of a block.
 #[derive(Debug, Default)]
 pub(crate) struct SlotMap(Vec<Option<u8>>);
 
@@ -37,7 +37,7 @@ impl SlotMap {
         SlotMap(map)
     }
 
-    /// The tables that an expression reads.
+    /// Returns the tables that an expression reads.
     pub fn tables(&self, expr: &Expr) -> TableSet {
         let mut set = 0;
         for_each_slot(expr, &mut |slot| {
@@ -48,7 +48,7 @@ impl SlotMap {
         set
     }
 
-    /// Whether an expression reads these tables and nothing else: no column of a query around the block either.
+    /// Returns whether an expression reads exactly these tables, and no column of an outer query.
     pub fn reads_only(&self, expr: &Expr, tables: TableSet) -> bool {
         let mut only = self.tables(expr) == tables;
         for_each_slot(expr, &mut |slot| only &= self.table_of(slot).is_some());
@@ -66,7 +66,7 @@ impl SlotMap {
     }
 }
 
-/// Calls `visit` for every slot that an expression reads, those that its subqueries read included.
+/// Calls `visit` for each slot that an expression reads, including those that its subqueries read.
 pub(crate) fn for_each_slot(expr: &Expr, visit: &mut dyn FnMut(usize)) {
     expr.visit(&mut |node| match &node.kind {
         ExprKind::Column(slot) => visit(*slot),
@@ -79,7 +79,7 @@ pub(crate) fn for_each_slot(expr: &Expr, visit: &mut dyn FnMut(usize)) {
     });
 }
 
-/// Splits a condition at AND; what all alternatives of an OR have in common is taken out of it; comparisons of rows are
+/// Splits a condition at AND. Common conjuncts of an OR's alternatives are moved out of it, and equalities of rows are
 /// split into those of their elements.
 pub(crate) fn split_and(expr: Expr, out: &mut Vec<Expr>) {
     match expr.kind {
@@ -134,11 +134,10 @@ pub(crate) fn split_and(expr: Expr, out: &mut Vec<Expr>) {
     }
 }
 
-/// An OR of more alternatives, or alternatives of more conjuncts, are left as they are: they are compared with each
-/// other.
+/// Maximum number of an OR's alternatives, and of the conjuncts of one, that are compared with each other.
 const ALTERNATIVES_MAX: usize = 64;
 
-/// Splits an OR into what all alternatives have in common and the OR of the rest: `(a AND b) OR (a AND c)` is
+/// Splits an OR into the common conjuncts of all alternatives and the OR of the rest: `(a AND b) OR (a AND c)` becomes
 /// `a AND (b OR c)`.
 fn split_or(alternatives: Vec<Expr>, ty: ExprType, out: &mut Vec<Expr>) {
     let whole = |alternatives, ty| Expr {
@@ -186,7 +185,7 @@ fn split_or(alternatives: Vec<Expr>, ty: ExprType, out: &mut Vec<Expr>) {
         return out.push(whole(alternatives, ty));
     }
     out.extend(common);
-    // An alternative of which nothing is left holds whenever the common part does.
+    // An alternative without other conjuncts holds whenever the common part does.
     if rest.iter().all(|parts| !parts.is_empty()) {
         let rest = rest.into_iter().map(|mut parts| match parts.len() {
             1 => parts.remove(0),
@@ -200,8 +199,8 @@ fn split_or(alternatives: Vec<Expr>, ty: ExprType, out: &mut Vec<Expr>) {
     }
 }
 
-/// Whether a condition cannot be true on a row where all columns of these tables are NULL. Then an outer join whose
-/// inner side they are gives the same as an inner join.
+/// Returns whether a condition cannot be true on a row in which all columns of these tables are NULL. Then an outer
+/// join with these tables on its inner side has the result of an inner join.
 pub(crate) fn rejects_nulls(expr: &Expr, slots: &SlotMap, tables: TableSet) -> bool {
     match &expr.kind {
         ExprKind::And(parts) => parts.iter().any(|part| rejects_nulls(part, slots, tables)),
@@ -220,7 +219,7 @@ pub(crate) fn rejects_nulls(expr: &Expr, slots: &SlotMap, tables: TableSet) -> b
     }
 }
 
-/// Whether an expression is NULL when all columns of these tables are.
+/// Returns whether an expression is NULL if all columns of these tables are.
 fn null_if_nulls(expr: &Expr, slots: &SlotMap, tables: TableSet) -> bool {
     let all = |expr: &Expr| null_if_nulls(expr, slots, tables);
     match &expr.kind {
@@ -251,7 +250,7 @@ fn null_if_nulls(expr: &Expr, slots: &SlotMap, tables: TableSet) -> bool {
     }
 }
 
-/// The conjunction of conditions, or none for no conditions.
+/// Returns the truth of a literal condition, where NULL counts as false; `None` for any other expression.
 pub(crate) fn literal_truth(expr: &Expr) -> Option<bool> {
     use paceline_types::Value;
     match expr.as_literal()? {

@@ -1,14 +1,14 @@
-//! Reads an index alone where its entries hold all columns that are wanted.
+//! Covering indexes: reads of an index without its rows, if the entries contain all used columns.
 //!
-//! An entry is there exactly as long as its row is, in every snapshot: it needs no look at the row. What it holds are
-//! its index's columns and those of the row's key, but for text, whose sort keys do not tell it.
+//! In every snapshot an entry exists exactly if its row does, so the row need not be read. The entry contains the
+//! columns of its index and of the row's key, except for text, which does not follow from its sort key.
 //!
-//! A condition on such text need not be checked where the index itself looks for the value, with equalities of all
+//! A condition on such text need not be checked if the index itself is searched for the value, with equalities of all
 //! columns before it:
 //!
 //! ```text
 //!   KEY (status, created)       status = 'paid' AND created > '2024-01-01'
-//!                               └ looked for ┘     └ read from the entry ┘
+//!                               └ searched  ┘      └ read from the entry ┘
 //! ```
 
 use paceline_types::key_reader::determines_value;
@@ -22,7 +22,7 @@ use super::tree::{
 use paceline_catalog::TableDefinition;
 use paceline_expression::{CompareOp, Comparison, Correlation, Expr, ExprKind};
 
-/// Lets the accesses of a plan whose index holds all that is wanted do without rows.
+/// Makes accesses of a plan read entries only, if their index contains all used columns.
 pub(crate) fn read_keys_alone(select: &mut SelectPlan, infos: &[TableInfo<'_>]) {
     let padded = select.tables.iter().any(|table| !table.padding.is_empty());
     if select.read != ReadMode::Snapshot || select.keep_row_handles || padded {
@@ -40,7 +40,7 @@ pub(crate) fn read_keys_alone(select: &mut SelectPlan, infos: &[TableInfo<'_>]) 
     });
 }
 
-/// A scan of all rows of one table in any order reads the shortest index that holds what is wanted.
+/// Makes a scan of one table in any order read the shortest index that contains the used columns.
 fn prefer_small_index(select: &mut SelectPlan, infos: &[TableInfo<'_>]) {
     let [
         JoinStep {
@@ -84,10 +84,10 @@ fn prefer_small_index(select: &mut SelectPlan, infos: &[TableInfo<'_>]) {
     }
 }
 
-/// The slots that a plan reads besides the conditions of its steps.
+/// Slots that a plan reads besides the conditions of its steps.
 struct ReadSlots {
     slots: Vec<usize>,
-    /// Whether it cannot be told.
+    /// Whether the slots are unknown, so that all may be read.
     all: bool,
 }
 
@@ -138,8 +138,8 @@ impl ReadSlots {
         }
     }
 
-    /// Adds what a step's conditions read of the tables before it. What they read of its own table is looked at where
-    /// that is read.
+    /// Adds the slots that a step's conditions read of the tables before it. Those of its own table are checked with
+    /// the access to that table.
     fn add_of_others(&mut self, conditions: &[Expr], own: &std::ops::Range<usize>) {
         let mut read = ReadSlots {
             slots: Vec::new(),
@@ -173,7 +173,7 @@ impl ReadSlots {
     fn add(&mut self, expr: &Expr) {
         expr.visit(&mut |node| match &node.kind {
             ExprKind::Column(slot) => self.slots.push(*slot),
-            // It names its columns by itself.
+            // The subquery has a list of its slots.
             ExprKind::ScalarSubquery(subquery)
             | ExprKind::Exists { subquery, .. }
             | ExprKind::Quantified { subquery, .. } => {
@@ -184,7 +184,7 @@ impl ReadSlots {
     }
 }
 
-/// How the entries of an access's index answer, if they do.
+/// Returns the read of an access's entries without rows; `None` if it is impossible.
 fn covering(
     select: &SelectPlan,
     wanted: &ReadSlots,
@@ -233,7 +233,7 @@ fn covering(
             let is_same = |subject: &Expr, value: &Expr| {
                 own(subject) == Some(*column) && super::same_expr::same_expr(value, &assumed.value)
             };
-            // Each equality of a column stands once.
+            // Each equality of a column is included once.
             *by == assumed.by && (is_same(left, right) || is_same(right, left))
         })
     };
@@ -273,7 +273,7 @@ fn covering(
     })
 }
 
-/// The equalities of an index's first columns that its path looks for, as far as whole columns go.
+/// Returns the equalities of an index's first columns for which its path searches, up to the first prefix of a column.
 fn equalities(
     definition: &TableDefinition,
     index: usize,
@@ -311,7 +311,7 @@ fn equalities(
     found
 }
 
-/// `column = value`, where a condition asks for that and for nothing else of the column.
+/// Returns `column = value`, if a condition requires exactly this of the column.
 fn only_equality(condition: &RangeCondition, column: usize) -> Option<(&Comparison, &Expr)> {
     let parts = match condition {
         RangeCondition::And(parts) => &parts[..],
@@ -329,7 +329,7 @@ fn only_equality(condition: &RangeCondition, column: usize) -> Option<(&Comparis
                 _ => return None,
             },
             RangeCondition::Column { .. } => {}
-            // It may say something of the column.
+            // It may contain another condition on the column.
             RangeCondition::And(_) | RangeCondition::Or(_) => return None,
         }
     }

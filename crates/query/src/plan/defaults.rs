@@ -1,5 +1,4 @@
-//! What a table's definition gives its rows: defaults, ON UPDATE CURRENT_TIMESTAMP, generated columns, check
-//! constraints.
+//! Expressions of a table's definition: defaults, ON UPDATE CURRENT_TIMESTAMP, generated columns, check constraints.
 
 use std::sync::Arc;
 
@@ -13,7 +12,7 @@ use paceline_catalog::{ColumnDefault, TableDefinition};
 use paceline_expression::{Expr, ExprType};
 use paceline_syntax::parse_expression;
 
-/// A column's default as an expression over the table's columns in slots from 0; `None` if it has none.
+/// Returns a column's default as an expression over the table's columns in slots from 0; `None` without a default.
 pub(super) fn column_default(
     planner: &Planner<'_>,
     table: &Arc<TableDefinition>,
@@ -74,7 +73,7 @@ pub(super) fn check_plans(planner: &Planner<'_>, table: &Arc<TableDefinition>) -
     Ok(plans)
 }
 
-/// What ON UPDATE CURRENT_TIMESTAMP gives the columns that a statement does not assign.
+/// Returns the assignments by ON UPDATE CURRENT_TIMESTAMP to the columns that a statement does not assign.
 pub(super) fn on_update_plans(
     planner: &Planner<'_>,
     table: &TableDefinition,
@@ -94,7 +93,7 @@ pub(super) fn on_update_plans(
     Ok(plans)
 }
 
-/// The generated columns of a table whose columns are in slots from `base`.
+/// Returns the assignments to the generated columns of a table whose columns are in slots from `base`.
 pub(super) fn generated_plans(
     planner: &Planner<'_>,
     table: &Arc<TableDefinition>,
@@ -111,7 +110,7 @@ pub(super) fn generated_plans(
     Ok(plans)
 }
 
-/// Binds an expression that the catalog keeps as text.
+/// Binds an expression that the catalog stores as text.
 fn bind_text(planner: &Planner<'_>, table: &Arc<TableDefinition>, text: &str) -> Result<Expr> {
     let expr = parse_expression(text)?;
     let mut block = Block::new(planner, None);

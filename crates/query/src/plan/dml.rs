@@ -1,9 +1,9 @@
 //! INSERT, REPLACE, UPDATE and DELETE.
 //!
-//! UPDATE and DELETE are a SELECT of the rows to change, under exclusive locks, that keeps where each row is; what is
-//! done with them is the executor's. INSERT builds its rows in slots `0..n` of one row buffer, `n` being the table's
-//! columns, so that a value may name a column before it; ON DUPLICATE KEY UPDATE sees the row that is there in the same
-//! slots, and the new one (`VALUES(c)`) in `n..2n`.
+//! UPDATE and DELETE are a SELECT of the rows to change, under exclusive locks, that keeps the location of each row.
+//! INSERT builds its rows in slots `0..n` of one row buffer, where `n` is the number of the table's columns, so a value
+//! may name an earlier column. For ON DUPLICATE KEY UPDATE these slots contain the existing row, and `n..2n` the new
+//! one (`VALUES(c)`).
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ fn padded_slots(select: &SelectPlan) -> Vec<(usize, usize)> {
     select.tables.iter().flat_map(of_table).collect()
 }
 
-/// Quotients keep their digits, in the plan and in the one that may run instead.
+/// Makes quotients keep their digits, in the plan and in its alternative.
 pub(super) fn keep_digits(select: &mut SelectPlan) {
     select.unrounded = !keeps_rows(select);
     if let Some(otherwise) = &mut select.otherwise {
@@ -52,8 +52,8 @@ pub(super) fn keep_digits(select: &mut SelectPlan) {
     }
 }
 
-/// Whether MariaDB makes a query's rows in a temporary table first, whose columns hold of a quotient what its type
-/// shows. It does so for an INSERT that reads its own table as well.
+/// Returns whether MariaDB first stores a query's rows in a temporary table, whose columns have only those digits of a
+/// quotient that its type shows. It also does so for an INSERT that reads its own table.
 fn keeps_rows(select: &SelectPlan) -> bool {
     let groups = select
         .aggregation
@@ -121,7 +121,7 @@ impl Planner<'_> {
             let value = bind_assigned(&mut block, 0, column, &assignment.value, "UPDATE")?;
             on_duplicate.push(AssignmentPlan { column, value });
         }
-        // RETURNING reads the row alone.
+        // RETURNING reads only the row.
         block.tables.truncate(tables);
         block.visible.truncate(names);
         let mut on_update = Vec::new();
@@ -136,7 +136,7 @@ impl Planner<'_> {
         if !reads_target && self.reads(&table) && matches!(source, InsertRows::Values(_)) {
             return Err(Error::new(ER_UPDATE_TABLE_USED, &[&table.name(), &"INSERT"]));
         }
-        // Both tell of rows that were there.
+        // Both read existing rows.
         if !insert.on_duplicate.is_empty() || !insert.returning.is_empty() {
             let usage = TableUsage {
                 select: true,
@@ -315,7 +315,7 @@ impl Planner<'_> {
         let reads_changed = self.reads_changed();
         block.note_read(match delete.targets.is_empty() {
             true => &numbers,
-            // Of several tables each is read.
+            // With several tables each one is read.
             false => &[],
         });
         let select = changing_select(block, from, bound)?;
@@ -333,7 +333,8 @@ impl Planner<'_> {
     }
 }
 
-/// 1706 where a table is updated under two names, one of which would take a row from where the other finds it.
+/// Returns 1706 if a table is updated under two names, and the change under one of them would move rows that are found
+/// under the other.
 fn check_shared_keys(block: &Block<'_, '_>, targets: &[UpdateTarget]) -> Result<()> {
     for one in targets {
         let same = |other: &&UpdateTarget| {
@@ -359,7 +360,7 @@ fn check_shared_keys(block: &Block<'_, '_>, targets: &[UpdateTarget]) -> Result<
     Ok(())
 }
 
-/// 4140 for a column that is assigned twice at once.
+/// Returns 4140 for a column that is assigned twice.
 fn check_assigned_once(block: &Block<'_, '_>, targets: &[UpdateTarget]) -> Result<()> {
     for target in targets {
         let columns = target.assignments.iter().map(|assignment| assignment.column);
@@ -374,7 +375,7 @@ fn check_assigned_once(block: &Block<'_, '_>, targets: &[UpdateTarget]) -> Resul
     Ok(())
 }
 
-/// Whether one of the conditions says that an expression is equal to a constant.
+/// Returns whether one of the conditions requires that an expression equals a constant.
 fn is_fixed(key: &Expr, conditions: &[Expr]) -> bool {
     conditions.iter().any(|condition| match &condition.kind {
         ExprKind::Compare {
@@ -390,7 +391,7 @@ fn is_fixed(key: &Expr, conditions: &[Expr]) -> bool {
     })
 }
 
-/// What UPDATE or DELETE says of the rows that it changes.
+/// Binds the clauses of an UPDATE or DELETE that select rows.
 fn bind_clauses(
     block: &mut Block<'_, '_>,
     number: u32,
@@ -419,7 +420,10 @@ fn bind_clauses(
         having: Vec::new(),
         windows: Vec::new(),
         order,
-        limit: Limit { count, offset: None },
+        limit: Limit {
+            count,
+            ..Limit::default()
+        },
         straight: false,
         distinct: false,
         count_found_rows: false,
@@ -430,7 +434,7 @@ fn bind_clauses(
     })
 }
 
-/// The SELECT of the rows that UPDATE or DELETE changes.
+/// Returns the SELECT of the rows that an UPDATE or DELETE changes.
 fn changing_select(
     block: Block<'_, '_>,
     from: Option<FromNode>,
@@ -449,8 +453,8 @@ fn changing_select(
 }
 
 impl Block<'_, '_> {
-    /// Notes which tables an UPDATE or DELETE reads: those of which a column is named, and those that are not among the
-    /// changed ones. It comes later than with a SELECT, so that what subqueries read can be told apart.
+    /// Records the tables that an UPDATE or DELETE reads: those with a named column, and those that it does not change.
+    /// This is done later than for a SELECT, so that the tables read by subqueries are known separately.
     fn note_read(&self, changed: &[usize]) {
         let usage = TableUsage {
             select: true,

@@ -1,15 +1,15 @@
 //! Conditions that are checked before the whole row is decoded.
 //!
-//! Decoding is a large part of what a scan costs: a DECIMAL takes as long as the step to the next row. Where the first
-//! conditions of a table read only some of the wanted columns, the others are decoded for the rows that pass alone.
-//! Conditions keep their order.
+//! Decoding is a large part of the cost of a scan: a DECIMAL takes as long as the step to the next row. If the first
+//! conditions of a table read only some of the used columns, the other columns are decoded only for rows that pass. The
+//! order of the conditions does not change.
 
 use super::tree::{
     EarlyConditions, JoinKind, JoinStep, ReadMode, SelectPlan, StepSource, TableInstance, TableSource,
 };
 use paceline_expression::{Expr, ExprKind};
 
-/// Sets [`super::tree::TableAccess::early`] where it saves work. The columns that are read must be known.
+/// Sets [`super::tree::TableAccess::early`] if it saves work. The used columns must be known.
 pub(crate) fn check_early(select: &mut SelectPlan) {
     if select.read != ReadMode::Snapshot || select.keep_row_handles {
         return;
@@ -49,7 +49,7 @@ fn early(table: &TableInstance, conditions: &[Expr]) -> Option<EarlyConditions> 
     let mut number = 0;
     for condition in conditions {
         let read = columns_of(table, condition);
-        // What reads no more columns is checked with those before it.
+        // A condition that reads no more columns is checked with those before it.
         if number > 0 && read.iter().any(|column| !columns.contains(column)) {
             break;
         }
@@ -69,7 +69,7 @@ fn early(table: &TableInstance, conditions: &[Expr]) -> Option<EarlyConditions> 
     })
 }
 
-/// The columns of a table that a condition reads.
+/// Returns the columns of a table that a condition reads.
 fn columns_of(table: &TableInstance, condition: &Expr) -> Vec<usize> {
     let mut slots: Vec<usize> = Vec::new();
     condition.visit(&mut |node| match &node.kind {

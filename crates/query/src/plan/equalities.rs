@@ -1,8 +1,8 @@
-//! Conditions that follow from others: `a = b AND b = 5` has `a = 5` as well, and an OR says something about each of
-//! its tables alone.
+//! Conditions that follow from others: `a = b AND b = 5` implies `a = 5`, and an OR implies a condition on each of its
+//! tables.
 //!
-//! What follows changes no result. It gives the optimizer more indexes to use, more orders of tables to try, and rows
-//! that go early.
+//! Implied conditions do not change the result. They give the optimizer more usable indexes and more join orders, and
+//! they drop rows early.
 //!
 //! ```text
 //!   a = b, b = c          a = c                     columns that are equal by one rule are a class; each pair of tables gets its condition
@@ -16,10 +16,10 @@ use paceline_types::{Collation, DataType};
 use super::conditions::{Condition, SlotMap, TableSet};
 use paceline_expression::{CompareOp, Comparison, Expr, ExprKind, ExprType};
 
-/// Columns of one class, at most: each pair of tables becomes a condition.
+/// Maximum number of columns of a class: each pair of tables becomes a condition.
 const CLASS_MAX: usize = 12;
 
-/// Values that are equal by the rules among such are equal in every comparison among such.
+/// Kind of comparison. Values that are equal by one rule of a kind are equal by all rules of this kind.
 #[derive(Clone, Copy, PartialEq)]
 enum Domain {
     Integer,
@@ -29,17 +29,17 @@ enum Domain {
     Text(Collation),
 }
 
-/// Columns that are equal to each other.
+/// A class of columns that are equal to each other.
 struct Class {
     domain: Domain,
     by: Comparison,
-    /// Their slots and types.
+    /// Slots and types of the columns.
     columns: Vec<(usize, ExprType)>,
-    /// What they are equal to as well, in a comparison by this rule.
+    /// Constant that they are equal to, with the rule of the comparison.
     constant: Option<(Expr, Comparison)>,
 }
 
-/// `left = right` of columns or of a column and a constant.
+/// `left = right` of two columns, or of a column and a constant.
 struct Equality<'c> {
     left: (usize, &'c ExprType),
     right: &'c Expr,
@@ -47,7 +47,7 @@ struct Equality<'c> {
     by: &'c Comparison,
 }
 
-/// Adds the equalities on these tables that follow from those that are there.
+/// Adds the equalities on these tables that follow from the given ones.
 pub(super) fn add_equalities(conditions: &mut Vec<Condition>, slots: &SlotMap, tables: TableSet) {
     let mut classes: Vec<Class> = Vec::new();
     let (mut pairs, mut constants) = (Vec::new(), Vec::new());
@@ -116,7 +116,7 @@ impl Class {
     }
 }
 
-/// Puts two columns into one class.
+/// Merges the classes of two columns.
 fn unite(classes: &mut Vec<Class>, equality: &Equality<'_>, right: usize) {
     let find = |classes: &[Class], slot: usize| {
         classes
@@ -142,8 +142,7 @@ fn unite(classes: &mut Vec<Class>, equality: &Equality<'_>, right: usize) {
     }
 }
 
-/// The equality of a condition, with a column on its left: both ways round where both sides are columns of the block's
-/// tables, one is enough.
+/// Returns the equality of a condition, with a column on the left.
 fn equality_of<'c>(condition: &'c Condition, slots: &SlotMap) -> Option<Equality<'c>> {
     let ExprKind::Compare {
         op: CompareOp::Eq,
@@ -200,7 +199,7 @@ fn equality(left: Expr, right: Expr, by: Comparison) -> Expr {
     Expr { kind, ty }
 }
 
-/// Adds what an OR over several tables says about each of these alone.
+/// Adds the conditions on single tables that an OR over several tables implies.
 pub(super) fn add_parts_of_alternatives(conditions: &mut Vec<Condition>, slots: &SlotMap, tables: TableSet) {
     let mut implied = Vec::new();
     for condition in conditions.iter() {
@@ -229,7 +228,7 @@ pub(super) fn add_parts_of_alternatives(conditions: &mut Vec<Condition>, slots: 
     conditions.extend(implied);
 }
 
-/// The conjuncts of an expression that read this table only.
+/// Returns the conjuncts of an expression that read only this table.
 fn part_of(expr: &Expr, own: TableSet, slots: &SlotMap) -> Option<Expr> {
     if slots.tables(expr) == own {
         return Some(expr.clone());

@@ -1,7 +1,8 @@
-//! How many rows come out of a table, and out of a join with it.
+//! Estimated number of rows of a table, and of a join with it.
 //!
-//! Conditions on one table alone are tried on a [sample](super::statistics) of its rows; where they cannot be, their
-//! form tells. An equality between tables lets one of so many rows pass as the richer side has different values.
+//! Conditions on one table are tried on a [sample](super::statistics) of its rows. If that is impossible, the estimate
+//! follows from their form. Of an equality between tables one row in n passes, where n is the larger number of
+//! different values of the two sides.
 
 use super::conditions::{Condition, SlotMap, TableSet};
 use super::keys::{Choice, TableInfo};
@@ -9,11 +10,11 @@ use super::selectivity::selectivity;
 use super::tree::AccessPath;
 use paceline_expression::{CompareOp, Expr, ExprKind};
 
-/// Fewer rows of a sample than this tell little of how many pass.
+/// Minimum number of passing rows for which the sample's share is a good estimate.
 const PASSED_MIN: usize = 4;
 
 impl TableInfo<'_> {
-    /// About how many rows of this table pass the conditions on it alone.
+    /// Returns the estimated number of rows that pass the conditions on this table alone.
     pub fn local_rows(&self, own: TableSet, conditions: &[&Condition]) -> f64 {
         if let Some(known) = self.local_rows.get() {
             return known;
@@ -49,7 +50,7 @@ impl TableInfo<'_> {
                 let most = (PASSED_MIN as f64 / tried.tried as f64).min(1.0);
                 guess().min(most).max(tried.fraction * 0.5)
             }
-            // Some can be tried and some cannot.
+            // Some conditions can be tried and others cannot.
             None => local
                 .iter()
                 .map(|condition| match self.try_conditions(definition, &[condition]) {
@@ -61,19 +62,19 @@ impl TableInfo<'_> {
         (rows * fraction).max(0.01)
     }
 
-    /// About how many different values an expression over this table has.
+    /// Returns the estimated number of different values of an expression over this table.
     pub fn distinct_values(&self, expr: &Expr) -> f64 {
         let rows = self.statistics.rows.max(1.0);
         match (self.column_of(expr), &self.definition) {
             (Some(column), Some(definition)) => self.statistics.distinct(definition, column),
-            // Derived tables are joined by what they are grouped by, as a rule.
+            // Derived tables are usually joined by the columns that they are grouped by.
             (Some(_), None) => rows,
             (None, _) => (rows / 3.0).max(1.0),
         }
     }
 
-    /// About how many rows this table gives for each row before it, when it is read by a path and every condition is
-    /// checked that can be.
+    /// Returns the estimated number of rows of this table for each row before it, for an access path and with all
+    /// conditions that can be checked.
     pub fn matches(
         &self,
         number: usize,
@@ -92,13 +93,13 @@ impl TableInfo<'_> {
             AccessPath::Lookup { key, .. } if key.iter().any(|part| slots.tables(&part.value) != 0) => {
                 (choice.rows, self.rest_of_local(own, conditions, choice))
             }
-            // What was kept passes already.
+            // Kept rows have passed already.
             AccessPath::Hash { .. } => (choice.rows, 1.0),
-            // A path that serves all conditions knows better than a sample.
+            // The estimate of a path that serves all conditions is better than that of a sample.
             _ if !self.has_rest(own, conditions, choice) => (choice.rows, 1.0),
             _ => (choice.rows.min(self.local_rows(own, conditions)), 1.0),
         };
-        // Of the equalities of one column the strictest counts: the others follow from it.
+        // Of the equalities of one column only the strictest counts: the others follow from it.
         let mut columns: Vec<(usize, f64)> = Vec::new();
         for condition in conditions {
             if condition.tables == own || condition.tables & !(available | own) != 0 {
@@ -141,7 +142,7 @@ impl TableInfo<'_> {
         (read * joined).max(1e-6)
     }
 
-    /// Whether a condition reads columns that a path uses up.
+    /// Returns whether a condition reads columns whose conditions a path guarantees.
     fn reads_used(&self, condition: &Condition, choice: &Choice) -> bool {
         condition.expr.any(&mut |node| {
             self.column_of(node)
@@ -149,14 +150,14 @@ impl TableInfo<'_> {
         })
     }
 
-    /// Whether there are conditions on this table alone that a path does not use up.
+    /// Returns whether there are conditions on this table alone that a path does not guarantee.
     fn has_rest(&self, own: TableSet, conditions: &[&Condition], choice: &Choice) -> bool {
         let mut own_conditions = conditions.iter().filter(|condition| condition.tables == own);
         own_conditions.any(|condition| !self.reads_used(condition, choice))
     }
 
-    /// Which part of the rows that a lookup gives passes the conditions on this table alone that the lookup does not
-    /// use up.
+    /// Returns the share of a lookup's rows that pass the conditions on this table alone that the lookup does not
+    /// guarantee.
     fn rest_of_local(&self, own: TableSet, conditions: &[&Condition], choice: &Choice) -> f64 {
         let own_conditions = conditions
             .iter()

@@ -1,14 +1,17 @@
-//! EXPLAIN in MariaDB's columns.
+//! EXPLAIN and the ANALYZE statement in MariaDB's columns.
 //!
-//! It tells what the plan will do, in MariaDB's words: one line for each table in join order, and before them those of
-//! the queries that are run first.
+//! EXPLAIN describes the plan in MariaDB's terms: one line for each table in join order, with the lines of other
+//! queries. ANALYZE executes the statement and adds measurements.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use paceline_types::{Collation, DataType, Value};
 
 use super::change_plan::InsertRows;
-use super::explain_line::Line;
+use super::explain_line::{Line, LineMeasure};
+use super::measurements::{Measurements, QueryMeasure};
+use super::statement_plan::AnalyzePlan;
 use super::tree::{
     AccessPath, GroupEnds, GroupStrategy, JoinKind, JoinStep, QueryBody, QueryPlan, SelectPlan, StepSource,
     TableAccess, TableSource,
@@ -17,72 +20,124 @@ use super::{PlanKind, Planner, ResultColumn};
 use crate::error::{Error, Result};
 use paceline_catalog::{IndexDefinition, IndexKind, TableDefinition};
 use paceline_expression::{Expr, ExprKind, ExprType};
-use paceline_syntax::{Explain, ExplainFlavour, Statement};
+use paceline_syntax::{Explain, ExplainFlavour, SelectInto, Statement};
+
+impl AnalyzePlan {
+    /// Returns the rows that are sent after the execution. `subqueries` are those of the plan.
+    ///
+    /// # Errors
+    /// 1235 for statements that EXPLAIN does not support.
+    pub(crate) fn rows(
+        &self,
+        measurements: &Measurements,
+        time: Duration,
+        subqueries: &[Arc<QueryPlan>],
+    ) -> Result<Vec<Vec<Value>>> {
+        let mut lines = statement_lines(&self.statement, subqueries, Some(measurements))?;
+        // The search of UPDATE and DELETE is shown as the statement itself.
+        if let Some(line) = lines.first_mut() {
+            line.block.get_or_insert(QueryMeasure::once(time));
+        }
+        Ok(match self.flavour {
+            ExplainFlavour::AnalyzeJson => {
+                vec![vec![Value::Text(super::explain_json::document(&lines))]]
+            }
+            flavour => lines.into_iter().map(|line| line.values(flavour)).collect(),
+        })
+    }
+}
 
 impl Planner<'_> {
     pub(super) fn plan_explain(&self, explain: &Explain) -> Result<(PlanKind, Vec<ResultColumn>)> {
-        match explain.flavour {
-            ExplainFlavour::Analyze | ExplainFlavour::AnalyzeJson => {
-                return Err(Error::unsupported("ANALYZE statement"));
-            }
-            ExplainFlavour::Plain
-            | ExplainFlavour::Extended
-            | ExplainFlavour::Partitions
-            | ExplainFlavour::Json => {}
+        let is_analyzed = matches!(
+            explain.flavour,
+            ExplainFlavour::Analyze | ExplainFlavour::AnalyzeJson
+        );
+        if let Statement::Query(query) = &explain.statement
+            && is_analyzed
+            && let Some(SelectInto::Outfile { .. } | SelectInto::Dumpfile(_)) = &query.into
+        {
+            return Err(Error::unsupported("ANALYZE SELECT … INTO OUTFILE"));
         }
         let (kind, _) = self.plan(&explain.statement)?;
-        let subqueries = self.subqueries();
-        let mut lines = Vec::new();
-        match (&kind, &explain.statement) {
-            (PlanKind::Query(statement), _) => {
-                query_lines(&statement.query, &subqueries, "SIMPLE", &mut lines)
+        let lines = statement_lines(&kind, &self.subqueries(), None)?;
+        let document = |name: &str| {
+            let text = ExprType::text(1 << 24, Collation::Utf8mb3GeneralCi);
+            vec![ResultColumn::of_expression(name, &text)]
+        };
+        match explain.flavour {
+            ExplainFlavour::Analyze | ExplainFlavour::AnalyzeJson => {
+                let columns = match explain.flavour {
+                    ExplainFlavour::AnalyzeJson => document("ANALYZE"),
+                    flavour => columns(flavour),
+                };
+                let plan = AnalyzePlan {
+                    statement: kind,
+                    flavour: explain.flavour,
+                };
+                Ok((PlanKind::Analyze(Box::new(plan)), columns))
             }
-            (PlanKind::Update(update), _) => select_lines(&update.select, &subqueries, "SIMPLE", &mut lines),
-            (PlanKind::Delete(delete), _) => {
-                let all = delete.select.steps.len() == 1
-                    && delete.select.steps[0].filter.is_empty()
-                    && delete.select.order.is_empty()
-                    && delete.select.limit.count.is_none();
-                if all {
-                    let table = &delete.select.tables[0];
-                    lines.push(Line {
-                        id: Some(delete.select.number),
-                        select_type: "SIMPLE",
-                        rows: Some(rows(table.row_estimate)),
-                        extra: "Deleting all rows".to_owned(),
-                        ..Line::default()
-                    });
-                } else {
-                    select_lines(&delete.select, &subqueries, "SIMPLE", &mut lines);
-                }
+            ExplainFlavour::Json => {
+                let text = Value::Text(super::explain_json::document(&lines));
+                Ok((PlanKind::Explain(vec![vec![text]]), document("EXPLAIN")))
             }
-            (PlanKind::Insert(insert), Statement::Insert(_)) => {
-                lines.push(Line {
-                    id: Some(1),
-                    select_type: "INSERT",
-                    table: Some(insert.table.name().to_owned()),
-                    access: Some("ALL"),
+            ExplainFlavour::Plain | ExplainFlavour::Extended | ExplainFlavour::Partitions => {
+                let rows = lines.into_iter().map(|line| line.values(explain.flavour));
+                Ok((PlanKind::Explain(rows.collect()), columns(explain.flavour)))
+            }
+        }
+    }
+}
+
+/// Returns the lines of a statement, with measurements if it was executed.
+fn statement_lines(
+    kind: &PlanKind,
+    subqueries: &[Arc<QueryPlan>],
+    measurements: Option<&Measurements>,
+) -> Result<Vec<Line>> {
+    let mut lines = LineWriter {
+        lines: Vec::new(),
+        subqueries,
+        measurements,
+    };
+    match kind {
+        PlanKind::Query(statement) => lines.query(&statement.query, "SIMPLE"),
+        PlanKind::Update(update) => lines.select(&update.select, "SIMPLE"),
+        PlanKind::Delete(delete) => {
+            let all = delete.select.steps.len() == 1
+                && delete.select.steps[0].filter.is_empty()
+                && delete.select.order.is_empty()
+                && delete.select.limit.count.is_none();
+            if all && measurements.is_none() {
+                let table = &delete.select.tables[0];
+                lines.lines.push(Line {
+                    id: Some(delete.select.number),
+                    select_type: "SIMPLE",
+                    rows: Some(rows(table.row_estimate)),
+                    extra: "Deleting all rows".to_owned(),
                     ..Line::default()
                 });
-                if let InsertRows::Query(query) = &insert.source {
-                    query_lines(query, &subqueries, "SIMPLE", &mut lines);
-                }
+            } else {
+                lines.select(&delete.select, "SIMPLE");
             }
-            _ => return Err(Error::unsupported("EXPLAIN of this statement")),
         }
-        if explain.flavour == ExplainFlavour::Json {
-            let text = ExprType::text(1 << 24, Collation::Utf8mb3GeneralCi);
-            let document = Value::Text(super::explain_json::document(&lines));
-            let column = ResultColumn::of_expression("EXPLAIN", &text);
-            return Ok((PlanKind::Explain(vec![vec![document]]), vec![column]));
+        PlanKind::Insert(insert) => {
+            lines.lines.push(Line {
+                id: Some(1),
+                select_type: "INSERT",
+                table: Some(insert.table.name().to_owned()),
+                access: Some("ALL"),
+                ..Line::default()
+            });
+            if let InsertRows::Query(query) = &insert.source {
+                lines.query(query, "SIMPLE");
+            }
         }
-        let columns = columns(explain.flavour);
-        let rows = lines
-            .into_iter()
-            .map(|line| line.values(explain.flavour))
-            .collect();
-        Ok((PlanKind::Explain(rows), columns))
+        PlanKind::Load(_) | PlanKind::Do(_) | PlanKind::Explain(_) | PlanKind::Analyze(_) => {
+            return Err(Error::unsupported("EXPLAIN of this statement"));
+        }
     }
+    Ok(lines.lines)
 }
 
 fn columns(flavour: ExplainFlavour) -> Vec<ResultColumn> {
@@ -106,11 +161,15 @@ fn columns(flavour: ExplainFlavour) -> Vec<ResultColumn> {
         text("ref", 4096, true),
         text("rows", 64, true),
     ]);
-    if flavour == ExplainFlavour::Extended {
-        columns.push(ResultColumn::of_expression(
-            "filtered",
-            &ExprType::double().nullable(),
-        ));
+    let percentage = |name: &str| ResultColumn::of_expression(name, &ExprType::double_with(2).nullable());
+    if flavour == ExplainFlavour::Analyze {
+        columns.push(text("r_rows", 64, true));
+    }
+    if matches!(flavour, ExplainFlavour::Extended | ExplainFlavour::Analyze) {
+        columns.push(percentage("filtered"));
+    }
+    if flavour == ExplainFlavour::Analyze {
+        columns.push(percentage("r_filtered"));
     }
     columns.push(text("Extra", 255, false));
     columns
@@ -135,12 +194,20 @@ impl Line {
             text(self.reference),
             text(self.rows.map(|rows| rows.to_string())),
         ]);
-        if flavour == ExplainFlavour::Extended {
+        if flavour == ExplainFlavour::Analyze {
+            let rows = self.measure.map(|measure| format!("{:.2}", measure.rows()));
+            values.push(text(rows));
+        }
+        if matches!(flavour, ExplainFlavour::Extended | ExplainFlavour::Analyze) {
             values.push(if self.rows.is_some() {
                 Value::Double(100.0)
             } else {
                 Value::Null
             });
+        }
+        if flavour == ExplainFlavour::Analyze {
+            let filtered = self.measure.map(LineMeasure::filtered);
+            values.push(filtered.map_or(Value::Null, Value::Double));
         }
         values.push(Value::Text(self.extra));
         values
@@ -151,54 +218,7 @@ fn rows(estimate: f64) -> u64 {
     estimate.round().max(1.0) as u64
 }
 
-fn query_lines(
-    plan: &QueryPlan,
-    subqueries: &[Arc<QueryPlan>],
-    select_type: &'static str,
-    lines: &mut Vec<Line>,
-) {
-    match &plan.body {
-        QueryBody::Select(select) => select_lines(select, subqueries, select_type, lines),
-        QueryBody::Set(set) => {
-            let first = if select_type == "SIMPLE" {
-                "PRIMARY"
-            } else {
-                select_type
-            };
-            query_lines(&set.sides[0], subqueries, first, lines);
-            for side in &set.sides[1..] {
-                query_lines(side, subqueries, "UNION", lines);
-            }
-            let numbers: Vec<String> = (set.sides.iter())
-                .map(|side| side.first_select_number().to_string())
-                .collect();
-            lines.push(Line {
-                select_type: "UNION RESULT",
-                table: Some(format!("<union{}>", numbers.join(","))),
-                access: Some("ALL"),
-                extra: if set.order.is_empty() {
-                    String::new()
-                } else {
-                    "Using filesort".to_owned()
-                },
-                ..Line::default()
-            });
-        }
-        QueryBody::Values(values) => lines.push(Line {
-            id: Some(1),
-            select_type,
-            rows: Some(values.rows.len() as u64),
-            extra: "No tables used".to_owned(),
-            ..Line::default()
-        }),
-        QueryBody::Recursive(recursive) => {
-            query_lines(&recursive.anchor, subqueries, select_type, lines);
-            query_lines(&recursive.step, subqueries, "RECURSIVE UNION", lines);
-        }
-    }
-}
-
-/// The subqueries in a block's expressions, and its derived tables.
+/// Returns the subqueries in a block's expressions, and its derived tables.
 fn inner_queries(select: &SelectPlan, subqueries: &[Arc<QueryPlan>]) -> Vec<(Arc<QueryPlan>, &'static str)> {
     let mut found: Vec<(Arc<QueryPlan>, &'static str)> = Vec::new();
     let mut visit = |expr: &Expr| {
@@ -248,64 +268,144 @@ fn inner_queries_steps<'s>(steps: &'s [JoinStep], visit: &mut dyn FnMut(&'s Expr
     }
 }
 
-fn select_lines(
-    select: &SelectPlan,
-    subqueries: &[Arc<QueryPlan>],
-    select_type: &'static str,
-    lines: &mut Vec<Line>,
-) {
-    let inner = inner_queries(select, subqueries);
-    let select_type = if select_type == "SIMPLE" && !inner.is_empty() {
-        "PRIMARY"
-    } else {
-        select_type
-    };
-    let plain = |extra: &str| Line {
-        id: Some(select.number),
-        select_type,
-        extra: extra.to_owned(),
-        ..Line::default()
-    };
-    if let Some(reason) = select.impossible {
-        lines.push(plain(reason));
-    } else if select.steps.is_empty() {
-        lines.push(plain("No tables used"));
-    } else if let Some(GroupStrategy::IndexEnds(_)) = select
-        .aggregation
-        .as_ref()
-        .map(|aggregation| &aggregation.strategy)
-        && select.steps[0].filter.is_empty()
-    {
-        lines.push(plain("Select tables optimized away"));
-    } else {
-        let mut extra = Vec::new();
-        if select.notes.temporary && (!select.distinct || select.windows.is_some()) {
-            extra.push("Using temporary");
-        }
-        if select.notes.filesort {
-            extra.push("Using filesort");
-        }
-        step_lines(select, &select.steps, select_type, &mut extra, lines);
-    }
-    for (plan, kind) in inner {
-        query_lines(&plan, subqueries, kind, lines);
-    }
+/// Collects lines, with the measurements of their plan.
+struct LineWriter<'t> {
+    lines: Vec<Line>,
+    subqueries: &'t [Arc<QueryPlan>],
+    measurements: Option<&'t Measurements>,
 }
 
-fn step_lines(
-    select: &SelectPlan,
-    steps: &[JoinStep],
-    select_type: &'static str,
-    block_extra: &mut Vec<&'static str>,
-    lines: &mut Vec<Line>,
-) {
-    for step in steps {
-        match &step.source {
-            StepSource::Nest(inner) => step_lines(select, inner, select_type, block_extra, lines),
-            StepSource::Table(access) => {
-                lines.push(access_line(select, step, access, select_type, block_extra))
+impl LineWriter<'_> {
+    fn query(&mut self, plan: &QueryPlan, select_type: &'static str) {
+        match &plan.body {
+            QueryBody::Select(select) => self.select(select, select_type),
+            QueryBody::Set(set) => {
+                let first = if select_type == "SIMPLE" {
+                    "PRIMARY"
+                } else {
+                    select_type
+                };
+                self.query(&set.sides[0], first);
+                for side in &set.sides[1..] {
+                    self.query(side, "UNION");
+                }
+                let numbers: Vec<String> = (set.sides.iter())
+                    .map(|side| side.first_select_number().to_string())
+                    .collect();
+                let block = self.measurements.and_then(|measured| measured.set(set));
+                self.lines.push(Line {
+                    select_type: "UNION RESULT",
+                    table: Some(format!("<union{}>", numbers.join(","))),
+                    access: Some("ALL"),
+                    extra: if set.order.is_empty() {
+                        String::new()
+                    } else {
+                        "Using filesort".to_owned()
+                    },
+                    measure: block.map(LineMeasure::of_result),
+                    block,
+                    ..Line::default()
+                });
+            }
+            QueryBody::Values(values) => self.lines.push(Line {
+                id: Some(1),
+                select_type,
+                rows: Some(values.rows.len() as u64),
+                extra: "No tables used".to_owned(),
+                ..Line::default()
+            }),
+            QueryBody::Recursive(recursive) => {
+                self.query(&recursive.anchor, select_type);
+                self.query(&recursive.step, "RECURSIVE UNION");
             }
         }
+    }
+
+    /// Returns the plan that was executed: this one or its alternative.
+    fn executed<'p>(&self, select: &'p SelectPlan) -> &'p SelectPlan {
+        match (&select.otherwise, self.measurements) {
+            (Some(otherwise), Some(measured)) if measured.has_read(&otherwise.select) => &otherwise.select,
+            _ => select,
+        }
+    }
+
+    fn select(&mut self, planned: &SelectPlan, select_type: &'static str) {
+        let block = self.measurements.and_then(|measured| measured.select(planned));
+        let select = self.executed(planned);
+        let inner = inner_queries(select, self.subqueries);
+        let select_type = if select_type == "SIMPLE" && !inner.is_empty() {
+            "PRIMARY"
+        } else {
+            select_type
+        };
+        let plain = |extra: &str| Line {
+            id: Some(select.number),
+            select_type,
+            extra: extra.to_owned(),
+            block,
+            ..Line::default()
+        };
+        if let Some(reason) = select.impossible {
+            self.lines.push(plain(reason));
+        } else if select.steps.is_empty() {
+            self.lines.push(plain("No tables used"));
+        } else if let Some(GroupStrategy::IndexEnds(_)) = select
+            .aggregation
+            .as_ref()
+            .map(|aggregation| &aggregation.strategy)
+            && select.steps[0].filter.is_empty()
+        {
+            self.lines.push(plain("Select tables optimized away"));
+        } else {
+            let mut extra = Vec::new();
+            if select.notes.temporary && (!select.distinct || select.windows.is_some()) {
+                extra.push("Using temporary");
+            }
+            if select.notes.filesort {
+                extra.push("Using filesort");
+            }
+            let first = self.lines.len();
+            self.steps(select, &select.steps, select_type, &mut extra);
+            for line in &mut self.lines[first..] {
+                line.block = block;
+            }
+        }
+        for (plan, kind) in inner {
+            self.query(&plan, kind);
+        }
+    }
+
+    fn steps(
+        &mut self,
+        select: &SelectPlan,
+        steps: &[JoinStep],
+        select_type: &'static str,
+        block_extra: &mut Vec<&'static str>,
+    ) {
+        for step in steps {
+            match &step.source {
+                StepSource::Nest(inner) => self.steps(select, inner, select_type, block_extra),
+                StepSource::Table(access) => {
+                    let mut line = access_line(select, step, access, select_type, block_extra);
+                    line.measure = self.measure(access);
+                    self.lines.push(line);
+                }
+            }
+        }
+    }
+
+    /// Returns the measurements of a table. If its rows are kept, they are those of the read that kept them.
+    fn measure(&self, access: &TableAccess) -> Option<LineMeasure> {
+        let measured = self.measurements?;
+        let read = match &access.path {
+            AccessPath::Hash { source, .. } => match &source.source {
+                StepSource::Table(kept) => measured.access(kept),
+                StepSource::Nest(_) => None,
+            },
+            _ => None,
+        };
+        let access = read.or_else(|| measured.access(access))?;
+        Some(LineMeasure { access })
     }
 }
 
@@ -481,7 +581,7 @@ fn set_key(line: &mut Line, definition: &TableDefinition, index: usize, parts: u
     line.key_len = Some(key_length(definition, index, parts).to_string());
 }
 
-/// The bytes that MariaDB's key format has for the first parts of an index.
+/// Returns the length in bytes of the first parts of an index in MariaDB's key format.
 fn key_length(definition: &TableDefinition, index: &IndexDefinition, parts: usize) -> usize {
     index
         .parts
@@ -527,7 +627,7 @@ fn key_length(definition: &TableDefinition, index: &IndexDefinition, parts: usiz
         .sum()
 }
 
-/// What a lookup's value is: a column of another table, or a constant.
+/// Returns the description of a lookup's value: a column of another table, or a constant.
 fn reference_name(select: &SelectPlan, expr: &Expr) -> String {
     if let ExprKind::Column(slot) = expr.kind {
         for table in &select.tables {

@@ -1,26 +1,28 @@
-//! EXPLAIN FORMAT=JSON: the lines of EXPLAIN as MariaDB nests them.
+//! EXPLAIN FORMAT=JSON: the lines of EXPLAIN, nested as in MariaDB.
 
 use std::fmt::Write;
+use std::time::Duration;
 
 use super::explain_line::Line;
 
-/// A value of the document.
+/// A value in the document.
 enum Node {
     Text(String),
     Number(u64),
+    Decimal(f64),
     True,
-    /// Strings in one line.
+    /// Strings that are written on one line.
     Names(Vec<String>),
     Object(Vec<(&'static str, Node)>),
     List(Vec<Node>),
 }
 
-/// The lines of one SELECT, and the message that is all there is to say of it.
+/// Lines of one SELECT, or the message that replaces them.
 struct QueryBlock<'l> {
     lines: Vec<&'l Line>,
 }
 
-/// The document of a statement.
+/// Returns the document of a statement.
 pub(super) fn document(lines: &[Line]) -> String {
     let mut blocks: Vec<QueryBlock<'_>> = Vec::new();
     for line in lines {
@@ -65,14 +67,22 @@ fn union_result(result: &Line, sides: &[QueryBlock<'_>]) -> Node {
     let mut members = vec![];
     members.extend(result.table.clone().map(|name| ("table_name", Node::Text(name))));
     members.push(("access_type", Node::Text("ALL".to_owned())));
+    if let Some(measure) = result.measure {
+        members.push(("r_loops", Node::Number(measure.access.loops)));
+        members.push(("r_rows", Node::Decimal(measure.rows())));
+    }
     members.push(("query_specifications", Node::List(sides.collect())));
     Node::Object(vec![("union_result", Node::Object(members))])
 }
 
-/// A block with those that are run for it.
+/// Returns a block, with the blocks that run for it.
 fn query_block(block: &QueryBlock<'_>, others: &[QueryBlock<'_>]) -> Node {
     let mut members = vec![];
     members.extend(block.lines[0].id.map(|id| ("select_id", Node::Number(id.into()))));
+    if let Some(measure) = block.lines[0].block {
+        members.push(("r_loops", Node::Number(measure.loops)));
+        members.push(("r_total_time_ms", milliseconds(measure.time)));
+    }
     if block.select_type() == "UNION" {
         members.push(("operation", Node::Text("UNION".to_owned())));
     }
@@ -105,7 +115,7 @@ fn query_block(block: &QueryBlock<'_>, others: &[QueryBlock<'_>]) -> Node {
     Node::Object(members)
 }
 
-/// A table. The block of a derived one is taken from those that follow.
+/// Returns a table. The block of a derived table is taken from the following blocks.
 fn table<'b, 'l: 'b>(line: &Line, others: &mut impl Iterator<Item = &'b QueryBlock<'l>>) -> Node {
     let names = |list: &str| list.split(',').map(str::to_owned).collect();
     let text = |text: &String| Node::Text(text.clone());
@@ -121,10 +131,21 @@ fn table<'b, 'l: 'b>(line: &Line, others: &mut impl Iterator<Item = &'b QueryBlo
     members.extend(line.key_len.as_ref().map(|length| ("key_length", text(length))));
     let reference = line.reference.as_ref();
     members.extend(reference.map(|reference| ("ref", Node::Names(names(reference)))));
-    if let Some(rows) = line.rows {
-        members.push(("rows", Node::Number(rows)));
-        members.push(("filtered", Node::Number(100)));
+    members.extend(
+        line.measure
+            .map(|measure| ("r_loops", Node::Number(measure.access.loops))),
+    );
+    members.extend(line.rows.map(|rows| ("rows", Node::Number(rows))));
+    if let Some(measure) = line.measure {
+        members.push(("r_rows", Node::Decimal(measure.rows())));
+        members.push(("r_table_time_ms", milliseconds(measure.access.read_time)));
+        members.push(("r_other_time_ms", milliseconds(measure.access.check_time())));
     }
+    members.extend(line.rows.map(|_| ("filtered", Node::Number(100))));
+    members.extend(
+        line.measure
+            .map(|measure| ("r_filtered", Node::Decimal(measure.filtered()))),
+    );
     if line.extra.contains("Using index") {
         members.push(("using_index", Node::True));
     }
@@ -137,6 +158,10 @@ fn table<'b, 'l: 'b>(line: &Line, others: &mut impl Iterator<Item = &'b QueryBlo
         members.push(("materialized", block));
     }
     Node::Object(members)
+}
+
+fn milliseconds(time: Duration) -> Node {
+    Node::Decimal(time.as_secs_f64() * 1000.0)
 }
 
 fn write_string(text: &str, out: &mut String) {
@@ -159,6 +184,9 @@ fn write_node(node: &Node, depth: usize, out: &mut String) {
     match node {
         Node::Text(text) => write_string(text, out),
         Node::Number(number) => {
+            let _ = write!(out, "{number}");
+        }
+        Node::Decimal(number) => {
             let _ = write!(out, "{number}");
         }
         Node::True => out.push_str("true"),

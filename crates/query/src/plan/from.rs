@@ -1,8 +1,7 @@
 //! FROM: tables, derived tables and joins.
 //!
-//! Joins become a tree of [`FromNode`]s. RIGHT JOIN is LEFT JOIN with its sides swapped; USING and NATURAL become
-//! conditions, and leave one of each pair of columns out of what a bare name or `*` sees. What the order of the joins
-//! is to be is decided later.
+//! Joins become a tree of [`FromNode`]s. A RIGHT JOIN is a LEFT JOIN with its sides swapped. USING and NATURAL become
+//! conditions, and hide one of each pair of columns from unqualified names and `*`. The join order is chosen later.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,6 +17,7 @@ use super::block::{BindMode, Block, OnScope, VisibleColumn};
 use super::common_table::CommonTableKind;
 use super::result_column::{ColumnOrigin, Through};
 use super::table_ref::{TableColumn, TableRef};
+use super::trace::{Level, Names};
 use super::tree::TableSource;
 use super::{ResultColumn, TableUsage, unique_id};
 use crate::error::{Error, Result};
@@ -28,46 +28,79 @@ use paceline_syntax::ast::{self, TableName};
 /// A part of FROM.
 #[derive(Debug)]
 pub(crate) enum FromNode {
-    /// A table, by its number in the block.
+    /// A table, by its index in the block.
     Table(usize),
-    /// Rows of both sides that match.
+    /// An inner join.
     Inner {
-        /// What is joined, in the order written.
+        /// Joined parts, in the order of the text.
         parts: Vec<FromNode>,
-        /// What must hold.
+        /// Conditions.
         on: Vec<Expr>,
-        /// STRAIGHT_JOIN: the order is to stay.
+        /// STRAIGHT_JOIN: the order is fixed.
         straight: bool,
     },
-    /// Rows of the left, with those of the right that match, or NULLs.
+    /// A left join.
     Left {
-        /// Every row of which appears.
+        /// Outer side: all its rows are in the result.
         left: Box<FromNode>,
-        /// What may be missing.
+        /// Inner side: its columns are NULL without a match.
         right: Box<FromNode>,
-        /// What decides about a match.
+        /// Conditions of a match.
         on: Vec<Expr>,
     },
 }
 
-/// Whether an outer join may put NULLs in the place of a part of FROM.
+/// Whether an outer join may replace a part of FROM by NULLs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
-    /// Its rows are as they are.
+    /// It does not.
     Whole,
-    /// It may be missing.
+    /// It may.
     Nullable,
 }
 
-/// A part of FROM with the names it gives.
+/// A bound part of FROM with its names.
 pub(crate) struct BoundFrom {
     pub node: FromNode,
     pub visible: Vec<VisibleColumn>,
     pub tables: Range<usize>,
 }
 
+/// Describes a block's tables and conditions for the trace.
+pub(super) fn describe_from<'e>(
+    from: Option<&FromNode>,
+    conditions: impl Iterator<Item = &'e Expr>,
+    names: &Names,
+) -> Vec<String> {
+    let mut level = Level::default();
+    if let Some(node) = from {
+        node.describe(&mut level, names);
+    }
+    level.add_conditions(conditions, names);
+    level.lines()
+}
+
+impl FromNode {
+    fn describe(&self, level: &mut Level, names: &Names) {
+        match self {
+            FromNode::Table(table) => level.tables.push(names.table(*table).to_owned()),
+            FromNode::Inner { parts, on, .. } => {
+                parts.iter().for_each(|part| part.describe(level, names));
+                level.add_conditions(on.iter(), names);
+            }
+            FromNode::Left { left, right, on } => {
+                left.describe(level, names);
+                let mut inner = Level::default();
+                inner.add_conditions(on.iter(), names);
+                right.describe(&mut inner, names);
+                level.outer_joins.push(inner.as_outer_join());
+            }
+        }
+    }
+}
+
 impl Block<'_, '_> {
-    /// Binds FROM; the block's names are known after it.
+    /// Binds FROM. After it the block's names are known.
     pub fn bind_from(&mut self, from: &[ast::JoinedTables], usage: TableUsage) -> Result<Option<FromNode>> {
         let mut parts = Vec::with_capacity(from.len());
         let mut visible = Vec::new();
@@ -94,7 +127,7 @@ impl Block<'_, '_> {
         usage: TableUsage,
         side: Side,
     ) -> Result<BoundFrom> {
-        // A RIGHT JOIN may put NULLs in the place of all that stands before it.
+        // A RIGHT JOIN may replace everything before it by NULLs.
         let before = |number: usize| match item.joins[number..]
             .iter()
             .any(|join| join.kind == ast::JoinKind::Right)
@@ -117,7 +150,7 @@ impl Block<'_, '_> {
     fn bind_join(&mut self, left: BoundFrom, right: BoundFrom, join: &ast::Join) -> Result<BoundFrom> {
         use ast::JoinKind;
         let tables = left.tables.start..right.tables.end;
-        // Names come in the order of the sides as the join sees them.
+        // Names are in the order of the sides after the swap.
         let (first, second) = if join.kind == JoinKind::Right {
             (right, left)
         } else {
@@ -130,7 +163,7 @@ impl Block<'_, '_> {
                 visible = first.visible.clone();
                 visible.extend(second.visible.iter().copied());
                 if join.kind == JoinKind::Right {
-                    // `*` and bare names keep the order of the text.
+                    // `*` and unqualified names use the order of the text.
                     visible = second.visible.clone();
                     visible.extend(first.visible.iter().copied());
                 }
@@ -193,8 +226,8 @@ impl Block<'_, '_> {
         names
     }
 
-    /// Equates the columns of these names; gives the columns that are visible after it: the common ones, the rest of
-    /// the first side, the rest of the second.
+    /// Equates the columns with these names. Returns the visible columns: the common ones, then the other columns of
+    /// the first side, then those of the second.
     fn using(
         &mut self,
         first: &[VisibleColumn],
@@ -247,7 +280,7 @@ impl Block<'_, '_> {
                 }
                 let alias = alias.as_deref().unwrap_or(&name.name);
                 if let Some(view) = self.named_view(name)? {
-                    // A view is read, whatever the statement does with the other tables.
+                    // A view is read, even if the statement changes other tables.
                     let usage = TableUsage {
                         select: true,
                         ..usage
@@ -291,7 +324,7 @@ impl Block<'_, '_> {
         }
     }
 
-    /// Adds a named table: a common table expression, a stored table, or one of the server's own.
+    /// Adds a named table: a common table expression, a stored table, or a virtual table.
     fn bind_table(
         &mut self,
         name: &TableName,
@@ -419,7 +452,7 @@ impl Block<'_, '_> {
         names: &[String],
     ) -> Result<usize> {
         let alias: Arc<str> = alias.into();
-        // What MariaDB merges are the columns of the tables within.
+        // The columns of a merged derived table are those of its tables.
         let is_merged = matches!(&source, TableSource::Derived(plan) if plan.is_mergeable());
         let mut made: Vec<TableColumn> = Vec::with_capacity(columns.len());
         for (number, (column, ty)) in columns.iter().zip(types).enumerate() {
@@ -430,7 +463,7 @@ impl Block<'_, '_> {
             if made.iter().any(|other| same_name(other.name(), &result.name)) {
                 return Err(Error::new(ER_DUP_FIELDNAME, &[&result.name]));
             }
-            // What a query calls nothing, as it does `''`, has no name here either.
+            // An expression without a name, such as `''`, has no name here either.
             if result.name.is_empty() && !names.is_empty() {
                 return Err(Error::new(ER_WRONG_COLUMN_NAME, &[&result.name]));
             }
@@ -495,7 +528,7 @@ impl Block<'_, '_> {
         Ok(self.tables.len() - 1)
     }
 
-    /// The columns of `*`, or of `table.*`.
+    /// Returns the columns of `*` or `table.*`.
     pub fn wildcard(&self, qualifier: Option<&TableName>) -> Result<Vec<VisibleColumn>> {
         let shown = |column: &VisibleColumn| !self.tables[column.table].columns[column.column].invisible;
         let Some(qualifier) = qualifier else {
@@ -529,7 +562,7 @@ fn is_label(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Enum { .. } | DataType::Set { .. })
 }
 
-/// A number for a recursive table.
+/// Returns a new number for a recursive table.
 pub(crate) fn recursive_table_id() -> u64 {
     unique_id()
 }

@@ -4,6 +4,7 @@ use super::early_conditions::check_early;
 use super::keys::{COST_FETCHED_ROW, COST_SCANNED_ROW, TableInfo};
 use super::range::{NearestValue, RangeCondition, nearest_value, rule_for};
 use super::selectivity::selectivity;
+use super::trace::{BlockTrace, Physical};
 use super::tree::{
     AccessPath, Aggregation, AssumedEquality, GroupStrategy, JoinKind, JoinStep, Otherwise, ScanDirection,
     SelectPlan, SortItem, SortKey, StepSource, TableAccess,
@@ -13,27 +14,42 @@ use paceline_expression::{
     AggregateFunction, Class, CompareOp, Comparison, EvalContext, Expr, ExprKind, ExprType, Truth,
 };
 use paceline_storage::RowPlacement;
+use paceline_syntax::ast::Ties;
 use paceline_types::{DataType, IntegerWidth, Value};
 
-/// Makes a plan use the order of an index where that saves work.
-pub(crate) fn use_index_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
+/// Makes a plan use the order of an index if that saves work.
+pub(crate) fn use_index_order(
+    select: &mut SelectPlan,
+    infos: &[TableInfo<'_>],
+    rows: f64,
+    trace: &BlockTrace<'_>,
+) {
     count_by_smallest_index(select, infos);
-    use_order(select, infos, rows);
+    trace.pass("rows counted by an index", |names| Physical(select).lines(names));
+    use_order(select, infos, rows, trace);
     covering::read_keys_alone(select, infos);
+    trace.pass("covering index", |names| Physical(select).lines(names));
     check_early(select);
+    trace.pass("early conditions", |names| Physical(select).lines(names));
     if let Some(otherwise) = &mut select.otherwise {
         covering::read_keys_alone(&mut otherwise.select, infos);
         check_early(&mut otherwise.select);
     }
 }
 
-fn use_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
-    if select.order.is_empty() && select.aggregation.is_none() && !select.distinct {
+fn use_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64, trace: &BlockTrace<'_>) {
+    // WITH TIES compares the sort keys of rows, so they must be computed.
+    let needs_keys = select.limit.ties == Ties::Kept && !select.order.is_empty();
+    // ROWNUM() counts the rows as they are read without an order.
+    if needs_keys
+        || select.row_number.is_some()
+        || (select.order.is_empty() && select.aggregation.is_none() && !select.distinct)
+    {
         return mark_notes(select);
     }
     let assumed = assumed_values(select, infos);
     let plain = (!assumed.is_empty()).then(|| Box::new(select.clone()));
-    rely_on_order(select, infos, rows);
+    rely_on_order(select, infos, rows, trace);
     if let Some(plain) = plain.filter(|plain| relies_more(select, plain)) {
         select.otherwise = Some(Otherwise {
             assumed,
@@ -42,7 +58,7 @@ fn use_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
     }
 }
 
-/// Whether a plan relies on an order that another one does without.
+/// Returns whether a plan relies on an order of an index that the other plan does not use.
 fn relies_more(select: &SelectPlan, plain: &SelectPlan) -> bool {
     let strategy = |select: &SelectPlan| {
         let aggregation = select.aggregation.as_ref();
@@ -51,7 +67,7 @@ fn relies_more(select: &SelectPlan, plain: &SelectPlan) -> bool {
     select.order.len() != plain.order.len() || strategy(select) != strategy(plain)
 }
 
-/// The equalities of the first table's columns of which only the values will tell what they mean.
+/// Returns the equalities of the first table's columns whose comparison depends on the values.
 fn assumed_values(select: &SelectPlan, infos: &[TableInfo<'_>]) -> Vec<AssumedEquality> {
     let Some((step, access)) = select.steps.first().zip(first_access(select)) else {
         return Vec::new();
@@ -79,7 +95,7 @@ fn assumed_values(select: &SelectPlan, infos: &[TableInfo<'_>]) -> Vec<AssumedEq
         for (column, value) in [(left, right), (right, left)] {
             let is_open = match by {
                 Comparison::Dynamic(_) => true,
-                // Text that is no date.
+                // The text is no date.
                 Comparison::DateTime | Comparison::Time => value.ty.class() == Class::String,
                 _ => false,
             };
@@ -100,7 +116,7 @@ fn assumed_values(select: &SelectPlan, infos: &[TableInfo<'_>]) -> Vec<AssumedEq
 }
 
 impl AssumedEquality {
-    /// Whether the rows with this value have one value in the column, and an index finds them.
+    /// Returns whether the matching rows have a single value in the column, and an index finds them.
     pub(crate) fn holds(&self, value: Value, context: &mut EvalContext<'_>) -> bool {
         let rule = rule_for(&self.data_type, &self.by, &value);
         value.is_null()
@@ -113,7 +129,7 @@ impl AssumedEquality {
 }
 
 impl AssumedEquality {
-    /// Whether an index finds just the rows with this value: it is compared as the index's keys are.
+    /// Returns whether an index finds exactly the matching rows: the value is compared as the index's keys are.
     pub(crate) fn is_looked_for(&self, value: Value, context: &mut EvalContext<'_>) -> bool {
         if self.data_type.is_text() {
             let is_text = matches!(value, Value::Text(_) | Value::Null);
@@ -131,14 +147,19 @@ impl AssumedEquality {
     }
 }
 
-fn rely_on_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
-    if min_max_by_index(select, infos) {
+fn rely_on_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64, trace: &BlockTrace<'_>) {
+    let is_served = min_max_by_index(select, infos);
+    trace.pass("MIN and MAX by an index", |names| Physical(select).lines(names));
+    if is_served {
         return;
     }
     loose_scan::skip_through_groups(select, infos);
+    trace.pass("loose scan", |names| Physical(select).lines(names));
     let group_served = group_in_order(select, infos);
+    trace.pass("groups in index order", |names| Physical(select).lines(names));
     let Some(aggregation) = &select.aggregation else {
         order_in_order(select, infos, rows);
+        trace.pass("rows in index order", |names| Physical(select).lines(names));
         mark_notes(select);
         return;
     };
@@ -146,7 +167,7 @@ fn rely_on_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
         mark_notes(select);
         return;
     }
-    // Groups come out sorted by their keys: ORDER BY the same is served.
+    // Groups are returned sorted by their keys, so an ORDER BY these keys needs no sort.
     let keys: Vec<&Expr> = aggregation.groups.iter().collect();
     let ascending_groups = select.order.len() <= keys.len()
         && select.order.iter().zip(&keys).all(|(item, group)| {
@@ -156,6 +177,7 @@ fn rely_on_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
         let _ = group_served;
         select.order.clear();
     }
+    trace.pass("sorted groups", |names| Physical(select).lines(names));
     mark_notes(select);
 }
 
@@ -169,7 +191,7 @@ fn mark_notes(select: &mut SelectPlan) {
     select.notes.filesort |= !select.order.is_empty() || hashed;
 }
 
-/// The expression that a sort item means.
+/// Returns the expression of a sort item.
 fn sort_expr<'s>(select: &'s SelectPlan, item: &'s SortItem) -> &'s Expr {
     match &item.key {
         SortKey::Output(output) => &select.projection[*output],
@@ -177,7 +199,7 @@ fn sort_expr<'s>(select: &'s SelectPlan, item: &'s SortItem) -> &'s Expr {
     }
 }
 
-/// The first table, when it is read by an index or as a whole.
+/// Returns the first table, if it is read by an index or as a whole.
 fn first_access(select: &SelectPlan) -> Option<&TableAccess> {
     match select.steps.first() {
         Some(JoinStep {
@@ -200,12 +222,12 @@ fn first_access_mut(select: &mut SelectPlan) -> Option<&mut TableAccess> {
     }
 }
 
-/// Whether a path leads to one row at most.
+/// Returns whether a path finds at most one row.
 fn is_unique(path: &AccessPath) -> bool {
     matches!(path, AccessPath::Lookup { unique: true, .. })
 }
 
-/// The columns of the first table that have one value in all rows that its step lets pass.
+/// Returns the columns of the first table that have the same value in all rows that pass its step.
 fn constant_columns(select: &SelectPlan, info: &TableInfo<'_>) -> Vec<usize> {
     let mut constant = Vec::new();
     let columns = info
@@ -253,8 +275,8 @@ fn constant_columns(select: &SelectPlan, info: &TableInfo<'_>) -> Vec<usize> {
     constant
 }
 
-/// Whether all values of a column that are equal to one thing by this rule are equal to each other by the column's own:
-/// `'1'` and `'01'` are both equal to 1.
+/// Returns whether all values of a column that equal one value by this rule equal each other by the column's own rule.
+/// Counterexample: `'1'` and `'01'` both equal 1.
 fn equals_are_same(data_type: &DataType, by: &Comparison) -> bool {
     match by {
         Comparison::Text(collation) => match data_type {
@@ -274,13 +296,13 @@ fn equals_are_same(data_type: &DataType, by: &Comparison) -> bool {
             DataType::Date | DataType::DateTime { .. } | DataType::Timestamp { .. }
         ),
         Comparison::Time => matches!(data_type, DataType::Time { .. }),
-        // AssumedEquality: the values will tell.
+        // Assumed: it depends on the values.
         Comparison::Dynamic(_) => true,
         Comparison::Row(_) => false,
     }
 }
 
-/// The columns by which a path's rows are ordered.
+/// Returns the columns by which a path's rows are ordered.
 fn path_columns(info: &TableInfo<'_>, path: &AccessPath) -> Option<Vec<usize>> {
     let definition = info.definition.as_ref()?;
     let clustered = match definition.schema().clustered() {
@@ -314,7 +336,7 @@ fn path_columns(info: &TableInfo<'_>, path: &AccessPath) -> Option<Vec<usize>> {
     Some(columns)
 }
 
-/// Whether rows that come by `path` are in this order, and which way the path has to be read.
+/// Returns the direction in which `path` reads rows in this order; `None` if it does not.
 fn serves(
     info: &TableInfo<'_>,
     path: &AccessPath,
@@ -350,7 +372,7 @@ fn serves(
     Some(direction.unwrap_or(ScanDirection::Forward))
 }
 
-/// As [`serves`], for the path of the first table; a block of one row is in any order.
+/// Like [`serves`], for the path of the first table. A block of one row is in any order.
 fn first_serves(
     select: &SelectPlan,
     info: &TableInfo<'_>,
@@ -365,7 +387,7 @@ fn first_serves(
 }
 
 fn order_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
-    // Window functions put the rows into an order of their own.
+    // Window functions sort the rows.
     if select.order.is_empty() || select.distinct || select.windows.is_some() {
         return;
     }
@@ -395,7 +417,7 @@ fn order_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
         }
         return;
     }
-    // Another index may begin with the same columns, and go on with those wanted.
+    // Another index may begin with the same columns, and continue with those of the order.
     if let Some((index, direction)) = same_lookup(info, &access.path, &constant, &keys) {
         select.order.clear();
         if let Some(TableAccess {
@@ -409,7 +431,7 @@ fn order_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
         }
         return;
     }
-    // Another index may give the order: worth it when LIMIT stops early.
+    // Another index may have the order. This is useful if LIMIT stops early.
     if !matches!(
         access.path,
         AccessPath::All | AccessPath::Range { .. } | AccessPath::Lookup { .. }
@@ -439,7 +461,7 @@ fn order_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
             continue;
         };
         let (path, rows) = bounded(info, index, condition.as_ref());
-        // Which part of the rows within the bounds passes: those outside do not.
+        // The share of the rows within the bounds that pass. Rows outside do not pass.
         let passing = (passing * total / rows.max(1.0)).min(1.0);
         let read = (wanted / passing).min(rows);
         let cost = read * info.cost_of_row(index) + 1.0;
@@ -457,8 +479,8 @@ fn order_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
     }
 }
 
-/// A range that begins where the first wanted row is, in place of a lookup whose index is bounded beyond the columns
-/// that are looked up.
+/// Returns a range that begins at the first needed row, instead of a lookup, if conditions restrict the index's columns
+/// after those of the lookup.
 fn narrower_range(info: &TableInfo<'_>, access: &TableAccess, filter: &[Expr]) -> Option<AccessPath> {
     let AccessPath::Lookup {
         index,
@@ -476,7 +498,7 @@ fn narrower_range(info: &TableInfo<'_>, access: &TableAccess, filter: &[Expr]) -
     })
 }
 
-/// All of an index, or what a condition leaves of it; and how many rows that is, about.
+/// Returns the path that reads an index as a whole or in the ranges of a condition, and its estimated number of rows.
 fn bounded(info: &TableInfo<'_>, index: usize, condition: Option<&RangeCondition>) -> (AccessPath, f64) {
     let total = info.statistics.rows.max(1.0);
     let first = info
@@ -493,7 +515,7 @@ fn bounded(info: &TableInfo<'_>, index: usize, condition: Option<&RangeCondition
     (AccessPath::Index { index }, total)
 }
 
-/// An index that serves a lookup as well as the chosen one does, and gives this order.
+/// Returns an index that can be used for a lookup as well as the chosen one, and that has this order.
 fn same_lookup(
     info: &TableInfo<'_>,
     path: &AccessPath,
@@ -524,7 +546,7 @@ fn same_lookup(
     })
 }
 
-/// A scan of all rows whose order matters is one of the index that the rows live in.
+/// Converts a scan of all rows whose order matters to one of the clustered index.
 fn name_order(info: &TableInfo<'_>, access: &mut TableAccess) {
     if let (AccessPath::All, Some(definition)) = (&access.path, &info.definition)
         && let RowPlacement::Key(index) = definition.schema().clustered()
@@ -537,14 +559,14 @@ fn limit_rows(select: &SelectPlan) -> Option<f64> {
     let number = |expr: &Expr| match expr.as_literal() {
         Some(Value::Int(number)) => *number as f64,
         Some(Value::UInt(number)) => *number as f64,
-        // A parameter: probably a page.
+        // A parameter: probably the size of a page.
         _ => 100.0,
     };
     let count = select.limit.count.as_ref().map(number)?;
     Some(count + select.limit.offset.as_ref().map_or(0.0, number))
 }
 
-/// Groups that come one after the other need no hash table.
+/// Uses the order of a path for groups: groups whose rows are read one after the other need no hash table.
 fn group_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>]) -> bool {
     let Some(aggregation) = &select.aggregation else {
         return false;
@@ -561,7 +583,7 @@ fn group_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>]) -> bool {
     let served = first_serves(select, info, access, &constant, &keys);
     let (path, direction) = match (served, &access.path) {
         (Some(direction), _) => (None, direction),
-        // The entries of an index that holds all that is wanted come in order, and cost no more than the rows.
+        // The entries of a covering index are ordered, and cost no more than the rows.
         (None, AccessPath::All) if !aggregation.rollup => {
             let found = info.covering.iter().find_map(|&index| {
                 let path = AccessPath::Index { index };
@@ -587,7 +609,7 @@ fn group_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>]) -> bool {
     true
 }
 
-/// COUNT(*) of all rows reads the index with the shortest entries.
+/// Makes COUNT(*) of all rows read the index with the shortest entries.
 fn count_by_smallest_index(select: &mut SelectPlan, infos: &[TableInfo<'_>]) {
     let [step] = &select.steps[..] else { return };
     let Some(access) = first_access(select) else {
@@ -627,7 +649,7 @@ fn count_by_smallest_index(select: &mut SelectPlan, infos: &[TableInfo<'_>]) {
     }
 }
 
-/// MIN and MAX of columns of one table, each the first row of an index: reads one row for each.
+/// Makes MIN and MAX of columns of one table read one row each: the first row of an index.
 fn min_max_by_index(select: &mut SelectPlan, infos: &[TableInfo<'_>]) -> bool {
     let Some(aggregation) = &select.aggregation else {
         return false;
@@ -671,7 +693,7 @@ fn min_max_by_index(select: &mut SelectPlan, infos: &[TableInfo<'_>]) -> bool {
         let served = serves(info, &access.path, &constant, &keys);
         let (path, direction) = match served {
             Some(direction) => (access.path.clone(), direction),
-            // Without a selective path, walk the index until a row passes.
+            // Without a selective path, read the index until a row passes.
             None if !selective && select.steps[0].filter.is_empty() => {
                 let found = info.usable.iter().find_map(|&index| {
                     let path = AccessPath::Index { index };

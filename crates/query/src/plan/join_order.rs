@@ -1,4 +1,4 @@
-//! The order in which tables are joined, and how each is read.
+//! Join order and access paths.
 //!
 //! ```text
 //!   FromNode  ──simplify──▶  outer joins that WHERE makes inner
@@ -7,9 +7,9 @@
 //!                         those that change from one evaluation to the next (RAND()) after all tables
 //! ```
 //!
-//! For a group of up to [`ITEMS_MAX`] items the cheapest order of every subset is computed from those of the subsets
-//! with one item less; a larger one is built up greedily. The inner side of an outer join is a group of its own, which
-//! comes after all tables of the outer side.
+//! For a group of up to [`ITEMS_MAX`] items, the cheapest order of each subset is computed from those of the subsets
+//! with one item less. The order of a larger group is built greedily. The inner side of an outer join is a separate
+//! group, which follows all tables of the outer side.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -19,18 +19,19 @@ use super::block::Block;
 use super::buffered::{Buffering, Candidates, is_fixed};
 use super::conditions::{Condition, SlotMap, TableSet, literal_truth, rejects_nulls};
 use super::equalities::{add_equalities, add_parts_of_alternatives};
-use super::from::FromNode;
+use super::from::{FromNode, describe_from};
 use super::keys::{Choice, TableInfo};
-use super::tree::{AccessPath, JoinKind, JoinStep, StepSource, TableAccess};
+use super::trace::{BlockTrace, Level, Names, describe_alone, with_once};
+use super::tree::{AccessPath, JoinKind, JoinStep, StepSource, TableAccess, TableInstance};
 use crate::error::Result;
 use paceline_expression::Expr;
 
-/// For groups of more items not every subset is looked at.
+/// Maximum number of items of a group for which every subset is considered.
 const ITEMS_MAX: usize = 10;
-/// Handing on a row of a join, checked and put together.
+/// Cost of passing on a joined row, with its checks.
 const COST_JOINED_ROW: f64 = 0.02;
 
-/// Tables and outer joins at one level.
+/// Tables and outer joins of one level.
 struct Group {
     items: Vec<Item>,
     conditions: Vec<Condition>,
@@ -39,21 +40,21 @@ struct Group {
 
 enum Item {
     Table(usize),
-    /// An outer join's inner side, with what must come before it.
+    /// Inner side of an outer join, with the tables that must precede it.
     Outer {
         group: Group,
         after: TableSet,
     },
 }
 
-/// What ordering a group gives.
+/// Result of ordering a group.
 struct GroupOrder {
     steps: Vec<JoinStep>,
     rows: f64,
     cost: f64,
 }
 
-/// The cheapest way to join some of a group's items.
+/// Cheapest order of some of a group's items.
 #[derive(Clone, Copy)]
 struct Subset {
     cost: f64,
@@ -61,17 +62,17 @@ struct Subset {
     last: usize,
 }
 
-/// The ways to read a table after certain others, with what comes out for each row before.
+/// Access paths of a table after certain others, with the resulting number of rows for each row before it.
 struct TableReads {
     candidates: Candidates,
     direct_matches: f64,
     kept_matches: f64,
 }
 
-/// The readings that were looked at: of a group's table, after those of the tables before that its conditions concern.
+/// Access paths that were computed, by the table and those of the tables before it that its conditions read.
 type Readings = RefCell<HashMap<(usize, usize, TableSet), Rc<TableReads>>>;
 
-/// What ordering works with.
+/// Context for ordering.
 pub(crate) struct Optimizer<'a> {
     tables: &'a [TableInfo<'a>],
     slots: &'a SlotMap,
@@ -79,18 +80,18 @@ pub(crate) struct Optimizer<'a> {
     readings: Readings,
 }
 
-/// The join steps of a block.
+/// Join steps of a block.
 pub(crate) struct JoinPlan {
     pub steps: Vec<JoinStep>,
-    /// Conditions that one evaluation tells of.
+    /// Conditions without tables, which are evaluated once.
     pub constant: Vec<Expr>,
-    /// About how many rows come out.
+    /// Estimated number of rows of the join.
     pub rows: f64,
     pub impossible: bool,
 }
 
 impl<'a> Optimizer<'a> {
-    /// One for these tables.
+    /// Creates an optimizer for these tables.
     pub fn new(tables: &'a [TableInfo<'a>], slots: &'a SlotMap, buffering: Buffering) -> Self {
         Optimizer {
             tables,
@@ -101,7 +102,13 @@ impl<'a> Optimizer<'a> {
     }
 
     /// Orders the tables of FROM for these conditions of WHERE.
-    pub fn join(&self, from: Option<FromNode>, conditions: Vec<Expr>, straight: bool) -> JoinPlan {
+    pub fn join(
+        &self,
+        from: Option<FromNode>,
+        conditions: Vec<Expr>,
+        straight: bool,
+        (trace, tables): (&BlockTrace<'_>, &[TableInstance]),
+    ) -> JoinPlan {
         let mut constant = Vec::new();
         let mut rest = Vec::new();
         let mut impossible = false;
@@ -118,6 +125,11 @@ impl<'a> Optimizer<'a> {
                 rest.push(condition)
             }
         }
+        trace.pass("constant conditions", |names| {
+            let conditions = rest.iter().map(|condition| &condition.expr);
+            let lines = describe_from(from.as_ref(), conditions, names);
+            with_once(lines, &constant, tables, names)
+        });
         let Some(node) = from else {
             return JoinPlan {
                 steps: Vec::new(),
@@ -127,13 +139,18 @@ impl<'a> Optimizer<'a> {
             };
         };
         let node = self.simplify(node, &rest.iter().collect::<Vec<_>>());
+        trace.pass("outer joins", |names| {
+            let conditions = rest.iter().map(|condition| &condition.expr);
+            let lines = describe_from(Some(&node), conditions, names);
+            with_once(lines, &constant, tables, names)
+        });
         let mut group = Group {
             items: Vec::new(),
             conditions: rest,
             straight,
         };
         self.flatten(node, &mut group);
-        // Inner joins' conditions without tables are conditions of the whole.
+        // Conditions of inner joins without tables apply to the whole query.
         let (without, with): (Vec<_>, Vec<_>) =
             group.conditions.into_iter().partition(Condition::is_constant);
         for condition in without {
@@ -147,7 +164,23 @@ impl<'a> Optimizer<'a> {
             }
         }
         group.conditions = with;
-        self.imply(&mut group, &[]);
+        let describe =
+            |group: &Group, names: &Names| with_once(group.level(names).lines(), &constant, tables, names);
+        self.imply_parts(&mut group);
+        trace.pass("parts of OR", |names| describe(&group, names));
+        self.imply_equalities(&mut group, &[]);
+        trace.pass("equalities", |names| describe(&group, names));
+        trace.considered("access paths", |names| {
+            let alone = |item: &Item| match item {
+                Item::Table(table) => {
+                    let reading = self.reading(&group, *table, 0);
+                    let direct = &reading.candidates.direct;
+                    Some(describe_alone(&direct.path, direct.rows, &tables[*table], names))
+                }
+                Item::Outer { .. } => None,
+            };
+            group.items.iter().filter_map(alone).collect()
+        });
         let ordered = self.order(&group, 0, 1.0);
         JoinPlan {
             steps: ordered.steps,
@@ -157,7 +190,7 @@ impl<'a> Optimizer<'a> {
         }
     }
 
-    /// Turns outer joins into inner ones where a condition cannot be true on the rows that they add.
+    /// Converts outer joins to inner joins, if a condition cannot be true on the rows that they add.
     fn simplify(&self, node: FromNode, conditions: &[&Condition]) -> FromNode {
         match node {
             FromNode::Table(table) => FromNode::Table(table),
@@ -223,17 +256,28 @@ impl<'a> Optimizer<'a> {
         }
     }
 
-    /// Adds the conditions that follow from others; those of an outer join's inner side also from those around it.
-    fn imply(&self, group: &mut Group, around: &[Condition]) {
-        let own = group.items.iter().fold(0, |set, item| set | item.tables());
-        // Not those around it: what an OR says about the inner side is said of rows without a match as well.
+    /// Adds the conditions on single tables that an OR implies. An OR of the outer conditions is not used for the inner
+    /// side of an outer join, because it applies to rows without a match as well.
+    fn imply_parts(&self, group: &mut Group) {
+        let own = group.tables();
         add_parts_of_alternatives(&mut group.conditions, self.slots, own);
+        for item in &mut group.items {
+            if let Item::Outer { group: inner, .. } = item {
+                self.imply_parts(inner);
+            }
+        }
+    }
+
+    /// Adds the implied equalities. For the inner side of an outer join, they also follow from the conditions around
+    /// it.
+    fn imply_equalities(&self, group: &mut Group, around: &[Condition]) {
+        let own = group.tables();
         let mut all: Vec<Condition> = around.to_vec();
         all.append(&mut group.conditions);
         add_equalities(&mut all, self.slots, own);
         for item in &mut group.items {
             if let Item::Outer { group: inner, .. } = item {
-                self.imply(inner, &all);
+                self.imply_equalities(inner, &all);
             }
         }
         group.conditions = all.split_off(around.len());
@@ -247,15 +291,16 @@ impl<'a> Optimizer<'a> {
                 true => self.search(group, available, prefix_rows),
                 false => self.greedy(group, available, prefix_rows),
             };
-            // What has at most one row, found by its key, comes first: the others may cost as much before it, but never
-            // less.
+            // Tables with at most one row, found by its key, come first. Before them the other tables may cost the
+            // same, but never less.
             order.sort_by_key(|&item| !self.has_one_row(group, item, available));
             order
         };
         self.build(group, &order, available, prefix_rows)
     }
 
-    /// Whether an item is a table of which a unique key gives at most one row, by what is known before the group.
+    /// Returns whether an item is a table with at most one row, because the tables before the group determine a unique
+    /// key.
     fn has_one_row(&self, group: &Group, item: usize, available: TableSet) -> bool {
         let Item::Table(table) = group.items[item] else {
             return false;
@@ -267,7 +312,7 @@ impl<'a> Optimizer<'a> {
         )
     }
 
-    /// The cheapest order of all, by the cheapest of each subset: bit n of a subset is item n.
+    /// Returns the cheapest order of all items, from the cheapest orders of the subsets. Bit n of a subset is item n.
     fn search(&self, group: &Group, available: TableSet, prefix_rows: f64) -> Vec<usize> {
         let count = group.items.len();
         let mut subsets: Vec<Option<Subset>> = vec![None; 1 << count];
@@ -314,7 +359,7 @@ impl<'a> Optimizer<'a> {
             let next = (0..group.items.len())
                 .filter(|item| !order.contains(item) && group.items[*item].may_follow(available))
                 .map(|item| (item, self.item_cost(group, item, available, rows)))
-                // Few rows first, then low cost.
+                // First by few rows, then by low cost.
                 .min_by(|(_, a), (_, b)| (a.0 + a.1).total_cmp(&(b.0 + b.1)));
             let Some((item, (_, after))) = next else { break };
             order.push(item);
@@ -324,7 +369,7 @@ impl<'a> Optimizer<'a> {
         order
     }
 
-    /// What joining an item costs, and how many rows there are after it.
+    /// Returns the cost of joining an item, and the number of rows after it.
     fn item_cost(&self, group: &Group, item: usize, available: TableSet, rows: f64) -> (f64, f64) {
         match &group.items[item] {
             Item::Table(table) => {
@@ -346,7 +391,7 @@ impl<'a> Optimizer<'a> {
         }
     }
 
-    /// The ways to read a table when those are available.
+    /// Returns the access paths of a table after the available tables.
     fn reading(&self, group: &Group, table: usize, available: TableSet) -> Rc<TableReads> {
         let own = 1 << table;
         let relevant: Vec<&Condition> = group
@@ -355,7 +400,7 @@ impl<'a> Optimizer<'a> {
             .filter(|condition| condition.tables & own != 0)
             .collect();
         let concerned = relevant.iter().fold(0, |set, condition| set | condition.tables);
-        // That there is something before it counts as well: only then its rows are worth keeping.
+        // Whether any table precedes it matters too: only then it is useful to keep its rows.
         let before = available & concerned | if available == 0 { 0 } else { own };
         let key = (std::ptr::from_ref(group).addr(), table, before);
         if let Some(known) = self.readings.borrow().get(&key) {
@@ -393,14 +438,14 @@ impl<'a> Optimizer<'a> {
                 && let AccessPath::Hash { source, .. } = &self.reading(group, *table, known).best(rows).0.path
                 && !source.filter.is_empty()
             {
-                // They are checked when the rows are kept.
+                // These conditions are checked when the rows are kept.
                 filter.retain(|condition| !is_fixed(condition, 1 << table, self.slots));
             }
             let mut filter: Vec<Expr> = filter
                 .into_iter()
                 .map(|condition| condition.expr.clone())
                 .collect();
-            // Cheap conditions first.
+            // Cheap conditions come first.
             filter.sort_by_key(expense);
             match item {
                 Item::Table(table) => {
@@ -433,11 +478,30 @@ impl<'a> Optimizer<'a> {
     }
 }
 
+impl Group {
+    fn tables(&self) -> TableSet {
+        self.items.iter().fold(0, |set, item| set | item.tables())
+    }
+
+    /// Returns a description for the trace.
+    fn level(&self, names: &Names) -> Level {
+        let mut level = Level::default();
+        for item in &self.items {
+            match item {
+                Item::Table(table) => level.tables.push(names.table(*table).to_owned()),
+                Item::Outer { group, .. } => level.outer_joins.push(group.level(names).as_outer_join()),
+            }
+        }
+        level.add_conditions(self.conditions.iter().map(|condition| &condition.expr), names);
+        level
+    }
+}
+
 impl Item {
     fn tables(&self) -> TableSet {
         match self {
             Item::Table(table) => 1 << table,
-            Item::Outer { group, .. } => group.items.iter().fold(0, |set, item| set | item.tables()),
+            Item::Outer { group, .. } => group.tables(),
         }
     }
 
@@ -450,7 +514,7 @@ impl Item {
 }
 
 impl TableReads {
-    /// The cheaper way for so many rows before, and how many rows it gives for each of them.
+    /// Returns the cheaper path for this number of rows before the table, and its number of rows for each of them.
     fn best(&self, prefix_rows: f64) -> (&Choice, f64) {
         let best = self.candidates.best(prefix_rows);
         let matches = match std::ptr::eq(best, &self.candidates.direct) {
@@ -476,8 +540,8 @@ fn access(table: usize, choice: &Choice) -> TableAccess {
     }
 }
 
-/// How dear a condition is to check: subqueries last. Functions keep their place: what they refuse or warn of must not
-/// depend on the others.
+/// Returns the rank of a condition by its cost: subqueries are last. Functions keep their place, because their errors
+/// and warnings must not depend on the other conditions.
 fn expense(expr: &Expr) -> u8 {
     use paceline_expression::ExprKind;
     let mut expense = 0;
@@ -491,7 +555,7 @@ fn expense(expr: &Expr) -> u8 {
     expense
 }
 
-/// The tables of a block as the optimizer sees them.
+/// Returns the tables of a block as the optimizer sees them.
 pub(crate) fn table_infos<'p>(block: &Block<'p, '_>) -> Result<Vec<TableInfo<'p>>> {
     let context = &block.planner.context;
     let known = block.planner.known_values();
@@ -502,7 +566,7 @@ pub(crate) fn table_infos<'p>(block: &Block<'p, '_>) -> Result<Vec<TableInfo<'p>
         .collect()
 }
 
-/// About how many groups so many rows make.
+/// Returns the estimated number of groups of this number of rows.
 pub(crate) fn estimated_groups(groups: &[Expr], infos: &[TableInfo<'_>], slots: &SlotMap, rows: f64) -> f64 {
     let different = groups.iter().map(|group| match group.kind {
         paceline_expression::ExprKind::Column(slot) => match slots.table_of(slot) {

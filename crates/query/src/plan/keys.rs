@@ -1,6 +1,6 @@
-//! What an index can serve: the equalities on a table's columns, and what a way of reading the table would cost.
+//! Access paths of one table: the conditions that an index can serve, and the cost of each path.
 //!
-//! Costs are in reads of one row through the primary key. They need to be right only in comparison with each other.
+//! The unit of cost is the read of one row by the primary key. Only the ratio of costs matters.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -18,12 +18,12 @@ use paceline_catalog::{IndexDefinition, TableDefinition};
 use paceline_expression::{CompareOp, Comparison, Expr, ExprKind, Truth};
 use paceline_syntax::ast;
 
-/// A row of a scan in the order of its index. In processor time it is an eleventh of a fetched row: 0.2 to 0.4 µs
-/// beside 4 µs, of 600,000 rows of TPC-H's `lineitem` and the 91,000 of them that a range of a secondary index finds.
+/// Cost of a row in a scan in the order of its index. Its processor time is an eleventh of that of a fetched row: 0.2
+/// to 0.4 µs and 4 µs, for 600,000 rows of TPC-H's `lineitem` and the 91,000 rows in a range of a secondary index.
 pub(crate) const COST_SCANNED_ROW: f64 = 0.1;
-/// A row found through a secondary index.
+/// Cost of a row that is found through a secondary index.
 pub(crate) const COST_FETCHED_ROW: f64 = 1.1;
-/// Beginning a scan or a lookup.
+/// Cost of the start of a scan or a lookup.
 pub(crate) const COST_SEEK: f64 = 1.0;
 
 /// A table as the optimizer sees it.
@@ -31,29 +31,29 @@ pub(crate) struct TableInfo<'s> {
     pub base: usize,
     pub definition: Option<Arc<TableDefinition>>,
     pub statistics: TableStatistics,
-    /// Indexes that hints and IGNORED leave.
+    /// Indexes that hints and IGNORED allow.
     pub usable: Vec<usize>,
-    /// FORCE INDEX: all rows only if no index serves.
+    /// FORCE INDEX: the table is scanned only if no index can be used.
     pub forced: bool,
-    /// The indexes among them whose entries hold all columns that the query names.
+    /// Usable indexes whose entries contain all columns that the query reads.
     pub covering: Vec<usize>,
     column_count: usize,
     known: KnownValues<'s>,
-    /// How many rows pass the conditions on this table alone, once that was asked for.
+    /// Number of rows that pass the conditions on this table alone, after its first use.
     pub local_rows: Cell<Option<f64>>,
 }
 
-/// A way to read a table and what it costs for each row before it.
+/// An access path of a table with its costs.
 #[derive(Debug)]
 pub(crate) struct Choice {
     pub path: AccessPath,
     pub rows: f64,
-    /// For each row before.
+    /// Cost for each row of the tables before it.
     pub cost: f64,
-    /// Once.
+    /// Cost per execution.
     pub setup: f64,
     pub possible: Vec<usize>,
-    /// Columns whose conditions the path uses up: no row that it gives fails them.
+    /// Columns whose conditions the path guarantees for all its rows.
     pub used: Vec<usize>,
 }
 
@@ -62,7 +62,7 @@ impl Choice {
         self.setup + self.cost * prefix_rows.max(1.0)
     }
 
-    /// Whether it looks for values that need no other table, of a key that several rows may have.
+    /// Returns whether it is a lookup of a key that several rows may have, by values that need no other table.
     fn looks_for_several_rows(&self, slots: &SlotMap) -> bool {
         match &self.path {
             AccessPath::Lookup {
@@ -73,7 +73,7 @@ impl Choice {
     }
 }
 
-/// `column = value` that an index may serve.
+/// `column = value` for which an index may be used.
 struct Equality<'c> {
     column: usize,
     value: &'c Expr,
@@ -130,13 +130,13 @@ impl<'s> TableInfo<'s> {
         }
     }
 
-    /// How conditions on this table fare on some of its rows.
+    /// Tries conditions on this table on a sample of its rows.
     pub fn try_conditions(&self, definition: &TableDefinition, conditions: &[&Expr]) -> Option<SampleResult> {
         self.statistics
             .try_conditions(definition, self.base, conditions, self.known)
     }
 
-    /// The equalities between a column of this table and something that the available tables give.
+    /// Returns the equalities between a column of this table and a value that needs only available tables.
     fn equalities<'c>(
         &self,
         conditions: &'c [&Condition],
@@ -177,12 +177,12 @@ impl<'s> TableInfo<'s> {
                 });
             }
         }
-        // Values that need no other table first: constants make better lookups.
+        // Values that need no other table come first: constants make better lookups.
         found.sort_by_key(|equality| equality.tables.count_ones());
         found
     }
 
-    /// What the conditions say about this table's columns, given what is available.
+    /// Returns what the conditions require of this table's columns, as far as it needs only available tables.
     pub fn range_condition(
         &self,
         conditions: &[&Condition],
@@ -207,14 +207,14 @@ impl<'s> TableInfo<'s> {
         }
     }
 
-    /// Whether an index is the one that the rows live in.
+    /// Returns whether an index is the clustered one.
     pub fn is_clustered(&self, index: usize) -> bool {
         self.definition
             .as_ref()
             .is_some_and(|definition| definition.schema().clustered() == RowPlacement::Key(index))
     }
 
-    /// What reading a row by an index costs: with or without fetching it from where it lives.
+    /// Returns the cost of reading a row by an index, which may have to be fetched from the clustered index.
     pub fn cost_of_row(&self, index: usize) -> f64 {
         match self.is_clustered(index) || self.covering.contains(&index) {
             true => COST_SCANNED_ROW,
@@ -222,7 +222,7 @@ impl<'s> TableInfo<'s> {
         }
     }
 
-    /// About how many rows the ranges of a condition on an index hold.
+    /// Returns the estimated number of rows in the ranges of a condition on an index.
     pub fn range_rows(&self, index: usize, condition: &RangeCondition) -> Option<f64> {
         let definition = self.definition.as_ref()?;
         Some(
@@ -231,7 +231,7 @@ impl<'s> TableInfo<'s> {
         )
     }
 
-    /// What the conditions of a step say about the table, where no other table is read before it.
+    /// Returns what the conditions of a step require of the table, if no other table is read before it.
     pub fn condition_of_first(&self, conditions: &[Expr]) -> Option<RangeCondition> {
         let definition = self.definition.as_ref()?;
         let types: Vec<_> = definition
@@ -252,7 +252,7 @@ impl<'s> TableInfo<'s> {
         }
     }
 
-    /// The cheapest way to read this table for the conditions that the available tables allow to use.
+    /// Returns the cheapest access path for the conditions that need only available tables.
     pub fn best_access(&self, conditions: &[&Condition], available: TableSet, slots: &SlotMap) -> Choice {
         let rows = self.statistics.rows.max(1.0);
         let Some(definition) = &self.definition else {
@@ -266,7 +266,7 @@ impl<'s> TableInfo<'s> {
                 *best = Some(choice);
             }
         };
-        // Lookups of constants, by index: how many rows they find is seen in the index, as for a range.
+        // Lookups of constants, by index. The index tells how many rows they find, as for a range.
         let mut of_constants: Vec<(usize, Choice)> = Vec::new();
         for &index in &self.usable {
             let index_definition = &definition.indexes()[index];
@@ -295,7 +295,7 @@ impl<'s> TableInfo<'s> {
                     .clamp(0.5, rows);
                 let cost = COST_SEEK + range_rows * self.cost_of_row(index);
                 let lookup = of_constants.iter().position(|(of_index, _)| *of_index == index);
-                // A lookup of a whole key is the range, unless the conditions bound the column after it.
+                // A lookup of these columns equals the range, unless the conditions restrict the next column too.
                 let lookup = lookup
                     .map(|number| of_constants.swap_remove(number).1)
                     .filter(|lookup| {
@@ -334,7 +334,7 @@ impl<'s> TableInfo<'s> {
         possible.sort_unstable();
         let scan_cost = COST_SEEK + rows * COST_SCANNED_ROW;
         let mut choice = match best {
-            // An index that serves is taken also where a scan of a small table would cost the same.
+            // A usable index is preferred to a scan of a small table at the same cost.
             Some(best) if self.forced || best.cost <= scan_cost * 1.2 + 2.0 => best,
             _ => Choice::all(rows),
         };
@@ -342,7 +342,7 @@ impl<'s> TableInfo<'s> {
         choice
     }
 
-    /// Ranges of several indexes, where the parts of an OR restrict different columns.
+    /// Returns ranges of several indexes, if the parts of an OR restrict different columns.
     fn union(
         &self,
         definition: &TableDefinition,
@@ -399,7 +399,7 @@ impl<'s> TableInfo<'s> {
                     possible.push(*index);
                 }
             }
-            // One index would have been found by itself.
+            // A single index was found before.
             let several = parts.iter().any(|(index, _)| *index != parts[0].0);
             if several && best.as_ref().is_none_or(|best| cost < best.cost) {
                 let path = AccessPath::Union { parts };
@@ -491,7 +491,7 @@ impl<'s> TableInfo<'s> {
     }
 }
 
-/// The indexes that a table's hints leave, and whether FORCE INDEX was among them.
+/// Returns the indexes that a table's hints allow, and whether there is a FORCE INDEX.
 fn usable_indexes(
     definition: &TableDefinition,
     alias: &str,
@@ -531,7 +531,8 @@ fn usable_indexes(
     Ok((usable, forced))
 }
 
-/// Whether a hash table can be used for a comparison: equal values must have equal keys without knowing both types.
+/// Returns whether a hash table can be used for a comparison: equal values must have equal keys without knowledge of
+/// the other side's type.
 pub(super) fn can_hash(
     by: &Comparison,
     left: &paceline_expression::ExprType,
@@ -541,7 +542,7 @@ pub(super) fn can_hash(
     match by {
         Comparison::Int | Comparison::Decimal | Comparison::Double | Comparison::Bytes => true,
         Comparison::Text(_) => left.class() == Class::String && right.class() == Class::String,
-        // DATE and DATETIME have one kind of key; an instant depends on the time zone.
+        // DATE and DATETIME have the same kind of key. A TIMESTAMP depends on the time zone.
         Comparison::DateTime => [left, right].iter().all(|ty| {
             matches!(
                 ty.data_type,

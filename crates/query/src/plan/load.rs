@@ -68,7 +68,7 @@ impl Planner<'_> {
         if session.settings.load_generated {
             generated.retain(|made| !columns.contains(&made.column));
         }
-        // The client sends its file to the end, whatever becomes of a row: so a bad one is passed over.
+        // The client sends its file to the end in any case, so a bad row is skipped.
         let ignore = match load.duplicates {
             Duplicates::Error => load.local,
             Duplicates::Ignore => true,

@@ -1,16 +1,15 @@
-//! Skips through an index where a few entries of each group of equal keys are enough: DISTINCT, and MIN and MAX of each
-//! group.
+//! Loose scans: reads of an index that skip entries, if a few entries of each group of equal keys are sufficient. This
+//! is so for DISTINCT, and for MIN and MAX of each group.
 //!
 //! ```text
 //!   KEY (a, b)     1·2  1·5  1·9  2·1  2·3  3·4  3·8  …
-//!   DISTINCT a     ^              ^         ^             then on to what is behind all keys that begin with a
+//!   DISTINCT a     ^              ^         ^             then to the first key after all keys that begin with a
 //!   MIN(b)         ^              ^         ^
 //!   MAX(b)                   ^         ^         ^
 //! ```
 //!
-//! All conditions must hold for all entries of a group or for none: they are on the shared columns. Where groups are
-//! small, the executor walks from entry to entry ([`crate::execute`]), so that skipping costs little where it gains
-//! nothing.
+//! Each condition must hold for all entries of a group or for none: it reads only the shared columns. In small groups
+//! the executor reads entry after entry ([`crate::execute`]), so a loose scan costs little where it saves nothing.
 
 use paceline_storage::RowPlacement;
 use paceline_types::key_reader::determines_value;
@@ -23,19 +22,19 @@ use super::tree::{
 use paceline_catalog::TableDefinition;
 use paceline_expression::{AggregateFunction, Comparison, Distinctness, Expr, ExprKind};
 
-/// What a plan needs of each group.
+/// Entries that a plan needs of each group.
 struct GroupNeed {
-    /// Columns whose values tell groups apart.
+    /// Columns whose values define the groups.
     shared: Vec<usize>,
-    /// The column of MIN and MAX.
+    /// Column of MIN and MAX.
     extreme: Option<usize>,
     ends: GroupEnds,
 }
 
-/// Seeking a group and the one behind it.
+/// Cost of the seeks for one group.
 const COST_GROUP: f64 = 2.0 * COST_SEEK;
 
-/// Lets a plan of one table skip through an index, where that serves it and costs less.
+/// Makes a plan of one table use a loose scan, if this is possible and cheaper.
 pub(crate) fn skip_through_groups(select: &mut SelectPlan, infos: &[TableInfo<'_>]) {
     let [
         JoinStep {
@@ -101,7 +100,7 @@ pub(crate) fn skip_through_groups(select: &mut SelectPlan, infos: &[TableInfo<'_
                 | AccessPath::Range { index, .. } => info.cost_of_row(index),
                 AccessPath::Union { .. } | AccessPath::Hash { .. } => return,
             };
-    // One group has nothing to skip to.
+    // With a single group there is nothing to skip.
     if cost >= now {
         return;
     }
@@ -120,7 +119,7 @@ pub(crate) fn skip_through_groups(select: &mut SelectPlan, infos: &[TableInfo<'_
     }
 }
 
-/// What a plan needs, if a part of each group's entries is enough for it.
+/// Returns the entries that a plan needs, if some entries of each group are sufficient.
 fn need(select: &SelectPlan, info: &TableInfo<'_>) -> Option<GroupNeed> {
     if select.windows.is_some() {
         return None;
@@ -143,7 +142,7 @@ fn need(select: &SelectPlan, info: &TableInfo<'_>) -> Option<GroupNeed> {
         return None;
     }
     for group in &aggregation.groups {
-        // The order of groups is that of the columns themselves.
+        // The groups must have the order of the columns.
         match info.column_of(group) {
             Some(column) => shared.push(column),
             None => return None,
@@ -190,7 +189,7 @@ fn need(select: &SelectPlan, info: &TableInfo<'_>) -> Option<GroupNeed> {
     })
 }
 
-/// Whether a slot is one of the table's columns beside these.
+/// Returns whether a slot is a column of the table other than these.
 fn is_other(slot: usize, info: &TableInfo<'_>, shared: &[usize]) -> bool {
     let column = slot.wrapping_sub(info.base);
     let columns = info
@@ -200,7 +199,7 @@ fn is_other(slot: usize, info: &TableInfo<'_>, shared: &[usize]) -> bool {
     column < columns && !shared.contains(&column)
 }
 
-/// Adds the columns that an expression reads; `None` if equal keys do not make its values equal.
+/// Adds the columns that an expression reads. Returns `None` if its values may differ for equal keys.
 fn add_columns(expr: &Expr, info: &TableInfo<'_>, columns: &mut Vec<usize>) -> Option<()> {
     if let Some(column) = info.column_of(expr) {
         columns.push(column);
@@ -220,7 +219,7 @@ fn add_columns(expr: &Expr, info: &TableInfo<'_>, columns: &mut Vec<usize>) -> O
     told.then_some(())
 }
 
-/// The columns by which an index's entries are in order, as far as they are whole.
+/// Returns the columns by which an index's entries are ordered, up to the first prefix of a column.
 fn key_columns(definition: &TableDefinition, index: usize) -> Vec<usize> {
     let indexes = definition.indexes();
     let row_key = match definition.schema().clustered() {
@@ -236,7 +235,7 @@ fn key_columns(definition: &TableDefinition, index: usize) -> Vec<usize> {
         .collect()
 }
 
-/// How an index is to be skipped through, if it serves.
+/// Returns the loose scan of an index; `None` if it is impossible.
 fn serves(definition: &TableDefinition, index: usize, need: &GroupNeed) -> Option<LooseScan> {
     let columns = key_columns(definition, index);
     let parts = columns
@@ -247,7 +246,7 @@ fn serves(definition: &TableDefinition, index: usize, need: &GroupNeed) -> Optio
         return None;
     }
     if let Some(extreme) = need.extreme {
-        // Text that is equal need not be the same.
+        // Equal texts need not be identical.
         if columns.get(parts) != Some(&extreme) || !determines_value(&definition.columns()[extreme].data_type)
         {
             return None;
@@ -259,7 +258,7 @@ fn serves(definition: &TableDefinition, index: usize, need: &GroupNeed) -> Optio
     })
 }
 
-/// Whether a condition holds for all entries with the same values of these columns, or for none.
+/// Returns whether a condition holds for all entries with the same values of these columns or for none.
 fn is_shared(condition: &Expr, info: &TableInfo<'_>, definition: &TableDefinition, shared: &[usize]) -> bool {
     let column = |expr: &Expr| info.column_of(expr).filter(|column| shared.contains(column));
     let data_type = |column: usize| &definition.columns()[column].data_type;
@@ -307,7 +306,7 @@ fn is_shared(condition: &Expr, info: &TableInfo<'_>, definition: &TableDefinitio
     }
 }
 
-/// Whether a condition reads only shared columns whose keys tell their values.
+/// Returns whether a condition reads only shared columns whose values follow from their keys.
 fn is_told(condition: &Expr, info: &TableInfo<'_>, definition: &TableDefinition, shared: &[usize]) -> bool {
     let mut told = condition.is_stable();
     condition.visit(&mut |node| match &node.kind {

@@ -1,4 +1,4 @@
-//! From a parsed statement to a plan: names bound, access paths chosen.
+//! The planner: binds the names of a parsed statement and chooses access paths.
 //!
 //! ```text
 //!   Statement ──bind──▶ blocks of bound expressions ──optimize──▶ Plan ──▶ execute
@@ -6,33 +6,34 @@
 //!               session        outer joins turned inner)
 //! ```
 //!
-//! * [`statement`] is the way in. [`planner`] is what all blocks of a statement share; [`statement_plan`] the result.
+//! * [`statement`] is the entry point. [`planner`] is the state that all blocks of a statement share;
+//!   [`statement_plan`] is the result.
 //! * [`tree`] is the plan of a query, and the row layout that binding and execution share; [`change_plan`] has the
 //!   plans of statements that change rows.
-//! * [`block`] is one query block while it is bound, [`table_ref`] and [`bound_window`] its tables and window
-//!   functions, [`scope`] the meaning of names in it; [`from`] binds its tables, [`select`] the rest of it,
-//!   [`set_operation`] UNION and its like, [`view`] merges views.
-//! * [`conditions`] takes conditions apart, [`keys`] finds what an index can serve, [`range`] turns conditions into
-//!   ranges of an index when the statement runs, [`join_order`] picks the cheapest order of tables and each one's
-//!   access path.
+//! * [`block`] is one query block during binding, [`table_ref`] and [`bound_window`] are its tables and window
+//!   functions, [`scope`] is the meaning of names in it. [`from`] binds its tables, [`select`] the rest of it,
+//!   [`set_operation`] binds UNION and the other set operations, and [`view`] merges views.
+//! * [`conditions`] analyses conditions, [`keys`] finds the indexes that serve them, [`range`] converts conditions to
+//!   ranges of an index at execution, [`join_order`] chooses the cheapest order of tables and the access path of each.
 //! * [`index_order`] uses the order of an index, [`covering`] reads indexes without rows, [`loose_scan`] skips through
-//!   them. [`statistics`] knows how many rows there are, [`known_values`] the values that are known while planning.
-//! * [`schema_names`] distinguishes databases and tables by case where `information_schema` is asked for one.
+//!   them. [`statistics`] estimates numbers of rows, [`known_values`] has the values that are known during planning.
+//! * [`schema_names`] compares names of databases and tables with case if a condition on `information_schema` asks for
+//!   one.
 //! * [`dml`] plans INSERT, UPDATE and DELETE, [`defaults`] the values of columns that are not named, [`source_columns`]
-//!   the columns of a SELECT that ON DUPLICATE KEY UPDATE reads, [`load`] LOAD DATA; [`explain`] describes a plan.
+//!   the columns of a SELECT that ON DUPLICATE KEY UPDATE reads, [`load`] LOAD DATA. [`explain`] describes a plan, for
+//!   ANALYZE with the [`measurements`] of its execution; [`trace`] describes the changes made by each pass.
 //!
 //! # Layers
 //! The modules use each other in one direction, which `tools/tidy.py` checks:
 //!
 //! ```text
 //!   statement ─▶ dml, load, explain, select, view, set_operation ─▶ from, join_order, … ─▶ block ─▶ planner
-//!     ─▶ statement_plan, statistics ─▶ change_plan, tree, range
+//!     ─▶ statement_plan, statistics, trace ─▶ change_plan, tree, range
 //! ```
 //! A module may call methods that another one adds to [`Planner`] or to a block: binding recurses through them.
 //!
-//! A plan holds no values of the session's data: ranges and lookups are expressions, computed when the plan is
-//! executed, so that a prepared statement's plan serves any parameters. It is valid as long as [`Plan::is_current`]
-//! returns true.
+//! A plan contains no values of the session's data. Ranges and lookups are expressions that are computed at execution,
+//! so a prepared statement's plan serves any parameters. A plan is valid as long as [`Plan::is_current`] returns true.
 
 mod block;
 mod bound_window;
@@ -56,6 +57,7 @@ mod keys;
 pub(crate) mod known_values;
 mod load;
 mod loose_scan;
+pub(crate) mod measurements;
 mod planner;
 pub(crate) mod range;
 mod result_column;
@@ -72,6 +74,7 @@ mod statement;
 mod statement_plan;
 mod statistics;
 mod table_ref;
+mod trace;
 pub(crate) mod tree;
 mod unread_columns;
 mod view;
@@ -81,7 +84,7 @@ mod window;
 pub use planner::PlanContext;
 pub use result_column::{ColumnOrigin, ResultColumn, Through};
 pub use row_format::{RowFormat, has_odd_separators};
-pub use statement::plan_statement;
+pub use statement::{plan_statement, trace_passes};
 pub use statement_plan::{Access, Plan, PlanType, PlannedValues, TableUsage, TableUse};
 pub use statistics::{Statistics, StatisticsSource};
 

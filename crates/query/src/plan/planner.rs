@@ -10,6 +10,7 @@ use super::known_values::KnownValues;
 use super::result_column::ResultColumn;
 use super::statement_plan::{Access, Plan, PlanKind, PlannedValues, TableUsage, TableUse};
 use super::statistics::Statistics;
+use super::trace::Trace;
 use super::tree;
 use super::volatile::Variables;
 use crate::error::{Error, Result};
@@ -18,33 +19,33 @@ use paceline_catalog::{Catalog, NumberSeries, SYSTEM_DATABASE, TableDefinition, 
 use paceline_expression::session::SessionContext;
 use paceline_expression::{ExprType, SubqueryId};
 
-/// What planning needs to know.
+/// Context for planning a statement.
 #[derive(Clone, Copy)]
 pub struct PlanContext<'a> {
-    /// The catalog under which the plan is made; the statement's metadata locks are taken after and
-    /// [`Plan::is_current`] asked again.
+    /// Catalog for which the plan is made. The statement takes its metadata locks later, and calls
+    /// [`Plan::is_current`] then.
     pub catalog: &'a Arc<Catalog>,
-    /// The session: its database, SQL mode, variables.
+    /// Session: database, SQL mode, variables.
     pub session: &'a SessionContext,
-    /// What is known about the tables' sizes.
+    /// Statistics of the tables.
     pub statistics: &'a Statistics,
-    /// The values of `?`, where the plan is made to be executed with them; it serves others, too.
+    /// Values of `?`, if the plan is made for an execution with them. The plan is correct for other values too.
     pub parameters: &'a [paceline_types::Value],
 }
 
-/// Whether views are merged.
+/// Merging of views.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Merging {
-    /// Where they can be.
+    /// Views are merged if possible.
     #[default]
     Possible,
-    /// Not again: the statement has to be planned without.
+    /// Merging has failed: the statement must be planned again without it.
     Refused,
-    /// None.
+    /// No view is merged.
     Never,
 }
 
-/// What all blocks of a statement share while it is planned.
+/// State that all blocks of a statement share while it is planned.
 pub(crate) struct Planner<'a> {
     pub context: PlanContext<'a>,
     parameters: Cell<usize>,
@@ -52,29 +53,34 @@ pub(crate) struct Planner<'a> {
     select_number: Cell<u32>,
     depth: Cell<u32>,
     pub(super) merging: Cell<Merging>,
-    /// The views that are being bound, outermost first.
+    /// Views that are being bound, outermost first.
     pub(super) views: RefCell<Vec<Arc<ViewDefinition>>>,
     pub(super) access: RefCell<Access>,
-    /// How queries without a locking clause of their own read.
+    /// Read mode of queries without a locking clause.
     pub(super) reads: Cell<tree::ReadMode>,
     pub variables: Variables,
-    /// Whether a choice depended on other values than literals.
+    /// Whether a choice depended on values that are not literals.
     rested: Cell<bool>,
-    /// A copy of the session to evaluate expressions with.
+    /// Copy of the session for evaluating expressions.
     scratch: RefCell<Option<SessionContext>>,
-    /// How many rows the largest access reads, about.
+    /// Estimated number of rows that the largest access reads.
     expected_rows: Cell<f64>,
+    /// Estimated number of rows of the largest join.
+    joined_rows: Cell<f64>,
+    /// Number of blocks with window functions.
+    window_blocks: Cell<u64>,
     warnings: RefCell<Vec<(ErrorCode, String)>>,
     /// Plans of the subqueries in expressions, by [`SubqueryId`].
     subqueries: RefCell<Vec<Arc<tree::QueryPlan>>>,
+    pub(super) trace: Trace,
 }
 
-/// Queries may be nested this deep.
+/// Maximum depth of nested queries.
 const NESTING_MAX: u32 = 64;
 
 impl<'a> Planner<'a> {
-    /// Begins a statement.
-    pub(super) fn new(context: PlanContext<'a>) -> Self {
+    /// Begins the planning of a statement.
+    pub(super) fn new(context: PlanContext<'a>, trace: Trace) -> Self {
         Planner {
             context,
             parameters: Cell::new(0),
@@ -89,12 +95,15 @@ impl<'a> Planner<'a> {
             rested: Cell::new(false),
             scratch: RefCell::default(),
             expected_rows: Cell::new(0.0),
+            joined_rows: Cell::new(0.0),
+            window_blocks: Cell::new(0),
             warnings: RefCell::default(),
             subqueries: RefCell::default(),
+            trace,
         }
     }
 
-    /// Returns the plan of the statement, which does `kind`.
+    /// Returns the finished plan of the statement.
     pub(super) fn finish(self, kind: PlanKind, columns: Vec<ResultColumn>) -> Plan {
         let foreign_keys = self.foreign_keys();
         let values = match self.rested.get() {
@@ -107,6 +116,8 @@ impl<'a> Planner<'a> {
             values,
             subqueries: self.subqueries.take(),
             expected_rows: self.expected_rows.get(),
+            joined_rows: self.joined_rows.get(),
+            window_blocks: self.window_blocks.get(),
             warnings: self.warnings.take(),
             kind,
             columns,
@@ -115,7 +126,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Adds the plan of a subquery in an expression. Returns its name.
+    /// Adds the plan of a subquery in an expression. Returns its id.
     pub fn add_subquery(&self, plan: tree::QueryPlan) -> SubqueryId {
         let mut subqueries = self.subqueries.borrow_mut();
         subqueries.push(Arc::new(plan));
@@ -132,49 +143,62 @@ impl<'a> Planner<'a> {
         self.subqueries.borrow()[id.index()].clone()
     }
 
-    /// What is known of values.
+    /// Returns the values that are known while planning.
     pub fn known_values(&self) -> KnownValues<'_> {
         let context = &self.context;
         KnownValues::new(context.session, context.parameters, &self.scratch, &self.rested)
     }
 
-    /// Notes what there is to say of the statement, once.
+    /// Adds a warning, once.
     pub fn warn(&self, code: ErrorCode, message: String) {
-        // What there was to say of a view was said when it was made.
+        // The warnings of a view were reported when it was created.
         if !self.views.borrow().is_empty() {
             return;
         }
         let mut warnings = self.warnings.borrow_mut();
-        // A statement that is planned twice says it once.
+        // A statement that is planned twice has each warning once.
         if !warnings.iter().any(|(_, known)| *known == message) {
             warnings.push((code, message));
         }
     }
 
-    /// Notes how many rows an access reads, about.
+    /// Records the estimated number of rows that an access reads.
     pub fn expect_rows(&self, rows: f64) {
         self.expected_rows.set(self.expected_rows.get().max(rows));
     }
 
-    /// The session.
+    /// Counts a block with window functions.
+    pub fn count_window_block(&self) {
+        self.window_blocks.set(self.window_blocks.get() + 1);
+    }
+
+    /// Records the estimated number of rows of a join after one of its tables.
+    pub fn expect_joined_rows(&self, rows: f64) {
+        self.joined_rows.set(self.joined_rows.get().max(rows));
+    }
+
+    /// Returns the session.
     pub fn session(&self) -> &'a SessionContext {
         self.context.session
     }
 
-    /// The `index`th `?`: whatever its value will be, the plan serves it.
+    /// Returns the type of the `index`th `?`. The plan is correct for any value.
     pub fn parameter(&self, index: usize) -> ExprType {
         self.parameters.set(self.parameters.get().max(index + 1));
-        ExprType::parameter()
+        match self.session().variable_types.get(index) {
+            Some(declared) => declared.clone(),
+            None => ExprType::parameter(),
+        }
     }
 
-    /// The number of the next SELECT, for EXPLAIN.
+    /// Returns the number of the next SELECT, for EXPLAIN.
     pub fn next_select_number(&self) -> u32 {
         let number = self.select_number.get() + 1;
         self.select_number.set(number);
         number
     }
 
-    /// Goes one query deeper for as long as the guard lives.
+    /// Enters a nested query until the guard is dropped.
     pub fn descend(&self) -> Result<DepthGuard<'_>> {
         let depth = self.depth.get() + 1;
         if depth > NESTING_MAX {
@@ -187,8 +211,10 @@ impl<'a> Planner<'a> {
         Ok(DepthGuard(&self.depth))
     }
 
-    /// Finds a table to insert into, or says 1146 or 1046; 1471 or 1235 for a view, 1036 for a table of `mysql` that
-    /// the server makes.
+    /// Returns the table to insert into.
+    ///
+    /// # Errors
+    /// 1046 or 1146; 1471 or 1235 for a view; 1036 for a virtual table of `mysql`.
     pub fn find_table(&self, database: Option<&str>, name: &str) -> Result<Arc<TableDefinition>> {
         let database = self.database_or_current(database)?;
         if let Some(view) = self.context.catalog.view(database, name) {
@@ -219,13 +245,13 @@ impl<'a> Planner<'a> {
             })
     }
 
-    /// The series of numbers that a name means where there is no table of that name.
+    /// Returns the series of numbers that a name means if there is no table of that name.
     pub fn number_series(&self, database: &str, name: &str) -> Option<NumberSeries> {
         self.context.catalog.database(database)?;
         NumberSeries::of_name(name)
     }
 
-    /// The named database, or the session's; 1046 where there is none.
+    /// Returns the named database, or the session's; 1046 without either.
     pub fn database_or_current<'s>(&'s self, database: Option<&'s str>) -> Result<&'s str> {
         match database.or(self.session().database.as_deref()) {
             Some(database) => Ok(database),
@@ -233,7 +259,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The foreign keys around the tables that the statement changes; notes the tables that they concern.
+    /// Returns the foreign keys of the tables that the statement changes, and records the tables that they concern.
     pub(super) fn foreign_keys(&self) -> Option<Arc<ForeignKeys>> {
         let changed: Vec<(Arc<TableDefinition>, Changes)> = self
             .tables
@@ -260,14 +286,15 @@ impl<'a> Planner<'a> {
         Some(keys)
     }
 
-    /// Whether a query in the statement reads a table that the statement changes, itself or by actions of foreign keys.
-    /// For when the tables that it changes are noted as changed, and not yet as read by the statement itself.
+    /// Returns whether a query in the statement reads a table that the statement changes, directly or by actions of
+    /// foreign keys. To be called when the changed tables are recorded as changed, but not yet as read by the statement
+    /// itself.
     pub(super) fn reads_changed(&self) -> bool {
         let is_read = |table: &TableUse| table.usage.select || table.usage.lock;
         if !self.tables.borrow().iter().any(is_read) {
             return false;
         }
-        // It notes what actions change.
+        // This records the tables that actions change.
         let _ = self.foreign_keys();
         let tables = self.tables.borrow();
         let is_changed = |read: &TableUse| {
@@ -282,7 +309,7 @@ impl<'a> Planner<'a> {
         tables.iter().any(|table| is_read(table) && is_changed(table))
     }
 
-    /// Whether a table is noted as read.
+    /// Returns whether a table is recorded as read.
     pub(super) fn reads(&self, definition: &Arc<TableDefinition>) -> bool {
         let is_same = |known: &TableUse| {
             (known.definition.as_ref()).is_some_and(|known| Arc::ptr_eq(known, definition))
@@ -291,7 +318,7 @@ impl<'a> Planner<'a> {
         tables.iter().any(|table| is_same(table) && table.usage.select)
     }
 
-    /// Notes that the statement uses a table.
+    /// Records that the statement uses a table.
     pub fn use_table(
         &self,
         database: &str,
@@ -301,7 +328,7 @@ impl<'a> Planner<'a> {
     ) {
         let access = self.access.borrow().clone();
         let mut tables = self.tables.borrow_mut();
-        // A table that is being filled has the name of the one that it hides.
+        // A table that is being filled has the same name as the one that it hides.
         let kind =
             |definition: Option<&Arc<TableDefinition>>| definition.is_some_and(|table| table.is_temporary());
         let found = tables.iter_mut().find(|table| {
@@ -333,7 +360,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Notes the name under which the statement has a table whose use was noted.
+    /// Records an alias of a table whose use is recorded.
     pub fn name_table(&self, definition: &Arc<TableDefinition>, alias: &str) {
         let access = self.access.borrow();
         let mut tables = self.tables.borrow_mut();
@@ -349,7 +376,7 @@ impl<'a> Planner<'a> {
     }
 }
 
-/// Leaves a nested query when dropped.
+/// Guard of a nested query, which is left when the guard is dropped.
 pub(crate) struct DepthGuard<'a>(&'a Cell<u32>);
 
 impl Drop for DepthGuard<'_> {
@@ -358,7 +385,7 @@ impl Drop for DepthGuard<'_> {
     }
 }
 
-/// A number that no other query of this process has.
+/// Returns a number that no other query of this process has.
 pub(crate) fn unique_id() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)

@@ -1,4 +1,4 @@
-//! How a result set describes its columns: the contents of a column definition packet.
+//! Description of a column in a result set: the contents of a column definition packet.
 
 use std::sync::Arc;
 
@@ -7,64 +7,76 @@ use paceline_types::{BlobSize, Collation, DataType};
 
 use paceline_expression::{ExprType, NOT_FIXED_DECIMALS};
 
-/// The column of a stored table that a result column shows.
+/// Column of a stored table that a result column shows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ColumnOrigin {
-    /// The table's database.
+    /// Database of the table.
     pub database: Arc<str>,
     /// The table.
     pub table: Arc<str>,
     /// The column.
     pub column: Arc<str>,
-    /// What lies between.
+    /// Kind of table through which the column is read.
     pub through: Through,
 }
 
-/// What lies between a result column and the stored one: decides what CREATE TABLE … SELECT keeps of it.
+/// Kind of table through which a stored column is read. It decides what CREATE TABLE … SELECT keeps of the column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Through {
-    /// Nothing.
+    /// The stored table itself.
     Nothing,
-    /// A view or derived table that is merged: its default is not kept.
+    /// A merged view or derived table: the default is not kept.
     Merged,
-    /// One whose rows are made first.
+    /// A view or derived table whose rows are computed first.
     Materialized,
 }
 
 /// A column of a result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResultColumn {
-    /// The database; empty for what comes from no table.
+    /// Database; empty for an expression.
     pub database: Arc<str>,
-    /// The table's alias.
+    /// Alias of the table.
     pub table: Arc<str>,
-    /// The table's own name.
+    /// Name of the table.
     pub org_table: Arc<str>,
-    /// The column's alias.
+    /// Alias of the column.
     pub name: Arc<str>,
-    /// The column's own name.
+    /// Name of the column.
     pub org_name: Arc<str>,
-    /// The type by which its values are to be encoded.
+    /// Type for encoding the values.
     pub data_type: DataType,
     /// The type number.
     pub field_type: FieldType,
-    /// The collation; `Binary` (63) for numbers and dates.
+    /// Collation; `Binary` (63) for numbers and dates.
     pub collation: Collation,
     /// Bits of [`column_flags`].
     pub flags: u16,
-    /// Digits after the point; 31 or 39 where not fixed, 0 for integers.
+    /// Number of digits after the point; 31 or 39 if not fixed, 0 for integers.
     pub decimals: u8,
-    /// The stored column that it is, if it is one.
+    /// The stored column, if it shows one.
     pub origin: Option<ColumnOrigin>,
-    /// The format that the text has (`json`), for clients that ask for extended metadata; empty if none.
+    /// Format of the text (`json`), for clients that request extended metadata; empty for none.
     pub format: &'static str,
 }
 
 impl ResultColumn {
-    /// A column that an expression gives.
+    /// Returns the column of a variable of a program, which is described like a column of a table.
+    pub fn of_variable(name: impl Into<Arc<str>>, ty: &ExprType) -> Self {
+        let column = Self::of_expression(name, ty);
+        ResultColumn {
+            decimals: match column.decimals {
+                NOT_FIXED_DECIMALS => 0,
+                decimals => decimals,
+            },
+            ..column
+        }
+    }
+
+    /// Returns the column of an expression.
     pub fn of_expression(name: impl Into<Arc<str>>, ty: &ExprType) -> Self {
         let empty: Arc<str> = Arc::from("");
-        // What is told of a column alone: what kind of text it is.
+        // These flags are only for columns of tables.
         let of_columns = column_flags::NUM | column_flags::BLOB | column_flags::ENUM | column_flags::SET;
         let mut flags = ty.data_type.column_flags() & !of_columns;
         if !ty.data_type.is_text() {
@@ -109,7 +121,7 @@ impl ResultColumn {
         }
     }
 
-    /// It is seen through a view or a derived table.
+    /// Changes the description to that of a column of a view or derived table.
     pub fn seen_through(&mut self, through: Through) {
         if let Some(origin) = &mut self.origin
             && origin.through != Through::Merged
@@ -118,8 +130,8 @@ impl ResultColumn {
         }
     }
 
-    /// It is a column of a table, also of one made for the statement: every BLOB and TEXT is told as BLOB, and text has
-    /// no decimals. What keys and defaults a table's own column has is forgotten.
+    /// Changes the description to that of a table's column, also of a temporary table of the statement: every BLOB and
+    /// TEXT is reported as BLOB, and text has no decimals. Flags of keys and defaults are removed.
     pub fn become_field(&mut self) {
         if self.field_type != FieldType::Null {
             self.field_type = match self.data_type.field_type() {
@@ -136,13 +148,13 @@ impl ResultColumn {
         }
     }
 
-    /// The longest value in bytes, when text is sent with at most so many bytes a character.
+    /// Returns the maximum length of a value in bytes, for text with at most this number of bytes per character.
     pub fn length(&self, bytes_per_character: u32) -> u32 {
         if self.field_type == FieldType::Null {
             0
         } else {
             match &self.data_type {
-                // Of TEXT the protocol takes the bytes for characters.
+                // For TEXT the protocol counts the bytes as characters.
                 DataType::Text { size, .. } => saturated(size.max_bytes(), bytes_per_character),
                 DataType::Json => saturated(BlobSize::Long.max_bytes(), bytes_per_character),
                 other => other.display_length(bytes_per_character),
@@ -150,7 +162,7 @@ impl ResultColumn {
         }
     }
 
-    /// Whether it is never NULL.
+    /// Returns whether it is never NULL.
     pub fn is_not_null(&self) -> bool {
         self.flags & column_flags::NOT_NULL != 0
     }
@@ -160,7 +172,7 @@ fn saturated(characters: u64, bytes_per_character: u32) -> u32 {
     u32::try_from(characters * u64::from(bytes_per_character)).unwrap_or(u32::MAX)
 }
 
-/// The flags that MariaDB gives a table's column.
+/// Returns MariaDB's flags for a table's column.
 pub(crate) fn flags_of_column(definition: &paceline_catalog::TableDefinition, number: usize) -> u16 {
     use paceline_catalog::{ColumnDefault, IndexKind};
     let column = &definition.columns()[number];

@@ -1,4 +1,4 @@
-//! Form of the rows in a file, for LOAD DATA and SELECT … INTO OUTFILE.
+//! Format of the rows in a file, for LOAD DATA and SELECT … INTO OUTFILE.
 
 use paceline_types::Charset;
 use paceline_types::error_code::{ER_UNKNOWN_CHARACTER_SET, ER_WRONG_FIELD_TERMINATORS};
@@ -7,25 +7,25 @@ use crate::error::{Error, Result};
 use paceline_expression::session::SqlMode;
 use paceline_syntax::FileFormat;
 
-/// [`FileFormat`], checked, with what it leaves to the session.
+/// A checked [`FileFormat`], completed with the session's settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowFormat {
-    /// What the text is in.
+    /// Character set of the text.
     pub charset: Charset,
-    /// What is behind a field that is not a line's last.
+    /// Separator after each field but the last one of a line.
     pub field_end: Vec<u8>,
-    /// What may be around a field.
+    /// Optional quote around a field.
     pub quote: Option<u8>,
-    /// What takes the meaning from the character behind it.
+    /// Escape character.
     pub escape: Option<u8>,
-    /// What is in front of a line.
+    /// Text before a line.
     pub line_start: Vec<u8>,
-    /// What is behind a line. Empty if it is the same as `field_end`: then all lines have the same number of fields.
+    /// Separator after a line. Empty if it equals `field_end`: then all lines have the same number of fields.
     pub line_end: Vec<u8>,
 }
 
 impl RowFormat {
-    /// Checks a format. `default_charset` is for one that names none.
+    /// Checks a format. `default_charset` is used if the format names none.
     ///
     /// # Errors
     /// 1083, 1115; 1235 for rows of fixed length.
@@ -65,7 +65,7 @@ impl RowFormat {
     }
 }
 
-/// Whether MariaDB warns of a format's separators (1638).
+/// Returns whether MariaDB warns about a format's separators (1638).
 pub fn has_odd_separators(format: &FileFormat) -> bool {
     let escaped_by = format.fields_escaped_by.as_deref().unwrap_or_default();
     let separators = [

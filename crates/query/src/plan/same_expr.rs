@@ -2,11 +2,11 @@
 
 use paceline_expression::{Expr, ExprKind};
 
-/// Whether two expressions are the same, node by node. Subqueries are never the same as others.
+/// Returns whether two expressions are equal, node by node. A subquery is equal to no other one.
 pub(crate) fn same_expr(left: &Expr, right: &Expr) -> bool {
     match (&left.kind, &right.kind) {
         (ExprKind::Column(left), ExprKind::Column(right)) => left == right,
-        // The debug form shows every field that decides what an expression gives.
+        // The debug format contains every field that determines an expression's value.
         _ => {
             std::mem::discriminant(&left.kind) == std::mem::discriminant(&right.kind)
                 && format!("{left:?}") == format!("{right:?}")

@@ -1,9 +1,9 @@
-//! Names of databases and tables in `information_schema`, where a condition asks for one.
+//! Conditions on names of databases and tables in `information_schema`.
 //!
-//! The columns compare without case, but databases and tables whose names differ in case are different ones. MariaDB
-//! looks for what `TABLE_SCHEMA = 'd'` and `TABLE_NAME = 't'` name in its directories, and so finds the one of exactly
-//! that name; other conditions see the columns' collation. Here another condition stands beside such a one.
-//! `information_schema` and its tables go by any case.
+//! The columns are compared without case, but databases and tables whose names differ in case are different. For
+//! `TABLE_SCHEMA = 'd'` and `TABLE_NAME = 't'` MariaDB searches its directories, and so finds exactly this name. Other
+//! conditions use the collation of the columns. Here a further condition is added to such a one. The names of
+//! `information_schema` and its tables are matched without case.
 
 use paceline_types::{Collation, Value};
 
@@ -14,7 +14,7 @@ use paceline_expression::{CompareOp, Comparison, Expr, ExprKind, ExprType};
 
 const DATABASE: &str = "information_schema";
 
-/// The columns of a table by which MariaDB looks up databases, and tables.
+/// Returns the columns of a table by which MariaDB finds databases and tables.
 fn lookup_columns(table: &str) -> Option<(&'static str, Option<&'static str>)> {
     Some(match table.to_ascii_uppercase().as_str() {
         "SCHEMATA" => ("SCHEMA_NAME", None),
@@ -26,7 +26,7 @@ fn lookup_columns(table: &str) -> Option<(&'static str, Option<&'static str>)> {
 }
 
 impl Block<'_, '_> {
-    /// Adds to conditions that ask for a database or a table that the name is exactly that.
+    /// Adds a condition on the exact name to conditions on the name of a database or table.
     pub fn add_exact_names(&self, conditions: &mut Vec<Expr>) {
         let exact: Vec<Expr> = conditions
             .iter()
@@ -115,7 +115,6 @@ fn is_constant(expr: &Expr) -> bool {
         matches!(
             node.kind,
             ExprKind::Column(_)
-                | ExprKind::OuterColumn { .. }
                 | ExprKind::Aggregate(_)
                 | ExprKind::AssignUserVariable { .. }
                 | ExprKind::ScalarSubquery(_)

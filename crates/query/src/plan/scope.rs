@@ -1,4 +1,4 @@
-//! What names mean in a clause of a block.
+//! Scope of a clause: the meaning of names in it.
 
 use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_INVALID_GROUP_FUNC_USE, ER_NO_DEFAULT_FOR_FIELD, ER_PARSE_ERROR,
@@ -19,7 +19,7 @@ use paceline_expression::{
 use paceline_syntax::ast::{self, ColumnName};
 
 impl Block<'_, '_> {
-    /// Binds an expression that gives one value.
+    /// Binds an expression with a single value.
     pub fn bind(&mut self, expr: &ast::Expr, mode: BindMode<'_>) -> Result<Expr> {
         bind_expr(expr, &mut BlockScope::new(self, mode))
     }
@@ -31,8 +31,8 @@ impl Block<'_, '_> {
         Ok(bound)
     }
 
-    /// `d IS NULL` of a DATE or DATETIME that is NOT NULL also holds for `0000-00-00`, in conditions and what AND and
-    /// OR put together (documented in MariaDB's manual for programs that use ODBC; `remove_eq_conds` in sql_select.cc).
+    /// Makes `d IS NULL` of a DATE or DATETIME that is NOT NULL also hold for `0000-00-00`, in conditions and their AND
+    /// and OR (documented in MariaDB's manual for programs that use ODBC; `remove_eq_conds` in sql_select.cc).
     fn match_zero_dates(&mut self, condition: &mut Expr) -> Result<()> {
         match &mut condition.kind {
             ExprKind::And(parts) | ExprKind::Or(parts) => {
@@ -77,14 +77,14 @@ impl Block<'_, '_> {
         Ok(())
     }
 
-    /// `left = right` of two columns, for USING.
+    /// Binds `left = right` of two columns, for USING.
     pub fn bind_equality(&mut self, left: Expr, right: Expr) -> Result<Expr> {
         let scope = BlockScope::new(self, BindMode::condition(Clause::On));
         bind_comparison(CompareOp::Eq, left, right, &scope)
     }
 }
 
-/// A block together with the clause that is being bound.
+/// A block with the clause that is being bound.
 struct BlockScope<'b, 'p, 'o, 'm> {
     block: &'b mut Block<'p, 'o>,
     mode: BindMode<'m>,
@@ -143,7 +143,7 @@ impl BlockScope<'_, '_, '_, '_> {
         {
             return Ok(Some(output.expr.clone()));
         }
-        // What a view reads is in the view.
+        // Names within a view are resolved only within it.
         if self.block.owner == 0
             && let Some(parent) = self.block.parent.as_deref_mut()
             && let Some((from, ty)) = parent.resolve_outer(name)?
@@ -269,6 +269,11 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
             Some(base) if found.table == 0 => Ok(Expr::column(base + found.column, ty)),
             _ => Ok(Expr::null()),
         }
+    }
+
+    fn resolve_row_number(&mut self) -> Result<Expr> {
+        let slot = self.block.row_number_slot();
+        Ok(Expr::column(slot, ExprType::bigint_unsigned(21)))
     }
 
     fn resolve_default(&mut self, name: &ColumnName) -> Result<Expr> {

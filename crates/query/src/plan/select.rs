@@ -1,4 +1,4 @@
-//! One SELECT: its clauses bound in the order in which names become known, then its tables put in order.
+//! One SELECT: binds its clauses in the order in which names become known, then orders its tables.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,12 +15,14 @@ use super::bound_window::BoundWindow;
 use super::buffered::Buffering;
 use super::common_table::CommonTables;
 use super::conditions::{SlotMap, split_and};
+use super::from::{FromNode, describe_from};
 use super::join_order::{Optimizer, estimated_groups, table_infos};
 use super::same_expr::same_expr;
 use super::table_ref::TableRef;
+use super::trace::{Names, Physical, derived_lines};
 use super::tree::{
-    Aggregation, GroupStrategy, Limit, LockPatience, LockStrength, PlanNotes, QueryBody, QueryPlan, ReadMode,
-    SelectPlan, SortItem, SortKey, TableInstance, TableSource,
+    AccessPath, Aggregation, GroupStrategy, Limit, LockPatience, LockStrength, PlanNotes, QueryBody,
+    QueryPlan, ReadMode, SelectPlan, SortItem, SortKey, TableInstance, TableSource,
 };
 use super::{Planner, ResultColumn, TableUsage, index_order, unique_id};
 use crate::error::{Error, Result};
@@ -28,7 +30,7 @@ use paceline_expression::session::SqlMode;
 use paceline_expression::{Clause, Expr, ExprKind, ExprType};
 use paceline_syntax::ast;
 
-/// What surrounds a SELECT: the clauses that belong to the query around it.
+/// Clauses of the whole query that apply to a SELECT.
 pub(crate) struct Surroundings<'a> {
     pub order_by: &'a [ast::OrderItem],
     pub limit: Option<&'a ast::Limit>,
@@ -36,7 +38,7 @@ pub(crate) struct Surroundings<'a> {
 }
 
 impl Planner<'_> {
-    /// How a query reads rows, by its FOR UPDATE or LOCK IN SHARE MODE.
+    /// Returns the read mode of a query with this locking clause (FOR UPDATE or LOCK IN SHARE MODE).
     pub fn read_mode(&self, lock: Option<ast::RowLocking>) -> ReadMode {
         let Some(lock) = lock else {
             return self.reads.get();
@@ -81,12 +83,11 @@ impl Planner<'_> {
         block.common.check_from(&block.tables)?;
         block.windows.named = Some(select.windows.clone());
         let outputs = block.bind_outputs(&select.items)?;
-        let mut conditions = Vec::new();
+        let (mut conditions, mut whole_condition) = (Vec::new(), None);
         if let Some(selection) = &select.condition {
-            split_and(
-                block.bind_condition(selection, BindMode::condition(Clause::Where))?,
-                &mut conditions,
-            );
+            let bound = block.bind_condition(selection, BindMode::condition(Clause::Where))?;
+            whole_condition = self.trace.is_on().then(|| bound.clone());
+            split_and(bound, &mut conditions);
             block.add_exact_names(&mut conditions);
         }
         let mut groups = Vec::with_capacity(select.group_by.len());
@@ -147,11 +148,12 @@ impl Planner<'_> {
             count_found_rows: select.modifiers.sql_calc_found_rows,
             read: surroundings.read,
         };
+        block.begin_trace(number, from.as_ref(), whole_condition.as_slice());
         block.finish(from, result)
     }
 }
 
-/// The bound clauses of a SELECT.
+/// Bound clauses of a SELECT.
 pub(crate) struct BoundSelect {
     pub number: u32,
     pub outputs: Vec<Output>,
@@ -187,7 +189,7 @@ impl Block<'_, '_> {
         Ok(outputs)
     }
 
-    /// Binds items of RETURNING.
+    /// Binds the items of RETURNING.
     pub fn bind_returning(&mut self, items: &[ast::SelectItem]) -> Result<Vec<Output>> {
         self.outputs_of = "RETURNING";
         self.bind_outputs(items)
@@ -257,7 +259,7 @@ impl Block<'_, '_> {
             _ => None,
         };
         let result = match own {
-            // What a merged view or derived table calls its column is its name, however it is written here.
+            // A column of a merged view or derived table has its name there, whatever its spelling here.
             Some((table, column)) if is_of_column && self.tables[table].is_merged() => {
                 self.column_result(table, column)
             }
@@ -265,6 +267,9 @@ impl Block<'_, '_> {
                 name,
                 ..self.column_result(table, column)
             },
+            None if matches!(bound.kind, ExprKind::Parameter(_)) && !bound.ty.is_parameter() => {
+                ResultColumn::of_variable(name, &bound.ty)
+            }
             None => ResultColumn::of_expression(name, &bound.ty),
         };
         Ok(Output {
@@ -297,8 +302,8 @@ impl Block<'_, '_> {
         Ok(bound)
     }
 
-    /// The select item that a bare name of GROUP BY means because several tables have a column of that name. Where a
-    /// table's column hides an item, 1052 warns of it.
+    /// Returns the select item that an unqualified name of GROUP BY means, if several tables have a column of that
+    /// name. If a table's column hides an item, this is warning 1052.
     fn selected_column(&self, expr: &ast::Expr, outputs: &[Output]) -> Result<Option<Expr>> {
         let ast::Expr::Column(name) = expr else {
             return Ok(None);
@@ -331,7 +336,7 @@ impl Block<'_, '_> {
         }
     }
 
-    /// Binds the keys of ORDER BY; constants are left out.
+    /// Binds the keys of ORDER BY, without constants.
     pub fn bind_order_by(&mut self, exprs: &[ast::OrderItem], outputs: &[Output]) -> Result<Vec<SortItem>> {
         let mut items = Vec::with_capacity(exprs.len());
         for item in exprs {
@@ -385,11 +390,12 @@ impl Block<'_, '_> {
         Ok(Limit {
             count: bind(limit.and_then(|limit| limit.count.as_ref()))?,
             offset: bind(limit.and_then(|limit| limit.offset.as_ref()))?,
+            ties: limit.map_or(ast::Ties::Cut, |limit| limit.ties),
         })
     }
 
-    /// Lets what is evaluated after grouping read the group keys from slots of their own, which WITH ROLLUP can set to
-    /// NULL.
+    /// Makes the expressions that are evaluated after grouping read the group keys from separate slots, which WITH
+    /// ROLLUP can set to NULL.
     fn replace_groups(
         &mut self,
         groups: &[Expr],
@@ -425,7 +431,7 @@ impl Block<'_, '_> {
         slots
     }
 
-    /// ONLY_FULL_GROUP_BY.
+    /// Checks ONLY_FULL_GROUP_BY.
     fn check_full_group_by<'e>(
         &self,
         exprs: impl Iterator<Item = &'e Expr>,
@@ -467,17 +473,53 @@ impl Block<'_, '_> {
         result
     }
 
-    /// Orders the tables and puts the plan together.
-    pub fn finish(mut self, from: Option<super::from::FromNode>, bound: BoundSelect) -> Result<QueryPlan> {
+    /// Begins the trace of the passes over a bound block.
+    fn begin_trace(&mut self, number: u32, from: Option<&FromNode>, conditions: &[Expr]) {
+        let trace = self.planner.trace.block(number, || self.names());
+        trace.pass("binding", |names| {
+            let mut parts = Vec::new();
+            conditions.iter().for_each(|condition| match &condition.kind {
+                ExprKind::And(conjuncts) => parts.extend(conjuncts.iter().cloned()),
+                _ => parts.push(condition.clone()),
+            });
+            self.describe(from, &parts, names)
+        });
+        self.trace = Some(trace);
+    }
+
+    fn describe(&self, from: Option<&FromNode>, conditions: &[Expr], names: &Names) -> Vec<String> {
+        let mut lines = describe_from(from, conditions.iter(), names);
+        lines.extend(derived_lines(
+            self.tables.iter().map(|table| (&*table.alias, &table.source)),
+        ));
+        lines
+    }
+
+    /// Orders the tables and builds the plan.
+    pub fn finish(mut self, from: Option<FromNode>, bound: BoundSelect) -> Result<QueryPlan> {
         let mut from = from;
         let mut conditions = bound.conditions;
+        if self.trace.is_none() {
+            self.begin_trace(bound.number, from.as_ref(), &conditions);
+        }
+        let trace = self.trace.take().unwrap_or_default();
+        trace.pass("conditions taken apart", |names| {
+            self.describe(from.as_ref(), &conditions, names)
+        });
         if !bound.read.is_locking() {
             super::semi_join::convert(&mut self, &mut from, &mut conditions)?;
         }
+        trace.rename(|| self.names());
+        trace.pass("semi-join", |names| {
+            self.describe(from.as_ref(), &conditions, names)
+        });
         self.tables.iter_mut().for_each(super::unread_columns::leave_out);
+        trace.pass("unread columns", |names| {
+            self.describe(from.as_ref(), &conditions, names)
+        });
         let mut infos = table_infos(&self)?;
         if bound.read != ReadMode::Snapshot {
-            // Rows are what is locked.
+            // Rows are locked, so they must be read.
             infos.iter_mut().for_each(|info| info.covering.clear());
         }
         let slots = SlotMap::new(
@@ -490,8 +532,9 @@ impl Block<'_, '_> {
             ReadMode::Snapshot if bound.limit.count.is_some() && !is_grouped => Buffering::WithoutIndex,
             ReadMode::Snapshot => Buffering::Free,
         };
+        let tables = instances(&self, &infos);
         let optimizer = Optimizer::new(&infos, &slots, buffering);
-        let joined = optimizer.join(from, conditions, bound.straight);
+        let joined = optimizer.join(from, conditions, bound.straight, (&trace, &tables));
         let mut projection: Vec<Expr> = bound.outputs.iter().map(|output| output.expr.clone()).collect();
         let (mut having, mut windows, mut order) = (bound.having, bound.windows, bound.order);
         let mut group_slots = Vec::new();
@@ -540,12 +583,15 @@ impl Block<'_, '_> {
             super::window::forget_keys(&mut columns, &mut types);
         }
         let correlated = self.correlated();
-        let tables = instances(&self, &infos);
         let windows = self.plan_windows(windows, &mut projection, &order);
+        if windows.is_some() {
+            self.planner.count_window_block();
+        }
         let mut select = SelectPlan {
             number: bound.number,
             slot_count: self.slot_count,
             outer: std::mem::take(&mut self.outer),
+            row_number: self.row_number,
             tables,
             steps: joined.steps,
             constant_conditions: joined.constant,
@@ -565,10 +611,21 @@ impl Block<'_, '_> {
             otherwise: None,
             row_estimate,
         };
-        index_order::use_index_order(&mut select, &infos, joined.rows);
+        trace.form("join order and buffers", |names| Physical(&select).lines(names));
+        index_order::use_index_order(&mut select, &infos, joined.rows, &trace);
+        let mut joined_rows = 1.0_f64;
         for step in &select.steps {
-            step.source
-                .for_each_access(&mut |access| self.planner.expect_rows(access.rows));
+            step.source.for_each_access(&mut |access| {
+                self.planner.expect_rows(access.rows);
+                let rows = match &access.path {
+                    AccessPath::Hash { keys, .. } if keys.is_empty() => {
+                        select.tables[access.table].row_estimate
+                    }
+                    _ => access.rows,
+                };
+                joined_rows *= rows.max(1.0);
+                self.planner.expect_joined_rows(joined_rows);
+            });
         }
         Ok(QueryPlan {
             id: unique_id(),
@@ -580,7 +637,7 @@ impl Block<'_, '_> {
     }
 }
 
-/// The block's tables as the executor needs them.
+/// Returns the block's tables as the executor needs them.
 pub(crate) fn instances(block: &Block<'_, '_>, infos: &[super::keys::TableInfo<'_>]) -> Vec<TableInstance> {
     block
         .tables
@@ -605,7 +662,7 @@ pub(crate) fn instances(block: &Block<'_, '_>, infos: &[super::keys::TableInfo<'
         .collect()
 }
 
-/// The CHAR columns that are read with their trailing blanks, and their lengths.
+/// Returns the CHAR columns that are read with trailing blanks, and their lengths.
 fn padding(block: &Block<'_, '_>, table: &TableRef) -> Vec<(usize, usize)> {
     let mode = block.planner.session().settings.sql_mode;
     if !mode.contains(SqlMode::PAD_CHAR_TO_FULL_LENGTH) || !matches!(table.source, TableSource::Base(_)) {
@@ -620,11 +677,11 @@ fn padding(block: &Block<'_, '_>, table: &TableRef) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// The place that an integer in ORDER BY or GROUP BY names: in parentheses or with a sign as well, of which no negative
-/// one names any. TRUE is 1.
+/// Returns the position that an integer in ORDER BY or GROUP BY names. It may be in parentheses or have a sign; a
+/// negative one is no valid position. TRUE is 1.
 pub(crate) fn position(expr: &ast::Expr) -> Option<i64> {
     match expr {
-        // What is past BIGINT is the number of the same bits.
+        // A number beyond BIGINT is the BIGINT of the same bits.
         ast::Expr::Literal(ast::Literal::Number(digits)) => {
             digits.parse::<u64>().ok().map(|number| number as i64)
         }
@@ -639,7 +696,7 @@ pub(crate) fn position(expr: &ast::Expr) -> Option<i64> {
     }
 }
 
-/// The column that a place of ORDER BY or GROUP BY names.
+/// Returns the column at a position of ORDER BY or GROUP BY.
 pub(crate) fn column_at(place: i64) -> Option<usize> {
     place.checked_sub(1).and_then(|place| usize::try_from(place).ok())
 }

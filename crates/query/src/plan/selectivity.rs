@@ -1,11 +1,11 @@
-//! How many rows a condition lets pass, and how many a query returns, where nothing is known but their form.
+//! Estimates by the form of a condition or a query, without statistics.
 
 use paceline_types::Value;
 
 use super::tree::{QueryBody, QueryPlan, SelectPlan};
 use paceline_expression::{CompareOp, Expr, ExprKind, Truth};
 
-/// About which part of the rows a condition lets pass, when no index tells.
+/// Returns the estimated share of rows that pass a condition, without the help of an index.
 pub(crate) fn selectivity(expr: &Expr) -> f64 {
     match &expr.kind {
         ExprKind::Compare {
@@ -33,7 +33,7 @@ pub(crate) fn selectivity(expr: &Expr) -> f64 {
     }
 }
 
-/// About how many rows a query gives.
+/// Returns the estimated number of rows of a query.
 pub(crate) fn estimated_rows(plan: &QueryPlan) -> f64 {
     match &plan.body {
         QueryBody::Select(select) => select_rows(select),

@@ -1,8 +1,8 @@
 //! `IN (SELECT …)` as a join with the subquery's distinct rows.
 //!
-//! An uncorrelated subquery of IN that is a conjunct of WHERE becomes one more table of FROM, whose rows are made once
-//! and are distinct. The optimizer then decides whether to drive the join from it (looking its values up in an index of
-//! the other table) or to probe it as a hash table.
+//! An uncorrelated subquery of IN that is a conjunct of WHERE becomes another table of FROM, whose distinct rows are
+//! computed once. Then the optimizer decides whether it is the first table of the join (its values are searched in an
+//! index of the other table) or is probed as a hash table.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::tree::{QueryPlan, TableSource};
 use crate::error::Result;
 use paceline_expression::{Class, CompareOp, Comparison, Correlation, Expr, ExprKind, ExprType, Quantifier};
 
-/// Turns the conditions that allow it into tables.
+/// Converts the conditions that allow it to tables.
 pub(crate) fn convert(
     block: &mut Block<'_, '_>,
     from: &mut Option<FromNode>,
@@ -38,7 +38,7 @@ pub(crate) fn convert(
     Ok(())
 }
 
-/// The plan of a condition that can be converted.
+/// Returns the plan of a condition's subquery; `None` if the condition cannot be converted.
 fn candidate(condition: &Expr, planner: &Planner<'_>) -> Option<Arc<QueryPlan>> {
     let ExprKind::Quantified {
         op: CompareOp::Eq,
@@ -77,7 +77,7 @@ fn candidate(condition: &Expr, planner: &Planner<'_>) -> Option<Arc<QueryPlan>> 
     Some(plan)
 }
 
-/// Whether values of this type that differ cannot both be equal to one value by this rule.
+/// Returns whether different values of this type never equal the same value by this rule.
 fn distinct_means_distinct(rule: &Comparison, ty: &ExprType) -> bool {
     match rule {
         Comparison::Int => ty.class() == Class::Int,

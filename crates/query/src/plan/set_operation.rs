@@ -1,9 +1,9 @@
-//! Whole queries: WITH, set operations, VALUES, and the clauses that belong to the whole.
+//! Whole queries: WITH, set operations, VALUES, and the clauses that apply to the whole query.
 
 use paceline_types::DataType;
 use paceline_types::error_code::{
-    ER_BAD_FIELD_ERROR, ER_DUP_QUERY_NAME, ER_WITH_COL_WRONG_LIST, ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
-    ER_WRONG_VALUE_COUNT_ON_ROW,
+    ER_BAD_FIELD_ERROR, ER_DUP_FIELDNAME, ER_DUP_QUERY_NAME, ER_WITH_COL_WRONG_LIST,
+    ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, ER_WRONG_VALUE_COUNT_ON_ROW,
 };
 
 use super::block::{BindMode, Block, OuterScope, Output};
@@ -89,8 +89,8 @@ impl Planner<'_> {
                     };
                     return self.plan_query(query, parent, common, read);
                 }
-                // An order without a limit is no order: the one around it takes its place, or the limit around it
-                // belongs to it.
+                // An order without a limit has no effect: the outer order replaces it, or the outer limit applies to
+                // it.
                 if query.limit.is_none() {
                     let common = self.plan_with(query.with.as_ref(), common)?;
                     let order_by = if order_by.is_empty() {
@@ -110,7 +110,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Adds the tables of WITH to those known.
+    /// Adds the tables of WITH to the known ones.
     fn plan_with(&self, with: Option<&ast::With>, mut common: CommonTables) -> Result<CommonTables> {
         let Some(with) = with else { return Ok(common) };
         for (number, table) in with.tables.iter().enumerate() {
@@ -120,10 +120,11 @@ impl Planner<'_> {
                 return Err(Error::new(ER_DUP_QUERY_NAME, &[name]));
             }
             let plan = match with.recursive && mentions(&table.query.body, name) {
-                true => self.plan_recursive(name, &table.columns, &table.query, &common)?,
+                true => self.plan_recursive(table, &common)?,
                 false => self.plan_subquery(&table.query, None, common.clone())?,
             };
             let columns = renamed(&plan.columns, &table.columns)?;
+            cycle_columns(&table.cycle, &columns)?;
             let types = plan.types.clone();
             common = common.with(
                 name.clone(),
@@ -135,13 +136,13 @@ impl Planner<'_> {
         Ok(common)
     }
 
-    fn plan_recursive(
-        &self,
-        name: &str,
-        names: &[String],
-        query: &ast::Query,
-        common: &CommonTables,
-    ) -> Result<QueryPlan> {
+    fn plan_recursive(&self, definition: &ast::CommonTable, common: &CommonTables) -> Result<QueryPlan> {
+        let ast::CommonTable {
+            name,
+            columns: names,
+            query,
+            cycle,
+        } = definition;
         let ast::QueryBody::SetOperation {
             left,
             op: ast::SetOperator::Union,
@@ -156,7 +157,7 @@ impl Planner<'_> {
         }
         let anchor = self.plan_body(left, &[], None, None, common.clone(), self.reads.get())?;
         let table = super::from::recursive_table_id();
-        // The recursive part may make any column NULL or longer: the anchor decides the kind of value.
+        // The recursive part may make any column NULL or longer. The anchor decides the kind of value.
         let types: Vec<ExprType> = anchor.types.iter().cloned().map(ExprType::nullable).collect();
         let columns = renamed(&anchor.columns, names)?;
         let inner = common.with(
@@ -186,7 +187,8 @@ impl Planner<'_> {
                 anchor,
                 step,
                 readers,
-                keep_duplicates: *keep_duplicates,
+                keep_duplicates: *keep_duplicates && cycle.is_empty(),
+                cycle: cycle_columns(cycle, &columns)?,
                 conversions,
             })),
             columns,
@@ -195,9 +197,9 @@ impl Planner<'_> {
         })
     }
 
-    /// Plans a chain of set operations. They are done from left to right, two at a time, but a column's type comes from
-    /// all parts of the chain together, as in MariaDB: what is text beside the third part must not be compared as a
-    /// number before.
+    /// Plans a chain of set operations. They are executed from left to right, two at a time. As in MariaDB, a column's
+    /// type follows from all parts of the chain: values that become text because of the third part must not be compared
+    /// as numbers before.
     fn plan_set(
         &self,
         chain: SetChain<'_>,
@@ -246,7 +248,7 @@ impl Planner<'_> {
         let mut whole = first;
         keep_digits_of_text(&mut whole, &types);
         if rest.is_empty() {
-            // A query in parentheses that has a limit of its own, arranged anew.
+            // A query in parentheses with its own limit, to which another order or limit is applied.
             let set = SetPlan {
                 operation: SetOperation::UnionAll,
                 conversions: vec![conversions(&whole.types, &types)],
@@ -263,7 +265,7 @@ impl Planner<'_> {
                 correlated,
             });
         }
-        // A long chain of UNION is no deep tree: its parts stand side by side.
+        // A long chain of UNION does not become a deep tree: its parts are sides of one operation.
         let mut last: Option<SetOperation> = None;
         for (operation, mut part) in rest {
             keep_digits_of_text(&mut part, &types);
@@ -302,7 +304,7 @@ impl Planner<'_> {
         Ok(whole)
     }
 
-    /// ORDER BY over the columns of a result.
+    /// Binds ORDER BY over the columns of a result.
     fn bind_result_order(
         &self,
         order_by: &[ast::OrderItem],
@@ -402,8 +404,8 @@ impl Planner<'_> {
     }
 }
 
-/// Set operations that are done from left to right. A part in parentheses, or one that binds more tightly on the right
-/// side, is a query of its own.
+/// Set operations that are executed from left to right. A part in parentheses, or one with a higher precedence on the
+/// right side, is a separate query.
 struct SetChain<'q> {
     first: &'q ast::QueryBody,
     rest: Vec<(SetOperation, &'q ast::QueryBody)>,
@@ -421,8 +423,8 @@ impl<'q> SetChain<'q> {
     }
 }
 
-/// Whether a part behind the last one's operation can stand beside the parts before. UNION leaves out equal rows of all
-/// that stands on its left.
+/// Returns whether the next part can be a side of the same operation. UNION removes duplicates of everything on its
+/// left.
 fn continues(operation: SetOperation, last: SetOperation) -> bool {
     match operation {
         SetOperation::Union => matches!(last, SetOperation::Union | SetOperation::UnionAll),
@@ -442,7 +444,7 @@ fn set_operation(op: ast::SetOperator, all: bool) -> SetOperation {
     }
 }
 
-/// Whether one of a query's own selects has aggregates or window functions.
+/// Returns whether one of a query's own SELECTs has aggregates or window functions.
 fn sums_up(plan: &QueryPlan) -> bool {
     match &plan.body {
         QueryBody::Select(select) => {
@@ -455,7 +457,7 @@ fn sums_up(plan: &QueryPlan) -> bool {
     }
 }
 
-/// The columns under the names that `name (a, b) AS` gives.
+/// Returns the columns with the names of `name (a, b) AS`.
 fn renamed(columns: &[ResultColumn], names: &[String]) -> Result<Vec<ResultColumn>> {
     if !names.is_empty() && names.len() != columns.len() {
         return Err(Error::new(ER_WITH_COL_WRONG_LIST, &[]));
@@ -467,7 +469,7 @@ fn renamed(columns: &[ResultColumn], names: &[String]) -> Result<Vec<ResultColum
     Ok(columns)
 }
 
-/// Whether a query's FROM names that table, at any depth.
+/// Returns whether a query's FROM names a table, at any depth.
 fn mentions(body: &ast::QueryBody, name: &str) -> bool {
     fn in_tables(tables: &ast::JoinedTables, name: &str) -> bool {
         tables.factors().any(|factor| match factor {
@@ -486,7 +488,7 @@ fn mentions(body: &ast::QueryBody, name: &str) -> bool {
     }
 }
 
-/// Lets a part's decimals have all their digits, where all of them become text: it is made of those.
+/// Makes a part's decimals keep all their digits if the columns become text, because the text has all of them.
 fn keep_digits_of_text(part: &mut QueryPlan, to: &[ExprType]) {
     let mut decimals = part
         .types
@@ -500,7 +502,7 @@ fn keep_digits_of_text(part: &mut QueryPlan, to: &[ExprType]) {
     }
 }
 
-/// What a SELECT among the parts has as its column of that number.
+/// Returns the expression of a column of a part that is a SELECT.
 fn projected(part: &QueryPlan, column: usize) -> Option<&Expr> {
     match &part.body {
         QueryBody::Select(select) => select.projection.get(column),
@@ -508,7 +510,7 @@ fn projected(part: &QueryPlan, column: usize) -> Option<&Expr> {
     }
 }
 
-/// How rows of these types become rows of those; `None` when they are that already.
+/// Returns the conversions of rows from some types to others; `None` if none is necessary.
 fn conversions(from: &[ExprType], to: &[ExprType]) -> Option<Vec<Expr>> {
     if from
         .iter()
@@ -524,7 +526,7 @@ fn conversions(from: &[ExprType], to: &[ExprType]) -> Option<Vec<Expr>> {
     Some(columns.zip(to).map(|(column, ty)| cast_to(column, ty)).collect())
 }
 
-/// Whether values of both types look the same: then no conversion is needed.
+/// Returns whether values of both types have the same form, so that no conversion is necessary.
 fn same_values(from: &DataType, to: &DataType) -> bool {
     match (from, to) {
         (DataType::Integer(from), DataType::Integer(to)) => from.sign == to.sign,
@@ -536,10 +538,31 @@ fn same_values(from: &DataType, to: &DataType) -> bool {
     }
 }
 
-/// An expression converted to the kind of value that a type has.
+/// Returns an expression converted to a type's kind of value.
 pub(crate) fn cast_to(expr: Expr, ty: &ExprType) -> Expr {
     if same_values(&expr.ty.data_type, &ty.data_type) || expr.ty.is_null() {
         return expr;
     }
     convert_to_common_type(expr, ty)
+}
+
+/// Returns the places of the columns that `CYCLE` names.
+///
+/// # Errors
+/// 1054 for a missing column, 1060 for one that is named twice.
+fn cycle_columns(names: &[String], columns: &[ResultColumn]) -> Result<Vec<usize>> {
+    let mut places = Vec::with_capacity(names.len());
+    for name in names {
+        let place = columns
+            .iter()
+            .position(|column| column.name.eq_ignore_ascii_case(name));
+        let Some(place) = place else {
+            return Err(Error::new(ER_BAD_FIELD_ERROR, &[name, &"CYCLE clause"]));
+        };
+        if places.contains(&place) {
+            return Err(Error::new(ER_DUP_FIELDNAME, &[name]));
+        }
+        places.push(place);
+    }
+    Ok(places)
 }

@@ -1,8 +1,8 @@
 //! Columns of the tables that an INSERT … SELECT reads, in its ON DUPLICATE KEY UPDATE.
 //!
-//! They need not be in the select list. They are put behind it, and come with each row into slots behind those of the
-//! table's own row. As in MariaDB, a SELECT that groups, or is one of several, has no such columns; nor has one with
-//! DISTINCT here, whose rows would be told apart by them.
+//! They need not be in the select list. They are appended to it, and stored with each row in the slots after those of
+//! the table's row. As in MariaDB, a SELECT with groups or in a UNION has no such columns. Here a SELECT DISTINCT has
+//! none either, because they would make equal rows different.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use paceline_syntax::{AssignedValue, Insert, QueryStatement};
 
 const CLAUSE: &str = "UPDATE";
 
-/// The columns that are read so, by table.
+/// Columns that ON DUPLICATE KEY UPDATE reads, by table.
 #[derive(Default)]
 pub(super) struct SourceColumns {
     tables: Vec<SourceTable>,
@@ -28,7 +28,7 @@ pub(super) struct SourceColumns {
 
 /// A table of the source.
 struct SourceTable {
-    /// Its number there.
+    /// Index of the table in the source.
     number: usize,
     alias: Arc<str>,
     database: Arc<str>,
@@ -36,17 +36,17 @@ struct SourceTable {
 }
 
 struct SourceColumn {
-    /// Its number in the table.
+    /// Index in the table.
     number: usize,
     result: ResultColumn,
-    /// As it is written.
+    /// Name in the statement.
     name: ColumnName,
-    /// Whether it is named without its table.
+    /// Whether the name has no table.
     bare: bool,
 }
 
 impl SourceColumns {
-    /// Looks which columns ON DUPLICATE KEY UPDATE names that are not the target's.
+    /// Returns the columns that ON DUPLICATE KEY UPDATE names and the target does not have.
     pub fn of(target: &Block<'_, '_>, insert: &Insert, source: &QueryStatement) -> Result<Self> {
         let mut found = SourceColumns::default();
         let ast::QueryBody::Select(select) = &source.query.body else {
@@ -113,12 +113,12 @@ impl SourceColumns {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of columns.
     pub fn len(&self) -> usize {
         self.tables.iter().map(|table| table.columns.len()).sum()
     }
 
-    /// Gives the target's block names for them, in slots of their own; `plan` is the source's.
+    /// Adds the columns to the target's block, in separate slots. `plan` is the plan of the source.
     pub fn bind(self, target: &mut Block<'_, '_>, plan: &Arc<QueryPlan>) -> Result<Range<usize>> {
         let mut types = plan.types[plan.types.len() - self.len()..].iter();
         let start = target.slot_count;
@@ -145,7 +145,7 @@ impl SourceColumns {
 }
 
 impl Planner<'_> {
-    /// Plans the query that an INSERT takes its rows from, with these columns behind its own.
+    /// Plans the source of an INSERT, with these columns after its own.
     pub(super) fn plan_source(&self, source: &QueryStatement, read: &SourceColumns) -> Result<QueryPlan> {
         if read.len() == 0 {
             return self.plan_top_query(&source.query);

@@ -1,4 +1,4 @@
-//! Planning of a statement: the way in.
+//! Entry point of the planner: planning of a statement.
 
 use std::sync::Arc;
 
@@ -6,6 +6,7 @@ use super::block::{BindMode, Block};
 use super::planner::{Merging, PlanContext, Planner};
 use super::result_column::ResultColumn;
 use super::statement_plan::{Plan, PlanKind, PointRead, QueryStatementPlan};
+use super::trace::Trace;
 use super::tree;
 use crate::error::{Error, Result};
 use paceline_syntax::Statement;
@@ -13,26 +14,44 @@ use paceline_syntax::Statement;
 /// Plans a statement: [`Statement::Query`], `Insert`, `Update`, `Delete`, `LoadData`, `Do` and `Explain` of those.
 ///
 /// # Errors
-/// What MariaDB says of unknown names, wrong column counts and the like (1054, 1146, …), and 1235 for what is not
-/// supported.
+/// MariaDB's errors for unknown names, wrong column counts and the like (1054, 1146, …), and 1235 for unsupported
+/// features.
 pub fn plan_statement(statement: &Statement, context: &PlanContext<'_>) -> Result<Plan> {
-    let mut planner = Planner::new(*context);
+    Ok(plan_traced(statement, context, Trace::default)?.0)
+}
+
+/// Plans a statement. Returns what each pass of the planner has changed, as text.
+///
+/// # Errors
+/// As [`plan_statement`].
+pub fn trace_passes(statement: &Statement, context: &PlanContext<'_>) -> Result<String> {
+    let (_, trace) = plan_traced(statement, context, Trace::on)?;
+    Ok(trace.into_text())
+}
+
+fn plan_traced(
+    statement: &Statement,
+    context: &PlanContext<'_>,
+    trace: fn() -> Trace,
+) -> Result<(Plan, Trace)> {
+    let mut planner = Planner::new(*context, trace());
     let mut planned = planner.plan(statement);
     if planned.is_err() && planner.merging.get() == Merging::Refused {
-        // What a subquery reads of the query around it must be a column: it is one of a view whose rows are made first.
-        planner = Planner::new(*context);
+        // A subquery can read only columns of the outer query. A view whose rows are computed first has columns.
+        planner = Planner::new(*context, trace());
         planner.merging.set(Merging::Never);
         planned = planner.plan(statement);
     }
     if planned.is_ok() && planner.variables.are_both() {
         let (merging, variables) = (planner.merging.get(), planner.variables.again());
-        planner = Planner::new(*context);
+        planner = Planner::new(*context, trace());
         planner.merging.set(merging);
         planner.variables = variables;
         planned = planner.plan(statement);
     }
     let (kind, columns) = planned?;
-    Ok(planner.finish(kind, columns))
+    let trace = std::mem::take(&mut planner.trace);
+    Ok((planner.finish(kind, columns), trace))
 }
 
 impl Planner<'_> {
@@ -66,12 +85,22 @@ impl Planner<'_> {
         statement: &paceline_syntax::QueryStatement,
     ) -> Result<(PlanKind, Vec<ResultColumn>)> {
         let into = match &statement.into {
-            // Where the rows of a query go is its caller's affair.
+            // The caller writes the file.
             None
             | Some(paceline_syntax::SelectInto::Outfile { .. } | paceline_syntax::SelectInto::Dumpfile(_)) => {
                 None
             }
-            Some(paceline_syntax::SelectInto::Variables(names)) => Some(names.clone()),
+            Some(paceline_syntax::SelectInto::Variables(targets)) => Some(
+                (targets.iter())
+                    .map(|target| match target {
+                        paceline_syntax::Target::User(name) => Ok(name.clone()),
+                        // A stored program executes such a query without INTO.
+                        paceline_syntax::Target::Variable(_) => {
+                            Err(Error::unsupported("INTO a variable here"))
+                        }
+                    })
+                    .collect::<Result<Vec<_>>>()?,
+            ),
         };
         let query = self.plan_top_query(&statement.query)?;
         if let Some(names) = &into

@@ -1,4 +1,4 @@
-//! Plan of a statement, ready to run, and the tables that it uses.
+//! Executable plan of a statement, and the tables that it uses.
 
 use std::sync::Arc;
 
@@ -10,8 +10,9 @@ use super::tree;
 use paceline_catalog::foreign_key::ForeignKeys;
 use paceline_catalog::{Catalog, TableDefinition, ViewDefinition};
 use paceline_expression::Expr;
+use paceline_syntax::ExplainFlavour;
 
-/// A statement ready to run, as often as one likes.
+/// A statement that can be executed any number of times.
 #[derive(Debug)]
 pub struct Plan {
     pub(crate) kind: PlanKind,
@@ -23,22 +24,24 @@ pub struct Plan {
     pub(crate) subqueries: Vec<Arc<tree::QueryPlan>>,
     pub(super) values: PlannedValues,
     pub(super) expected_rows: f64,
-    /// What there is to say of the statement each time that it is executed.
+    pub(super) joined_rows: f64,
+    pub(super) window_blocks: u64,
+    /// Warnings of each execution.
     pub(super) warnings: Vec<(ErrorCode, String)>,
 }
 
-/// Which values a plan was made for.
+/// Values of parameters for which a plan was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlannedValues {
-    /// All: values would not have changed it.
+    /// Any: the plan does not depend on values.
     Any,
-    /// Those given, as one of all may be better for others.
+    /// The given values. Another plan may be better for others.
     Given,
-    /// None: parameters were not known. One made for the actual ones may be better.
+    /// None: the parameters were unknown. A plan for the actual values may be better.
     Unknown,
 }
 
-/// What a plan does.
+/// Contents of a plan by the kind of statement.
 #[derive(Debug)]
 pub(crate) enum PlanKind {
     /// SELECT.
@@ -53,34 +56,43 @@ pub(crate) enum PlanKind {
     Load(Box<LoadPlan>),
     /// DO.
     Do(Vec<Expr>),
-    /// EXPLAIN: rows that are known already.
+    /// EXPLAIN: its rows.
     Explain(Vec<Vec<paceline_types::Value>>),
+    /// ANALYZE of a statement, which is executed.
+    Analyze(Box<AnalyzePlan>),
 }
 
-/// SELECT with what surrounds it.
+/// ANALYZE: the analyzed statement, and the form of its result.
+#[derive(Debug)]
+pub(crate) struct AnalyzePlan {
+    pub statement: PlanKind,
+    pub flavour: ExplainFlavour,
+}
+
+/// SELECT as a statement.
 #[derive(Debug)]
 pub(crate) struct QueryStatementPlan {
     pub query: Arc<tree::QueryPlan>,
     /// `INTO @a, @b`.
     pub into: Option<Vec<String>>,
-    /// Where it is a read of one row by the key that rows live under.
+    /// Set if the statement reads one row by its clustered key.
     pub point: Option<PointRead>,
 }
 
-/// A read of one row by the whole clustered key, of which plain columns are shown.
+/// Read of plain columns of one row by the whole clustered key.
 #[derive(Debug)]
 pub(crate) struct PointRead {
     pub definition: Arc<TableDefinition>,
-    /// One value for each column of the key.
+    /// Values of the key's columns.
     pub key: Vec<tree::LookupPart>,
-    /// The key's columns.
+    /// Columns of the key.
     pub key_columns: Vec<usize>,
-    /// The columns shown.
+    /// Columns of the result.
     pub columns: Vec<usize>,
 }
 
 impl PointRead {
-    /// Whether a query is one.
+    /// Returns the point read of a query; `None` if it is another query.
     pub(super) fn of(query: &tree::QueryPlan) -> Option<PointRead> {
         let tree::QueryBody::Select(select) = &query.body else {
             return None;
@@ -115,7 +127,7 @@ impl PointRead {
             && table.padding.is_empty()
             && step.kind == tree::JoinKind::Inner
             && step.on.is_empty();
-        // Conditions beyond the key are for the long way.
+        // Other conditions than those on the key need the general executor.
         let covered =
             step.filter.len() == key.len() && key.iter().all(|part| !part.null_safe && simple(&part.value));
         let clustered = definition.schema().clustered() == paceline_storage::RowPlacement::Key(*index);
@@ -157,24 +169,24 @@ fn simple(expr: &Expr) -> bool {
 /// A table that a statement uses, for metadata locks and privileges.
 #[derive(Debug, Clone)]
 pub struct TableUse {
-    /// Its database.
+    /// Database of the table.
     pub database: Arc<str>,
-    /// Its name.
+    /// Name of the table.
     pub name: Arc<str>,
-    /// The definition the plan was made with; `None` for tables that the server makes on demand.
+    /// Definition for which the plan was made; `None` for virtual tables and views.
     pub definition: Option<Arc<TableDefinition>>,
-    /// What is done with it.
+    /// Use of the table.
     pub usage: TableUsage,
-    /// The view that it is.
+    /// The view, if it is one.
     pub view: Option<Arc<ViewDefinition>>,
-    /// With whose privileges it is used.
+    /// Account whose privileges are checked.
     pub access: Access,
-    /// The names under which the statement has it: LOCK TABLES asks for each.
+    /// Aliases in the statement. LOCK TABLES requires a lock for each.
     pub aliases: Vec<Arc<str>>,
 }
 
 impl TableUse {
-    /// Whether it is a temporary table of the session.
+    /// Returns whether it is a temporary table of the session.
     pub fn is_temporary(&self) -> bool {
         self.definition
             .as_ref()
@@ -182,12 +194,12 @@ impl TableUse {
     }
 }
 
-/// With whose privileges a table is used.
+/// Account whose privileges are checked for a table.
 #[derive(Debug, Clone, Default)]
 pub struct Access {
-    /// The definer of a view with SQL SECURITY DEFINER; `None`: whoever runs the statement.
+    /// Definer of a view with SQL SECURITY DEFINER; `None` for the account of the session.
     pub definer: Option<Arc<(String, String)>>,
-    /// The view that the statement names, through which it comes to the table.
+    /// View named in the statement through which the table is used.
     pub through: Option<Arc<ViewDefinition>>,
 }
 
@@ -198,38 +210,38 @@ impl Access {
     }
 }
 
-/// What a statement does with a table.
+/// Use of a table by a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TableUsage {
-    /// It is read.
+    /// Rows are read.
     pub select: bool,
-    /// Rows are inserted.
+    /// The statement inserts rows.
     pub insert: bool,
-    /// Rows are updated.
+    /// The statement updates rows.
     pub update: bool,
-    /// Rows are deleted.
+    /// The statement deletes rows.
     pub delete: bool,
-    /// Rows are locked (FOR UPDATE, LOCK IN SHARE MODE).
+    /// The statement locks rows (FOR UPDATE, LOCK IN SHARE MODE).
     pub lock: bool,
-    /// They are locked exclusively (FOR UPDATE): not under another's LOCK TABLES … READ.
+    /// Rows are locked exclusively (FOR UPDATE), which another session's LOCK TABLES … READ excludes.
     pub exclusive: bool,
-    /// Rows may be changed by actions of foreign keys.
+    /// Actions of foreign keys may change rows.
     pub action: bool,
 }
 
 impl TableUsage {
-    /// Whether rows of it are written.
+    /// Returns whether rows are written.
     pub fn writes(self) -> bool {
         self.insert || self.update || self.delete
     }
 
-    /// Whether the statement itself uses it. If not, foreign keys do, for which no privilege is needed.
+    /// Returns whether the statement itself uses the table. Otherwise foreign keys do, which needs no privilege.
     pub fn is_named(self) -> bool {
         self.select || self.lock || self.writes()
     }
 }
 
-/// Which kind of statement a plan is of: what the server counts and the read-only check asks.
+/// Kind of statement, for the server's counters and the read-only check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanType {
     /// SELECT, DO, EXPLAIN.
@@ -247,12 +259,12 @@ pub enum PlanType {
 }
 
 impl Plan {
-    /// The columns of its result; empty if it has none.
+    /// Returns the columns of the result; empty without a result.
     pub fn columns(&self) -> &[ResultColumn] {
         &self.columns
     }
 
-    /// Whether it gives rows (also none).
+    /// Returns whether the statement has a result set, which may be empty.
     pub fn has_result_set(&self) -> bool {
         !self.columns.is_empty()
             && !matches!(
@@ -261,40 +273,60 @@ impl Plan {
             )
     }
 
-    /// Which values it was made for.
+    /// Returns the values for which the plan was made.
     pub fn values(&self) -> PlannedValues {
         self.values
     }
 
-    /// What there is to say of the statement each time that it is executed.
+    /// Returns the warnings of each execution.
     pub(crate) fn warnings(&self) -> &[(ErrorCode, String)] {
         &self.warnings
     }
 
-    /// About how many rows the largest of its accesses reads.
+    /// Returns the estimated number of rows that the largest access reads.
     pub fn expected_rows(&self) -> f64 {
         self.expected_rows
     }
 
-    /// How many `?` it has.
+    /// Returns the estimated number of rows of the largest join, which `max_join_size` limits.
+    pub(crate) fn joined_rows(&self) -> f64 {
+        self.joined_rows
+    }
+
+    /// Returns the number of blocks with window functions.
+    pub fn window_blocks(&self) -> u64 {
+        self.window_blocks
+    }
+
+    /// Returns the number of `?` parameters.
     pub fn parameter_count(&self) -> usize {
         self.parameters
     }
 
-    /// The tables that it uses, each once.
+    /// Returns the used tables, each once.
     pub fn tables(&self) -> &[TableUse] {
         &self.tables
     }
 
-    /// Whether the statement is EXPLAIN or ANALYZE of another: it shows how tables are read.
+    /// Returns whether the statement is EXPLAIN or ANALYZE of another one.
     pub fn is_explained(&self) -> bool {
-        matches!(self.kind, PlanKind::Explain(_))
+        matches!(self.kind, PlanKind::Explain(_) | PlanKind::Analyze(_))
     }
 
-    /// What kind of statement it is.
-    pub fn plan_type(&self) -> PlanType {
+    /// Returns the kind of the executed statement: of ANALYZE the analyzed one.
+    pub(crate) fn executed_kind(&self) -> &PlanKind {
         match &self.kind {
-            PlanKind::Query(_) | PlanKind::Do(_) | PlanKind::Explain(_) => PlanType::Query,
+            PlanKind::Analyze(analyzed) => &analyzed.statement,
+            kind => kind,
+        }
+    }
+
+    /// Returns the kind of statement.
+    pub fn plan_type(&self) -> PlanType {
+        match self.executed_kind() {
+            PlanKind::Query(_) | PlanKind::Do(_) | PlanKind::Explain(_) | PlanKind::Analyze(_) => {
+                PlanType::Query
+            }
             PlanKind::Insert(insert) if insert.replace => PlanType::Replace,
             PlanKind::Insert(_) => PlanType::Insert,
             PlanKind::Update(_) => PlanType::Update,
@@ -303,19 +335,21 @@ impl Plan {
         }
     }
 
-    /// Whether it changes rows.
+    /// Returns whether the statement changes rows.
     pub fn writes(&self) -> bool {
         self.tables.iter().any(|table| table.usage.writes())
     }
 
-    /// Whether it changes rows of tables that are not temporary: only that is logged, and locked against.
+    /// Returns whether the statement changes rows of tables that are not temporary. Only these changes are logged, and
+    /// excluded by a global read lock.
     pub fn writes_ordinary(&self) -> bool {
         self.tables
             .iter()
             .any(|table| table.usage.writes() && !table.is_temporary())
     }
 
-    /// Whether the tables are still those that it was made for. Must be asked under the statement's metadata locks.
+    /// Returns whether the tables are still those for which the plan was made. The caller must hold the statement's
+    /// metadata locks.
     pub fn is_current(&self, catalog: &Catalog) -> bool {
         let is_same = |table: &TableUse| match &table.definition {
             None => match &table.view {

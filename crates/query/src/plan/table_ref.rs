@@ -1,4 +1,4 @@
-//! Tables of FROM while their block is bound.
+//! Tables of FROM during binding.
 
 use std::sync::Arc;
 
@@ -10,27 +10,27 @@ use paceline_catalog::{IndexDefinition, IndexKind, same_name};
 use paceline_expression::{Expr, ExprType};
 use paceline_syntax::ast;
 
-/// Tables in one FROM, at most: MariaDB's limit.
+/// Maximum number of tables in one FROM: MariaDB's limit.
 pub(crate) const TABLES_MAX: usize = 61;
 
-/// A table of FROM while its block is bound.
+/// A table of FROM during the binding of its block.
 pub(crate) struct TableRef {
     pub alias: Arc<str>,
     pub database: Arc<str>,
-    /// Its first slot.
+    /// First slot of the table.
     pub base: usize,
     pub columns: Vec<TableColumn>,
     pub source: TableSource,
-    /// Whether a column was named, for each column.
+    /// For each column, whether the query names it.
     pub used: Vec<bool>,
-    /// Whether an outer join may put NULLs in its place.
+    /// Whether an outer join may replace the row by NULLs.
     pub nullable: bool,
     pub hints: Vec<ast::IndexHint>,
-    /// Equal rows count once: a subquery of IN that was turned into a join.
+    /// Whether equal rows count once: for a subquery of IN that was converted to a join.
     pub distinct: bool,
-    /// Whose FROM names it: 0 is the block's own, the others are those of merged views.
+    /// The FROM that names the table: 0 for the block's own, other numbers for merged views.
     pub owner: usize,
-    /// Of a merged view: what its columns are.
+    /// Expressions of the columns of a merged view.
     pub merged: Option<Vec<Expr>>,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct TableRef {
 pub(crate) struct TableColumn {
     pub result: ResultColumn,
     pub ty: ExprType,
-    /// Not in `*`.
+    /// Whether `*` omits it.
     pub invisible: bool,
 }
 
@@ -49,7 +49,7 @@ impl TableColumn {
 }
 
 impl TableRef {
-    /// Its slots in the block's row.
+    /// Returns the slots in the block's row.
     pub fn slots(&self) -> std::ops::Range<usize> {
         match self.merged {
             Some(_) => self.base..self.base,
@@ -57,8 +57,8 @@ impl TableRef {
         }
     }
 
-    /// Whether its columns are those of the tables within, as MariaDB sees it: a view or a derived table that is
-    /// merged. `mysql.user` is a view there.
+    /// Returns whether MariaDB merges the table: a view, or a derived table, whose columns are those of its own tables.
+    /// `mysql.user` is a view in MariaDB.
     pub fn is_merged(&self) -> bool {
         match &self.source {
             TableSource::Derived(plan) => plan.is_mergeable(),
@@ -67,8 +67,8 @@ impl TableRef {
         }
     }
 
-    /// The column that `_rowid` means: the only one of the primary key, or of the unique index that stands in for it,
-    /// if it is an integer.
+    /// Returns the column that `_rowid` means: the only column of the primary key, or of the unique index that replaces
+    /// it, if it is an integer.
     pub fn row_id(&self) -> Option<usize> {
         let TableSource::Base(definition) = &self.source else {
             return None;

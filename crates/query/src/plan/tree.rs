@@ -1,17 +1,17 @@
-//! What a plan consists of: a tree of query blocks, each with its tables in join order.
+//! The plan of a query: a tree of query blocks, each with its tables in join order.
 //!
-//! One query block (one SELECT) works on one flat row of *slots*. Slots are given out while binding: the columns of
-//! every table of FROM, then whatever binding meets besides: columns of queries around the block (*outer references*:
-//! copied in before the block runs), finished aggregates, results of window functions. So all expressions of a block
-//! read the same row at every stage:
+//! One query block (one SELECT) works on one flat row of *slots*. Binding allocates the slots: first for the columns of
+//! every table of FROM, then for everything else that an expression reads: columns of outer queries (*outer
+//! references*, copied before the block runs), finished aggregates, results of window functions. So all expressions of
+//! a block read the same row at every stage:
 //!
 //! ```text
 //!   slots    t.id  t.a  t.b │ u.id  u.c │ outer x.y │ SUM(t.a)  COUNT(*)
 //!            └── join fills ──────────┘   └ caller ┘   └─ grouping fills ┘
 //! ```
 //!
-//! Grouping keeps the slots of a group's first row and puts the aggregates beside them, so HAVING, the select list and
-//! ORDER BY are evaluated on a row of the same shape as WHERE.
+//! Grouping keeps the slots of a group's first row and stores the aggregates beside them, so HAVING, the select list
+//! and ORDER BY are evaluated on a row of the same shape as WHERE.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,24 +24,25 @@ use super::range::RangeCondition;
 use super::result_column::ResultColumn;
 use paceline_catalog::{NumberSeries, TableDefinition};
 use paceline_expression::{Aggregate, Expr, ExprKind, ExprType, Frame, SortOrder, WindowFunction};
+use paceline_syntax::ast::Ties;
 
-/// A query: one block or several under set operations, with what holds for the whole.
+/// A query: one block, or several under set operations.
 #[derive(Debug)]
 pub struct QueryPlan {
-    /// Tells it from every other query of the process; keys what is materialised of it during an execution.
+    /// Number that no other query of the process has: the key of its materialized rows during an execution.
     pub id: u64,
-    /// What makes the rows.
+    /// Source of the rows.
     pub body: QueryBody,
-    /// Its columns.
+    /// Columns of the result.
     pub columns: Vec<ResultColumn>,
-    /// The columns' types.
+    /// Types of the columns.
     pub types: Vec<ExprType>,
-    /// Whether it reads rows of a query around it.
+    /// Whether it reads rows of an outer query.
     pub correlated: bool,
 }
 
 impl QueryPlan {
-    /// The LIMIT of the whole.
+    /// Returns the LIMIT of the whole query.
     pub fn limit(&self) -> Option<&Limit> {
         match &self.body {
             QueryBody::Select(select) => Some(&select.limit),
@@ -51,14 +52,14 @@ impl QueryPlan {
         }
     }
 
-    /// Returns the slots of the row around it that a subquery reads, each once.
+    /// Returns the slots of the outer row that a subquery reads, each once.
     pub fn outer_slots(&self) -> Vec<usize> {
         fn collect(plan: &QueryPlan, slots: &mut Vec<usize>) {
             match &plan.body {
                 QueryBody::Select(select) => slots.extend(select.outer.iter().map(|outer| outer.from)),
                 QueryBody::Set(set) => set.sides.iter().for_each(|side| collect(side, slots)),
                 QueryBody::Values(values) => slots.extend(values.outer.iter().map(|outer| outer.from)),
-                // It is not given the row around it.
+                // It runs without an outer row.
                 QueryBody::Recursive(_) => {}
             }
         }
@@ -69,7 +70,7 @@ impl QueryPlan {
         slots
     }
 
-    /// The number of the first SELECT.
+    /// Returns the number of the first SELECT.
     pub fn first_select_number(&self) -> u32 {
         match &self.body {
             QueryBody::Select(select) => select.number,
@@ -79,12 +80,12 @@ impl QueryPlan {
         }
     }
 
-    /// Whether MariaDB would merge a derived table of this query.
+    /// Returns whether MariaDB would merge a derived table of this query.
     pub fn is_mergeable(&self) -> bool {
         matches!(&self.body, QueryBody::Select(select) if select.is_mergeable())
     }
 
-    /// Whether SQL_CALC_FOUND_ROWS asks how many rows there would be without LIMIT.
+    /// Returns whether SQL_CALC_FOUND_ROWS requests the number of rows without LIMIT.
     pub fn counts_found_rows(&self) -> bool {
         match &self.body {
             QueryBody::Select(select) => select.count_found_rows,
@@ -94,7 +95,7 @@ impl QueryPlan {
     }
 }
 
-/// What makes a query's rows.
+/// Source of a query's rows.
 #[derive(Debug)]
 pub enum QueryBody {
     /// One SELECT.
@@ -103,53 +104,55 @@ pub enum QueryBody {
     Set(Box<SetPlan>),
     /// `VALUES (…), (…)`: a list of rows.
     Values(Box<ValuesPlan>),
-    /// A reference to the recursive table inside its own definition: the rows of the last round.
+    /// A recursive common table expression.
     Recursive(Box<RecursivePlan>),
 }
 
-/// `VALUES (…), (…)`.
+/// Plan of `VALUES (…), (…)`.
 #[derive(Debug)]
 pub struct ValuesPlan {
-    /// The rows.
+    /// The rows, as expressions.
     pub rows: Vec<Vec<Expr>>,
-    /// Slots of its row: outer references only.
+    /// Number of slots of its row: outer references only.
     pub slot_count: usize,
-    /// Which slots are copied in.
+    /// Slots copied from the outer row.
     pub outer: Vec<OuterReference>,
-    /// ORDER BY, over the columns.
+    /// ORDER BY over the columns.
     pub order: Vec<SortItem>,
     /// LIMIT.
     pub limit: Limit,
 }
 
-/// `WITH RECURSIVE name AS (anchor UNION [ALL] recursive)`.
+/// Plan of `WITH RECURSIVE name AS (anchor UNION [ALL] recursive)`.
 #[derive(Debug)]
 pub struct RecursivePlan {
-    /// The number under which the rows of the last round are found.
+    /// Number of the recursive table: the key of the rows of the last round.
     pub table: u64,
-    /// The part without the recursion.
+    /// Part without the recursion.
     pub anchor: QueryPlan,
-    /// The part that reads the rows of the last round.
+    /// Part that reads the rows of the last round.
     pub step: QueryPlan,
-    /// The derived tables within that part that read them, and are made anew for each round.
+    /// Derived tables within that part that read these rows, and are computed again for each round.
     pub readers: Vec<u64>,
-    /// UNION ALL keeps equal rows.
+    /// Whether equal rows are kept (UNION ALL).
     pub keep_duplicates: bool,
-    /// How each value becomes one of the common type, for both parts.
+    /// Columns that decide whether rows are equal (CYCLE); empty if all do.
+    pub cycle: Vec<usize>,
+    /// Conversions of both parts' values to the common types.
     pub conversions: [Vec<Expr>; 2],
 }
 
-/// UNION of queries; EXCEPT and INTERSECT of two.
+/// Plan of a set operation: UNION of any number of queries, EXCEPT and INTERSECT of two.
 #[derive(Debug)]
 pub struct SetPlan {
-    /// Which.
+    /// The operation.
     pub operation: SetOperation,
-    /// From left to right; a single one where what is arranged anew is one query with a limit of its own.
+    /// Sides from left to right. A single one if an outer ORDER BY or LIMIT applies to one query with its own LIMIT.
     pub sides: Vec<QueryPlan>,
-    /// How each side's values become those of the common types: expressions over the side's row; `None` if they are
-    /// that already.
+    /// Conversions of each side's values to the common types: expressions over the side's row. `None` if the values
+    /// have these types already.
     pub conversions: Vec<Option<Vec<Expr>>>,
-    /// ORDER BY of the whole, over the result's columns.
+    /// ORDER BY of the whole, over the columns of the result.
     pub order: Vec<SortItem>,
     /// LIMIT of the whole.
     pub limit: Limit,
@@ -172,73 +175,77 @@ pub enum SetOperation {
     Intersect,
 }
 
-/// LIMIT and OFFSET, evaluated when the query starts.
+/// LIMIT and OFFSET. They are evaluated when the query starts.
 #[derive(Debug, Default, Clone)]
 pub struct Limit {
-    /// How many rows at most.
+    /// Maximum number of rows.
     pub count: Option<Expr>,
-    /// How many to leave out first.
+    /// Number of rows to skip first.
     pub offset: Option<Expr>,
+    /// Treatment of rows that the order does not distinguish from the last one.
+    pub ties: Ties,
 }
 
-/// A column of the query around a block.
+/// A column of the outer query that a block reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OuterReference {
-    /// The slot in the row around.
+    /// Slot in the outer row.
     pub from: usize,
-    /// The slot in the block's own row.
+    /// Slot in the block's row.
     pub to: usize,
 }
 
 /// One SELECT.
 #[derive(Debug, Clone)]
 pub struct SelectPlan {
-    /// The number that EXPLAIN gives it: 1 for the outermost.
+    /// Number in EXPLAIN: 1 for the outermost.
     pub number: u32,
-    /// How many slots its row has.
+    /// Number of slots of its row.
     pub slot_count: usize,
-    /// What is copied from the row around.
+    /// Columns copied from the outer row.
     pub outer: Vec<OuterReference>,
-    /// The tables, as FROM names them.
+    /// Slot of the number of the row, from 1, for `ROWNUM()`.
+    pub row_number: Option<usize>,
+    /// Tables in the order of FROM.
     pub tables: Vec<TableInstance>,
-    /// How they are joined; empty without FROM.
+    /// Steps of the join; empty without FROM.
     pub steps: Vec<JoinStep>,
-    /// Conditions without tables, which hold for all rows or for none: when one is not true, there are no rows.
+    /// Conditions without tables. They hold for all rows or for none: if one is not true, there are no rows.
     pub constant_conditions: Vec<Expr>,
-    /// Known while planning to have no rows: the reason that EXPLAIN tells.
+    /// Set if planning found that there are no rows: the reason in EXPLAIN.
     pub impossible: Option<&'static str>,
     /// GROUP BY and aggregates.
     pub aggregation: Option<Aggregation>,
     /// HAVING.
     pub having: Vec<Expr>,
-    /// Window functions, computed on the rows that HAVING leaves.
+    /// Window functions, computed on the rows that pass HAVING.
     pub windows: Option<WindowPlan>,
     /// The select list.
     pub projection: Vec<Expr>,
-    /// Whether quotients keep all their digits: an INSERT stores them in types of its own.
+    /// Whether quotients keep all their digits: an INSERT stores them in other types.
     pub unrounded: bool,
     /// DISTINCT.
     pub distinct: bool,
-    /// ORDER BY, where the rows do not come in that order.
+    /// ORDER BY; empty if the rows are read in that order.
     pub order: Vec<SortItem>,
     /// LIMIT.
     pub limit: Limit,
     /// SQL_CALC_FOUND_ROWS.
     pub count_found_rows: bool,
-    /// How rows are read.
+    /// Mode of reading rows.
     pub read: ReadMode,
-    /// Whether the executor keeps each table's key and image for the statement that changes them.
+    /// Whether the executor keeps key and image of each table's row, for a statement that changes rows.
     pub keep_row_handles: bool,
-    /// What EXPLAIN says besides: "Using filesort", …
+    /// Other facts for EXPLAIN: "Using filesort", …
     pub notes: PlanNotes,
-    /// What runs instead where the values are not of the kind that the order of its rows relies on.
+    /// Plan to run instead, if the values have other kinds than the order of the rows relies on.
     pub otherwise: Option<Otherwise>,
-    /// About how many rows there are without LIMIT.
+    /// Estimated number of rows without LIMIT.
     pub row_estimate: f64,
 }
 
 impl SelectPlan {
-    /// Whether MariaDB would merge a derived table of this SELECT.
+    /// Returns whether MariaDB would merge a derived table of this SELECT.
     pub fn is_mergeable(&self) -> bool {
         let assigns =
             |expr: &Expr| expr.any(&mut |node| matches!(node.kind, ExprKind::AssignUserVariable { .. }));
@@ -253,70 +260,69 @@ impl SelectPlan {
     }
 }
 
-/// A plan that relies on no order of an index, for one that does.
+/// Alternative to a plan that relies on the order of an index: one that does not.
 #[derive(Debug, Clone)]
 pub struct Otherwise {
-    /// Each must mean one value of its column for the plan that relies on the order.
+    /// Assumptions of the plan that relies on the order: each equality must select a single value of its column.
     pub assumed: Vec<AssumedEquality>,
-    /// The plan.
+    /// The alternative.
     pub select: Box<SelectPlan>,
 }
 
-/// `column = value`, where only the value tells how both are compared: 1 equals `'1'`, `'01'` and `'1a'` of a text
-/// column.
+/// `column = value`, whose comparison depends on the value: 1 equals `'1'`, `'01'` and `'1a'` of a text column.
 #[derive(Debug, Clone)]
 pub struct AssumedEquality {
-    /// The column's type.
+    /// Type of the column.
     pub data_type: DataType,
-    /// The value.
+    /// Value with which the column is compared.
     pub value: Expr,
-    /// By which rule.
+    /// Rule of the comparison.
     pub by: paceline_expression::Comparison,
 }
 
-/// Facts that only EXPLAIN wants.
+/// Facts for EXPLAIN only.
 #[derive(Debug, Default, Clone)]
 pub struct PlanNotes {
-    /// An ORDER BY was asked for that needs sorting.
+    /// Whether an ORDER BY needs sorting.
     pub filesort: bool,
-    /// Rows are collected in memory first.
+    /// Whether rows are collected in memory first.
     pub temporary: bool,
 }
 
-/// How a block reads rows.
+/// Mode in which a block reads rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadMode {
-    /// The transaction's snapshot (shared next-key locks under SERIALIZABLE).
+    /// Reads the transaction's snapshot. Under SERIALIZABLE it takes shared next-key locks instead.
     Snapshot,
-    /// What a statement reads beside the rows that it changes: INSERT … SELECT, subqueries of UPDATE and DELETE. As in
-    /// InnoDB the newest rows, locked shared, so that what was read and what was written belong to the same moment;
-    /// below REPEATABLE READ most statements read a snapshot instead.
+    /// Rows that a statement reads besides those that it changes: INSERT … SELECT, subqueries of UPDATE and DELETE. As
+    /// in InnoDB these are the newest rows, locked shared, so that the rows read and the rows written are of the same
+    /// moment. Below REPEATABLE READ most statements read a snapshot instead.
     Source(SourceLocks),
-    /// The newest rows, locked.
+    /// Reads the newest rows and locks them.
     Locking {
-        /// Exclusive or shared.
+        /// Strength of the locks.
         strength: LockStrength,
-        /// What to do about a lock that another transaction has.
+        /// Reaction to a lock of another transaction.
         wait: LockPatience,
     },
 }
 
-/// At which isolation levels the sources of a change are locked.
+/// Isolation levels at which the sources of a change are locked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SourceLocks {
-    /// INSERT … SELECT, REPLACE … SELECT, CREATE TABLE … SELECT, UPDATE: below REPEATABLE READ they lock nothing.
+    /// REPEATABLE READ and above: INSERT … SELECT, REPLACE … SELECT, CREATE TABLE … SELECT, UPDATE.
     FromRepeatableRead,
-    /// INSERT … VALUES with subqueries, DELETE, DO.
+    /// All levels: INSERT … VALUES with subqueries, DELETE, DO.
     Always,
 }
 
 impl ReadMode {
-    /// Whether the query itself asks for locks.
+    /// Returns whether the query itself requests locks.
     pub fn is_locking(self) -> bool {
         matches!(self, ReadMode::Locking { .. })
     }
 
-    /// How rows are read at an isolation level: [`ReadMode::Snapshot`] or [`ReadMode::Locking`].
+    /// Returns the mode at an isolation level: [`ReadMode::Snapshot`] or [`ReadMode::Locking`].
     pub fn at(self, isolation: IsolationLevel) -> ReadMode {
         match self {
             ReadMode::Source(SourceLocks::FromRepeatableRead)
@@ -333,7 +339,7 @@ impl ReadMode {
     }
 }
 
-/// How strong a locking read locks.
+/// Strength of the locks of a locking read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockStrength {
     /// LOCK IN SHARE MODE.
@@ -342,43 +348,42 @@ pub enum LockStrength {
     Exclusive,
 }
 
-/// What a locking read does about a lock that another transaction has.
+/// Reaction of a locking read to a lock of another transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockPatience {
     /// Waits for `innodb_lock_wait_timeout`.
     Default,
-    /// 1205 at once.
+    /// Returns 1205 immediately.
     NoWait,
-    /// Leaves the row out.
+    /// Skips the row.
     SkipLocked,
-    /// Waits so many seconds.
+    /// Waits this number of seconds.
     Seconds(u64),
 }
 
 /// A table of FROM.
 #[derive(Debug, Clone)]
 pub struct TableInstance {
-    /// The name by which the query calls it.
+    /// Name in the query.
     pub alias: Arc<str>,
-    /// Its database, for a base table.
+    /// Database of a base table.
     pub database: Arc<str>,
-    /// Its slots in the block's row.
+    /// Slots in the block's row.
     pub slots: Range<usize>,
-    /// Where its rows come from.
+    /// Source of the rows.
     pub source: TableSource,
-    /// The columns that the query uses, as offsets in the table, ascending: only they are decoded.
+    /// Columns that the query uses, as ascending offsets in the table. Only these are decoded.
     pub used: Vec<usize>,
-    /// Those of them that are read with their trailing blanks (`PAD_CHAR_TO_FULL_LENGTH`), and how many characters they
-    /// then have.
+    /// Used columns that are read with trailing blanks (`PAD_CHAR_TO_FULL_LENGTH`), with their length in characters.
     pub padding: Vec<(usize, usize)>,
-    /// About how many rows it has.
+    /// Estimated number of rows.
     pub row_estimate: f64,
-    /// Equal rows count once: a subquery of IN that was turned into a join.
+    /// Whether equal rows count once: for a subquery of IN that was converted to a join.
     pub distinct: bool,
 }
 
 impl TableInstance {
-    /// Gives CHAR values in the table's slots their trailing blanks, where they are to have them.
+    /// Adds the trailing blanks of CHAR values in the table's slots, for the columns of [`Self::padding`].
     pub(crate) fn pad(&self, slots: &mut [paceline_types::Value]) {
         pad(slots, &self.padding);
     }
@@ -394,52 +399,52 @@ pub(crate) fn pad(row: &mut [paceline_types::Value], padding: &[(usize, usize)])
     }
 }
 
-/// Where a table's rows come from.
+/// Source of a table's rows.
 #[derive(Debug, Clone)]
 pub enum TableSource {
     /// A stored table.
     Base(Arc<TableDefinition>),
     /// A query: a derived table, or a common table expression.
     Derived(Arc<QueryPlan>),
-    /// A view whose tables are among those of the block: it has names only, and no rows of its own.
+    /// A view whose tables are tables of the block: it has names only, and no rows.
     MergedView,
     /// The rows of the last round of a recursive query.
     Recursive(u64),
     /// Numbers: `seq_1_to_10`.
     Series(NumberSeries),
-    /// A table that the server makes on demand.
+    /// A table whose rows the server computes.
     Virtual {
-        /// Its database.
+        /// Database of the table.
         database: Arc<str>,
-        /// Its name.
+        /// Name of the table.
         table: Arc<str>,
     },
 }
 
-/// One step of the nested loops: for each row so far, the matching rows of one table (or of several joined among
-/// themselves).
+/// One step of the nested loops: for each earlier row, the matching rows of one table, or of several tables that are
+/// joined with each other.
 #[derive(Debug, Clone)]
 pub struct JoinStep {
-    /// What happens with a row that finds no match.
+    /// Treatment of a row without a match.
     pub kind: JoinKind,
-    /// What is joined.
+    /// The joined tables.
     pub source: StepSource,
-    /// What decides whether rows match.
+    /// Conditions that decide whether rows match.
     pub on: Vec<Expr>,
-    /// What is checked after that; for an outer join also on rows without a match.
+    /// Conditions that are checked after that; for an outer join also on rows without a match.
     pub filter: Vec<Expr>,
-    /// How many of these conditions a row must pass before it is locked.
+    /// Number of these conditions that a row must pass before it is locked.
     candidate_count: usize,
 }
 
 impl JoinStep {
-    /// A step with its conditions.
+    /// Creates a step with its conditions.
     pub fn new(kind: JoinKind, source: StepSource, on: Vec<Expr>, filter: Vec<Expr>) -> Self {
-        // Those behind an outer join say nothing about a match.
+        // The conditions after an outer join do not decide whether rows match.
         let filtered = if kind == JoinKind::Left { &[][..] } else { &filter };
         let conditions = on.iter().chain(filtered);
-        // A subquery may wait for rows: the row that asks is locked first, as in MariaDB, so that two who wait for each
-        // other are seen.
+        // A subquery may wait for rows. As in MariaDB the row is locked before, so that a deadlock of two statements
+        // that wait for each other is detected.
         let is_candidate = |condition: &&Expr| condition.is_stable() && !condition.has_subquery();
         let candidate_count = conditions.take_while(is_candidate).count();
         JoinStep {
@@ -451,35 +456,35 @@ impl JoinStep {
         }
     }
 
-    /// The conditions that a row which is not locked yet must pass. They are evaluated again under the lock: so only
-    /// those in front of the first that must not be evaluated twice.
+    /// Returns the conditions that a row must pass before it is locked. They are evaluated again under the lock, so
+    /// they end before the first one that must not be evaluated twice.
     pub fn candidate_conditions(&self) -> impl Iterator<Item = &Expr> {
         self.on.iter().chain(&self.filter).take(self.candidate_count)
     }
 }
 
-/// What happens with a row that finds no match.
+/// Treatment of a row without a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JoinKind {
-    /// It is dropped.
+    /// The row is dropped.
     Inner,
-    /// It goes on with NULLs.
+    /// It passes with NULLs.
     Left,
-    /// It is dropped, and goes on once however many matches it has.
+    /// It is dropped; a row with any number of matches passes once.
     Semi,
 }
 
-/// What a step joins.
+/// Tables that a step joins.
 #[derive(Debug, Clone)]
 pub enum StepSource {
     /// One table.
     Table(TableAccess),
-    /// Several, joined among themselves first: the inner side of an outer join.
+    /// Several tables, joined with each other first: the inner side of an outer join.
     Nest(Vec<JoinStep>),
 }
 
 impl StepSource {
-    /// Calls `visit` for each table access in it.
+    /// Calls `visit` for each table access.
     pub fn for_each_access<'p>(&'p self, visit: &mut dyn FnMut(&'p TableAccess)) {
         match self {
             StepSource::Table(access) => visit(access),
@@ -488,44 +493,44 @@ impl StepSource {
     }
 }
 
-/// How one table is read.
+/// Access to one table.
 #[derive(Debug, Clone)]
 pub struct TableAccess {
-    /// Which of [`SelectPlan::tables`].
+    /// Index in [`SelectPlan::tables`].
     pub table: usize,
-    /// The way.
+    /// Access path.
     pub path: AccessPath,
-    /// Whether rows come from the end.
+    /// Direction of the scan.
     pub direction: ScanDirection,
-    /// About how many rows one reading gives.
+    /// Estimated number of rows of one read.
     pub rows: f64,
-    /// Indexes that would have served, as offsets in the table's definition; for EXPLAIN.
+    /// Indexes that could be used, as offsets in the table's definition; for EXPLAIN.
     pub possible: Vec<usize>,
-    /// Whether the key alone answers: no row has to be fetched.
+    /// Whether the key is sufficient: no row is fetched.
     pub key_only: bool,
-    /// How the entries of the path's index answer without their rows, where they do.
+    /// Set if the entries of the path's index are read without their rows.
     pub covering: Option<Box<Covering>>,
-    /// Where not all entries of the path's index are wanted.
+    /// Set if some entries of the path's index are skipped.
     pub loose: Option<LooseScan>,
     /// Conditions that are checked before the whole row is decoded.
     pub early: Option<Box<EarlyConditions>>,
 }
 
-/// The first conditions of a step, which read few of the columns that are wanted. A scan decodes these columns, checks
-/// the conditions, and decodes the others of rows that pass. The order of the conditions stays, so that errors and
-/// warnings are the same.
+/// First conditions of a step, which read few of the used columns. A scan decodes these columns, checks the conditions,
+/// and decodes the other columns of rows that pass. The order of the conditions does not change, so errors and warnings
+/// are the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EarlyConditions {
-    /// How many of the step's conditions.
+    /// Number of these conditions.
     pub conditions: usize,
-    /// The table's columns that they read, in order.
+    /// Columns of the table that they read, ascending.
     pub columns: Vec<usize>,
-    /// The other columns that are wanted, in order.
+    /// The other used columns, ascending.
     pub later_columns: Vec<usize>,
 }
 
 impl TableAccess {
-    /// Reading a table by a path, forward.
+    /// Creates the forward access to a table by a path.
     pub fn new(table: usize, path: AccessPath, rows: f64) -> Self {
         TableAccess {
             table,
@@ -541,93 +546,93 @@ impl TableAccess {
     }
 }
 
-/// Entries of an index that answer without the rows that they stand for.
+/// Read of index entries without their rows.
 #[derive(Debug, Clone)]
 pub struct Covering {
-    /// Reads the columns that are wanted.
+    /// Reader of the used columns.
     pub reader: EntryReader,
-    /// The step's conditions but for those that hold for all entries found; `None` where all are checked as they are on
+    /// Conditions of the step without those that hold for all entries of the range; `None` if all are checked as for
     /// rows.
     pub rest: Option<Vec<Expr>>,
-    /// Equalities of the index's first columns on which leaving out conditions rests: each must be one that the index
-    /// can look for.
+    /// Equalities of the index's first columns that allow to omit conditions. The index must be able to search for the
+    /// value of each.
     pub looked_for: Vec<AssumedEquality>,
 }
 
-/// A scan that skips: of the entries that share the values of an index's first columns, only some are wanted.
+/// Scan that skips entries: of those that share the values of an index's first columns, only some are needed.
 #[derive(Debug, Clone, Copy)]
 pub struct LooseScan {
-    /// How many columns of the index.
+    /// Number of shared columns.
     pub parts: usize,
-    /// Which entries.
+    /// Needed entries.
     pub ends: GroupEnds,
 }
 
-/// The entries of a group that a [`LooseScan`] reads; others may be among them.
+/// Entries of a group that a [`LooseScan`] reads. It may read others too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroupEnds {
-    /// Any one: only the shared columns count.
+    /// Any entry: only the shared columns matter.
     One,
-    /// The least value of the next column that is not NULL, and one besides.
+    /// The least value of the next column that is not NULL, and one more entry.
     Least,
-    /// The greatest value of the next column, and one besides.
+    /// The greatest value of the next column, and one more entry.
     Greatest,
-    /// Both.
+    /// The entries of both ends.
     Both,
 }
 
-/// Which way a scan goes.
+/// Direction of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScanDirection {
-    /// In the order of the keys.
+    /// Ascending keys.
     Forward,
-    /// Against it.
+    /// In the reverse order.
     Backward,
 }
 
-/// A way to read a table.
+/// Access path of a table.
 #[derive(Debug, Clone)]
 pub enum AccessPath {
-    /// All rows, in the order of the primary key (or as they come).
+    /// All rows, in the order of the primary key (or in no particular order).
     All,
     /// All rows in the order of an index.
     Index {
-        /// Which of the table's indexes.
+        /// Offset of the index in the table's definition.
         index: usize,
     },
-    /// The rows whose index begins with these values.
+    /// The rows whose index columns begin with these values.
     Lookup {
-        /// Which of the table's indexes.
+        /// Offset of the index in the table's definition.
         index: usize,
-        /// One value for each of the index's first parts.
+        /// One value for each of the first parts of the index.
         key: Vec<LookupPart>,
-        /// Whether there is at most one such row.
+        /// Whether at most one row matches.
         unique: bool,
     },
     /// The rows in some ranges of an index.
     Range {
-        /// Which of the table's indexes.
+        /// Offset of the index in the table's definition.
         index: usize,
-        /// From which the ranges are computed when the query runs.
+        /// Condition from which the ranges are computed when the query runs.
         condition: RangeCondition,
     },
-    /// The rows in some ranges of several indexes, each row once: OR over different columns.
+    /// The rows in some ranges of several indexes, each row once: an OR over different columns.
     Union {
-        /// Indexes with what to look for in each.
+        /// Indexes, each with its condition.
         parts: Vec<(usize, RangeCondition)>,
     },
-    /// Rows are put into a hash table at first use; then the rows with these values.
+    /// The rows with these values in a hash table, which is filled at the first use.
     Hash {
-        /// (expression over this table's row, expression over the rows before): equal by the comparison between them.
-        /// None for a list of rows, all of which are taken.
+        /// Equalities between this table's row and the rows of the tables before it. None for a list of rows, all of
+        /// which match.
         keys: Vec<HashKey>,
-        /// What reads the rows that are put there: this table by itself.
+        /// Step that reads the rows of this table alone.
         source: Box<JoinStep>,
     },
 }
 
 impl AccessPath {
-    /// The one index that is read.
+    /// Returns the index, if a single one is read.
     pub fn index(&self) -> Option<usize> {
         match self {
             AccessPath::Index { index }
@@ -641,114 +646,114 @@ impl AccessPath {
 /// One value of an index lookup.
 #[derive(Debug, Clone)]
 pub struct LookupPart {
-    /// The value.
+    /// Value to look up.
     pub value: Expr,
-    /// `<=>` or IS NULL: NULL is found too.
+    /// Whether NULL matches NULL: `<=>` or IS NULL.
     pub null_safe: bool,
-    /// By which rule it is compared.
+    /// Rule of the comparison.
     pub by: paceline_expression::Comparison,
 }
 
 /// One equality of a hash join.
 #[derive(Debug, Clone)]
 pub struct HashKey {
-    /// Over the hashed table's own row.
+    /// Expression over the row of the hashed table.
     pub inner: Expr,
-    /// Over the rows before.
+    /// Expression over the rows of the tables before it.
     pub outer: Expr,
-    /// By which rule both are compared.
+    /// Rule of the comparison.
     pub by: paceline_expression::Comparison,
 }
 
 /// GROUP BY and aggregates.
 #[derive(Debug, Clone)]
 pub struct Aggregation {
-    /// GROUP BY; empty for one group of all rows.
+    /// GROUP BY; empty if all rows are one group.
     pub groups: Vec<Expr>,
-    /// Whether GROUP BY was written: without it there is always one group.
+    /// Whether the statement has GROUP BY. Without it there is always one group.
     pub explicit: bool,
-    /// The aggregates with the slot of their result.
+    /// Aggregates, each with the slot of its result.
     pub aggregates: Vec<(Aggregate, usize)>,
-    /// Slots that are kept of a group's first row.
+    /// Slots of a group's first row that are kept.
     pub kept: Vec<usize>,
-    /// How groups are told apart.
+    /// Method of grouping.
     pub strategy: GroupStrategy,
     /// WITH ROLLUP.
     pub rollup: bool,
-    /// With ROLLUP: the slots that hold the group keys, NULL where a line sums them up.
+    /// With ROLLUP: slots of the group keys. A key is NULL in the rows that summarize it.
     pub group_slots: Vec<usize>,
 }
 
-/// How groups are told apart.
+/// Method of grouping.
 #[derive(Debug, Clone)]
 pub enum GroupStrategy {
     /// All rows are one group.
     Single,
-    /// Rows of a group come one after the other.
+    /// The rows of a group are read one after the other.
     Ordered,
-    /// A hash table; the groups come out sorted.
+    /// A hash table; the groups are returned sorted.
     Hash,
-    /// MIN and MAX of indexed columns: one access for each aggregate, of which the first row counts.
+    /// MIN and MAX of indexed columns: one access for each aggregate, of which only the first row is read.
     IndexEnds(Vec<Vec<JoinStep>>),
 }
 
 /// The window functions of a block.
 #[derive(Debug, Clone)]
 pub struct WindowPlan {
-    /// The slots of a row that are read afterwards, or by the functions themselves; ascending.
+    /// Slots of a row that are read later or by the functions; ascending.
     pub kept: Vec<usize>,
-    /// How they are computed: one sort after the other. There is at least one.
+    /// Sorts, at least one, in the order of their execution.
     pub sorts: Vec<WindowSort>,
 }
 
-/// Window functions that one order of the rows serves.
+/// Window functions that use the same order of rows.
 #[derive(Debug, Clone)]
 pub struct WindowSort {
-    /// What the rows are sorted by.
+    /// Keys of the sort.
     pub keys: Vec<WindowKey>,
-    /// The functions.
+    /// Functions that are computed in this order.
     pub functions: Vec<PlannedWindow>,
 }
 
 /// A key of a [`WindowSort`].
 #[derive(Debug, Clone)]
 pub struct WindowKey {
-    /// What is sorted by.
+    /// Expression to sort by.
     pub expr: Expr,
-    /// Which way.
+    /// Direction.
     pub order: SortOrder,
 }
 
 /// A window function.
 #[derive(Debug, Clone)]
 pub struct PlannedWindow {
-    /// Which.
+    /// Kind of the function.
     pub function: WindowFunction,
-    /// Its arguments.
+    /// Arguments of the function.
     pub args: Vec<Expr>,
-    /// How many of the sort's keys tell partitions from each other.
+    /// Number of leading sort keys that define the partitions.
     pub partition: usize,
-    /// How many of the sort's keys two rows must share to be peers; at least as many.
+    /// Number of leading sort keys that peers share; at least [`Self::partition`].
     pub peers: usize,
-    /// Its frame.
+    /// Frame of the function.
     pub frame: Frame,
-    /// The slot of its result.
+    /// Slot of the result.
     pub slot: usize,
-    /// The slot of its result rounded to so many digits behind the point, where it stands alone in the select list: it
-    /// is a column of MariaDB's temporary table there, but within an expression it is not.
+    /// Slot of the result rounded to this number of digits, for a function that is a whole item of the select list.
+    /// There MariaDB reads a column of its temporary table, but within an expression it does not.
     pub rounded: Option<(usize, u8)>,
 }
 
 /// One key of ORDER BY.
 #[derive(Debug, Clone)]
 pub struct SortItem {
-    /// What is sorted by.
+    /// Value to sort by.
     pub key: SortKey,
-    /// DESC.
+    /// Whether the order is descending.
     pub descending: bool,
 }
 
-/// What is sorted by.
+/// Value to sort by.
 #[derive(Debug, Clone)]
 pub enum SortKey {
     /// A column of the result.

@@ -1,8 +1,8 @@
-//! Columns of derived tables that the query around does not read.
+//! Columns of derived tables that the outer query does not read.
 //!
-//! MariaDB merges a derived table that is one SELECT about single rows into the query around it, so that an expression
-//! which nothing reads is never computed, and cannot fail. Here such a table's rows are made first; what is not read is
-//! NULL in them.
+//! MariaDB merges a derived table that is one SELECT without grouping and the like into the outer query. So an
+//! expression that is not read is never computed and cannot fail. Here the rows of such a table are computed first,
+//! with NULL in the columns that are not read.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::tree::{QueryBody, QueryPlan, SortKey, TableSource};
 use super::unique_id;
 use paceline_expression::{Expr, ExprKind};
 
-/// Leaves out what nothing reads of a derived table.
+/// Replaces the expressions of a derived table that are not read by NULL.
 pub(crate) fn leave_out(table: &mut TableRef) {
     let TableSource::Derived(plan) = &table.source else {
         return;
@@ -36,7 +36,7 @@ pub(crate) fn leave_out(table: &mut TableRef) {
     if unread.is_empty() {
         return;
     }
-    // Other references to a common table expression may read it: they keep the plan that they have.
+    // Other references to a common table expression may read these columns: they keep their plan.
     let mut select = select.clone();
     for column in &unread {
         select.projection[*column] = Expr::null();

@@ -1,20 +1,21 @@
 //! Views in FROM.
 //!
-//! A view that is one SELECT about single rows is *merged*: its tables join those of the block that names it, its WHERE
-//! becomes a condition of their join, and its columns are expressions over their slots. So an index of a base table
-//! serves a condition on the view. Any other view is a derived table, whose rows are made first.
+//! A view that is one SELECT without grouping and the like is *merged*: its tables become tables of the block that
+//! names it, its WHERE becomes a condition of their join, and its columns are expressions over their slots. So an index
+//! of a base table can be used for a condition on the view. Any other view is a derived table, whose rows are computed
+//! first.
 //!
 //! ```text
 //!   SELECT v.x FROM u JOIN v ON …        tables   u   t   v          owner of names:  0 the query's own FROM (u, v)
 //!   v: SELECT t.a + 1 AS x FROM t …               │   │   └ names only: x is t.a + 1  1 the FROM of v (t)
 //!                                                 0   1   0
 //! ```
-//! Names within a view are looked for among the tables of its own FROM only, never around it. Where an outer join may
-//! leave a view out, it is merged only if its columns are plain: an expression would have to be NULL there, whatever it
-//! makes of NULLs.
+//! Names within a view are resolved only in its own FROM, not outside of it. If an outer join may replace the view by
+//! NULLs, the view is merged only if its columns are plain columns: an expression must be NULL in such a row, even if
+//! it is not NULL for NULL arguments.
 //!
-//! A view's tables are used with the privileges of its definer, or of whoever uses the view ([`super::Access`]). An
-//! error about a name within it becomes 1356 for the view that the statement names.
+//! A view's tables are used with the privileges of its definer, or of the current user ([`super::Access`]). An error
+//! about a name within it becomes 1356 for the view that the statement names.
 
 use std::sync::Arc;
 
@@ -35,17 +36,17 @@ use paceline_expression::{Clause, Expr, ExprKind};
 use paceline_syntax::TableName;
 use paceline_syntax::ast;
 
-/// Views of views go this deep.
+/// Maximum depth of views of views.
 const VIEWS_MAX: usize = 63;
 
 impl Planner<'_> {
-    /// The statement cannot be planned with merged views.
+    /// Records that the statement cannot be planned with merged views. Returns the error.
     pub fn refuse_merging(&self) -> Error {
         self.merging.set(Merging::Refused);
         Error::unsupported("a reference to an expression of a view around a subquery")
     }
 
-    /// Notes the use of a view, and that what follows is within it.
+    /// Records the use of a view, and enters it.
     fn enter_view(&self, view: &Arc<ViewDefinition>, usage: TableUsage) -> Result<Access> {
         let mut views = self.views.borrow_mut();
         if views.iter().any(|known| Arc::ptr_eq(known, view)) {
@@ -97,7 +98,7 @@ impl Planner<'_> {
     }
 }
 
-/// An error within a view, as whoever names the view is told of it.
+/// Returns the error for the user of a view for an error within it.
 fn told(error: Error, view: &ViewDefinition) -> Error {
     const ABOUT_NAMES: &[paceline_types::error_code::ErrorCode] = &[
         ER_NO_SUCH_TABLE,
@@ -113,7 +114,7 @@ fn told(error: Error, view: &ViewDefinition) -> Error {
 }
 
 impl Block<'_, '_> {
-    /// The view of that name, where it is one.
+    /// Returns the view with this name, if there is one.
     pub fn named_view(&self, name: &TableName) -> Result<Option<Arc<ViewDefinition>>> {
         if name.database.is_none() && self.common.find(&name.name).is_some() {
             return Ok(None);
@@ -197,7 +198,7 @@ impl Block<'_, '_> {
         })
     }
 
-    /// The tables of a view, with its conditions, and what its columns are.
+    /// Adds the tables of a view with its conditions, and the expressions of its columns.
     fn bind_merged(
         &mut self,
         select: &ast::Select,
@@ -237,7 +238,7 @@ impl Block<'_, '_> {
         Ok((node, exprs))
     }
 
-    /// Keeps the order of a view, for a query that has none.
+    /// Keeps the ORDER BY of a view, for a query without its own.
     fn take_view_order(&mut self, items: &[ast::OrderItem], exprs: &[Expr]) -> Result<()> {
         let mut order = Vec::with_capacity(items.len());
         for item in items {
@@ -258,7 +259,7 @@ impl Block<'_, '_> {
         Ok(())
     }
 
-    /// Binds an expression without reading its columns: whether it is used is not known yet.
+    /// Binds an expression without marking its columns as used: its own use is not known yet.
     fn bind_unused(&mut self, expr: &ast::Expr) -> Result<Expr> {
         let used: Vec<Vec<bool>> = self.tables.iter().map(|table| table.used.clone()).collect();
         let bound = self.bind(expr, BindMode::condition(Clause::FieldList))?;
@@ -268,14 +269,14 @@ impl Block<'_, '_> {
         Ok(bound)
     }
 
-    /// An expression of a merged view, which is used from now on.
+    /// Returns an expression of a merged view, and marks its columns as used.
     pub fn used_merged(&mut self, mut expr: Expr) -> Expr {
         expr.visit(&mut |node| {
             if let ExprKind::Column(slot) = node.kind {
                 self.read_slot(slot);
             }
         });
-        // An outer join may have come to stand around it.
+        // It may be on the inner side of an outer join by now.
         if let ExprKind::Column(slot) = expr.kind
             && let Some(table) = self.table_of(slot)
             && table.nullable
@@ -297,7 +298,7 @@ impl Block<'_, '_> {
         }
     }
 
-    /// The names of a merged view.
+    /// Adds the names of a merged view.
     fn add_merged(&mut self, view: &ViewDefinition, alias: &str, exprs: Vec<Expr>) -> Result<usize> {
         let database: Arc<str> = view.database.as_str().into();
         let is_taken = self

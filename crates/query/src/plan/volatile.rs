@@ -1,8 +1,8 @@
-//! Subqueries that must be run for each row although they read nothing of it: with RAND() and its like, with `@a := …`,
-//! and those that read a user variable which the statement assigns.
+//! Volatile subqueries: they run for each outer row although they do not read it. They contain RAND() or the like,
+//! `@a := …`, or a user variable that the statement assigns.
 //!
-//! That it does may be seen only after the subquery was planned (`SELECT (SELECT @a), @a := 1`): then the statement is
-//! planned again. Derived tables are made once a statement whatever is in them, as in MariaDB.
+//! The assignment may be found after the subquery was planned (`SELECT (SELECT @a), @a := 1`). Then the statement is
+//! planned again. As in MariaDB, derived tables are computed once per statement, whatever they contain.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -12,16 +12,16 @@ use super::tree::{
 };
 use paceline_expression::{Correlation, Expr, ExprKind};
 
-/// The user variables of a statement that is being planned.
+/// User variables of a statement that is being planned.
 #[derive(Default)]
 pub(crate) struct Variables {
     assigned: RefCell<HashSet<Box<str>>>,
-    /// Read in subqueries.
+    /// Variables that subqueries read.
     read: RefCell<HashSet<Box<str>>>,
 }
 
 impl Variables {
-    /// Those of a statement that is planned again.
+    /// Returns the variables for planning the statement again.
     pub fn again(&self) -> Self {
         Variables {
             assigned: self.assigned.clone(),
@@ -29,17 +29,17 @@ impl Variables {
         }
     }
 
-    /// Notes `@name := …`.
+    /// Records `@name := …`.
     pub fn assign(&self, name: &str) {
         self.assigned.borrow_mut().insert(name.into());
     }
 
-    /// Whether subqueries read what the statement assigns.
+    /// Returns whether subqueries read a variable that the statement assigns.
     pub fn are_both(&self) -> bool {
         !self.assigned.borrow().is_disjoint(&self.read.borrow())
     }
 
-    /// What a subquery's rows depend on.
+    /// Returns the dependency of a subquery's rows.
     pub fn correlation(&self, plan: &QueryPlan) -> Correlation {
         let assigned = self.assigned.borrow();
         let mut read = self.read.borrow_mut();
@@ -61,7 +61,7 @@ impl Variables {
     }
 }
 
-/// Calls `visit` for the expressions of a query, those of derived tables aside.
+/// Calls `visit` for the expressions of a query, except those of derived tables.
 fn for_each_expr(plan: &QueryPlan, visit: &mut dyn FnMut(&Expr)) {
     match &plan.body {
         QueryBody::Select(select) => for_each_of_select(select, visit),

@@ -1,9 +1,9 @@
-//! Windows: which rows a window function sees, and in which sorts all of a block's functions are computed.
+//! Windows: the rows that a window function reads, and the sorts in which all functions of a block are computed.
 //!
-//! A function's result is a slot of the block's row, like an aggregate's; the function itself is bound where it stands.
-//! Its window may name columns of the result, so windows are bound when the select list is complete: first those of
-//! WINDOW in their order (each may build on those before it), then those behind OVER. Rules and errors are those of
-//! MariaDB's `setup_windows`.
+//! The result of a function is a slot of the block's row, like that of an aggregate. The function is bound with the
+//! expression that contains it. Its window may name columns of the result, so windows are bound after the select list:
+//! first those of WINDOW in their order (each may extend earlier ones), then those of OVER. Rules and errors are those
+//! of MariaDB's `setup_windows`.
 //!
 //! ```text
 //!   OVER (PARTITION BY a ORDER BY b)       ─┐  keys a, b, c   one sort: each one's keys begin another's
@@ -38,7 +38,7 @@ use paceline_expression::{
 };
 use paceline_syntax::ast;
 
-/// A window, bound. The expressions of one that it builds on are its own.
+/// A bound window, with the expressions of the window that it extends.
 #[derive(Clone)]
 struct BoundSpec {
     partition: Vec<Expr>,
@@ -47,7 +47,7 @@ struct BoundSpec {
 }
 
 impl Block<'_, '_> {
-    /// Checks what stands behind OVER as far as MariaDB does before it looks at the arguments.
+    /// Makes those checks of OVER that MariaDB makes before it binds the arguments.
     pub fn check_over(&self, function: Option<&WindowFunction>, over: &ast::Over) -> Result<()> {
         let spec = match over {
             ast::Over::Spec(spec) => spec,
@@ -69,7 +69,7 @@ impl Block<'_, '_> {
         Ok(())
     }
 
-    /// Takes a window function; gives what stands for its result.
+    /// Adds a window function. Returns the expression of its result.
     pub fn add_window(&mut self, call: WindowCall) -> Expr {
         let slot = self.allocate(1);
         let result = Expr::column(slot, call.ty.clone());
@@ -77,7 +77,7 @@ impl Block<'_, '_> {
         result
     }
 
-    /// Whether an expression reads the result of a window function.
+    /// Returns whether an expression reads the result of a window function.
     pub fn reads_window(&self, expr: &Expr) -> bool {
         !self.windows.calls.is_empty()
             && expr.any(&mut |node| {
@@ -85,7 +85,7 @@ impl Block<'_, '_> {
             })
     }
 
-    /// Binds the windows of all functions met so far.
+    /// Binds the windows of all functions added so far.
     pub fn bind_windows(&mut self, outputs: &[Output]) -> Result<Vec<BoundWindow>> {
         let mut known: Vec<(String, BoundSpec)> = Vec::new();
         for window in self.windows.named.clone().unwrap_or_default() {
@@ -136,7 +136,7 @@ impl Block<'_, '_> {
         }
         let mut order = Vec::with_capacity(spec.order_by.len());
         for item in &spec.order_by {
-            // A bare name is a column of the result before it is one of a table, as in ORDER BY.
+            // An unqualified name is a column of the result, or else of a table, as in ORDER BY.
             let alias = match item.bare_column() {
                 Some(column) => self.find_alias(outputs, column)?,
                 None => None,
@@ -250,7 +250,7 @@ impl Block<'_, '_> {
         Ok(FrameBound::Value(Box::new(value)))
     }
 
-    /// Puts the functions into as few sorts as their keys allow.
+    /// Distributes the functions to as few sorts as their keys allow.
     pub fn plan_windows(
         &mut self,
         mut windows: Vec<BoundWindow>,
@@ -276,7 +276,7 @@ impl Block<'_, '_> {
             }
         }
         windows.iter().flat_map(BoundWindow::exprs).for_each(&mut visit);
-        // Results come later, and what comes from queries around stays in the row.
+        // Results are computed later, and columns of outer queries stay in the row.
         for window in &windows {
             read.remove(&window.slot);
             if let Some((slot, _)) = window.rounded {
@@ -294,8 +294,8 @@ impl Block<'_, '_> {
 }
 
 impl Block<'_, '_> {
-    /// Lets an item of the select list that is a window function's result, a double with fixed decimals, read it
-    /// rounded.
+    /// Makes an item of the select list that is a window function's result, a double with fixed decimals, read the
+    /// rounded value.
     fn round_result(&mut self, expr: &mut Expr, windows: &mut [BoundWindow]) {
         let (ExprKind::Column(slot), DataType::Double(double)) = (&mut expr.kind, &expr.ty.data_type) else {
             return;
@@ -310,8 +310,8 @@ impl Block<'_, '_> {
     }
 }
 
-/// What MariaDB says of a table's columns beside window functions: they come from its temporary table, which knows no
-/// keys, and in which they may be NULL.
+/// Changes the descriptions of a table's columns in a SELECT with window functions. In MariaDB they are columns of a
+/// temporary table, which has no keys and in which they may be NULL.
 pub(crate) fn forget_keys(columns: &mut [ResultColumn], types: &mut [ExprType]) {
     let known = column_flags::NOT_NULL
         | column_flags::PRIMARY_KEY
@@ -327,7 +327,7 @@ pub(crate) fn forget_keys(columns: &mut [ResultColumn], types: &mut [ExprType]) 
     }
 }
 
-/// The window of that name, if a window may build on it.
+/// Returns the window with this name, if a window may extend it.
 fn referenced<'k>(
     name: &str,
     spec: &ast::WindowSpec,
@@ -348,7 +348,7 @@ fn referenced<'k>(
     Ok(base)
 }
 
-/// Whether rows sorted by `keys` are sorted by `prefix`, too.
+/// Returns whether rows sorted by `keys` are also sorted by `prefix`.
 fn begins_with(keys: &[WindowKey], prefix: &[WindowKey]) -> bool {
     prefix.len() <= keys.len()
         && keys

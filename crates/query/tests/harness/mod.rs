@@ -1,4 +1,4 @@
-//! A session on a transaction manager with temporary files: parse, plan, execute, commit; without a server around it.
+//! A session on a transaction manager with temporary files and without a server: parse, plan, execute, commit.
 
 #![allow(dead_code)] // each test uses its part
 
@@ -13,7 +13,7 @@ use paceline_catalog::ddl::{DdlInput, PreparedDdl, prepare_ddl};
 use paceline_catalog::{Catalog, CatalogHandle, TableEngine};
 use paceline_expression::session::{Account, KeepDiagnostics, Services, SessionContext, SqlMode};
 use paceline_query::execute::{AffectedRows, ExecutionContext, Outcome, RowSink, execute};
-use paceline_query::plan::{Plan, PlanContext, ResultColumn, Statistics, plan_statement};
+use paceline_query::plan::{Plan, PlanContext, ResultColumn, Statistics, plan_statement, trace_passes};
 use paceline_simulated_disk::SimulatedDisk;
 use paceline_storage::{Storage, StorageConfig};
 use paceline_syntax::{
@@ -26,17 +26,17 @@ use paceline_txn::{
 use paceline_types::{ServerId, TimeZone, Value};
 use tempfile::TempDir;
 
-/// What a statement came to.
+/// Outcome of a statement.
 pub struct Answer {
     pub result: Result<Outcome>,
     pub columns: Option<Vec<ResultColumn>>,
-    /// Rows as text, tab separated.
+    /// Rows as text, separated by tabs.
     pub rows: Vec<String>,
     pub values: Vec<Vec<Value>>,
     pub warnings: Vec<(String, u16, String)>,
 }
 
-/// One session and everything below it.
+/// One session with everything below it.
 pub struct Server {
     pub manager: Arc<TransactionManager>,
     pub handle: Arc<CatalogHandle>,
@@ -114,8 +114,7 @@ impl Server {
     /// Runs one statement with parameters.
     pub fn run_with(&mut self, text: &str, parameters: &[Value]) -> Answer {
         self.session.begin_statement(KeepDiagnostics::No);
-        // Only this statement's conditions: earlier ones, which the server keeps for statements without tables, are not
-        // compared here.
+        // Only this statement's conditions are compared. The server keeps earlier ones for statements without tables.
         self.session
             .diagnostics
             .clear(self.session.settings.max_error_count);
@@ -216,11 +215,10 @@ impl Server {
         }
     }
 
-    /// Prepares a definition statement and leaves it there: another may come before it is committed.
+    /// Prepares a definition statement without committing it, so that another one may run before.
     pub fn prepare(&mut self, text: &str) -> Result<PreparedDdl> {
         self.session.begin_statement(KeepDiagnostics::No);
-        // Only this statement's conditions: earlier ones, which the server keeps for statements without tables, are not
-        // compared here.
+        // Only this statement's conditions are compared. The server keeps earlier ones for statements without tables.
         self.session
             .diagnostics
             .clear(self.session.settings.max_error_count);
@@ -242,7 +240,7 @@ impl Server {
         prepare_ddl(input, &mut self.session, ddl)
     }
 
-    /// Commits what was prepared.
+    /// Commits a prepared definition statement.
     pub fn commit_definition(&mut self, prepared: PreparedDdl, text: &str) -> Result<()> {
         let database = self.session.database.clone().unwrap_or_default();
         let query = QueryEvent::new(database.as_bytes(), text.as_bytes());
@@ -266,16 +264,23 @@ impl Server {
 
     /// Plans a statement.
     pub fn plan(&self, statement: &Statement) -> Result<Plan> {
+        self.with_plan_context(|context| plan_statement(statement, context))
+    }
+
+    /// Plans a statement. Returns what each pass of the planner has changed.
+    pub fn trace_passes(&self, text: &str) -> Result<String> {
+        let parsed = parse_first(text.as_bytes(), &ParseOptions::default())?;
+        self.with_plan_context(|context| trace_passes(&parsed.statement, context))
+    }
+
+    fn with_plan_context<T>(&self, plan: impl FnOnce(&PlanContext<'_>) -> T) -> T {
         let catalog = self.handle.load();
-        plan_statement(
-            statement,
-            &PlanContext {
-                parameters: &[],
-                catalog: &catalog,
-                session: &self.session,
-                statistics: &self.statistics,
-            },
-        )
+        plan(&PlanContext {
+            parameters: &[],
+            catalog: &catalog,
+            session: &self.session,
+            statistics: &self.statistics,
+        })
     }
 
     /// Executes a plan, and commits unless a transaction is open.

@@ -4,16 +4,16 @@
 //! only its position; an applier without a receiver has nothing to do.
 
 use super::apply::{ApplierStatus, ApplyError, GroupCounts, KeptPosition};
-use super::definition::{Definition, UseGtid};
 use super::duplicates::DomainOwners;
 use super::environment::Environment;
-use super::error::ReplicaError;
 use super::received::SourcePosition;
 use super::receiver::Receiver;
 use super::shared::{ApplierSlot, ConnectionShared};
 use super::status::{ReceiverState, ReceiverStatus, SharedStatus};
 use super::until::Until;
 use paceline_binlog::mysql::MySqlGtidSet;
+use paceline_log_stream::source::definition::{Definition, UseGtid};
+use paceline_log_stream::source::error::ReplicaError;
 use paceline_types::error_code::{ER_BAD_SLAVE, ER_MASTER_INFO};
 use parking_lot::Mutex;
 use std::sync::Arc;

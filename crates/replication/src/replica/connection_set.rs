@@ -4,17 +4,17 @@
 //! the positions of connections without GTIDs: one `CHANGE MASTER` writes one record.
 
 use super::connection::{Connection, PartChange, Threads};
-use super::definition::{Definition, PasswordForm, UseGtid};
 use super::duplicates::DomainOwners;
 use super::environment::Environment;
-use super::error::ReplicaError;
-use super::password::KEY_FILE;
 use super::received::SourcePosition;
 use super::until::Until;
 use paceline_binlog::mysql::MySqlGtidSet;
 use paceline_binlog::{
     ExecutedSetChange, GtidPosition, GtidState, PositionChange, RecordScope, ReplicaRecord,
 };
+use paceline_log_stream::source::definition::{Definition, PasswordForm, UseGtid};
+use paceline_log_stream::source::error::ReplicaError;
+use paceline_log_stream::source::password::KEY_FILE;
 use paceline_types::ServerId;
 use paceline_types::error_code::*;
 use parking_lot::RwLock;
@@ -425,10 +425,10 @@ fn conflicts(position: &GtidPosition, logged: &GtidState, server_id: ServerId) -
 mod tests {
     use super::*;
     use crate::replica::apply::{Applier, KeptPosition};
-    use crate::replica::options::ReplicaOptions;
-    use crate::replica::password::{Password, PasswordKey};
     use paceline_binlog::log::{OpenRequest, RealDisk};
     use paceline_binlog::{Log, LogConfig};
+    use paceline_log_stream::source::options::ReplicaOptions;
+    use paceline_log_stream::source::password::{Password, PasswordKey};
     use paceline_storage::{Storage, StorageConfig};
     use paceline_txn::{ManagerParts, TransactionManager};
 

@@ -1,8 +1,8 @@
 //! Interface between connections and the server.
 
 use super::apply::{Applier, KeptPosition};
-use super::options::ReplicaOptions;
-use super::password::PasswordKey;
+use paceline_log_stream::source::options::ReplicaOptions;
+use paceline_log_stream::source::password::PasswordKey;
 use paceline_txn::TransactionManager;
 use std::sync::Arc;
 

@@ -3,7 +3,6 @@
 //! Rows of filtered tables are removed from their group, with their table maps; a group without any remaining change is
 //! skipped as a whole. Databases are renamed in the events, so later stages do not know filters.
 
-use super::filter::Filters;
 use paceline_binlog::event::{
     ChecksumAlgorithm, Event, EventBody, EventHeader, EventStamp, EventType, ExecuteLoadQueryEvent,
     FormatDescription, QueryEvent, RawEvent, StatusVar, TableId, encode_event,
@@ -11,7 +10,8 @@ use paceline_binlog::event::{
 use paceline_binlog::mysql::PartialUpdateRowsEvent;
 use paceline_binlog::{EventGroup, Result};
 use paceline_expression::session::SqlMode;
-use paceline_syntax::{ParseOptions, statement_objects};
+use paceline_log_stream::source::filter::Filters;
+use paceline_syntax::{ParseOptions, ProgramBodies, statement_objects};
 use std::collections::HashSet;
 
 /// Result of filtering a group.
@@ -172,6 +172,7 @@ fn wants_statement(query: &QueryEvent<'_>, filters: &Filters) -> bool {
     });
     let options = ParseOptions {
         sql_mode: sql_mode.unwrap_or(SqlMode::DEFAULT),
+        programs: ProgramBodies::Opaque,
         ..ParseOptions::default()
     };
     let objects = statement_objects(&query.sql, &options);
@@ -193,10 +194,10 @@ fn wants_statement(query: &QueryEvent<'_>, filters: &Filters) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replica::filter::FilterKind;
     use paceline_binlog::event::{
         BlockKind, EventFlags, FileBlockEvent, GtidEvent, GtidFlags, LoadDuplicates, XidEvent,
     };
+    use paceline_log_stream::source::filter::FilterKind;
     use paceline_types::{LogPosition, ServerId};
 
     fn group(bodies: &[&dyn EventBody]) -> EventGroup {

@@ -8,29 +8,20 @@
 //! ```
 //!
 //! - [`connection_set`]: all connections, and the statements on them.
-//! - [`connection`]: one connection; [`definition`], [`password`], [`options`], [`until`], [`status`]: its settings and
-//!   state; [`environment`]: the interface to the server.
-//! - [`receiver`], [`source`], [`assemble`]: from the primary's packets to whole event groups.
-//! - `mysql`: translation of MySQL's events to MariaDB's.
-//! - [`filter`], [`group_filter`], [`duplicates`]: selection of the groups to apply.
+//! - [`connection`]: one connection; [`until`], [`status`]: its end and state; [`environment`]: the interface to the
+//!   server. Its settings are a [`Definition`](paceline_log_stream::source::definition::Definition).
+//! - [`receiver`]: from a [`Source`](paceline_log_stream::source::Source) to the groups to apply.
+//! - [`group_filter`], [`duplicates`]: selection of these groups.
 //! - [`received`]: items that the receiver passes to the applier.
 
 pub mod apply;
-pub mod assemble;
 pub mod connection;
 pub mod connection_set;
-pub mod definition;
 mod duplicates;
 pub mod environment;
-pub mod error;
-pub mod filter;
 mod group_filter;
-mod mysql;
-pub mod options;
-pub mod password;
 pub mod received;
 mod receiver;
 mod shared;
-pub mod source;
 pub mod status;
 pub mod until;

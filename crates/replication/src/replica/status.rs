@@ -1,9 +1,9 @@
 //! Status of a connection's receiver.
 
-use super::error::SourceError;
 use super::received::SourcePosition;
 use paceline_binlog::GtidPosition;
 use paceline_binlog::mysql::MySqlGtidSet;
+use paceline_log_stream::source::error::SourceError;
 use parking_lot::Mutex;
 use std::time::{Duration, SystemTime};
 

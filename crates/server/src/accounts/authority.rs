@@ -1,4 +1,4 @@
-//! What a session's account may do now.
+//! Current privileges of a session's account.
 
 use super::{Account, PrivilegeSet, SessionPrivileges, SharedAccounts};
 use crate::information_schema::is_for_everybody;
@@ -55,7 +55,7 @@ impl<'a> Authority<'a> {
         self.privileges.within(database, self.database(), self.accounts)
     }
 
-    /// Returns 1227 if the account has none of these global privileges.
+    /// Checks that the account has at least one of these global privileges.
     ///
     /// # Errors
     /// 1227.
@@ -64,9 +64,10 @@ impl<'a> Authority<'a> {
     }
 
     /// Checks a privilege.
+    /// Checks a privilege.
     ///
     /// # Errors
-    /// 1227, 1044 or 1142 without it, for a global one, one on a database and one on a table.
+    /// 1227 if a global privilege is missing, 1044 for one on a database, 1142 for one on a table.
     pub fn check(self, privilege: Privilege, target: PrivilegeTarget<'_>) -> Result<()> {
         let database = match target {
             PrivilegeTarget::Global => return self.require_any(&[privilege]),
@@ -78,7 +79,7 @@ impl<'a> Authority<'a> {
         let user = &self.session.current_user.user;
         let host = &self.session.user.host;
         match target {
-            // LOCK TABLES is given for whole databases only.
+            // LOCK TABLES can only be granted on whole databases.
             PrivilegeTarget::Table { database, table } if privilege != Privilege::LockTables => {
                 let command = PrivilegeSet::name(privilege);
                 Err(Error::new(
@@ -93,7 +94,7 @@ impl<'a> Authority<'a> {
     /// Checks privileges on a table.
     ///
     /// # Errors
-    /// 1142 for the first one that the account does not have.
+    /// 1142 for the first privilege that the account does not have.
     pub fn check_table(self, privileges: &[Privilege], database: &str, table: &str) -> Result<()> {
         let target = PrivilegeTarget::Table { database, table };
         privileges
@@ -137,7 +138,8 @@ pub(crate) mod tests {
     }
 
     impl Holder {
-        /// Logs in `u@%`, whose current database is `d`, with these privileges in databases.
+        /// Creates a session of `u@%` with the current database `d`, these global privileges and these privileges on
+        /// databases.
         pub(crate) fn new(global: &[Privilege], databases: &[(&str, &[Privilege])]) -> Holder {
             let set = |privileges: &[Privilege]| {
                 let all = privileges.iter();
@@ -202,7 +204,7 @@ pub(crate) mod tests {
                 "INSERT command denied to user 'u'@'localhost' for table `d`.`t`".into()
             )
         );
-        // LOCK TABLES belongs to a database.
+        // LOCK TABLES is a privilege on a database.
         let denied = (
             1044,
             "Access denied for user 'u'@'localhost' to database 'd'".to_owned(),

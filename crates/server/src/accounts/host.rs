@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns() {
+    fn a_host_matches_patterns_and_networks() {
         let there = ClientHost::of("192.168.1.7".parse().unwrap());
         assert!(
             there.matches("%")
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn wildcards() {
+    fn percent_is_any_text_and_underscore_one_character() {
         for (pattern, text, expected) in [
             ("", "", true),
             ("", "x", false),
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_specific_comes_first() {
+    fn most_specific_patterns_are_tried_first() {
         let mut patterns = vec!["%", "192.%", "localhost", "192.168.1.7", "192.168.%"];
         patterns.sort_by_key(|pattern| specificity(pattern));
         assert_eq!(patterns, ["localhost", "192.168.1.7", "192.168.%", "192.%", "%"]);

@@ -16,6 +16,7 @@ pub mod host;
 pub mod initial;
 pub mod password_errors;
 pub mod privilege;
+pub mod records;
 pub mod require;
 pub mod session_privileges;
 pub mod show;

@@ -1,4 +1,4 @@
-//! Privileges of a session, and the time when a change of its account becomes effective. As in MariaDB:
+//! Privileges of a session, and when a change of its account takes effect. As in MariaDB:
 //!
 //! | privileges | are as of |
 //! |---|---|
@@ -70,7 +70,7 @@ impl SessionPrivileges {
         account
     }
 
-    /// Checks global privileges, of which one is enough.
+    /// Checks that the account has at least one of these global privileges.
     ///
     /// # Errors
     /// 1227 if the account has none of them.

@@ -205,7 +205,8 @@ pub(crate) fn column_key(table: &TableDescription, column: usize) -> &'static st
     }
 }
 
-/// Returns the default as MariaDB writes it: a literal in quotes, a number or an expression without; `NULL` as a word.
+/// Returns the default as MariaDB writes it: a literal in quotes; a number or an expression without quotes; `NULL` as a
+/// word.
 pub(crate) fn column_default(column: &ColumnDefinition) -> Option<String> {
     match &column.default {
         ColumnDefault::None if column.nullable => Some("NULL".to_owned()),
@@ -392,7 +393,8 @@ pub(super) fn key_column_usage(sources: &dyn Sources, wanted: &WantedRows) -> Ve
     rows
 }
 
-/// The unique index that a foreign key refers to belongs to the other table, which may be missing or hidden.
+/// Returns the rows of REFERENTIAL_CONSTRAINTS. The unique index that a foreign key refers to belongs to the other
+/// table, which may be missing or hidden.
 pub(super) fn referential_constraints(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_table(sources, wanted, |table| {

@@ -1,8 +1,8 @@
-//! INNODB_SYS_…: the catalog as InnoDB's data dictionary shows it, and `mysql.innodb_table_stats`,
+//! `INNODB_SYS_…`: the catalog in the form of InnoDB's data dictionary. `mysql.innodb_table_stats` and
 //! `mysql.innodb_index_stats`.
 //!
-//! There are no pages here: sizes are given in pages of 16 KiB that the bytes would fill. What is about compressed
-//! pages, tablespaces and full-text indexes is there and empty.
+//! This server has no pages. Sizes are in pages of 16 KiB that the bytes would fill. The tables about compressed pages,
+//! tablespaces and full-text indexes are empty.
 
 use super::{Row, Sources, number, text};
 use paceline_catalog::{
@@ -14,14 +14,14 @@ use paceline_types::{Collation, DataType, Value};
 use std::sync::Arc;
 
 const PAGE_BYTES: u64 = 16_384;
-/// The columns that InnoDB adds to each table: DB_ROW_ID, DB_TRX_ID, DB_ROLL_PTR.
+/// Number of columns that InnoDB adds to each table: DB_ROW_ID, DB_TRX_ID, DB_ROLL_PTR.
 const HIDDEN_COLUMNS: u64 = 3;
-/// `FLAG` of a table of ROW_FORMAT=DYNAMIC.
+/// `FLAG` of a table with ROW_FORMAT=DYNAMIC.
 const FLAG_DYNAMIC: i64 = 33;
 const MERGE_THRESHOLD: i64 = 50;
 const HIDDEN_INDEX: &str = "GEN_CLUST_INDEX";
 
-/// The words that a full-text index of InnoDB leaves out.
+/// Words that InnoDB's full-text indexes omit.
 const STOPWORDS: [&str; 36] = [
     "a", "about", "an", "are", "as", "at", "be", "by", "com", "de", "en", "for", "from", "how", "i", "in",
     "is", "it", "la", "of", "on", "or", "that", "the", "this", "to", "was", "what", "when", "where", "who",
@@ -36,7 +36,8 @@ fn tables(sources: &dyn Sources) -> Vec<Arc<TableDescription>> {
     all.filter(|table| table.engine == TableEngine::InnoDb).collect()
 }
 
-/// A name as it stands in a file's name: what is no letter, digit or `_` of ASCII as `@` and four hexadecimal digits.
+/// Returns a name as it occurs in a file name: any character except an ASCII letter, digit or `_` becomes `@` and four
+/// hexadecimal digits.
 fn in_file_name(name: &str) -> String {
     let mut encoded = String::new();
     for unit in name.encode_utf16() {
@@ -96,7 +97,7 @@ pub(super) fn sys_tablestats(sources: &dyn Sources) -> Vec<Row> {
     tables(sources).iter().map(row).collect()
 }
 
-/// `TYPE` in INNODB_SYS_INDEXES: 1 for the clustered index, 2 for a unique one.
+/// Returns `TYPE` of INNODB_SYS_INDEXES: 1 is the clustered index and 2 a unique one; a primary key is both.
 fn index_type(index: &IndexDefinition) -> i64 {
     match index.kind {
         IndexKind::Primary => 3,
@@ -143,21 +144,21 @@ pub(super) fn sys_fields(sources: &dyn Sources) -> Vec<Row> {
     rows
 }
 
-/// `MTYPE`, `PRTYPE` and `LEN` of a column: InnoDB's type, MariaDB's type with flags and collation, the bytes at most.
+/// Returns `MTYPE`, `PRTYPE` and `LEN` of a column: InnoDB's type; MariaDB's type with flags and collation; the maximum
+/// length in bytes.
 fn storage_type(column: &ColumnDefinition) -> (i64, i64, i64) {
     const NOT_NULL: i64 = 256;
     const UNSIGNED: i64 = 512;
     const BINARY: i64 = 1024;
     const LONG_VARCHAR: i64 = 4096;
-    // InnoDB's types.
+    // InnoDB's type numbers.
     const FIXED_BINARY: i64 = 3;
     const INT: i64 = 6;
     let is_latin1 = |collation: &Collation| collation.charset().name() == "latin1";
     let bytes = |collation: &Collation, length: u32| {
         i64::from(length) * i64::from(collation.charset().max_bytes_per_character())
     };
-    // MariaDB's number of a type in a table is another one than in a result set where a fraction or a length came to it
-    // later.
+    // Types that later got a fraction or a length have another number in MariaDB's tables than in result sets.
     let (kind, number, flags, length, collation) = match &column.data_type {
         DataType::Integer(integer) => {
             let number = i64::from(column.data_type.field_type() as u8);
@@ -239,7 +240,7 @@ fn storage_type(column: &ColumnDefinition) -> (i64, i64, i64) {
     (kind, number | flags | not_null | collation, length)
 }
 
-/// The bytes of a fraction of a second.
+/// Returns the number of bytes of a fraction of a second.
 fn fraction(decimals: u8) -> i64 {
     i64::from(decimals.div_ceil(2))
 }
@@ -263,7 +264,7 @@ pub(super) fn sys_columns(sources: &dyn Sources) -> Vec<Row> {
     rows
 }
 
-/// `TYPE` of a foreign key: a bit for each action that it has.
+/// Returns `TYPE` of a foreign key: one bit for each of its actions.
 fn actions(key: &ForeignKey) -> u64 {
     let bit = |action: ReferentialAction| match action {
         ReferentialAction::Restrict => 0,
@@ -317,17 +318,18 @@ pub(super) fn stopwords() -> Vec<Row> {
     STOPWORDS.iter().map(|word| vec![text(*word)]).collect()
 }
 
-/// The one row of INNODB_BUFFER_POOL_STATS: there is no buffer pool, as SHOW STATUS says as well.
+/// Returns the only row of INNODB_BUFFER_POOL_STATS. It contains zeros: there is no buffer pool, and SHOW STATUS says
+/// the same.
 pub(super) fn buffer_pool_stats(columns: usize) -> Vec<Row> {
     vec![vec![number(0); columns]]
 }
 
-/// The moment at which figures are made that are shown as those of a table.
+/// Returns the time of the statistics as a value.
 fn now(seconds: i64) -> Value {
     Value::Timestamp(Timestamp::new(u32::try_from(seconds).unwrap_or(0), 0, 0))
 }
 
-/// The tables of which figures are shown in `mysql`: those of STATS_PERSISTENT=0 have none there.
+/// Returns the tables with statistics in `mysql`: all except those with STATS_PERSISTENT=0.
 fn persistent_tables(sources: &dyn Sources) -> Vec<Arc<TableDescription>> {
     let is_off = |(name, value): &(String, String)| name == "STATS_PERSISTENT" && value == "0";
     let mut tables = tables(sources);
@@ -335,7 +337,7 @@ fn persistent_tables(sources: &dyn Sources) -> Vec<Arc<TableDescription>> {
     tables
 }
 
-/// The rows of `mysql.innodb_table_stats`, of figures as of `seconds`.
+/// Returns the rows of `mysql.innodb_table_stats` as of `seconds` since 1970.
 pub(crate) fn table_stats(sources: &dyn Sources, seconds: i64) -> Vec<Row> {
     let row = |table: &Arc<TableDescription>| {
         let size = sources.table_size(table);
@@ -352,7 +354,7 @@ pub(crate) fn table_stats(sources: &dyn Sources, seconds: i64) -> Vec<Row> {
     persistent_tables(sources).iter().map(row).collect()
 }
 
-/// The rows of `mysql.innodb_index_stats`, of figures as of `seconds`.
+/// Returns the rows of `mysql.innodb_index_stats` as of `seconds` since 1970.
 pub(crate) fn index_stats(sources: &dyn Sources, seconds: i64) -> Vec<Row> {
     let mut rows = vec![];
     for table in persistent_tables(sources) {

@@ -138,7 +138,7 @@ pub trait Sources {
     fn view_columns(&self, view: &ViewDefinition) -> paceline_syntax::Result<Vec<ViewColumn>>;
     /// Returns a table's size.
     fn table_size(&self, table: &TableDescription) -> TableSize;
-    /// For each index of a table about how many different values its first 1, 2, … columns have.
+    /// Returns the approximate number of distinct values of the first 1, 2, … columns of each index.
     fn distinct_prefixes(&self, table: &TableDescription) -> Vec<Vec<u64>>;
     /// Returns the next AUTO_INCREMENT value.
     fn auto_increment(&self, table: &TableDescription) -> Option<u64>;

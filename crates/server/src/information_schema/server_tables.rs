@@ -4,7 +4,7 @@ use paceline_types::{Charset, Collation, Decimal, Value};
 
 use super::{GrantedPrivilege, Row, Sources, number, text, text_or_null, yes_no};
 
-/// Engines: name, support, comment, transactions, XA, savepoints.
+/// Storage engines: name, support, comment, transactions, XA, savepoints.
 pub(crate) const ENGINES: [[&str; 6]; 3] = [
     [
         "InnoDB",

@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file() {
+    fn options_of_the_section_are_read_and_others_cause_a_warning() {
         let text = "
             [client]
             port = 1

@@ -1,16 +1,19 @@
 //! Startup options: the command line, and a file in my.cnf's format.
 //!
-//! Every system variable that can be set at startup is an option of the same name; `-` and `_` are equivalent. A
-//! Boolean option can be used without a value, and as `--skip-NAME`. The command line has precedence over the file.
+//! Every system variable that can be set at startup is an option of the same name, by the table of
+//! [`crate::variables`]: names, valid values, defaults and the help ([`arguments`]) come from there. `-` and `_` are
+//! equivalent. A Boolean option can be used without a value, and as `--skip-NAME`. The command line has precedence over
+//! the file.
 
+mod arguments;
 mod file;
 
+use self::arguments::{Listing, help};
 use crate::accounts::InitialAccounts;
 use crate::replica_filters::{ReplicaFilters, filter_kind};
-use crate::variables::{Access, Fit, Globals, Kind, Scope, TABLE, Variable, VariableValue};
-use paceline_replication::replica::filter::FilterKind;
+use crate::variables::{Fit, Globals, Kind, Startup, Variable, VariableValue};
+use paceline_log_stream::source::filter::FilterKind;
 use paceline_types::{Charset, Collation};
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 /// Message about an invalid option.
@@ -72,34 +75,6 @@ pub fn client_section(path: &std::path::Path) -> Result<Vec<(String, Option<Stri
     Ok(file.options)
 }
 
-/// Returns whether a variable is informational and cannot be set.
-fn is_told(variable: Variable) -> bool {
-    use Variable::*;
-    let name = variable.definition().name;
-    name.starts_with("have_")
-        || name.starts_with("version")
-        || matches!(
-            variable,
-            Hostname
-                | License
-                | LargeFilesSupport
-                | LowerCaseFileSystem
-                | LockedInMemory
-                | ProtocolVersion
-                | SystemTimeZone
-                | GtidBinlogPos
-                | GtidBinlogState
-                | GtidCurrentPos
-                | GtidSlavePos
-                | InnodbVersion
-                | LogBinBasename
-                | LogBinIndex
-                | CharacterSetSystem
-                | ServerUid
-                | LargePageSize
-        )
-}
-
 /// Parses the arguments after `paceline server`.
 ///
 /// # Errors
@@ -107,13 +82,13 @@ fn is_told(variable: Variable) -> bool {
 pub fn parse(arguments: &[String]) -> Result<Request, OptionError> {
     let mut given: Vec<(String, Option<String>)> = vec![];
     let mut config: Option<PathBuf> = None;
-    let mut arguments = arguments.iter().peekable();
-    while let Some(argument) = arguments.next() {
-        if matches!(argument.as_str(), "--help" | "-h" | "-?") {
-            return Ok(Request::Help(help()));
-        }
-        if matches!(argument.as_str(), "--version" | "-V") {
-            return Ok(Request::Version);
+    let mut words = arguments.iter().peekable();
+    while let Some(argument) = words.next() {
+        match argument.as_str() {
+            "--help" => return Ok(Request::Help(help(Listing::All))),
+            "-h" | "-?" => return Ok(Request::Help(help(Listing::Usual))),
+            "--version" | "-V" => return Ok(Request::Version),
+            _ => {}
         }
         let Some(option) = argument.strip_prefix("--") else {
             return Err(OptionError(format!(
@@ -125,7 +100,7 @@ pub fn parse(arguments: &[String]) -> Result<Request, OptionError> {
             None => (option.to_owned(), None),
         };
         if value.is_none() && takes_value(&name) {
-            match arguments.next_if(|next| !next.starts_with("--")) {
+            match words.next_if(|next| !next.starts_with("--")) {
                 Some(next) => value = Some(next.clone()),
                 None => return Err(OptionError(format!("option '--{name}' needs a value"))),
             }
@@ -233,7 +208,7 @@ fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> R
                 } else if let Some(variable) = switch("enable_") {
                     (variable, "ON".to_owned())
                 } else if is_loose {
-                    // As in MariaDB: an option that need not exist.
+                    // As in MariaDB, an option with this prefix need not exist.
                     warnings.push(format!("unknown option '--{name}'"));
                     continue;
                 } else {
@@ -242,7 +217,7 @@ fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> R
             }
         };
         let definition = variable.definition();
-        if definition.scope == Scope::SessionOnly || is_told(variable) {
+        if definition.startup == Startup::NotAnOption {
             return Err(OptionError(format!(
                 "'{}' cannot be chosen at start-up",
                 definition.name
@@ -262,7 +237,7 @@ fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> R
             warnings.push(format!("option '{}': {value} has no effect", definition.name));
         }
         if filter_kind(variable).is_some() && !globals.get(variable).as_str().is_empty() {
-            // Such an option may occur several times.
+            // This option may occur several times.
             let all = format!("{},{}", globals.get(variable).as_str(), setting.as_str());
             globals.set_text(variable, all);
             continue;
@@ -296,7 +271,7 @@ fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> R
         globals.set(variable, setting);
     }
     match (chosen_charset, chosen_collation) {
-        // As in MariaDB, in whichever order they are given.
+        // As in MariaDB, the order of the two options does not matter.
         (Some(charset), Some(collation)) if collation.charset() != charset => {
             return Err(OptionError(format!(
                 "COLLATION '{}' is not valid for CHARACTER SET '{}'",
@@ -377,41 +352,6 @@ impl StartOptions {
     }
 }
 
-/// Returns the text of `--help`.
-fn help() -> String {
-    let mut text = String::from(
-        "Usage: paceline server [OPTIONS]\n\n\
-         Starts a server and stays in the foreground until SIGTERM or SIGINT.\n\n\
-         \x20 --datadir DIR        where the data is; made if it is not there   [./data]\n\
-         \x20 --port N             TCP port                                     [3306]\n\
-         \x20 --bind-address A     address to listen on; * for all              [127.0.0.1]\n\
-         \x20 --socket PATH        UNIX socket                                  [DATADIR/paceline.sock]\n\
-         \x20 --server-id N        this server's number in GTIDs                [1]\n\
-         \x20 --log-bin NAME       base name of the log's files                 [binlog]\n\
-         \x20 --skip-ssl           do not offer TLS\n\
-         \x20 --initialize-insecure  in a new data directory: root may log in without a password, from this machine\n\
-         \x20 --config FILE        read the section [paceline] of a my.cnf-style file first\n\
-         \x20 --VARIABLE=VALUE     any of the system variables below; a switch may stand as --NAME or --skip-NAME\n\n\
-         System variables and their defaults:\n",
-    );
-    for row in TABLE {
-        if row.scope != Scope::SessionOnly && !is_told(row.variable) {
-            let fixed = if row.access == Access::Fixed {
-                " (only at start-up)"
-            } else {
-                ""
-            };
-            let _ = writeln!(
-                text,
-                "  {:<36} {}{fixed}",
-                row.name,
-                row.default.unwrap_or("NULL")
-            );
-        }
-    }
-    text
-}
-
 /// Returns the absolute form of a path, which need not exist.
 pub fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
@@ -486,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn the_usual_options() {
+    fn the_usual_options_are_parsed() {
         let options = start(&[
             "--datadir",
             "/d",
@@ -541,7 +481,7 @@ mod tests {
                 .unwrap_err()
                 .contains("cannot read the configuration file")
         );
-        assert!(start(&["--help"]).unwrap_err().contains("max_connections"));
+        assert!(start(&["--help"]).unwrap_err().contains("--max-connections"));
         assert!(start(&["--ssl=maybe"]).is_err());
         assert!(start(&["--initialize-insecure=1"]).is_err());
     }

@@ -1,7 +1,7 @@
 //! The current database of a session.
 
 use super::state::SessionState;
-use crate::server::{EMPTY_DATABASES, virtual_database};
+use crate::names::{EMPTY_DATABASES, virtual_database};
 use crate::variables::{Variable, VariableValue, apply_to_session};
 use paceline_catalog::Catalog;
 use paceline_syntax::{Error, Result};
@@ -76,8 +76,8 @@ impl SessionState {
         );
     }
 
-    /// Makes a prepared statement's database the current one. Returns `None` if it already is: then there is nothing to
-    /// restore, and a USE in the statement stays in effect, as in MariaDB.
+    /// Makes a prepared statement's database the current one. Returns `None` if it already is: nothing is restored
+    /// then, and a USE in the statement stays in effect, as in MariaDB.
     pub(super) fn enter_database(&mut self, database: Option<&str>) -> Option<LeftDatabase> {
         if self.context.database.as_deref() == database {
             return None;
@@ -87,15 +87,15 @@ impl SessionState {
         Some(left)
     }
 
-    /// Makes the database current again that was current before [`Self::enter_database`].
+    /// Restores the database that was current before [`Self::enter_database`].
     pub(super) fn return_to_database(&mut self, left: Option<LeftDatabase>) {
         if let Some(LeftDatabase(database)) = left {
             self.force_database(database.as_deref());
         }
     }
 
-    /// Changes the database like USE, but without a privilege check. If it does not exist any more, no database is
-    /// current, with a note.
+    /// Changes the database like USE, but without a privilege check. If the database no longer exists, no database is
+    /// current, and a note is added.
     fn force_database(&mut self, name: Option<&str>) {
         let found = name.and_then(|name| self.find_database(name));
         if let (Some(name), None) = (name, &found) {

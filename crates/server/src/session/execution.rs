@@ -1,9 +1,9 @@
-//! How a statement is executed: its text and parameters, and the form of its reply.
+//! Execution of a statement: its text and parameters, and the form of its reply.
 
 use super::protocol::{More, RowFormat};
 use paceline_types::Value;
 
-/// Execution of a statement: its origin, and the form of its reply.
+/// Input of a statement's execution, and the form of its reply.
 #[derive(Clone, Copy)]
 pub struct Execution<'a> {
     /// Text of the statement.
@@ -12,7 +12,7 @@ pub struct Execution<'a> {
     pub parameters: &'a [Value],
     /// Encoding of rows.
     pub format: RowFormat,
-    /// Whether another result follows.
+    /// Whether another result follows in the same reply.
     pub more: More,
     /// Origin of the query.
     pub asked_by: QueryOrigin,
@@ -30,7 +30,7 @@ impl<'a> Execution<'a> {
         }
     }
 
-    /// Returns the execution of a query that the server itself asks.
+    /// Returns the execution of a query that the server itself runs.
     pub fn of_server(parameters: &'a [Value]) -> Self {
         Execution {
             parameters,
@@ -40,7 +40,7 @@ impl<'a> Execution<'a> {
     }
 }
 
-/// Origin of a query: `sql_select_limit` applies only to a client's own SELECTs.
+/// Origin of a query. `sql_select_limit` applies only to a client's own SELECTs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QueryOrigin {
     /// The client.

@@ -1,6 +1,7 @@
-//! `--init-file`: statements that the server executes with all privileges before it accepts clients. As in MariaDB
-//! execution ends at the first error, which is logged, and the server starts nevertheless. An unreadable file prevents
-//! the start.
+//! `--init-file`: statements that the server executes with all privileges before it accepts clients.
+//!
+//! As in MariaDB, execution stops at the first error, which is logged, and the server starts nevertheless. An
+//! unreadable file prevents the start.
 
 use super::Session;
 use super::execution::Execution;

@@ -1,10 +1,10 @@
-//! Sessions without a client: their replies go to a socket that nobody reads, or are discarded before.
+//! Sessions without a client. Nothing reads their sockets, or their replies are discarded earlier.
 
 use super::Session;
 use super::protocol::Connection;
 use super::services::SessionServices;
 use crate::accounts::{Account, PrivilegeSet};
-use crate::registry::SessionShared;
+use crate::registry::SessionHandle;
 use crate::server::Server;
 use crate::variables::{SessionValues, apply_all_to_session};
 use paceline_expression::session::SessionMemory;
@@ -25,7 +25,7 @@ pub fn internal_session(
     let (near, far) = UnixStream::pair()?;
     let socket = Socket::unix(near);
     let number = server.counters.connections.fetch_add(1, Ordering::Relaxed) + 1;
-    let shared = Arc::new(SessionShared::new(
+    let shared = Arc::new(SessionHandle::new(
         number as u32,
         socket.handle()?,
         String::new(),
@@ -40,7 +40,7 @@ pub fn internal_session(
     let mut session = Session::internal(services, connection);
     let mut values = SessionValues::new(&server.globals);
     apply_all_to_session(&mut session.state.context, &mut values);
-    // A statement that the primary could execute is not refused because of memory.
+    // A statement that the primary was able to execute must not fail here because of memory.
     session.state.context.memory.set_limit(u64::MAX);
     *session.state.services.values.lock() = values;
     Ok((session, far))

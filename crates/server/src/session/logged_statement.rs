@@ -1,8 +1,8 @@
 //! A statement that is logged as text: DDL, statements about accounts, savepoints.
 
-use super::errors::of_transaction;
 use super::state::SessionState;
 use super::transaction::replication;
+use crate::errors::of_transaction;
 use crate::variables::Variable;
 use paceline_binlog::event::{EventFlags, QueryEvent, StatusVar};
 use paceline_catalog::ddl::session_flags;
@@ -13,8 +13,8 @@ use paceline_txn::DdlCommit;
 use std::time::Duration;
 
 /// A statement in the form for the log: its text, and all session settings that affect it. `autocommit` is not
-/// included: as in MariaDB, ON is logged whatever the session's value is. With OFF a MariaDB replica may stop with 1192
-/// at the statement after a definition.
+/// included: as in MariaDB, ON is logged whatever the session's value is. With OFF, a MariaDB replica may stop with
+/// 1192 at the statement after a definition.
 #[derive(Debug, Clone)]
 pub struct LoggedStatement {
     text: Vec<u8>,
@@ -36,12 +36,12 @@ pub struct LoggedStatement {
     pub timestamp_seconds: u32,
     /// Microseconds of the start, if rows contain them.
     fraction: Option<u32>,
-    /// Error of the statement after it had changed something; 0 for none.
+    /// Error of a statement that failed after it had changed something; 0 for none.
     error_code: u16,
 }
 
 impl LoggedStatement {
-    /// Creates it for the session's current statement with this text.
+    /// Creates the logged form of the session's current statement, with this text.
     pub fn of(state: &SessionState, text: &[u8]) -> Self {
         let time_zone = {
             let values = state.services.values.lock();
@@ -90,14 +90,14 @@ impl LoggedStatement {
         }
     }
 
-    /// Adds the microseconds of a statement that has filled rows, so that a re-execution has the same start time.
+    /// Adds the microseconds of a statement that has inserted rows, so that a re-execution has the same start time.
     pub fn with_fraction(mut self, context: &SessionContext) -> Self {
         self.fraction = Some(context.statement.start_micros.rem_euclid(1_000_000) as u32);
         self
     }
 
-    /// Adds the error of a statement that was executed in part: a replica or a replay executes the same part and gets
-    /// the same error.
+    /// Adds the error of a statement that was executed in part. A replica or a replay executes the same part and fails
+    /// with the same error.
     pub fn with_failure(mut self, failure: Option<&Error>) -> Self {
         self.error_code = failure.map_or(0, |failure| failure.code().number());
         self

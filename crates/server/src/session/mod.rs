@@ -13,8 +13,8 @@
 //! ```text
 //!   Session ── Connection            socket, packets, capabilities
 //!      │
-//!      └────── SessionState          what statements work on
-//!                ├─ SessionServices  the server, the account, variables, locks; execution calls it, too
+//!      └────── SessionState          state that statements use
+//!                ├─ SessionServices  the server, the account, variables, locks; also used by execution
 //!                ├─ SessionContext   settings, diagnostics, user variables
 //!                ├─ TransactionSlot  the transaction, if one is open
 //!                └─ temporary tables, LOCK TABLES, PREPARE, tracked changes
@@ -24,23 +24,22 @@
 //! |---|---|---|
 //! | this one, [`login`], [`protocol`] | the connection's life: login, commands, packets | `Session` |
 //! | [`statement`] | one text: parse, begin, end, slow log | `Session` |
-//! | [`statements`] | one module for each kind of statement | what that kind needs of a `SessionState` |
-//! | [`transaction`], [`temporary`], [`table_locks`], [`database`] | the parts of the state | themselves |
-//! | [`services`] | what execution asks of the server | `SessionServices` |
+//! | [`statements`] | one module for each kind of statement | the parts of `SessionState` that the kind needs |
+//! | [`transaction`], [`temporary`], [`table_locks`], [`database`] | parts of the state | one part each |
+//! | [`services`] | services of the server for execution | `SessionServices` |
 //! | [`replicated`], [`init_file`] | sessions without a client | `Session` |
 //!
-//! A kind of statement never sees the `Session`. It gets a statement and the state, returns a [`protocol::Reply`], and
-//! one place writes that to the connection ([`protocol::ReplyWriter`]). The three that write rows while they run
-//! (queries, LOAD DATA LOCAL, BACKUP) also get the connection. Whether an account may execute a statement is decided in
-//! [`crate::accounts`].
+//! A kind of statement never sees the `Session`. It receives a statement and the state, and returns a
+//! [`protocol::Reply`], which one place writes to the connection ([`protocol::ReplyWriter`]). Three kinds write rows
+//! while they run, and also receive the connection: queries, LOAD DATA LOCAL and BACKUP. [`crate::accounts`] decides
+//! whether an account may execute a statement.
 //!
-//! A session is one task of the runtime. Its statements run synchronously: no other task can run in between on the same
-//! session, so nothing here is shared except [`crate::registry::SessionShared`]. Only reading a command, sending a
-//! reply and waiting for a commit suspend the task. Operations that block (a lock, a full socket) announce it to the
+//! A session is one task of the runtime. Its statements run synchronously: no other task of the session can run at the
+//! same time, so the only shared part is [`crate::registry::SessionHandle`]. The task is suspended only while it reads
+//! a command, sends a reply or waits for a commit. Operations that block (a lock, a full socket) announce this to the
 //! runtime.
 
 mod database;
-pub mod errors;
 mod evaluate;
 mod execution;
 pub mod init_file;
@@ -65,10 +64,9 @@ pub(crate) mod testing;
 mod tests;
 
 pub use state::SessionState;
-pub(crate) use state::qualified;
 
 use crate::accounts::ClientHost;
-use crate::registry::{SessionShared, now_micros};
+use crate::registry::{SessionHandle, now_micros};
 use crate::server::Server;
 use crate::variables::Variable;
 use paceline_expression::session::ServerFunctions;
@@ -105,24 +103,24 @@ pub struct Session {
     /// Whether one query may contain several statements.
     multi_statements: bool,
     phase: Phase,
-    /// Collation requested at the last login; `None`: the server's default.
+    /// Collation requested at the last login; `None` means the server's default.
     login_collation: Option<Collation>,
     /// Origin of the connection.
     client: ClientHost,
-    /// Entry in the registry, unless it is an internal session. It is dropped last: when the entry is gone, nothing of
-    /// the session exists any more.
+    /// Entry in the registry, except for an internal session. It is dropped last: when the entry is gone, nothing of
+    /// the session remains.
     _registered: Option<Registered>,
 }
 
 /// Entry in the registry. Dropping it removes the session.
 pub struct Registered {
     server: Arc<Server>,
-    shared: Arc<SessionShared>,
+    shared: Arc<SessionHandle>,
 }
 
 impl Registered {
     /// Adds a session to the registry.
-    pub fn new(server: &Arc<Server>, shared: &Arc<SessionShared>) -> Registered {
+    pub fn new(server: &Arc<Server>, shared: &Arc<SessionHandle>) -> Registered {
         server.sessions.add(shared.clone());
         Registered {
             server: server.clone(),
@@ -202,14 +200,14 @@ impl Session {
         self.connection.finish().await;
     }
 
-    /// Counts a connection that ends before a login was begun as an error of the client's host.
+    /// Counts a connection that ended before a login began as an error of its host.
     fn count_host_error(&self) {
         if self.phase == Phase::Login {
             self.state.server.host_errors.add(self.client.address);
         }
     }
 
-    /// Releases the server's resources: before the client is told the end, or when a panic ends the session.
+    /// Releases the server's resources. Called before the client learns of the end, or when a panic ends the session.
     fn release(&mut self) {
         self.state.transaction.abandon();
         self.state.drop_temporary_tables();
@@ -240,7 +238,7 @@ impl Session {
                 .set_sequence(self.connection.reader.sequence());
             self.command().await?;
             if self.state.shared.interrupt.raised() == Some(InterruptReason::Connection) {
-                // Whatever the result of the statement is, a killed client does not get it.
+                // A killed client does not receive the result, whatever it is.
                 return Err(WireError::Closed);
             }
             let sent = self.connection.writer.pending() as u64;
@@ -252,7 +250,7 @@ impl Session {
         Ok(())
     }
 
-    /// Tells the client why the connection ends, if possible.
+    /// Sends the reason for the end of the connection to the client, if possible.
     async fn say_goodbye(&mut self, error: WireError) {
         let raised = self.state.shared.interrupt.raised();
         let code = match (&error, raised) {
@@ -295,7 +293,8 @@ impl Session {
         self.state.shared.end_command(now_micros(), idle);
     }
 
-    /// Returns how long the session may sleep in its open transaction, chosen among three limits as in MariaDB.
+    /// Returns the time that the session may sleep in its open transaction. As in MariaDB it is chosen among three
+    /// limits.
     fn idle_transaction_timeout(&self) -> Option<Duration> {
         let timeouts = &self.state.context.settings.idle_transaction;
         let own = match self.state.transaction.has_writes() {

@@ -1,24 +1,42 @@
-//! Plans of a session's statements, and what precedes their execution: privileges, transaction, metadata locks.
+//! Planning of a session's statements, and the preparation of their execution: privileges, transaction, metadata locks.
 //!
-//! A plan is made for one catalog and executed with another: metadata locks are taken in between. If a table's
-//! definition has changed since, the statement is planned again.
+//! A plan is made for one catalog and may be executed with a later one, because metadata locks are taken in between. If
+//! a table's definition has changed since, the statement is planned again.
 
-use super::errors::of_transaction;
-use super::execution::QueryOrigin;
+use super::execution::{Execution, QueryOrigin};
 use super::state::SessionState;
 use crate::accounts::checks::check_plan;
 use crate::accounts::show::select_all;
+use crate::errors::of_transaction;
 use crate::replication::row_metadata;
 use paceline_catalog::Catalog;
-use paceline_query::plan::{Plan, PlanContext, PlanType, TableUse, plan_statement};
+use paceline_query::execute::{AffectedRows, ExecutionContext};
+use paceline_query::plan::{Plan, PlanContext, PlanType, PlannedValues, TableUse, plan_statement};
 use paceline_syntax::{Error, ParseOptions, Result, Statement};
 use paceline_txn::{MetadataMode, MetadataObject};
 use paceline_types::Value;
 use paceline_types::error_code::ER_TABLE_DEF_CHANGED;
 use std::sync::Arc;
 
-/// Maximum number of plans for a statement whose tables are changed repeatedly.
+/// Maximum number of attempts to plan a statement whose tables change repeatedly.
 pub const ATTEMPTS_MAX: usize = 100;
+
+/// Number of expected rows from which execution is much more expensive than planning.
+const WORTH_PLANNING_ROWS: f64 = 1_000.0;
+
+/// Returns whether a statement with a cached plan should be planned again for the parameters of this execution. This
+/// requires that the plan depends on parameters, and that it was made without values, is expected to be expensive, or
+/// has been. A plan that reads few rows is executed unchanged.
+pub fn is_to_be_planned_again(plan: &Plan, rows_read: u64) -> bool {
+    let expected = plan.expected_rows();
+    match plan.values() {
+        PlannedValues::Any => false,
+        PlannedValues::Unknown => true,
+        PlannedValues::Given => {
+            expected > WORTH_PLANNING_ROWS || rows_read as f64 > 4.0 * expected + WORTH_PLANNING_ROWS
+        }
+    }
+}
 
 impl SessionState {
     /// Plans a statement whose parameters are unknown.
@@ -98,10 +116,39 @@ impl SessionState {
         Ok(Some(catalog))
     }
 
+    /// Returns the context for executing a plan, after [`Self::prepare_run`] has returned `catalog`.
+    ///
+    /// # Errors
+    /// The error of a transaction that has ended.
+    pub(super) fn execution_context<'a>(
+        &'a mut self,
+        catalog: &'a Arc<Catalog>,
+        execution: Execution<'a>,
+    ) -> Result<ExecutionContext<'a>> {
+        let text = if self.annotates() { execution.text } else { b"" };
+        let rows_max = match execution.asked_by {
+            QueryOrigin::Client => self.context.settings.select_limit,
+            QueryOrigin::Server => u64::MAX,
+        };
+        Ok(ExecutionContext {
+            transaction: self.transaction.running()?,
+            session: &mut self.context,
+            catalog,
+            parameters: execution.parameters,
+            text,
+            affected: AffectedRows::Changed,
+            rows_max,
+            input: None,
+        })
+    }
+
     fn count(&self, plan: &Plan, asked_by: QueryOrigin) {
         let counters = &self.shared.counters;
+        if plan.window_blocks() > 0 {
+            counters.feature_window_functions.add(plan.window_blocks());
+        }
         match plan.plan_type() {
-            // SHOW, which is counted as such.
+            // SHOW has a counter of its own.
             PlanType::Query if asked_by == QueryOrigin::Server => {}
             PlanType::Query => counters.com_select.add(1),
             PlanType::Insert => counters.com_insert.add(1),

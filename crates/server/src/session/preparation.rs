@@ -27,11 +27,11 @@ const PREPARED_BYTES: usize = 1024;
 /// Parses a text that must be a single statement of a kind that can be prepared.
 ///
 /// # Errors
-/// 1064 for several statements; 1295 for a kind that cannot be prepared; 1390 for too many parameters; those of the
-/// parser.
+/// 1064 for several statements; 1295 for a kind that cannot be prepared; 1390 for too many parameters; the errors of
+/// the parser.
 pub fn parse_to_prepare(text: Vec<u8>, state: &SessionState) -> Result<Preparation> {
     let ClientStatement { parsed, mut memory } = state.parse(&text)?;
-    // It is kept, so it counts even if it is small.
+    // The statement is kept, so its memory counts even if it is small.
     memory.set(parsed.memory_bytes + PREPARED_BYTES)?;
     if let Some(next) = parsed.next {
         return Err(syntax_error_near(&String::from_utf8_lossy(&text[next..])));
@@ -60,7 +60,7 @@ pub fn parse_to_prepare(text: Vec<u8>, state: &SessionState) -> Result<Preparati
 /// Plans a statement that is being prepared. Returns `None` for a kind that is not planned.
 ///
 /// # Errors
-/// Those of the planner and of the privileges.
+/// The errors of the planner and of the privilege checks.
 pub fn plan_to_prepare(statement: &Statement, state: &mut SessionState) -> Result<Option<Arc<Plan>>> {
     if !matches!(
         statement,
@@ -79,7 +79,7 @@ pub fn plan_to_prepare(statement: &Statement, state: &mut SessionState) -> Resul
     // The columns are sent before anything is executed.
     check_plan(state.services.authority(&state.context), &plan)?;
     Ok(match statement {
-        // Its rows are not sent to the client.
+        // The rows are not sent to the client.
         Statement::Query(query) if writes_file(query) => None,
         _ => Some(Arc::new(plan)),
     })

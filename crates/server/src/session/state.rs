@@ -1,4 +1,4 @@
-//! The part of a session that its statements work on: all but the connection.
+//! State of a session that its statements use: everything except the connection.
 
 use super::protocol::StateChanges;
 use super::services::SessionServices;
@@ -6,7 +6,8 @@ use super::statements::NamedStatements;
 use super::table_locks::TableLocks;
 use super::temporary::SessionTemporaryTables;
 use super::transaction::TransactionSlot;
-use crate::registry::SessionShared;
+use crate::names::qualified;
+use crate::registry::SessionHandle;
 use crate::server::Server;
 use crate::statement_logs::StatementLogSettings;
 use crate::variables::Variable;
@@ -14,15 +15,15 @@ use paceline_binlog::event::FormatDescription;
 use paceline_catalog::Catalog;
 use paceline_expression::session::{Privilege, ServerFunctions, Services, SessionContext, SqlMode};
 use paceline_syntax::{Error, Result, TableName};
-use paceline_types::error_code::{ER_NO_DB_ERROR, ER_OPTION_PREVENTS_STATEMENT};
+use paceline_types::error_code::ER_OPTION_PREVENTS_STATEMENT;
 use paceline_wire::response::Status;
 use std::sync::Arc;
 
-/// What a session's statements work on.
+/// State of a session that its statements use.
 pub struct SessionState {
     pub(super) server: Arc<Server>,
-    /// The part that other sessions can access.
-    pub(super) shared: Arc<SessionShared>,
+    /// Part that other sessions can access.
+    pub(super) shared: Arc<SessionHandle>,
     pub(super) services: Arc<SessionServices>,
     pub(super) context: SessionContext,
     pub(super) transaction: TransactionSlot,
@@ -33,7 +34,7 @@ pub struct SessionState {
     pub(super) prepared: NamedStatements,
     /// Format of the events in BINLOG statements, after one of them has set it.
     pub(super) binlog_format: Option<FormatDescription>,
-    /// Changes that the next OK packet tells the client.
+    /// Changes to report in the next OK packet.
     pub(super) changes: StateChanges,
     pub(super) log_settings: StatementLogSettings,
     /// Whether the session ends after the reply: COMMIT RELEASE, or a broken transfer of a file.
@@ -69,7 +70,7 @@ impl SessionState {
         }
     }
 
-    /// Resets the state: the transaction is rolled back, and everything but the names of the account is cleared.
+    /// Resets the state: rolls back the transaction and clears everything except the names of the account.
     pub(super) fn reset(&mut self) {
         self.roll_back();
         self.transaction = TransactionSlot::default();
@@ -145,16 +146,5 @@ impl SessionState {
             .lock()
             .get(Variable::BinlogAnnotateRowEvents)
             .as_bool()
-    }
-}
-
-/// Returns a table's database and name, with the current database if none is named.
-///
-/// # Errors
-/// 1046 if neither exists.
-pub(crate) fn qualified(table: &TableName, database: Option<&str>) -> Result<(String, String)> {
-    match table.database.as_deref().or(database) {
-        Some(database) => Ok((database.to_owned(), table.name.clone())),
-        None => Err(Error::new(ER_NO_DB_ERROR, &[])),
     }
 }

@@ -1,4 +1,4 @@
-//! One text of a client: parse, begin, execute, end.
+//! Execution of one text of a client: parse, begin, execute, end.
 
 use super::Session;
 use super::execution::{Execution, QueryOrigin};
@@ -28,15 +28,19 @@ pub struct ClientStatement {
 const LARGE_TREE_BYTES: usize = 256 << 10;
 
 impl Session {
-    /// Executes COM_QUERY: one statement, or several if the client has enabled that. The text is UTF-8.
+    /// Executes COM_QUERY: one statement, or several if the client has enabled this. The text is UTF-8.
     ///
     /// # Errors
     /// Protocol errors. The error of a statement is sent to the client and ends the execution of the text.
-    pub(super) async fn query(&mut self, text: Vec<u8>) -> WireResult<()> {
+    pub(super) async fn query(&mut self, mut text: Vec<u8>) -> WireResult<()> {
+        // As in MariaDB, the terminator of the last statement is not a part of it: errors do not show it.
+        let is_part = |byte: &u8| *byte != b';' && !byte.is_ascii_whitespace();
+        let length = text.iter().rposition(is_part).map_or(0, |last| last + 1);
+        text.truncate(length);
         let mut offset = 0;
         loop {
             let parsed = self.state.parse(&text[offset..]);
-            // From here on the text contains no passwords.
+            // This text contains no passwords.
             let (statement_text, next) = match &parsed {
                 Ok(parsed) => {
                     let parsed = &parsed.parsed;
@@ -134,9 +138,12 @@ impl SessionState {
     /// Begins a statement: sets its time, diagnostics and time limit.
     pub(super) fn begin_statement(&mut self, statement: Option<&Statement>) {
         let keep = match statement {
-            Some(Statement::Show(
-                Show::Warnings(_) | Show::Errors(_) | Show::CountWarnings | Show::CountErrors,
-            )) => KeepDiagnostics::Yes,
+            Some(
+                Statement::Show(
+                    Show::Warnings(_) | Show::Errors(_) | Show::CountWarnings | Show::CountErrors,
+                )
+                | Statement::GetDiagnostics(_),
+            ) => KeepDiagnostics::Yes,
             _ => KeepDiagnostics::No,
         };
         let insert_id = self.context.statement.insert_id;
@@ -176,7 +183,7 @@ impl SessionState {
     }
 }
 
-/// Returns the hash of a password, which is stored and shown instead of it.
+/// Returns the hash of a password, which is stored and shown instead of the password.
 pub fn stored_hash(password: &str) -> String {
     NativePassword::of(password).to_string()
 }

@@ -10,19 +10,19 @@ use paceline_types::error_code::*;
 #[derive(Default)]
 pub struct TableLocks {
     pub(super) tables: Vec<LockedTable>,
-    /// LOCK TABLES is in effect, possibly only for temporary tables, which need no lock.
+    /// Whether LOCK TABLES is in effect, possibly only for temporary tables, which need no lock.
     pub(super) holds: bool,
     pub(super) global: Option<GlobalReadLock>,
 }
 
-/// A table locked by LOCK TABLES.
+/// A table that is locked by LOCK TABLES.
 pub(super) struct LockedTable {
     pub(super) database: String,
     pub(super) name: String,
     pub(super) write: bool,
-    /// Alias in LOCK TABLES; `None` if it is a table of a view.
+    /// Alias in LOCK TABLES; `None` for a table that a view reads.
     pub(super) alias: Option<String>,
-    /// A table's entries of the same kind share one guard.
+    /// Guard that all entries of the table with the same kind of lock share.
     pub(super) _guard: Option<MetadataGuard>,
 }
 
@@ -76,7 +76,7 @@ impl TableLocks {
                     .iter()
                     .filter(|locked| locked.is(&table.database, &table.name))
             };
-            // Names inside a view do not count.
+            // The aliases inside a view do not matter.
             let aliases = match (&table.access.through, &table.aliases[..]) {
                 (Some(_), _) => &[],
                 (None, []) => std::slice::from_ref(&table.name),

@@ -6,10 +6,10 @@
 //!   their rows ─▶ a separate write set of the transaction ─▶ visible to the session's next transaction
 //! ```
 //!
-//! As in MariaDB, CREATE and DROP TEMPORARY TABLE do not commit and are not undone by a rollback; other DDL commits
-//! first, also on temporary tables. Statements on temporary tables alone need only the privilege CREATE TEMPORARY
+//! As in MariaDB, CREATE and DROP TEMPORARY TABLE do not commit and are not undone by a rollback. Other DDL commits
+//! first, even on temporary tables. Statements that use only temporary tables need only the privilege CREATE TEMPORARY
 //! TABLES, and are executed on a read-only server and under FLUSH TABLES WITH READ LOCK. They are never logged: a
-//! replica gets the rows that were read from temporary tables, and a complete definition instead of one LIKE a
+//! replica receives the rows that were read from temporary tables, and a complete definition instead of one LIKE a
 //! temporary table.
 
 use super::state::SessionState;
@@ -22,14 +22,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Values of `server_id` and `pseudo_thread_id`. As in MariaDB they select the temporary tables of a session, so that
-/// the text of a log finds those of each original session.
+/// the text of a log finds the tables of each original session.
 pub type TemporaryOwner = (u64, u64);
 
 /// Temporary tables of one session.
 pub struct SessionTemporaryTables {
-    /// The visible ones.
+    /// Visible tables.
     pub(super) tables: TemporaryTables,
-    /// Those under other values of `pseudo_thread_id` and `server_id`.
+    /// Tables for other values of `pseudo_thread_id` and `server_id`.
     others: HashMap<TemporaryOwner, TemporaryTables>,
 }
 
@@ -87,7 +87,7 @@ impl SessionState {
         self.temporary.switch(&self.server, before, now);
     }
 
-    /// Applies a prepared statement to the session's temporary tables. `rows` are those of a rebuilt table.
+    /// Applies a prepared statement to the session's temporary tables. `rows` are the rows of a rebuilt table.
     pub(super) fn apply_temporary(
         &mut self,
         plan: TemporaryPlan,

@@ -7,19 +7,18 @@
 //!    └────────────▶ Single ──the statement's end──▶ None
 //! ```
 
-use super::errors::of_transaction;
 use super::services::SessionServices;
 use super::state::SessionState;
+use crate::errors::of_transaction;
 use crate::variables::Variable;
 use paceline_binlog::event::GtidFlags;
 use paceline_expression::session::SessionContext;
 use paceline_syntax::{Error, Result};
 use paceline_txn::{
-    AccessMode, CommitFuture, CommitOutcome, GtidChoice, IsolationLevel, Lifetime, Replication,
-    SnapshotIsolation, Transaction, TransactionOptions,
+    AccessMode, CommitFuture, CommitOutcome, IsolationLevel, Lifetime, Replication, SnapshotIsolation,
+    Transaction, TransactionOptions,
 };
 use paceline_types::error_code::*;
-use paceline_types::{DomainId, SequenceNumber, ServerId};
 use paceline_wire::session_state::StateChange;
 
 /// Current transaction of a session.
@@ -31,8 +30,8 @@ pub struct TransactionSlot {
     next_access: Option<AccessMode>,
 }
 
-/// Boxed: each statement's transaction then reuses recently used memory. A place in the session would not be in the
-/// caches any more when many sessions take turns.
+/// Boxed, so that each statement's transaction reuses recently used memory. If it were stored in the session, its
+/// memory would no longer be in the caches when many sessions take turns.
 #[derive(Default)]
 enum State {
     #[default]
@@ -41,7 +40,7 @@ enum State {
     Single(Box<Transaction>),
     /// Transaction until COMMIT or ROLLBACK.
     Open(Box<Transaction>),
-    /// Like `Open`, after an error that has undone the whole transaction: 1213. The next statement begins another one.
+    /// Like `Open`, after an error that has undone the whole transaction (1213). The next statement begins another one.
     Undone,
 }
 
@@ -74,7 +73,7 @@ impl TransactionSlot {
         }
     }
 
-    /// Returns the current transaction. The caller has entered it.
+    /// Returns the current transaction, which the caller must have entered.
     ///
     /// # Errors
     /// 1105 if there is none.
@@ -90,7 +89,7 @@ impl TransactionSlot {
         }
     }
 
-    /// Rolls back without a notification, because the session ends.
+    /// Rolls back without a notification to the client, because the session ends.
     pub fn abandon(&mut self) {
         if let Some(transaction) = self.take() {
             transaction.rollback();
@@ -102,26 +101,6 @@ impl TransactionSlot {
         self.next_isolation = isolation.or(self.next_isolation);
         self.next_access = access.or(self.next_access);
     }
-}
-
-/// Returns the GTID choice for the session's next transaction.
-pub fn gtid_choice(services: &SessionServices) -> GtidChoice {
-    if let Some(gtid) = services.transaction.lock().replicated.clone() {
-        return gtid;
-    }
-    let (domain, server) = {
-        let values = services.values.lock();
-        (
-            values.get(Variable::GtidDomainId).as_u64(),
-            values.get(Variable::ServerId).as_u64(),
-        )
-    };
-    let sequence = services.transaction.lock().gtid_seq_no;
-    GtidChoice::new(
-        DomainId(domain as u32),
-        ServerId(server as u32),
-        SequenceNumber(sequence),
-    )
 }
 
 /// Returns the replication mode from `sql_log_bin` and `skip_replication`.
@@ -184,7 +163,7 @@ impl SessionState {
         });
         if let Some(transaction) = self.transaction.get_mut() {
             let settings = &self.context.settings;
-            // They may have been set since the transaction began.
+            // The variables may have been set since the transaction began.
             transaction.set_lock_timeouts(
                 settings.row_lock_wait_timeout,
                 settings.metadata_lock_wait_timeout,
@@ -237,8 +216,8 @@ impl SessionState {
         }
     }
 
-    /// Ends a successful statement: commits a single-statement transaction, else waits until the data read under lock
-    /// is published.
+    /// Ends a successful statement: commits a single-statement transaction, otherwise waits until the data read under
+    /// lock is published.
     pub async fn leave_statement(&mut self) -> Result<()> {
         match &self.transaction.state {
             State::Single(_) => self.commit().await,
@@ -275,8 +254,8 @@ impl SessionState {
         }
     }
 
-    /// Adds the transaction to the commit queue, if there is one. When this returns, its memory can be reused while the
-    /// commit is waited for.
+    /// Adds the transaction, if there is one, to the commit queue. After the return its memory can be reused while the
+    /// commit is awaited.
     fn enqueue_commit(&mut self) -> Option<CommitFuture> {
         let transaction = self.transaction.take()?;
         Some(transaction.commit_where(|| self.check_writable().is_ok()))
@@ -329,17 +308,5 @@ impl SessionState {
         view.open = false;
         view.snapshot = None;
         self.shared.transaction.clear();
-    }
-}
-
-impl SessionServices {
-    /// Returns the GTID choice for the next transaction: see [`gtid_choice`].
-    pub fn gtid_choice(&self) -> GtidChoice {
-        gtid_choice(self)
-    }
-
-    /// Returns whether the client tracks this variable (`session_track_system_variables`).
-    pub fn tracks(&self, variable: Variable) -> bool {
-        self.values.lock().tracks(variable)
     }
 }

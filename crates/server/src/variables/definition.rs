@@ -84,6 +84,26 @@ pub enum Effect {
     Absent,
 }
 
+/// Exception that an entry of the table notes at its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// [`Effect::Tuning`].
+    Tuning,
+    /// [`Effect::Absent`].
+    Absent,
+    /// [`Startup::NotAnOption`].
+    NoOption,
+}
+
+/// Whether a variable can be chosen at startup.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Startup {
+    /// By the option of its name.
+    Option,
+    /// Not at all: it informs about the server or its state.
+    NotAnOption,
+}
+
 /// Entry in the table of variables.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Definition {
@@ -101,6 +121,8 @@ pub struct Definition {
     pub default: Option<&'static str>,
     /// Whether it affects the server.
     pub effect: Effect,
+    /// Whether it can be chosen at startup.
+    pub startup: Startup,
 }
 
 /// Creates an entry with full effect.
@@ -120,13 +142,50 @@ pub const fn variable(
         kind,
         default,
         effect: Effect::Full,
+        startup: match scope {
+            Scope::SessionOnly => Startup::NotAnOption,
+            Scope::Global | Scope::Both => Startup::Option,
+        },
     }
 }
 
 impl Definition {
-    /// Returns the entry with another effect.
-    pub const fn with(self, effect: Effect) -> Definition {
-        Definition { effect, ..self }
+    /// Returns the entry with an exception.
+    pub const fn with(self, mark: Mark) -> Definition {
+        match mark {
+            Mark::Tuning => Definition {
+                effect: Effect::Tuning,
+                ..self
+            },
+            Mark::Absent => Definition {
+                effect: Effect::Absent,
+                ..self
+            },
+            Mark::NoOption => Definition {
+                startup: Startup::NotAnOption,
+                ..self
+            },
+        }
+    }
+
+    /// Returns the valid values in words.
+    pub fn valid_values(&self) -> String {
+        match self.kind {
+            Kind::Boolean => "ON or OFF".to_owned(),
+            Kind::Integer { min, max } => format!("{min} to {max}"),
+            Kind::Unsigned { min, max, block: 1 } => format!("{min} to {max}"),
+            Kind::Unsigned { min, max, block } => format!("{min} to {max} in steps of {block}"),
+            Kind::Double { min, max } => format!("{min} to {max}"),
+            Kind::Enum(words) => words.join(", "),
+            Kind::Set(words) => format!("some of {}", words.join(",")),
+            Kind::Flags(words) => format!("each with =on or =off: {}", words.join(",")),
+            Kind::Text => "a text".to_owned(),
+            Kind::Charset => "a character set".to_owned(),
+            Kind::Collation => "a collation".to_owned(),
+            Kind::Locale | Kind::TimeLocale => "a locale".to_owned(),
+            Kind::SqlMode => "SQL modes separated by commas".to_owned(),
+            Kind::TimeZone => "a time zone".to_owned(),
+        }
     }
 
     /// Returns whether a variable without effect has another value than its default.

@@ -5,7 +5,7 @@ use super::table::Variable;
 use super::value::VariableValue;
 use crate::memory;
 use paceline_expression::session::{AlterAlgorithm, Notes, RegexOptions, SessionContext, SqlMode};
-use paceline_replication::primary::{Fallback, SemiSyncMode, SemiSyncSettings, TooFewReplicas};
+use paceline_log_stream::primary::{Fallback, SemiSyncMode, SemiSyncSettings, TooFewReplicas};
 use paceline_txn::{Config, GtidStrictMode, LeaderMode, LockRelease, ROW_LOCK_BYTES, SyncBinlog};
 use paceline_types::{Charset, Collation, IsolationLevel, Locale, TimeZone};
 use std::time::Duration;
@@ -87,6 +87,17 @@ pub fn apply_to_session(
         }
         Variable::SqlLogBin => settings.log_bin = setting.as_bool(),
         Variable::SqlSelectLimit => settings.select_limit = setting.as_u64(),
+        Variable::MaxJoinSize => {
+            let is_unlimited = setting.as_u64() == u64::MAX;
+            settings.join_rows_max = setting.as_u64();
+            values.set(Variable::SqlBigSelects, VariableValue::Boolean(is_unlimited));
+        }
+        Variable::SqlBigSelects => {
+            settings.join_rows_max = match setting.as_bool() {
+                true => u64::MAX,
+                false => values.get(Variable::MaxJoinSize).as_u64(),
+            }
+        }
         Variable::SqlSafeUpdates => settings.safe_updates = setting.as_bool(),
         Variable::SqlAutoIsNull => settings.auto_is_null = setting.as_bool(),
         Variable::MaxSessionMemUsed => session.memory.set_limit(setting.as_u64()),
@@ -163,6 +174,9 @@ pub fn apply_all_to_session(session: &mut SessionContext, values: &mut SessionVa
         ExplicitDefaultsForTimestamp,
         SqlLogBin,
         SqlSelectLimit,
+        SqlBigSelects,
+        // After `SqlBigSelects`, which a limit switches off.
+        MaxJoinSize,
         SqlSafeUpdates,
         SqlAutoIsNull,
         MaxSessionMemUsed,
@@ -224,7 +238,7 @@ pub fn transaction_config(globals: &Globals, config: Config) -> Config {
             false => LockRelease::AfterPublish,
         },
         sync_binlog: match globals.number(SyncBinlog) {
-            // A replica only acknowledges what is durable here.
+            // A replica acknowledges only durable transactions.
             0 if !globals.is_on(RplSemiSyncMasterEnabled) => self::SyncBinlog::Background,
             _ => self::SyncBinlog::EveryGroup,
         },

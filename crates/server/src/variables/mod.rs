@@ -18,7 +18,7 @@ mod store;
 mod table;
 mod value;
 
-pub use definition::{Access, Definition, Effect, Kind, Scope};
+pub use definition::{Access, Definition, Effect, Kind, Scope, Startup};
 pub use effects::{
     apply_all_to_session, apply_to_session, is_transaction_config, isolation_setting, semi_sync_settings,
     session_memory_max, transaction_config,

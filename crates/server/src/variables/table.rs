@@ -1,14 +1,15 @@
 //! Table of the system variables: name, scope, access, kind with its range, default.
 //!
 //! It contains all variables of MariaDB 10.11's `information_schema.SYSTEM_VARIABLES`, with their names, scopes, ranges
-//! and defaults. An entry that ends with `Tuning` or `Absent` has no effect here ([`Effect`]); assigning such a
-//! variable another value than its default reports that. Names that start with `paceline_` are our own.
+//! and defaults. An entry that ends with `Tuning` or `Absent` has no effect here ([`super::Effect`]); assigning such a
+//! variable another value than its default reports that. One that ends with `NoOption` is no option at startup. Names
+//! that start with `paceline_` are our own.
 
-use super::definition::{Access::*, Definition, Effect, Kind::*, Scope::*, variable};
+use super::definition::{Access::*, Definition, Kind::*, Mark, Scope::*, variable};
 
 /// Defines [`Variable`] and [`TABLE`] from one list, which must be in the order of the names.
 macro_rules! system_variables {
-    ($($variant:ident $name:literal $scope:ident $access:ident $kind:expr => $default:expr $(, $effect:ident)?;)*) => {
+    ($($variant:ident $name:literal $scope:ident $access:ident $kind:expr => $default:expr $(, $mark:ident)*;)*) => {
         /// A system variable.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u16)]
@@ -19,7 +20,7 @@ macro_rules! system_variables {
 
         /// All variables, in the order of their names, which is also that of [`Variable`].
         pub static TABLE: &[Definition] = &[
-            $(variable(Variable::$variant, $name, $scope, $access, $kind, $default)$(.with(Effect::$effect))?,)*
+            $(variable(Variable::$variant, $name, $scope, $access, $kind, $default)$(.with(Mark::$mark))*,)*
         ];
     };
 }
@@ -86,7 +87,7 @@ mod list {
         CharacterSetFilesystem "character_set_filesystem" Both Dynamic Charset => Some("binary"), Absent;
         CharacterSetResults "character_set_results" Both Dynamic Charset => Some("utf8mb4");
         CharacterSetServer "character_set_server" Both Dynamic Charset => Some("utf8mb4");
-        CharacterSetSystem "character_set_system" Global Fixed Charset => Some("utf8mb3");
+        CharacterSetSystem "character_set_system" Global Fixed Charset => Some("utf8mb3"), NoOption;
         CharacterSetsDir "character_sets_dir" Global Fixed Text => Some(""), Tuning;
         CheckConstraintChecks "check_constraint_checks" Both Dynamic Boolean => Some("ON");
         CollationConnection "collation_connection" Both Dynamic Collation => Some("utf8mb4_general_ci");
@@ -144,30 +145,30 @@ mod list {
         GeneralLog "general_log" Global Dynamic Boolean => Some("OFF");
         GeneralLogFile "general_log_file" Global Dynamic Text => Some("");
         GroupConcatMaxLen "group_concat_max_len" Both Dynamic Unsigned { min: 4, max: 1073741824, block: 1 } => Some("1048576");
-        GtidBinlogPos "gtid_binlog_pos" Global Fixed Text => Some("");
-        GtidBinlogState "gtid_binlog_state" Global Dynamic Text => Some("");
+        GtidBinlogPos "gtid_binlog_pos" Global Fixed Text => Some(""), NoOption;
+        GtidBinlogState "gtid_binlog_state" Global Dynamic Text => Some(""), NoOption;
         GtidCleanupBatchSize "gtid_cleanup_batch_size" Global Dynamic Unsigned { min: 0, max: 2147483647, block: 1 } => Some("64"), Tuning;
-        GtidCurrentPos "gtid_current_pos" Global Fixed Text => Some("");
+        GtidCurrentPos "gtid_current_pos" Global Fixed Text => Some(""), NoOption;
         GtidDomainId "gtid_domain_id" Both Dynamic Unsigned { min: 0, max: 4294967294, block: 1 } => Some("0");
         GtidIgnoreDuplicates "gtid_ignore_duplicates" Global Dynamic Boolean => Some("OFF");
         GtidPosAutoEngines "gtid_pos_auto_engines" Global Dynamic Text => Some(""), Tuning;
         GtidSeqNo "gtid_seq_no" SessionOnly Dynamic Unsigned { min: 0, max: u64::MAX, block: 1 } => Some("0");
-        GtidSlavePos "gtid_slave_pos" Global Dynamic Text => Some("");
+        GtidSlavePos "gtid_slave_pos" Global Dynamic Text => Some(""), NoOption;
         GtidStrictMode "gtid_strict_mode" Global Dynamic Boolean => Some("OFF");
-        HaveCompress "have_compress" Global Fixed Text => Some("NO");
-        HaveCrypt "have_crypt" Global Fixed Text => Some("NO");
-        HaveDynamicLoading "have_dynamic_loading" Global Fixed Text => Some("NO");
-        HaveGeometry "have_geometry" Global Fixed Text => Some("NO");
-        HaveOpenssl "have_openssl" Global Fixed Text => Some("YES");
-        HaveProfiling "have_profiling" Global Fixed Text => Some("NO");
-        HaveQueryCache "have_query_cache" Global Fixed Text => Some("NO");
-        HaveRtreeKeys "have_rtree_keys" Global Fixed Text => Some("NO");
-        HaveSsl "have_ssl" Global Fixed Text => Some("DISABLED");
-        HaveSymlink "have_symlink" Global Fixed Text => Some("YES");
+        HaveCompress "have_compress" Global Fixed Text => Some("NO"), NoOption;
+        HaveCrypt "have_crypt" Global Fixed Text => Some("NO"), NoOption;
+        HaveDynamicLoading "have_dynamic_loading" Global Fixed Text => Some("NO"), NoOption;
+        HaveGeometry "have_geometry" Global Fixed Text => Some("NO"), NoOption;
+        HaveOpenssl "have_openssl" Global Fixed Text => Some("YES"), NoOption;
+        HaveProfiling "have_profiling" Global Fixed Text => Some("NO"), NoOption;
+        HaveQueryCache "have_query_cache" Global Fixed Text => Some("NO"), NoOption;
+        HaveRtreeKeys "have_rtree_keys" Global Fixed Text => Some("NO"), NoOption;
+        HaveSsl "have_ssl" Global Fixed Text => Some("DISABLED"), NoOption;
+        HaveSymlink "have_symlink" Global Fixed Text => Some("YES"), NoOption;
         HistogramSize "histogram_size" Both Dynamic Unsigned { min: 0, max: 255, block: 1 } => Some("254"), Tuning;
         HistogramType "histogram_type" Both Dynamic Enum(&["SINGLE_PREC_HB", "DOUBLE_PREC_HB", "JSON_HB"]) => Some("DOUBLE_PREC_HB"), Absent;
         HostCacheSize "host_cache_size" Global Dynamic Unsigned { min: 0, max: 65536, block: 1 } => Some("279"), Absent;
-        Hostname "hostname" Global Fixed Text => Some("");
+        Hostname "hostname" Global Fixed Text => Some(""), NoOption;
         Identity "identity" SessionOnly Dynamic Unsigned { min: 0, max: u64::MAX, block: 1 } => Some("0");
         IdleReadonlyTransactionTimeout "idle_readonly_transaction_timeout" Both Dynamic Unsigned { min: 0, max: 31536000, block: 1 } => Some("0");
         IdleTransactionTimeout "idle_transaction_timeout" Both Dynamic Unsigned { min: 0, max: 31536000, block: 1 } => Some("0");
@@ -320,7 +321,7 @@ mod list {
         InnodbUndoTablespaces "innodb_undo_tablespaces" Global Fixed Unsigned { min: 0, max: 127, block: 1 } => Some("0"), Absent;
         InnodbUseAtomicWrites "innodb_use_atomic_writes" Global Fixed Boolean => Some("ON"), Absent;
         InnodbUseNativeAio "innodb_use_native_aio" Global Fixed Boolean => Some("ON"), Absent;
-        InnodbVersion "innodb_version" Global Fixed Text => Some("");
+        InnodbVersion "innodb_version" Global Fixed Text => Some(""), NoOption;
         InnodbWriteIoThreads "innodb_write_io_threads" Global Dynamic Unsigned { min: 2, max: 64, block: 1 } => Some("4"), Tuning;
         InsertId "insert_id" SessionOnly Dynamic Unsigned { min: 0, max: u64::MAX, block: 1 } => Some("0");
         InteractiveTimeout "interactive_timeout" Both Dynamic Unsigned { min: 1, max: 31536000, block: 1 } => Some("28800");
@@ -334,23 +335,23 @@ mod list {
         KeyCacheDivisionLimit "key_cache_division_limit" Global Dynamic Unsigned { min: 1, max: 100, block: 1 } => Some("100"), Absent;
         KeyCacheFileHashSize "key_cache_file_hash_size" Global Dynamic Unsigned { min: 128, max: 16384, block: 1 } => Some("512"), Absent;
         KeyCacheSegments "key_cache_segments" Global Dynamic Unsigned { min: 0, max: 64, block: 1 } => Some("0"), Absent;
-        LargeFilesSupport "large_files_support" Global Fixed Boolean => Some("ON");
-        LargePageSize "large_page_size" Global Fixed Unsigned { min: 0, max: 4294967295, block: 1 } => Some("0");
+        LargeFilesSupport "large_files_support" Global Fixed Boolean => Some("ON"), NoOption;
+        LargePageSize "large_page_size" Global Fixed Unsigned { min: 0, max: 4294967295, block: 1 } => Some("0"), NoOption;
         LargePages "large_pages" Global Fixed Boolean => Some("OFF"), Tuning;
         LastGtid "last_gtid" SessionOnly Fixed Text => Some("");
         LastInsertId "last_insert_id" SessionOnly Dynamic Unsigned { min: 0, max: u64::MAX, block: 1 } => Some("0");
         LcMessages "lc_messages" Both Dynamic Locale => Some("en_US"), Absent;
         LcMessagesDir "lc_messages_dir" Global Fixed Text => Some(""), Tuning;
         LcTimeNames "lc_time_names" Both Dynamic TimeLocale => Some("en_US");
-        License "license" Global Fixed Text => Some("Apache-2.0");
+        License "license" Global Fixed Text => Some("Apache-2.0"), NoOption;
         LocalInfile "local_infile" Global Dynamic Boolean => Some("ON");
         LockWaitTimeout "lock_wait_timeout" Both Dynamic Unsigned { min: 0, max: 31536000, block: 1 } => Some("86400");
-        LockedInMemory "locked_in_memory" Global Fixed Boolean => Some("OFF");
+        LockedInMemory "locked_in_memory" Global Fixed Boolean => Some("OFF"), NoOption;
         LogBin "log_bin" Global Fixed Boolean => Some("ON");
-        LogBinBasename "log_bin_basename" Global Fixed Text => Some("");
+        LogBinBasename "log_bin_basename" Global Fixed Text => Some(""), NoOption;
         LogBinCompress "log_bin_compress" Global Dynamic Boolean => Some("OFF"), Absent;
         LogBinCompressMinLen "log_bin_compress_min_len" Global Dynamic Unsigned { min: 10, max: 1024, block: 1 } => Some("256"), Absent;
-        LogBinIndex "log_bin_index" Global Fixed Text => Some("");
+        LogBinIndex "log_bin_index" Global Fixed Text => Some(""), NoOption;
         LogBinTrustFunctionCreators "log_bin_trust_function_creators" Global Dynamic Boolean => Some("OFF"), Absent;
         LogDisabledStatements "log_disabled_statements" Both Dynamic Set(&["slave", "sp"]) => Some("sp"), Absent;
         LogError "log_error" Global Fixed Text => Some("");
@@ -372,7 +373,7 @@ mod list {
         LogWarnings "log_warnings" Both Dynamic Unsigned { min: 0, max: 4294967295, block: 1 } => Some("2"), Absent;
         LongQueryTime "long_query_time" Both Dynamic Double { min: 0.0, max: 31536000.0 } => Some("10.000000");
         LowPriorityUpdates "low_priority_updates" Both Dynamic Boolean => Some("OFF"), Tuning;
-        LowerCaseFileSystem "lower_case_file_system" Global Fixed Boolean => Some("OFF");
+        LowerCaseFileSystem "lower_case_file_system" Global Fixed Boolean => Some("OFF"), NoOption;
         LowerCaseTableNames "lower_case_table_names" Global Fixed Unsigned { min: 0, max: 2, block: 1 } => Some("0"), Absent;
         MasterRetryCount "master_retry_count" Global Dynamic Unsigned { min: 0, max: u64::MAX, block: 1 } => Some("100000");
         MasterVerifyChecksum "master_verify_checksum" Global Dynamic Boolean => Some("OFF"), Absent;
@@ -387,7 +388,7 @@ mod list {
         MaxErrorCount "max_error_count" Both Dynamic Unsigned { min: 0, max: 65535, block: 1 } => Some("64");
         MaxHeapTableSize "max_heap_table_size" Both Dynamic Unsigned { min: 16384, max: u64::MAX, block: 1024 } => Some("16777216"), Absent;
         MaxInsertDelayedThreads "max_insert_delayed_threads" Both Dynamic Unsigned { min: 0, max: 16384, block: 1 } => Some("20"), Absent;
-        MaxJoinSize "max_join_size" Both Dynamic Unsigned { min: 1, max: u64::MAX, block: 1 } => Some("18446744073709551615"), Absent;
+        MaxJoinSize "max_join_size" Both Dynamic Unsigned { min: 1, max: u64::MAX, block: 1 } => Some("18446744073709551615");
         MaxLengthForSortData "max_length_for_sort_data" Both Dynamic Unsigned { min: 4, max: 8388608, block: 1 } => Some("1024"), Tuning;
         MaxPasswordErrors "max_password_errors" Global Dynamic Unsigned { min: 1, max: 4294967295, block: 1 } => Some("4294967295");
         MaxPreparedStmtCount "max_prepared_stmt_count" Global Dynamic Unsigned { min: 0, max: 4294967295, block: 1 } => Some("16382");
@@ -502,7 +503,7 @@ mod list {
         Profiling "profiling" Both Dynamic Boolean => Some("OFF"), Absent;
         ProfilingHistorySize "profiling_history_size" Both Dynamic Unsigned { min: 0, max: 100, block: 1 } => Some("15"), Absent;
         ProgressReportTime "progress_report_time" Both Dynamic Unsigned { min: 0, max: 4294967295, block: 1 } => Some("5"), Absent;
-        ProtocolVersion "protocol_version" Global Fixed Unsigned { min: 0, max: 4294967295, block: 1 } => Some("10");
+        ProtocolVersion "protocol_version" Global Fixed Unsigned { min: 0, max: 4294967295, block: 1 } => Some("10"), NoOption;
         ProxyProtocolNetworks "proxy_protocol_networks" Global Dynamic Text => Some(""), Absent;
         ProxyUser "proxy_user" SessionOnly Fixed Text => Some("");
         PseudoSlaveMode "pseudo_slave_mode" SessionOnly Dynamic Boolean => Some("OFF");
@@ -559,7 +560,7 @@ mod list {
         SecureFilePriv "secure_file_priv" Global Fixed Text => Some("");
         SecureTimestamp "secure_timestamp" Global Fixed Enum(&["NO", "SUPER", "REPLICATION", "YES"]) => Some("NO"), Absent;
         ServerId "server_id" Both Dynamic Unsigned { min: 1, max: 4294967295, block: 1 } => Some("1");
-        ServerUid "server_uid" Global Fixed Text => Some("");
+        ServerUid "server_uid" Global Fixed Text => Some(""), NoOption;
         SessionTrackSchema "session_track_schema" Both Dynamic Boolean => Some("ON");
         SessionTrackStateChange "session_track_state_change" Both Dynamic Boolean => Some("OFF"), Absent;
         SessionTrackSystemVariables "session_track_system_variables" Both Dynamic Text => Some("autocommit,character_set_client,character_set_connection,character_set_results,time_zone");
@@ -597,7 +598,7 @@ mod list {
         Socket "socket" Global Fixed Text => Some("");
         SortBufferSize "sort_buffer_size" Both Dynamic Unsigned { min: 1024, max: u64::MAX, block: 1 } => Some("2097152"), Tuning;
         SqlAutoIsNull "sql_auto_is_null" Both Dynamic Boolean => Some("OFF"), Absent;
-        SqlBigSelects "sql_big_selects" Both Dynamic Boolean => Some("ON"), Absent;
+        SqlBigSelects "sql_big_selects" Both Dynamic Boolean => Some("ON");
         SqlBufferResult "sql_buffer_result" Both Dynamic Boolean => Some("OFF"), Tuning;
         SqlIfExists "sql_if_exists" Both Dynamic Boolean => Some("OFF");
         SqlLogBin "sql_log_bin" Both Dynamic Boolean => Some("ON");
@@ -625,7 +626,7 @@ mod list {
         SyncMasterInfo "sync_master_info" Global Dynamic Unsigned { min: 0, max: 4294967295, block: 1 } => Some("10000"), Tuning;
         SyncRelayLog "sync_relay_log" Global Dynamic Unsigned { min: 0, max: 4294967295, block: 1 } => Some("10000"), Tuning;
         SyncRelayLogInfo "sync_relay_log_info" Global Dynamic Unsigned { min: 0, max: 4294967295, block: 1 } => Some("10000"), Absent;
-        SystemTimeZone "system_time_zone" Global Fixed Text => Some("");
+        SystemTimeZone "system_time_zone" Global Fixed Text => Some(""), NoOption;
         SystemVersioningAlterHistory "system_versioning_alter_history" Both Dynamic Enum(&["ERROR", "KEEP"]) => Some("ERROR"), Absent;
         SystemVersioningAsof "system_versioning_asof" Both Dynamic Text => Some("DEFAULT"), Absent;
         SystemVersioningInsertHistory "system_versioning_insert_history" Both Dynamic Boolean => Some("OFF"), Absent;
@@ -664,13 +665,13 @@ mod list {
         UpdatableViewsWithLimit "updatable_views_with_limit" Both Dynamic Enum(&["NO", "YES"]) => Some("YES"), Absent;
         UseStatTables "use_stat_tables" Both Dynamic Enum(&["NEVER", "COMPLEMENTARY", "PREFERABLY", "COMPLEMENTARY_FOR_QUERIES", "PREFERABLY_FOR_QUERIES"]) => Some("PREFERABLY_FOR_QUERIES"), Tuning;
         Userstat "userstat" Global Dynamic Boolean => Some("OFF"), Absent;
-        Version "version" Global Fixed Text => Some("");
-        VersionComment "version_comment" Global Fixed Text => Some("");
-        VersionCompileMachine "version_compile_machine" Global Fixed Text => Some("");
-        VersionCompileOs "version_compile_os" Global Fixed Text => Some("");
-        VersionMallocLibrary "version_malloc_library" Global Fixed Text => Some("");
-        VersionSourceRevision "version_source_revision" Global Fixed Text => Some("");
-        VersionSslLibrary "version_ssl_library" Global Fixed Text => Some("");
+        Version "version" Global Fixed Text => Some(""), NoOption;
+        VersionComment "version_comment" Global Fixed Text => Some(""), NoOption;
+        VersionCompileMachine "version_compile_machine" Global Fixed Text => Some(""), NoOption;
+        VersionCompileOs "version_compile_os" Global Fixed Text => Some(""), NoOption;
+        VersionMallocLibrary "version_malloc_library" Global Fixed Text => Some(""), NoOption;
+        VersionSourceRevision "version_source_revision" Global Fixed Text => Some(""), NoOption;
+        VersionSslLibrary "version_ssl_library" Global Fixed Text => Some(""), NoOption;
         WaitForGtid "wait_for_gtid" SessionOnly Dynamic Text => Some("");
         WaitForGtidTimeout "wait_for_gtid_timeout" Both Dynamic Double { min: 0.0, max: 31536000.0 } => Some("60.000000");
         WaitTimeout "wait_timeout" Both Dynamic Unsigned { min: 1, max: 31536000, block: 1 } => Some("28800");
@@ -731,21 +732,32 @@ mod list {
 }
 pub use list::{TABLE, Variable};
 
+/// Options that are not named like their variables. MariaDB has variables of the last two names since 11.1.
+const OTHER_OPTION_NAMES: [(&str, Variable); 3] = [
+    ("default_time_zone", Variable::TimeZone),
+    ("transaction_isolation", Variable::TxIsolation),
+    ("transaction_read_only", Variable::TxReadOnly),
+];
+
 impl Variable {
     /// Returns its entry in [`TABLE`].
     pub fn definition(self) -> &'static Definition {
         &TABLE[self as usize]
     }
 
-    /// Looks up the variable of an option. `--transaction-isolation` sets `tx_isolation`; MariaDB has a variable of
-    /// that name since 11.1.
+    /// Looks up the variable of an option.
     pub fn by_option(name: &str) -> Option<Variable> {
-        match name {
-            "default_time_zone" => Some(Variable::TimeZone),
-            "transaction_isolation" => Some(Variable::TxIsolation),
-            "transaction_read_only" => Some(Variable::TxReadOnly),
-            name => Self::by_name(name),
+        let other = OTHER_OPTION_NAMES.iter().find(|(other, _)| *other == name);
+        match other {
+            Some((_, variable)) => Some(*variable),
+            None => Self::by_name(name),
         }
+    }
+
+    /// Returns the other name that the variable's option has.
+    pub fn other_option_name(self) -> Option<&'static str> {
+        let other = OTHER_OPTION_NAMES.iter().find(|(_, variable)| *variable == self);
+        other.map(|(name, _)| *name)
     }
 
     /// Looks up a variable by its name, in lower case with underscores.

@@ -533,7 +533,7 @@ mod tests {
 
     /// MariaDB 10.11's results of the same assignments.
     #[test]
-    fn assignments() {
+    fn assigned_values_are_converted_or_refused_as_in_mariadb() {
         use Variable::*;
         assert_eq!(set(Autocommit, word("off")), "OFF");
         assert_eq!(set(Autocommit, Value::Int(1)), "ON");
@@ -586,7 +586,7 @@ mod tests {
     }
 
     #[test]
-    fn options() {
+    fn option_values_may_have_size_suffixes_and_switches_may_be_numbers() {
         let parse = |variable: Variable, text: &str| {
             variable
                 .definition()

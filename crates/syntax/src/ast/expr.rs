@@ -357,7 +357,7 @@ impl IntervalUnit {
     ];
 
     /// Returns the unit for a word in any case. ODBC's names (`SQL_TSI_DAY`) are known too.
-    pub fn from_word(word: &[u8]) -> Option<Self> {
+    pub(crate) fn from_word(word: &[u8]) -> Option<Self> {
         const ODBC: &[u8] = b"SQL_TSI_";
         let word = match word.get(..ODBC.len()) {
             Some(prefix) if prefix.eq_ignore_ascii_case(ODBC) => &word[ODBC.len()..],

@@ -58,7 +58,7 @@ impl FunctionCall {
     }
 
     /// Returns a call with these arguments and no clauses.
-    pub fn with_arguments(name: impl Into<String>, arguments: Arguments) -> Self {
+    pub(crate) fn with_arguments(name: impl Into<String>, arguments: Arguments) -> Self {
         Self {
             database: None,
             name: name.into(),

@@ -52,10 +52,9 @@ pub use literal::Literal;
 pub use name::{ColumnName, TableName};
 pub use query::{
     CommonTable, ItemName, Limit, LockStrength, LockWait, OrderItem, Query, QueryBody, RowLocking, Select,
-    SelectItem, SelectModifiers, SetOperator, SortOrder, With,
+    SelectItem, SelectModifiers, SetOperator, SortOrder, Ties, With,
 };
-pub use table::{
-    HintKind, HintScope, IndexHint, Join, JoinConstraint, JoinKind, JoinedTables, TableFactor, single_table,
-};
+pub(crate) use table::single_table;
+pub use table::{HintKind, HintScope, IndexHint, Join, JoinConstraint, JoinKind, JoinedTables, TableFactor};
 pub use variable::VariableScope;
 pub use window::{FrameBound, FrameUnits, NamedWindow, Over, WindowFrame, WindowSpec};

@@ -58,6 +58,8 @@ pub struct CommonTable {
     /// Column names; empty when absent.
     pub columns: Vec<String>,
     pub query: Query,
+    /// `CYCLE columns RESTRICT`: rows that were there with these values are not added; empty when absent.
+    pub cycle: Vec<String>,
 }
 
 /// `SELECT …`.
@@ -159,6 +161,18 @@ pub struct Limit {
     pub offset: Option<Expr>,
     /// Maximum number of rows; absent with OFFSET alone.
     pub count: Option<Expr>,
+    /// What happens with rows that ORDER BY does not tell from the last one.
+    pub ties: Ties,
+}
+
+/// What FETCH does with rows that ORDER BY does not tell from the last one that it returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Ties {
+    /// `ONLY`, and LIMIT: no more rows.
+    #[default]
+    Cut,
+    /// `WITH TIES`: they are returned too.
+    Kept,
 }
 
 /// Lock of a locking read.
@@ -193,7 +207,7 @@ pub enum LockWait {
 
 impl Query {
     /// Returns a query with a body and no clauses.
-    pub fn of_body(body: QueryBody) -> Self {
+    pub(crate) fn of_body(body: QueryBody) -> Self {
         Self {
             with: None,
             body,
@@ -237,7 +251,7 @@ impl SelectItem {
 
 impl OrderItem {
     /// Returns `expr ASC`.
-    pub fn ascending(expr: Expr) -> Self {
+    pub(crate) fn ascending(expr: Expr) -> Self {
         Self {
             expr,
             order: SortOrder::Ascending,

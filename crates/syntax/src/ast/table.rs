@@ -123,7 +123,7 @@ impl TableFactor {
 /// Returns the table of a simple `UPDATE` or `DELETE` and its alias.
 ///
 /// `None` for a join, a derived table or several tables.
-pub fn single_table(from: &[JoinedTables]) -> Option<(&TableName, Option<&str>)> {
+pub(crate) fn single_table(from: &[JoinedTables]) -> Option<(&TableName, Option<&str>)> {
     match from {
         [
             JoinedTables {

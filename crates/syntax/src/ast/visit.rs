@@ -22,7 +22,7 @@ pub trait Visitor {
 }
 
 /// Visits a query and everything within it.
-pub fn walk_query(query: &Query, visitor: &mut impl Visitor) {
+pub(crate) fn walk_query(query: &Query, visitor: &mut impl Visitor) {
     if !visitor.query(query) {
         return;
     }
@@ -41,7 +41,7 @@ pub fn walk_query(query: &Query, visitor: &mut impl Visitor) {
 }
 
 /// Visits an expression and everything within it.
-pub fn walk_expr(expr: &Expr, visitor: &mut impl Visitor) {
+pub(crate) fn walk_expr(expr: &Expr, visitor: &mut impl Visitor) {
     stack::on_enough(|| {
         visitor.expr(expr);
         walk_parts(expr, visitor);

@@ -200,6 +200,9 @@ impl Parser<'_> {
             self.expect_word("FROM")?;
             return Ok(Statement::Backup(Backup::BinaryLogs { from: self.text()? }));
         }
+        if !self.is_any_word(&["STAGE", "LOCK", "UNLOCK"]) {
+            return Err(self.error());
+        }
         Ok(Statement::Unsupported("BACKUP STAGE and BACKUP LOCK"))
     }
 

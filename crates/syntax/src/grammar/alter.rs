@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::lexer::Token;
 use crate::statement::Statement;
 use crate::statement::definition::*;
+use paceline_types::error_code::{ER_BAD_DB_ERROR, ER_WRONG_DB_NAME, ER_WRONG_USAGE};
 
 impl Parser<'_> {
     pub(super) fn alter(&mut self) -> Result<Statement> {
@@ -19,6 +20,11 @@ impl Parser<'_> {
                 && !self.is_any_word(&["CHARSET", "COMMENT"])
                 && !(self.is_any_word(&["UPGRADE"]));
             let name = if named { Some(self.identifier()?) } else { None };
+            if let Some(name) = &name
+                && self.accept_words(&["UPGRADE", "DATA", "DIRECTORY", "NAME"])
+            {
+                return Err(upgraded_name_error(name));
+            }
             let options = self.database_options()?;
             if options == DatabaseOptions::default() {
                 return Err(self.error());
@@ -27,6 +33,9 @@ impl Parser<'_> {
         }
         if self.accept_word("USER") {
             return self.alter_user();
+        }
+        if let Some(statement) = self.alter_routine()? {
+            return Ok(statement);
         }
         if self.is_any_word(&["VIEW", "ALGORITHM", "DEFINER", "SQL"])
             && let Some(view) = self.view(ViewMode::Alter)?
@@ -323,5 +332,25 @@ impl Parser<'_> {
             let _ = self.accept_any_word(&["TO", "AS"]);
         }
         Ok(AlterAction::RenameTable(self.table_name()?))
+    }
+}
+
+/// What ALTER DATABASE … UPGRADE DATA DIRECTORY NAME ends with: it renames directories of MySQL 5.0, `#mysql50#name`,
+/// of which there are none.
+fn upgraded_name_error(name: &str) -> Error {
+    match name.strip_prefix("#mysql50#") {
+        None => Error::new(
+            ER_WRONG_USAGE,
+            &[&"ALTER DATABASE UPGRADE DATA DIRECTORY NAME", &"name"],
+        ),
+        // Its files would have the same name.
+        Some(rest)
+            if rest
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') =>
+        {
+            Error::new(ER_WRONG_DB_NAME, &[&name])
+        }
+        Some(_) => Error::new(ER_BAD_DB_ERROR, &[&name]),
     }
 }

@@ -499,7 +499,7 @@ impl Parser<'_> {
     }
 
     /// Parses the name after COLLATE. It must not contradict an earlier part of the column's definition.
-    fn declared_collation(&mut self, spec: &mut TypeSpec) -> Result<()> {
+    pub(super) fn declared_collation(&mut self, spec: &mut TypeSpec) -> Result<()> {
         let name = self.collation_or_default()?;
         if name == DEFAULT_COLLATION {
             spec.collation = Some(name);

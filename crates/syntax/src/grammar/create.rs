@@ -6,7 +6,8 @@ use crate::error::{Error, Result};
 use crate::lexer::Token;
 use crate::statement::definition::*;
 use crate::statement::*;
-use paceline_types::error_code;
+use paceline_types::error_code::{self, ER_CONFLICTING_DECLARATIONS};
+use paceline_types::{Charset, Collation};
 
 impl Parser<'_> {
     pub(super) fn create(&mut self) -> Result<Statement> {
@@ -40,7 +41,15 @@ impl Parser<'_> {
         if self.accept_word("USER") {
             return self.create_user(or_replace);
         }
-        if self.is_any_word(&["VIEW", "ALGORITHM", "DEFINER", "SQL"]) {
+        if self.is_any_word(&[
+            "VIEW",
+            "ALGORITHM",
+            "DEFINER",
+            "SQL",
+            "PROCEDURE",
+            "FUNCTION",
+            "TRIGGER",
+        ]) {
             let mode = match or_replace {
                 true => ViewMode::CreateOrReplace,
                 false => ViewMode::Create,
@@ -91,9 +100,9 @@ impl Parser<'_> {
         loop {
             self.accept(&Token::Comma);
             if let Some(charset) = self.charset_option()? {
-                options.charset = Some(charset);
+                add_charset(&mut options.charset, charset)?;
             } else if let Some(collation) = self.collation_option()? {
-                options.collation = Some(collation);
+                add_collation(&mut options.collation, collation)?;
             } else if self.accept_word("COMMENT") {
                 self.accept_equal();
                 options.comment = Some(self.text()?);
@@ -452,13 +461,13 @@ impl Parser<'_> {
     /// Parses one table option, if one starts here.
     pub(super) fn table_option(&mut self, options: &mut TableOptions) -> Result<bool> {
         if let Some(charset) = self.charset_option()? {
-            options.charset = Some(charset);
+            add_charset(&mut options.charset, charset)?;
         } else if let Some(collation) = self.collation_option()? {
-            options.collation = Some(collation);
-        } else if let Some(word) = self.accept_any_word(&["ENGINE", "TYPE"]) {
-            if word == "TYPE" && !self.is(&Token::Equal) {
-                return Err(self.error());
-            }
+            add_collation(&mut options.collation, collation)?;
+        } else if self.is_word("TYPE") {
+            // Engines had this word before 5.5; no option of an engine may have it.
+            return Ok(false);
+        } else if self.accept_word("ENGINE") {
             self.accept_equal();
             options.engine = Some(self.identifier_or_text()?);
         } else if self.accept_word("AUTO_INCREMENT") {
@@ -486,13 +495,18 @@ impl Parser<'_> {
             "TRANSACTIONAL",
         ]) {
             self.accept_equal();
+            let out_of_range = (name == "STATS_SAMPLE_PAGES").then(|| self.error());
             let value = if self.is_word("DEFAULT") {
                 self.advance();
                 "DEFAULT".to_owned()
             } else if matches!(self.peek(), Token::Word { .. } | Token::Text(_)) {
                 self.identifier_or_text()?
             } else {
-                self.number()?.to_string()
+                let number = self.number()?;
+                match out_of_range {
+                    Some(error) if !(1..=65_535).contains(&number) => return Err(error),
+                    _ => number.to_string(),
+                }
             };
             options.other.push((name.to_owned(), value));
         } else if self.accept_word("INSERT_METHOD") {
@@ -658,4 +672,51 @@ impl Parser<'_> {
         })?;
         Ok(Statement::Ddl(DdlStatement::RenameTables { if_exists, renames }))
     }
+}
+
+/// Adds a `CHARACTER SET` clause to those before it; 1302 if they contradict each other.
+fn add_charset(known: &mut Option<CharsetName>, new: CharsetName) -> Result<()> {
+    let is_same = |left: &str, right: &str| {
+        let number = |name: &str| Charset::from_name(name).map(Charset::name);
+        left.eq_ignore_ascii_case(right) || number(left).is_some_and(|left| number(right) == Some(left))
+    };
+    let both = match (known.take(), new) {
+        (Some(CharsetName::Name(first)), CharsetName::Name(name)) if !is_same(&first, &name) => {
+            let clauses = ["CHARACTER SET ", &first, "CHARACTER SET ", &name];
+            return Err(conflicting_declarations(clauses));
+        }
+        (Some(CharsetName::Name(name)), CharsetName::Default) => CharsetName::NameAndDefault {
+            name,
+            default_first: false,
+        },
+        (Some(CharsetName::Default), CharsetName::Name(name)) => CharsetName::NameAndDefault {
+            name,
+            default_first: true,
+        },
+        (Some(both @ CharsetName::NameAndDefault { .. }), _) => both,
+        (_, new) => new,
+    };
+    *known = Some(both);
+    Ok(())
+}
+
+/// Adds a `COLLATE` clause to those before it; 1302 if they contradict each other.
+fn add_collation(known: &mut Option<String>, new: String) -> Result<()> {
+    if let Some(first) = known {
+        let full = |name: &str| Collation::from_name(name).map(Collation::name);
+        let is_same =
+            first.eq_ignore_ascii_case(&new) || full(first).is_some_and(|first| full(&new) == Some(first));
+        if !is_same {
+            return Err(conflicting_declarations(["COLLATE ", first, "COLLATE ", &new]));
+        }
+    }
+    *known = Some(new);
+    Ok(())
+}
+
+fn conflicting_declarations([clause, value, other_clause, other_value]: [&str; 4]) -> Error {
+    Error::new(
+        ER_CONFLICTING_DECLARATIONS,
+        &[&clause, &value, &other_clause, &other_value],
+    )
 }

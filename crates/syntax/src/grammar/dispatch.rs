@@ -27,13 +27,10 @@ impl Parser<'_> {
         };
         let next = if self.is(&Token::Semicolon) && !matches!(statement, Statement::Unsupported(_)) {
             self.advance();
-            while self.is(&Token::Semicolon) {
-                self.advance();
-            }
             // Like MariaDB, start after the white space, not at the first word: that may be inside a comment.
             let end = self.previous_end();
             let space = text[end..].len() - text[end..].trim_ascii_start().len();
-            (!self.is(&Token::End)).then_some(end + space)
+            (!self.is(&Token::End) && !crate::is_blank(&text[end..])).then_some(end + space)
         } else {
             None
         };
@@ -114,13 +111,21 @@ impl Parser<'_> {
             }
             "CHANGE" | "STOP" => self.replication(),
             "XA" => Ok(Statement::Unsupported("XA")),
-            "CALL" => Ok(Statement::Unsupported("CALL")),
+            "CALL" => self.call(),
             "HANDLER" => Ok(Statement::Unsupported("HANDLER")),
             "INSTALL" | "UNINSTALL" => Ok(Statement::Unsupported("INSTALL PLUGIN")),
-            "SIGNAL" | "RESIGNAL" | "GET" => Ok(Statement::Unsupported("SIGNAL and diagnostics")),
+            "SIGNAL" | "RESIGNAL" => self.signal(),
+            "GET" => self.get_diagnostics(),
+            "IF" | "CASE" | "LOOP" | "WHILE" | "REPEAT" | "FOR" => self.control_statement(),
             "CACHE" => Ok(Statement::Unsupported("CACHE INDEX")),
             "BACKUP" => self.backup(),
-            _ => Err(self.error()),
+            _ => {
+                // In a program a name could be a label.
+                if self.program.is_some() && self.is_identifier() {
+                    self.advance();
+                }
+                Err(self.error())
+            }
         }
     }
 
@@ -130,7 +135,7 @@ impl Parser<'_> {
         use TransactionStatement::*;
         let statement = if self.accept_word("BEGIN") {
             if self.is_word("NOT") {
-                return Ok(Statement::Unsupported("compound statements"));
+                return self.compound_statement();
             }
             self.accept_word("WORK");
             Start {

@@ -60,8 +60,7 @@ impl Parser<'_> {
         self.expr_at(Level::Or)
     }
 
-    /// Parses an expression without operators of lower precedence than `|`: the bounds of BETWEEN and the
-    /// patterns of LIKE.
+    /// Parses an expression without operators of lower precedence than `+`: the patterns of LIKE and REGEXP.
     fn bit_expr(&mut self) -> Result<Expr> {
         self.expr_at(Level::BitOr)
     }
@@ -298,7 +297,7 @@ impl Parser<'_> {
 
     fn between(&mut self, left: Expr, negated: bool) -> Result<Expr> {
         self.advance();
-        let low = Box::new(self.bit_expr()?);
+        let low = Box::new(self.expr_at(Level::Predicate)?);
         self.expect_word("AND")?;
         let high = Box::new(self.expr_at(Level::Predicate)?);
         Ok(Expr::Between {
@@ -313,7 +312,7 @@ impl Parser<'_> {
         self.advance();
         let pattern = Box::new(self.bit_expr()?);
         let escape = if self.accept_word("ESCAPE") {
-            Some(Box::new(self.operand()?))
+            Some(Box::new(self.bit_expr()?))
         } else {
             None
         };
@@ -672,11 +671,18 @@ impl Parser<'_> {
             return self.function_named(None, first);
         }
         if !self.accept(&Token::Dot) {
-            return Ok(Expr::column(first));
+            return Ok(self
+                .variable_named(&first)?
+                .unwrap_or_else(|| Expr::column(first)));
         }
         let second = self.identifier_after_dot()?;
         if self.is(&Token::LeftParen) {
             return self.function_named(Some(first), second);
+        }
+        if !self.is(&Token::Dot)
+            && let Some(variable) = self.trigger_column(&first, &second)?
+        {
+            return Ok(variable);
         }
         Ok(Expr::Column(if self.accept(&Token::Dot) {
             ColumnName {

@@ -13,6 +13,7 @@ mod file_format;
 mod foreign_key;
 mod function;
 mod parser;
+mod program;
 mod query;
 mod replication;
 mod set;

@@ -5,12 +5,13 @@ use std::ops::Range;
 
 use paceline_types::error_code;
 
+use super::program::ProgramScope;
 use crate::ast::TableName;
 use crate::clear_password::ClearPassword;
 use crate::error::{Error, Result};
 use crate::lexer::{Lexer, Spanned, Token};
 use crate::statement::{IntoPlace, SelectInto};
-use crate::{ParseOptions, syntax_error};
+use crate::{ParseOptions, ProgramBodies, syntax_error};
 use paceline_types::{MemoryCharge, SqlMode};
 
 /// Maximum length of the name of a database, table, column or index, in characters.
@@ -55,6 +56,9 @@ pub(crate) struct Parser<'a> {
     memory_bytes_granted: usize,
     memory: Option<MemoryCharge>,
     previous_end: usize,
+    /// Offset up to which line feeds have been counted, and their number.
+    counted_to: usize,
+    lines_before: u32,
     /// Number of `?` so far.
     pub(super) parameters: usize,
     /// Number of queries around the cursor.
@@ -64,6 +68,8 @@ pub(crate) struct Parser<'a> {
     /// `INTO` of the outermost query.
     pub(super) into: Option<SelectInto>,
     pub(super) into_place: IntoPlace,
+    /// Names of the program around the cursor.
+    pub(super) program: Option<Box<ProgramScope>>,
     /// Passwords in clear text so far.
     pub(super) clear_passwords: Vec<ClearPassword>,
 }
@@ -86,11 +92,14 @@ impl<'a> Parser<'a> {
             memory_bytes_granted: MEMORY_STEP_BYTES,
             memory: options.memory.as_ref().map(MemoryCharge::new),
             previous_end: 0,
+            counted_to: 0,
+            lines_before: 0,
             parameters: 0,
             query_depth: 0,
             select_depth: 0,
             into: None,
             into_place: IntoPlace::default(),
+            program: None,
             clear_passwords: Vec::new(),
         }
     }
@@ -100,6 +109,11 @@ impl<'a> Parser<'a> {
         let mut marks = self.lexer.take_skipped_versions();
         marks.retain(|mark| text.contains(mark));
         marks
+    }
+
+    /// Returns whether stored programs are not looked at.
+    pub(super) fn has_opaque_programs(&self) -> bool {
+        self.options.programs == ProgramBodies::Opaque
     }
 
     pub(super) fn sql_mode(&self) -> SqlMode {
@@ -138,6 +152,18 @@ impl<'a> Parser<'a> {
     /// Returns the start of the current token.
     pub(super) fn position(&self) -> usize {
         self.current.start
+    }
+
+    /// Returns the line of the current token, from 1.
+    pub(super) fn line(&mut self) -> u32 {
+        let place = self.current.start;
+        if place < self.counted_to {
+            (self.counted_to, self.lines_before) = (0, 0);
+        }
+        let between = &self.lexer.text()[self.counted_to..place];
+        self.lines_before += between.iter().filter(|&&byte| byte == b'\n').count() as u32;
+        self.counted_to = place;
+        self.lines_before + 1
     }
 
     /// Returns the end of the last token taken.
@@ -479,6 +505,15 @@ impl<'a> Parser<'a> {
                 let text = std::mem::take(text);
                 self.advance();
                 Ok(text)
+            }
+            // Names and comments are kept in this character set.
+            Token::Bytes(bytes) => {
+                let chunk = bytes.utf8_chunks().next();
+                let valid = chunk.map_or("", |chunk| chunk.valid());
+                Err(Error::new(
+                    error_code::ER_INVALID_CHARACTER_STRING,
+                    &[&"utf8mb3", &valid],
+                ))
             }
             _ => Err(self.error()),
         }

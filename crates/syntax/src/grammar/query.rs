@@ -6,7 +6,7 @@ use super::parser::{Parser, too_deep};
 use crate::ROW_ID;
 use crate::ast::{
     CommonTable, Expr, ItemName, Limit, Literal, LockStrength, LockWait, OrderItem, Query, QueryBody,
-    RowLocking, Select, SelectItem, SetOperator, SortOrder, TableName, UnaryOp, With,
+    RowLocking, Select, SelectItem, SetOperator, SortOrder, TableName, Ties, UnaryOp, With,
 };
 use crate::error::{Error, Result};
 use crate::lexer::Token;
@@ -131,6 +131,10 @@ impl Parser<'_> {
             query.order_by = items;
         }
         query.limit = self.limit_clause()?;
+        let keeps_ties = (query.limit.as_ref()).is_some_and(|limit| limit.ties == Ties::Kept);
+        if keeps_ties && query.order_by.is_empty() {
+            return Err(Error::new(error_code::ER_WITH_TIES_NEEDS_ORDER, &[]));
+        }
         if self.is_word("PROCEDURE") {
             return Err(Error::unsupported("PROCEDURE ANALYSE"));
         }
@@ -155,10 +159,17 @@ impl Parser<'_> {
             let columns = parser.column_names()?;
             parser.expect_word("AS")?;
             let query = parser.subquery()?;
-            if parser.is_word("CYCLE") {
-                return Err(Error::unsupported("CYCLE"));
+            let mut cycle = Vec::new();
+            if recursive && parser.accept_word("CYCLE") {
+                cycle = parser.comma_separated(Self::identifier)?;
+                parser.expect_word("RESTRICT")?;
             }
-            Ok(CommonTable { name, columns, query })
+            Ok(CommonTable {
+                name,
+                columns,
+                query,
+                cycle,
+            })
         })?;
         if tables.len() > WITH_MAX {
             return Err(Error::new(
@@ -331,6 +342,10 @@ impl Parser<'_> {
         let end = self.previous_end();
         let name = match self.select_alias()? {
             Some(alias) => ItemName::Alias(alias),
+            // The text of a program's variable is its name.
+            None if self.program.is_some() && matches!(expr, Expr::Parameter(_)) => {
+                ItemName::Text(self.slice(start..end))
+            }
             None => generated_name(&expr).unwrap_or_else(|| {
                 let text = self.executed_text(start..end);
                 ItemName::Text(text.trim_start().to_owned())
@@ -385,14 +400,7 @@ impl Parser<'_> {
         } else if self.accept_word("DUMPFILE") {
             SelectInto::Dumpfile(self.text()?)
         } else {
-            SelectInto::Variables(self.comma_separated(|parser| match parser.peek() {
-                Token::UserVariable(name) => {
-                    let name = name.clone();
-                    parser.advance();
-                    Ok(name)
-                }
-                _ => Err(parser.error()),
-            })?)
+            SelectInto::Variables(self.comma_separated(Self::target)?)
         });
         Ok(true)
     }
@@ -435,6 +443,7 @@ impl Parser<'_> {
             return Ok(Some(Limit {
                 offset,
                 count: Some(count),
+                ties: Ties::Cut,
             }));
         }
         // OFFSET … FETCH of the SQL standard.
@@ -446,6 +455,7 @@ impl Parser<'_> {
             }
         }
         let mut count = None;
+        let mut ties = Ties::Cut;
         if self.accept_word("FETCH") {
             if self.accept_any_word(&["FIRST", "NEXT"]).is_none() {
                 return Err(self.error());
@@ -458,24 +468,21 @@ impl Parser<'_> {
             if self.accept_any_word(&["ROW", "ROWS"]).is_none() {
                 return Err(self.error());
             }
-            if self.is_word("WITH") {
-                return Err(Error::unsupported("FETCH … WITH TIES"));
+            if self.accept_words(&["WITH", "TIES"]) {
+                ties = Ties::Kept;
+            } else {
+                self.expect_word("ONLY")?;
             }
-            self.expect_word("ONLY")?;
         }
         let is_absent = offset.is_none() && count.is_none();
-        Ok((!is_absent).then_some(Limit { offset, count }))
+        Ok((!is_absent).then_some(Limit { offset, count, ties }))
     }
 
     /// Parses a number or `?`.
     pub(super) fn limit_value(&mut self) -> Result<Expr> {
         match self.peek() {
             Token::Integer | Token::Hex(_) | Token::Parameter => self.operand(),
-            Token::Word { reserved: false } | Token::Quoted(_) => {
-                // Only a variable of a stored program could stand here, and there are none.
-                let name = self.identifier()?;
-                Err(Error::new(error_code::ER_SP_UNDECLARED_VAR, &[&name]))
-            }
+            Token::Word { reserved: false } | Token::Quoted(_) => self.limit_variable(),
             _ => Err(self.error()),
         }
     }

@@ -42,6 +42,9 @@ impl Parser<'_> {
                 value: self.expr()?,
             });
         }
+        if let Some(assignment) = self.program_assignment()? {
+            return Ok(assignment);
+        }
         if self.accept(&Token::AtAt) {
             let mut scope = VariableScope::Default;
             if self.is_at(1, &Token::Dot) && self.is_any_word(&["GLOBAL", "SESSION", "LOCAL"]) {
@@ -113,7 +116,7 @@ impl Parser<'_> {
         self.is_at(1, &Token::Equal) || self.is_at(1, &Token::Assign)
     }
 
-    fn assign(&mut self) -> Result<()> {
+    pub(super) fn assign(&mut self) -> Result<()> {
         if self.accept(&Token::Assign) {
             Ok(())
         } else {

@@ -2,9 +2,10 @@
 
 use super::parser::Parser;
 use crate::ast::{TableName, VariableScope};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::lexer::Token;
 use crate::statement::*;
+use paceline_types::error_code::ER_FEATURE_DISABLED;
 
 impl Parser<'_> {
     pub(super) fn show(&mut self) -> Result<Statement> {
@@ -263,6 +264,12 @@ impl Parser<'_> {
                 kind: "PACKAGE BODY",
                 filter: self.show_filter()?,
             },
+            "FUNCTION" | "PROCEDURE" if self.accept_word("CODE") => {
+                self.table_name()?;
+                // The instructions of a stored program: only debug builds of MariaDB show them.
+                let feature = "SHOW PROCEDURE|FUNCTION CODE";
+                return Err(Error::new(ER_FEATURE_DISABLED, &[&feature, &"--with-debug"]));
+            }
             "PLUGINS" => {
                 if self.accept_word("SONAME") {
                     self.text()?;

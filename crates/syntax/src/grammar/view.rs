@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::parser::Parser;
+use super::program::CreateOptions;
 use crate::error::{Error, Result};
 use crate::lexer::{Lexer, Token};
 use crate::statement::definition::{CreateView, DdlStatement, ViewMode};
@@ -19,13 +20,20 @@ struct ViewOptions {
 }
 
 impl Parser<'_> {
-    /// Parses a view after CREATE, CREATE OR REPLACE or ALTER. `None` if another kind of object follows; the
-    /// cursor is then after the definer.
+    /// Parses a view after CREATE, CREATE OR REPLACE or ALTER; or another object that can have a definer. `None` if
+    /// none follows; the cursor is then after the definer.
     pub(super) fn view(&mut self, mode: ViewMode) -> Result<Option<Statement>> {
         let options = self.view_options()?;
         if !self.accept_word("VIEW") {
             let named = options.algorithm.is_some() || options.security.is_some();
-            return if named { Err(self.error()) } else { Ok(None) };
+            return match named || mode == ViewMode::Alter {
+                true if named => Err(self.error()),
+                true => Ok(None),
+                false => self.create_program(CreateOptions {
+                    or_replace: mode == ViewMode::CreateOrReplace,
+                    definer: options.definer,
+                }),
+            };
         }
         let if_not_exists = mode != ViewMode::Alter && self.accept_phrase(&["IF", "NOT", "EXISTS"])?;
         if if_not_exists && mode == ViewMode::CreateOrReplace {
@@ -38,9 +46,9 @@ impl Parser<'_> {
         };
         self.expect_word("AS")?;
         let start = self.position();
-        let parameters = self.parameters;
+        let values = self.parameters + self.variable_uses();
         let query = self.query_statement()?;
-        if self.parameters > parameters {
+        if self.parameters + self.variable_uses() > values {
             return Err(Error::new(ER_VIEW_SELECT_VARIABLE, &[]));
         }
         if query.into.is_some() {

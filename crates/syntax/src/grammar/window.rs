@@ -32,7 +32,9 @@ pub(super) fn window_arguments(name: &str) -> Option<WindowArguments> {
     use WindowArguments::{Expressions, Median, Percentile};
     Some(match name {
         "ROW_NUMBER" | "RANK" | "DENSE_RANK" | "PERCENT_RANK" | "CUME_DIST" => Expressions(0, 0),
-        "NTILE" | "FIRST_VALUE" | "LAST_VALUE" => Expressions(1, 1),
+        "NTILE" | "FIRST_VALUE" => Expressions(1, 1),
+        // Without OVER it is a function of all its arguments.
+        "LAST_VALUE" => Expressions(1, usize::MAX),
         "LAG" | "LEAD" => Expressions(1, 2),
         "NTH_VALUE" => Expressions(2, 2),
         "MEDIAN" => Median,
@@ -51,6 +53,12 @@ impl Parser<'_> {
             WindowArguments::Median | WindowArguments::Percentile => vec![self.expr()?],
         };
         self.expect(&Token::RightParen)?;
+        if name == "LAST_VALUE" && !self.is_word("OVER") {
+            return Ok(Expr::Call(Box::new(FunctionCall::new(name, expressions))));
+        }
+        if name == "LAST_VALUE" && expressions.len() > 1 {
+            return Err(self.error());
+        }
         let mut call = match arguments {
             WindowArguments::Expressions(..) | WindowArguments::Percentile => {
                 FunctionCall::new(name, expressions)
@@ -73,7 +81,7 @@ impl Parser<'_> {
     }
 
     fn window_expressions(&mut self, fewest: usize, most: usize) -> Result<Vec<Expr>> {
-        let mut expressions = Vec::with_capacity(most);
+        let mut expressions = Vec::new();
         while expressions.len() < most {
             if expressions.len() >= fewest && (expressions.is_empty() || !self.is(&Token::Comma)) {
                 break;

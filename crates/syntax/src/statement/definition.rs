@@ -103,6 +103,13 @@ pub enum CharsetName {
     /// `DEFAULT`: inherited from the enclosing object.
     Default,
     Name(String),
+    /// Two clauses, one of them with `DEFAULT`: both must mean the same.
+    NameAndDefault {
+        /// The name.
+        name: String,
+        /// Whether `DEFAULT` came first.
+        default_first: bool,
+    },
 }
 
 /// `CREATE TABLE`.

@@ -11,6 +11,7 @@ mod administration;
 mod data_change;
 pub mod definition;
 mod file_format;
+mod program;
 mod query;
 mod replication;
 mod set;
@@ -21,6 +22,7 @@ pub use account::*;
 pub use administration::*;
 pub use data_change::*;
 pub use file_format::FileFormat;
+pub use program::*;
 pub use query::*;
 pub use replication::*;
 pub use set::*;
@@ -80,6 +82,27 @@ pub enum Statement {
     Deallocate(String),
     /// Statements that define databases, tables and indexes.
     Ddl(DdlStatement),
+    /// `BEGIN NOT ATOMIC … END`.
+    Compound(Box<CompoundStatement>),
+    /// `CREATE PROCEDURE`, `CREATE FUNCTION`.
+    CreateRoutine(Box<Routine>),
+    /// `CREATE TRIGGER`.
+    CreateTrigger(Box<Trigger>),
+    /// `ALTER PROCEDURE`, `ALTER FUNCTION`.
+    AlterRoutine {
+        kind: RoutineType,
+        name: TableName,
+        characteristics: Characteristics,
+    },
+    /// `CALL procedure(…)`.
+    Call {
+        procedure: TableName,
+        arguments: Vec<Expr>,
+    },
+    /// `SIGNAL`, `RESIGNAL`.
+    Signal(Box<Signal>),
+    /// `GET DIAGNOSTICS`.
+    GetDiagnostics(Box<GetDiagnostics>),
     /// Statements about accounts and privileges.
     Account(AccountStatement),
     /// `ANALYZE`, `CHECK`, `OPTIMIZE`, `REPAIR TABLE`.

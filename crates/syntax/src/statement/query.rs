@@ -1,7 +1,7 @@
 //! Queries as statements.
 
 use crate::ast::Query;
-use crate::statement::FileFormat;
+use crate::statement::{FileFormat, Target};
 
 /// A `SELECT` with the clauses that only the outermost level can have.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,8 +27,8 @@ pub enum IntoPlace {
 /// Target of `SELECT … INTO`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SelectInto {
-    /// User variables, without the `@`.
-    Variables(Vec<String>),
+    /// User variables and variables of the program around the query.
+    Variables(Vec<Target>),
     /// `INTO OUTFILE 'path' …`.
     Outfile {
         path: String,

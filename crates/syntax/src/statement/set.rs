@@ -21,6 +21,12 @@ pub enum SetItem {
     },
     /// `@name := value`.
     UserVariable { name: String, value: Expr },
+    /// A variable of the program around the statement; a value of `None` means `DEFAULT`.
+    ProgramVariable {
+        /// The variable, by number.
+        variable: usize,
+        value: Option<Expr>,
+    },
     /// `NAMES charset [COLLATE collation]`; no character set means `DEFAULT`.
     Names {
         charset: Option<String>,

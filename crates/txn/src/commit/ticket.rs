@@ -144,6 +144,7 @@ mod tests {
             (offers, result)
         });
         assert!(ticket.offer_leadership());
+        // Most often the thread has seen the offer by then.
         std::thread::sleep(std::time::Duration::from_millis(30));
         ticket.deliver(7);
         assert_eq!(thread.join().unwrap(), (1, 7));

@@ -4,7 +4,7 @@ use super::owner::{LockOwner, OwnerKind};
 use super::*;
 use crate::interrupt::{Interrupt, InterruptReason};
 use crate::testing::Actors;
-use goldenscript::{Command, Context, Runner};
+use paceline_golden_script::{Answers, Block, Command, Context, Runner};
 use rand::Rng;
 use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
@@ -177,6 +177,7 @@ impl Runner for LockScript {
             }
             "outlast" => {
                 while self.owners[&args[0]].is_parked() {
+                    // The pause of a loop that waits.
                     std::thread::sleep(Duration::from_millis(1));
                 }
                 Some(String::new())
@@ -186,10 +187,7 @@ impl Runner for LockScript {
         Ok(result.unwrap_or_else(|| "waits".into()))
     }
 
-    fn end_block(
-        &mut self,
-        _: &goldenscript::Block,
-    ) -> std::result::Result<String, Box<dyn std::error::Error>> {
+    fn end_block(&mut self, _: &Block) -> std::result::Result<String, Box<dyn std::error::Error>> {
         let mut news = String::new();
         // One actor may wake another: repeat until nothing happens.
         loop {
@@ -219,7 +217,7 @@ macro_rules! scripts {
             #[test]
             fn $name() {
                 let path = concat!("testscripts/locks/", stringify!($name));
-                goldenscript::run(&mut LockScript::new(), path).unwrap();
+                paceline_golden_script::run(&mut LockScript::new(), path, Answers::Own);
             }
         )*
     };

@@ -5,7 +5,7 @@ use crate::lock::{LockMode, LockOutcome, LockWait, MetadataMode, MetadataObject}
 use crate::testing::{Actors, TEST_INDEX, TestServer, TestTable};
 use crate::transaction::SnapshotIsolation;
 use crate::{Error, Interrupt, Result, Session, Transaction, TransactionOptions};
-use goldenscript::{Command, Context, Runner};
+use paceline_golden_script::{Answers, Block, Command, Context, Runner};
 use paceline_storage::{Direction, KeyRange};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -278,10 +278,7 @@ impl Runner for TransactionScript {
         Ok(output.unwrap_or_else(|| "waits".into()))
     }
 
-    fn end_block(
-        &mut self,
-        _: &goldenscript::Block,
-    ) -> std::result::Result<String, Box<dyn std::error::Error>> {
+    fn end_block(&mut self, _: &Block) -> std::result::Result<String, Box<dyn std::error::Error>> {
         let mut news = String::new();
         loop {
             let round = self.actors.news();
@@ -310,7 +307,7 @@ macro_rules! scripts {
             #[test]
             fn $name() {
                 let path = concat!("testscripts/transactions/", stringify!($name));
-                goldenscript::run(&mut TransactionScript::new(), path).unwrap();
+                paceline_golden_script::run(&mut TransactionScript::new(), path, Answers::Own);
             }
         )*
     };

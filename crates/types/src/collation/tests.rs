@@ -110,7 +110,7 @@ fn like_as_mariadb() {
 }
 
 #[test]
-fn like_prefixes() {
+fn a_like_pattern_has_the_prefix_before_its_first_wildcard() {
     assert_eq!(
         Collation::like_prefix("abc%", Some('\\')),
         LikePrefix::AllBeginningWith("abc".into())

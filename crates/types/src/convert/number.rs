@@ -282,7 +282,7 @@ mod tests {
     use Completeness::{Truncated, Whole};
 
     #[test]
-    fn texts() {
+    fn text_is_read_up_to_the_first_character_that_is_no_number() {
         assert_eq!(text_to_double(" 12abc"), (12.0, Truncated));
         assert_eq!(text_to_double("1.5e3 "), (1500.0, Whole));
         assert_eq!(text_to_double("1e400"), (f64::MAX, Whole));
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn others() {
+    fn other_types_become_the_nearest_integer_in_range() {
         let zone = TimeZone::UTC;
         let integer = |value: Value| to_integer(&value, &zone).unwrap().0;
         assert_eq!(integer(Value::Double(2.5)), Value::Int(2));

@@ -81,7 +81,7 @@ fn arithmetic_as_mariadb() {
 }
 
 #[test]
-fn rounds() {
+fn numbers_round_by_each_mode() {
     use Rounding::*;
     for (number, scale, rounding, result) in [
         ("2.5", 0, HalfUp, "3"),

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn known_errors() {
+    fn errors_have_mariadbs_numbers_and_sqlstates() {
         for (code, number, sqlstate) in [
             (ER_DUP_ENTRY, 1062, "23000"),
             (ER_PARSE_ERROR, 1064, "42000"),
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn fills_places() {
+    fn a_message_has_its_arguments_in_place() {
         assert_eq!(
             ER_DUP_ENTRY_WITH_KEY_NAME.message(&[&"1", &"PRIMARY"]),
             "Duplicate entry '1' for key 'PRIMARY'"

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn weekdays() {
+    fn weekday_day_of_year_and_last_day_follow_the_calendar() {
         assert_eq!(weekday(Date::new(2024, 1, 1)), 0);
         assert_eq!(weekday(Date::new(2024, 1, 7)), 6);
         assert_eq!(day_of_year(Date::new(2024, 12, 31)), 366);

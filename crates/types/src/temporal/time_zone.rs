@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn offsets() {
+    fn offsets_within_mariadbs_limits_are_time_zones() {
         assert_eq!(TimeZone::parse("+1:00").unwrap().name(), "+01:00");
         assert_eq!(
             TimeZone::parse("-03:30").unwrap().to_local(0),

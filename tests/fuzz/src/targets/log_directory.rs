@@ -1,8 +1,9 @@
-//! Any bytes as the tail of a log's last file: opening the log rejects or accepts them, and what it accepts
-//! can be read. Lengths and checksums of the events are repaired first: otherwise only the first bad event
-//! would be reached.
+//! Any bytes as the tail of a log's last file: opening the log rejects or accepts them, and what it accepts can be
+//! read. Positions, checksums and impossible lengths of the events are repaired first: otherwise only the first bad
+//! event would be reached.
 
 use super::Target;
+use crate::sample_log;
 use paceline_binlog::event::{EventHeader, HEADER_LENGTH, set_end_position};
 use paceline_binlog::log::{LogConfig, LogFile, OpenRequest, PurgeTarget};
 use paceline_binlog::{GtidPosition, Log};
@@ -13,12 +14,28 @@ use std::sync::Arc;
 
 pub(super) const TARGET: Target = Target {
     name: "open_log",
-    run,
+    run: |bytes| {
+        open_with(bytes);
+    },
     samples,
     words: &[],
 };
 
-fn run(bytes: &[u8]) {
+/// Shortest event: header and checksum.
+const EVENT_LENGTH_MIN: usize = HEADER_LENGTH + 4;
+/// Number of events of a sample.
+const SAMPLE_EVENTS: usize = 8;
+
+/// What came of a damaged tail.
+#[derive(Debug, PartialEq, Eq)]
+enum Opened {
+    /// The log was refused, or the whole tail cut off.
+    WithoutTail,
+    /// The log has event groups of the tail.
+    WithTail,
+}
+
+fn open_with(tail: &[u8]) -> Opened {
     let disk = SimulatedDisk::new();
     let config = LogConfig {
         prepare_step: 8192,
@@ -29,24 +46,11 @@ fn run(bytes: &[u8]) {
     drop(log);
     disk.damage(Path::new("/log/bin.000001"), |content| {
         content.truncate(end);
-        let mut rest = bytes.to_vec();
-        let mut at = 0;
-        while let Some(header) = rest.get(at..).and_then(EventHeader::decode) {
-            let length = (header.length as usize % 512)
-                .max(HEADER_LENGTH + 4)
-                .min(rest.len() - at);
-            if length < HEADER_LENGTH + 4 {
-                break;
-            }
-            rest[at + 9..at + 13].copy_from_slice(&(length as u32).to_le_bytes());
-            set_end_position(&mut rest[at..at + length], (end + at + length) as u32);
-            at += length;
-        }
-        content.extend(rest);
+        content.extend(repaired(tail, end));
         content.resize(content.len() + 100, 0);
     });
     let Ok((log, _)) = Log::open(Arc::new(disk), config, OpenRequest::new(0)) else {
-        return;
+        return Opened::WithoutTail;
     };
     let mut reader = log.reader(LogPosition::ZERO, log.written()).unwrap();
     let mut last = None;
@@ -62,28 +66,60 @@ fn run(bytes: &[u8]) {
     log.rotate(0).unwrap();
     log.purge(&PurgeTarget::File("bin.000002".into()), &|_: &LogFile| None)
         .unwrap();
+    match last {
+        Some(_) => Opened::WithTail,
+        None => Opened::WithoutTail,
+    }
 }
 
+/// Returns the events with the positions that they have after `start`, and with matching checksums.
+fn repaired(tail: &[u8], start: usize) -> Vec<u8> {
+    let mut tail = tail.to_vec();
+    let mut at = 0;
+    while let Some(header) = tail.get(at..).and_then(EventHeader::decode) {
+        let rest = tail.len() - at;
+        let length = match header.length as usize {
+            length if (EVENT_LENGTH_MIN..=rest).contains(&length) => length,
+            length => (length % 512).max(EVENT_LENGTH_MIN).min(rest),
+        };
+        if length < EVENT_LENGTH_MIN {
+            break;
+        }
+        tail[at + 9..at + 13].copy_from_slice(&(length as u32).to_le_bytes());
+        set_end_position(&mut tail[at..at + length], (start + at + length) as u32);
+        at += length;
+    }
+    tail
+}
+
+/// Returns runs of a real log's events: one that begins at each event.
 fn samples() -> Vec<Vec<u8>> {
-    let event = |event_type: u8, body: &[u8]| {
-        let mut event = vec![0; 19];
-        event[4] = event_type;
-        event[5] = 1;
-        event[9..13].copy_from_slice(&(23 + body.len() as u32).to_le_bytes());
-        event.extend_from_slice(body);
-        event.extend_from_slice(&[0; 4]);
-        event
-    };
-    let gtid = [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0];
-    let xid = [5, 0, 0, 0, 0, 0, 0, 0];
-    vec![
-        [event(162, &gtid), event(16, &xid)].concat(),
-        [
-            event(162, &gtid),
-            event(2, b"\0\0\0\0\0\0\0\0\0\0\0\0\0BEGIN"),
-            event(16, &xid),
-        ]
-        .concat(),
-        event(161, &[5, 0, 0, 0, b'b', b'i', b'n']),
-    ]
+    let events = sample_log::events();
+    (0..events.len())
+        .map(|first| {
+            events[first..]
+                .iter()
+                .take(SAMPLE_EVENTS)
+                .flatten()
+                .copied()
+                .collect()
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ensures that the target sees both outcomes.
+    #[test]
+    fn whole_groups_are_accepted_and_halves_cut() {
+        let samples = samples();
+        let accepted = samples
+            .iter()
+            .filter(|sample| open_with(sample) == Opened::WithTail)
+            .count();
+        assert!(accepted > 10, "{accepted} of {}", samples.len());
+        assert!(accepted < samples.len(), "{accepted} of {}", samples.len());
+    }
 }

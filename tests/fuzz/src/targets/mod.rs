@@ -33,3 +33,24 @@ pub const TARGETS: &[Target] = &[
 pub fn target(name: &str) -> Option<&'static Target> {
     TARGETS.iter().find(|target| target.name == name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mutation::Mutator;
+
+    /// Number of changed inputs for each target: the fuzz step of `make test` tries more.
+    const INPUTS: usize = 20_000;
+
+    #[test]
+    fn samples_and_their_changes_cause_no_panic() {
+        for target in TARGETS {
+            let samples = (target.samples)();
+            samples.iter().for_each(|sample| (target.run)(sample));
+            let mut mutator = Mutator::new(&samples, target.words, 20_260);
+            for _ in 0..INPUTS {
+                (target.run)(&mutator.next_input());
+            }
+        }
+    }
+}

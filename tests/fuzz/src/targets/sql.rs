@@ -1,6 +1,7 @@
 //! SQL text of a client: parsing ends in a tree or an error. The first byte selects the SQL mode.
 
 use super::Target;
+use paceline_golden_script::Script;
 use paceline_syntax::ast::SelectItem;
 use paceline_syntax::ast::visit::{for_each_expr, for_each_table};
 use paceline_syntax::{
@@ -95,10 +96,9 @@ fn run(input: &[u8]) {
 }
 
 fn samples() -> Vec<Vec<u8>> {
-    let accepted = include_str!("../../../../crates/syntax/tests/parse/accepted.sql");
-    let mut samples = Vec::new();
-    for line in accepted.lines() {
-        samples.push([b"\0", line.as_bytes()].concat());
-    }
-    samples
+    let accepted = Script::parse(include_str!("../../../../crates/syntax/testscripts/accepted"));
+    let statements = accepted.statements();
+    statements
+        .map(|statement| [b"\0", statement.as_bytes()].concat())
+        .collect()
 }

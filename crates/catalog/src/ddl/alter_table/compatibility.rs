@@ -5,9 +5,8 @@ use paceline_types::DataType;
 use crate::ddl::column_type::key_bytes;
 use crate::ddl::normal_form::quote_identifier;
 use crate::error::Result;
-use crate::{
-    CheckConstraint, ColumnDefault, ColumnDefinition, TableDefinition, TableDescription, same_name, schema_of,
-};
+use crate::table::schema_of;
+use crate::{CheckConstraint, ColumnDefault, ColumnDefinition, TableDefinition, TableDescription, same_name};
 use paceline_syntax::definition::AlterAction;
 
 /// Returns old and new names of the renamed columns, except for changes of case.

@@ -9,7 +9,7 @@ use super::Alteration;
 use super::compatibility::renamed_columns;
 use crate::ddl::foreign_key::{Alter, check_dependents};
 use crate::ddl::plan::Planner;
-use crate::ddl::table_build::{BuildKind, TableBuild, TestedKey, TestedRows};
+use crate::ddl::table_build::{BuildKind, Misfits, TableBuild, TestedKey, TestedRows};
 use crate::error::{Error, Result};
 use crate::{ForeignKey, TableDefinition, TableDescription, same_name};
 use paceline_syntax::definition::AlterAction;
@@ -121,6 +121,7 @@ impl Planner<'_> {
             kind: BuildKind::Indexes(Vec::new()),
             tested: TestedRows::None,
             tested_keys: Vec::new(),
+            misfits: Misfits::Refused,
         });
         build.tested_keys = tested;
         Ok(())

@@ -40,6 +40,7 @@ use crate::ddl::index::DraftIndex;
 use crate::ddl::normal_form::normal_form;
 use crate::ddl::plan::Planner;
 use crate::ddl::table::check_table_name;
+use crate::ddl::table_build::Misfits;
 use crate::ddl::table_options::OptionStatement;
 use crate::error::{Error, Result};
 use crate::{
@@ -83,6 +84,8 @@ struct Alteration {
     /// `FORCE`, or an explicit engine: the table is rebuilt in any case.
     force_rebuild: bool,
     algorithm: Option<String>,
+    /// `IGNORE`.
+    misfits: Misfits,
 }
 
 impl Planner<'_> {
@@ -98,9 +101,6 @@ impl Planner<'_> {
         let old = self.table(&alter.table)?;
         if old.is_temporary() {
             self.make_temporary()?;
-        }
-        if alter.ignore {
-            return Err(Error::unsupported("ALTER IGNORE TABLE"));
         }
         let actions = self.effective_actions(alter, &old)?;
         let renames = renames(&old, &actions);
@@ -119,6 +119,10 @@ impl Planner<'_> {
             forget_auto_increment: false,
             force_rebuild: false,
             algorithm: None,
+            misfits: match alter.ignore {
+                true => Misfits::Adjusted,
+                false => Misfits::Refused,
+            },
             old,
         };
         self.alter_options(&mut alteration, &actions)?;

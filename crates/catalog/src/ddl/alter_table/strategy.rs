@@ -10,9 +10,10 @@ use super::compatibility::{clustered_stays, stored_alike};
 use crate::ddl::create_table::Occasion;
 use crate::ddl::foreign_key::{KeyStatement, malformed};
 use crate::ddl::plan::Planner;
-use crate::ddl::table_build::{BuildKind, ColumnSource, TableBuild, TestedRows};
-use crate::error::Result;
-use crate::{CatalogChange, TableDefinition, TableDescription};
+use crate::ddl::table_build::{BuildKind, ColumnSource, Misfits, TableBuild, TestedRows};
+use crate::error::{Error, Result};
+use crate::{CatalogChange, IndexDefinition, IndexKind, TableDefinition, TableDescription};
+use paceline_types::error_code::ER_ALTER_OPERATION_NOT_SUPPORTED_REASON;
 
 impl Planner<'_> {
     /// Chooses the way and plans it.
@@ -29,6 +30,7 @@ impl Planner<'_> {
             new_checks,
             keys,
             new_keys,
+            misfits,
             ..
         } = alteration;
         let sources: Vec<Option<usize>> = columns.iter().map(|draft| draft.source).collect();
@@ -53,7 +55,12 @@ impl Planner<'_> {
         let engine_changes = description.engine != old.engine;
         // MariaDB copies a temporary table for any change.
         let copies = old.is_temporary() && !only_rename;
+        let known = |id: u32| old.indexes().iter().any(|index| index.id == id);
+        let is_unique = |index: &IndexDefinition| index.kind != IndexKind::Plain;
+        let has_new_unique = { description.indexes.iter() }.any(|index| is_unique(index) && !known(index.id));
+        let may_drop_rows = misfits == Misfits::Adjusted && has_new_unique;
         let rows_stay = !alteration.force_rebuild
+            && !may_drop_rows
             && !copies
             && !engine_changes
             && sources.len() == old.columns().len()
@@ -64,6 +71,14 @@ impl Planner<'_> {
         let default = self.session.settings.alter_algorithm.as_str();
         let asked = alteration.algorithm.as_deref().filter(|word| *word != "DEFAULT");
         let word = asked.unwrap_or(default);
+        if may_drop_rows && !matches!(word, "DEFAULT" | "COPY") {
+            let reason =
+                "Creating unique indexes with IGNORE requires COPY algorithm to remove duplicate rows";
+            return Err(Error::new(
+                ER_ALTER_OPERATION_NOT_SUPPORTED_REASON,
+                &[&format!("ALGORITHM={word}"), &reason, &"ALGORITHM=COPY"],
+            ));
+        }
         if word != "DEFAULT" {
             let change = Change {
                 old: &old,
@@ -80,6 +95,9 @@ impl Planner<'_> {
             self.change_indexes(&old, &description, new_checks);
         } else {
             self.rebuild(&old, &mut description, &sources, new_checks)?;
+        }
+        if !rows_stay && let Some(build) = &mut self.plan.build {
+            build.misfits = misfits;
         }
         let (database, name) = match rename {
             Some(target) if target != (old.database().to_owned(), old.name().to_owned()) => target,
@@ -133,6 +151,7 @@ impl Planner<'_> {
                     false => TestedRows::None,
                 },
                 tested_keys: Vec::new(),
+                misfits: Misfits::Refused,
             });
         }
     }
@@ -182,6 +201,7 @@ impl Planner<'_> {
             kind: BuildKind::Rebuild(columns),
             tested,
             tested_keys: Vec::new(),
+            misfits: Misfits::Refused,
         });
         Ok(())
     }

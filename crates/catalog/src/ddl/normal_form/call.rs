@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::precedence::{COMPARISON, INTERVAL, MULTIPLY};
 use super::writer::Writer;
 use crate::error::{Error, Result};
 use paceline_syntax::ast::{Arguments, CastType, Expr, FunctionCall, TrimSide};
@@ -74,7 +75,7 @@ impl Writer<'_> {
             ("length", _) => "octet_length",
             ("character_length", _) => "char_length",
             ("isnull", 1) => {
-                self.expr(&arguments[0], 6)?;
+                self.expr(&arguments[0], COMPARISON)?;
                 self.out.push_str(" is null");
                 return Ok(());
             }
@@ -87,9 +88,9 @@ impl Writer<'_> {
             ("date_add" | "adddate", 2) => return self.interval_sum(&arguments[0], '+', &arguments[1]),
             ("date_sub" | "subdate", 2) => return self.interval_sum(&arguments[0], '-', &arguments[1]),
             ("mod", 2) => {
-                self.expr(&arguments[0], 11)?;
+                self.expr(&arguments[0], MULTIPLY)?;
                 self.out.push_str(" MOD ");
-                return self.expr(&arguments[1], 12);
+                return self.expr(&arguments[1], MULTIPLY + 1);
             }
             (other, _) => other,
         };
@@ -102,10 +103,10 @@ impl Writer<'_> {
 
     /// Writes `DATE_ADD(a, INTERVAL 1 DAY)` and `ADDDATE(a, 1)` as a sum.
     fn interval_sum(&mut self, date: &Expr, sign: char, interval: &Expr) -> Result<()> {
-        self.expr(date, 10)?;
+        self.expr(date, INTERVAL)?;
         let _ = write!(self.out, " {sign} ");
         if matches!(interval, Expr::Interval(_)) {
-            return self.expr(interval, 11);
+            return self.expr(interval, INTERVAL + 1);
         }
         self.out.push_str("interval ");
         self.expr(interval, 0)?;

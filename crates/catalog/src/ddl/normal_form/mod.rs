@@ -20,6 +20,7 @@ use paceline_syntax::ast::Expr;
 pub use quote::{quote_identifier, quote_text};
 
 pub(super) use condition::{condition_step, truth};
+pub(super) use precedence::IN;
 pub(super) use writer::{ViewStyle, Writer, operator};
 
 /// Clause name for a generated column's expression in error messages.

@@ -86,21 +86,23 @@ impl Writer<'_> {
                 self.expr(right, if flat { own } else { own + 1 })
             }
             Expr::Unary { op, operand } => {
-                let (symbol, least) = match op {
-                    UnaryOp::Not => ("!", 16),
-                    UnaryOp::Minus => ("-", own),
-                    UnaryOp::BitNot => ("~", own),
-                    UnaryOp::Plus => ("", own),
-                };
-                self.out.push_str(symbol);
-                self.expr(operand, least)
+                self.out.push_str(match op {
+                    UnaryOp::Minus if is_minus_void(operand) => {
+                        return self.expr(without_minus(operand), own);
+                    }
+                    UnaryOp::Minus => "-",
+                    UnaryOp::Not => "!",
+                    UnaryOp::BitNot => "~",
+                    UnaryOp::Plus => "",
+                });
+                self.expr(operand, own)
             }
             Expr::Is {
                 operand,
                 test,
                 negated,
             } => {
-                self.expr(operand, 6)?;
+                self.expr(operand, own)?;
                 self.out.push_str(if *negated { " is not " } else { " is " });
                 self.out.push_str(match test {
                     TruthTest::Null => "null",
@@ -118,16 +120,16 @@ impl Writer<'_> {
                 self.expr(operand, own + 1)?;
                 self.out
                     .push_str(if *negated { " not between " } else { " between " });
-                self.expr(low, own + 1)?;
+                self.expr(low, own)?;
                 self.out.push_str(" and ");
-                self.expr(high, own + 1)
+                self.expr(high, own)
             }
             Expr::InList {
                 operand,
                 list,
                 negated,
             } => {
-                self.expr(operand, own + 1)?;
+                self.expr(operand, own)?;
                 self.out.push_str(if *negated { " not in (" } else { " in (" });
                 self.list(list)?;
                 self.out.push(')');
@@ -139,7 +141,7 @@ impl Writer<'_> {
                 escape,
                 negated,
             } => {
-                self.expr(text, own + 1)?;
+                self.expr(text, own)?;
                 // Two spaces, as in MariaDB.
                 self.out.push_str(if *negated { "  not like " } else { " like " });
                 self.expr(pattern, own + 1)?;
@@ -154,7 +156,7 @@ impl Writer<'_> {
                 pattern,
                 negated,
             } => {
-                self.expr(text, own + 1)?;
+                self.expr(text, own)?;
                 self.out
                     .push_str(if *negated { " not regexp " } else { " regexp " });
                 self.expr(pattern, own + 1)
@@ -277,6 +279,28 @@ impl Writer<'_> {
             self.expr(expr, 0)?;
         }
         Ok(())
+    }
+}
+
+/// Returns whether a minus before an operand changes nothing: MariaDB negates numbers when it reads them, and zero has
+/// no sign.
+fn is_minus_void(operand: &Expr) -> bool {
+    match operand.without_parentheses() {
+        Expr::Literal(Literal::Number(digits)) => digits.bytes().all(|byte| matches!(byte, b'0' | b'.')),
+        // Two signs.
+        Expr::Unary {
+            op: UnaryOp::Minus,
+            operand,
+        } => matches!(operand.without_parentheses(), Expr::Literal(Literal::Number(_))),
+        _ => false,
+    }
+}
+
+/// The number in an operand whose minus is void.
+fn without_minus(operand: &Expr) -> &Expr {
+    match operand.without_parentheses() {
+        Expr::Unary { operand, .. } => operand.without_parentheses(),
+        number => number,
     }
 }
 

@@ -12,6 +12,7 @@
 mod numbers;
 mod rows;
 mod sink;
+mod taken_keys;
 
 pub(super) use rows::assign;
 
@@ -22,15 +23,17 @@ use paceline_storage::{
     BuildId, Direction, IndexId, KeyRange, Storage, StorageSnapshot, TableSchema, WriteSet,
 };
 use paceline_types::error_code::*;
-use paceline_types::{TimeZone, Value, ValueRef};
+use paceline_types::{SqlMode, TimeZone, Value, ValueRef};
 
 use self::rows::Rows;
 use self::sink::Sink;
+use self::taken_keys::TakenKeys;
 use crate::error::{Error, Result};
 use crate::foreign_key::{constraint_text, serving_index};
+use crate::table::schema_of;
 use crate::{
     ColumnDefault, ColumnDefinition, ForeignKey, GeneratedStorage, IndexPart, TableDefinition,
-    TableDescription, TableEngine, duplicate_entry, same_name, schema_of,
+    TableDescription, TableEngine, duplicate_entry, same_name,
 };
 use paceline_expression::session::SessionContext;
 
@@ -47,6 +50,19 @@ pub struct TableBuild {
     pub tested: TestedRows,
     /// New foreign keys whose parents all rows must have.
     pub tested_keys: Vec<TestedKey>,
+    /// What happens with rows that the new table cannot hold.
+    pub misfits: Misfits,
+}
+
+/// What happens with rows that the new table cannot hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Misfits {
+    /// The statement fails.
+    #[default]
+    Refused,
+    /// ALTER IGNORE TABLE: values become what the columns can hold, with a warning; of rows with the same unique key
+    /// the first stays.
+    Adjusted,
 }
 
 /// A new foreign key that existing rows must satisfy.
@@ -147,6 +163,8 @@ pub struct BuildSummary {
     pub build: Option<BuildId>,
     /// Number of rows read.
     pub rows: u64,
+    /// Rows left out, as another one has their unique key.
+    pub duplicates: u64,
     /// Whether MariaDB would have copied the rows.
     pub copied: bool,
 }
@@ -166,17 +184,42 @@ impl TableBuild {
         session: &mut SessionContext,
         writes: &mut WriteSet,
     ) -> Result<BuildSummary> {
+        let sql_mode = session.settings.sql_mode;
+        if self.misfits == Misfits::Adjusted {
+            let strict = SqlMode::STRICT_TRANS_TABLES.with(SqlMode::STRICT_ALL_TABLES);
+            session.settings.sql_mode = sql_mode.without(strict);
+        }
+        let built = self.build_rows(id, snapshot, storage, session, writes);
+        session.settings.sql_mode = sql_mode;
+        built
+    }
+
+    fn build_rows(
+        &self,
+        id: BuildId,
+        snapshot: &StorageSnapshot,
+        storage: &Storage,
+        session: &mut SessionContext,
+        writes: &mut WriteSet,
+    ) -> Result<BuildSummary> {
         let schema = schema_of(&self.target)?;
         let in_memory = self.target.engine == TableEngine::Memory || self.target.temporary;
         let mut rows = Rows::new(self, snapshot, session)?;
         let copied = self.is_copied();
-        let mut count = 0;
+        let (mut count, mut duplicates) = (0, 0);
+        let mut taken = (self.misfits == Misfits::Adjusted).then(|| TakenKeys::new(session));
         let mut build = None;
         let mut sink: Option<Sink> = None;
         while let Some(row) = rows.next(session)? {
             count += 1;
             if count % 1024 == 0 {
                 session.services.functions.check_interrupt(session)?;
+            }
+            if let Some(taken) = &mut taken
+                && !taken.take(&schema, &row)?
+            {
+                duplicates += 1;
+                continue;
             }
             let sink = match &mut sink {
                 Some(sink) => sink,
@@ -205,13 +248,17 @@ impl TableBuild {
         Ok(BuildSummary {
             build,
             rows: count,
+            duplicates,
             copied,
         })
     }
 
     /// Returns whether MariaDB copies the rows and reports their number.
     fn is_copied(&self) -> bool {
-        self.tested == TestedRows::All || !self.tested_keys.is_empty() || self.converts_rows()
+        self.misfits == Misfits::Adjusted
+            || self.tested == TestedRows::All
+            || !self.tested_keys.is_empty()
+            || self.converts_rows()
     }
 
     /// Returns whether values or the engine change.
@@ -303,8 +350,11 @@ impl TableBuild {
 }
 
 /// Returns `Records: 3  Duplicates: 0  Warnings: 0`.
-pub fn alter_info(rows: u64, warnings: u64) -> String {
+pub fn alter_info(rows: u64, duplicates: u64, warnings: u64) -> String {
     let mut out = String::new();
-    let _ = write!(out, "Records: {rows}  Duplicates: 0  Warnings: {warnings}");
+    let _ = write!(
+        out,
+        "Records: {rows}  Duplicates: {duplicates}  Warnings: {warnings}"
+    );
     out
 }

@@ -6,7 +6,8 @@
 
 use paceline_types::Value;
 
-use crate::{aligned, counted, is_numbered};
+use crate::auto_increment::aligned;
+use crate::{counted, is_numbered};
 use paceline_expression::session::Settings;
 
 /// Assigns AUTO_INCREMENT values.
@@ -58,7 +59,7 @@ impl Numbers {
 
     /// Returns the value that replaces `value` in a row, or `None` if `value` stays. Then later rows get
     /// higher ones.
-    pub fn instead_of(&mut self, value: &Value, settings: &Settings) -> Option<u64> {
+    pub(crate) fn instead_of(&mut self, value: &Value, settings: &Settings) -> Option<u64> {
         if is_numbered(value, settings.sql_mode) {
             return Some(self.take());
         }

@@ -10,7 +10,8 @@ use super::{BuildKind, ColumnSource, TableBuild, TestedRows};
 use crate::ddl::default_value::{implicit_default, local_time};
 use crate::ddl::row_expression::RowExpressions;
 use crate::error::{Error, Result};
-use crate::{ColumnDefinition, TableDescription, schema_of};
+use crate::table::schema_of;
+use crate::{ColumnDefinition, TableDescription};
 use paceline_expression::session::SessionContext;
 
 /// A converted row.

@@ -110,9 +110,11 @@ impl Planner<'_> {
             omitted_database: None,
             introducers: true,
         };
-        let text = text::query_text(&query, style)?;
+        let enclosure = text::Enclosure::of_text(&view.select_text);
+        let text = text::query_text(&query, enclosure, style)?;
         let shown = text::query_text(
             &query,
+            enclosure,
             ViewStyle {
                 introducers: false,
                 ..style
@@ -277,7 +279,8 @@ pub fn show_create_view(
         omitted_database,
         introducers: true,
     };
-    text.push_str(&text::query_text(view.parsed(), style)?);
+    let enclosure = text::Enclosure::of_text(&view.description().query);
+    text.push_str(&text::query_text(view.parsed(), enclosure, style)?);
     text.push_str(match view.check {
         ViewCheck::None => "",
         ViewCheck::Local => " WITH LOCAL CHECK OPTION",

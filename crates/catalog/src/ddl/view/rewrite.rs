@@ -6,7 +6,7 @@ use paceline_types::Collation;
 use super::super::normal_form;
 use paceline_syntax::ast::{
     Arguments, BinaryOp, CastType, Expr, FunctionCall, Interval, IntervalUnit, ItemName, Limit, Quantifier,
-    Query, QueryBody, SelectItem, TruthTest, UnaryOp,
+    Query, QueryBody, SelectItem, Ties, TruthTest, UnaryOp,
 };
 
 /// Returns the form of a whole condition: a bare column is compared with 0.
@@ -30,6 +30,7 @@ pub(super) fn select_one(query: &mut Query) {
         query.limit = Some(Limit {
             offset: None,
             count: Some(Expr::number("1")),
+            ties: Ties::Cut,
         });
     }
 }

@@ -6,12 +6,12 @@
 
 use std::fmt::Write;
 
-use super::super::normal_form::{ViewStyle, Writer, operator, quote_identifier};
+use super::super::normal_form::{IN, ViewStyle, Writer, operator, quote_identifier};
 use crate::error::{Error, Result};
 use paceline_syntax::ast::{
     Arguments, ColumnName, Expr, FrameBound, FrameUnits, FunctionCall, HintKind, HintScope, IndexHint,
     JoinConstraint, JoinKind, JoinedTables, Limit, LockStrength, OrderItem, Over, Quantifier, Query,
-    QueryBody, Select, SelectItem, SetOperator, SortOrder, TableFactor,
+    QueryBody, Select, SelectItem, SetOperator, SortOrder, TableFactor, Ties,
 };
 
 /// Names of a select list that are written.
@@ -22,11 +22,50 @@ enum Names {
     Given,
 }
 
+/// Whether the whole of a query stands in parentheses: MariaDB keeps them, the syntax tree does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Enclosure {
+    /// No.
+    Bare,
+    /// Yes.
+    Parentheses,
+}
+
+impl Enclosure {
+    /// Returns what stands around a query's text.
+    pub fn of_text(text: &str) -> Self {
+        let text = text.trim();
+        if !text.starts_with('(') {
+            return Enclosure::Bare;
+        }
+        let (mut depth, mut quote) = (0, None);
+        for (at, byte) in text.bytes().enumerate() {
+            match (quote, byte) {
+                (Some(open), byte) if byte == open => quote = None,
+                (Some(_), _) => {}
+                (None, b'\'' | b'"' | b'`') => quote = Some(byte),
+                (None, b'(') => depth += 1,
+                (None, b')') => {
+                    depth -= 1;
+                    if depth == 0 {
+                        return match at + 1 == text.len() {
+                            true => Enclosure::Parentheses,
+                            false => Enclosure::Bare,
+                        };
+                    }
+                }
+                (None, _) => {}
+            }
+        }
+        Enclosure::Bare
+    }
+}
+
 /// Returns the text of a resolved query.
 ///
 /// # Errors
 /// 1235 for expressions that cannot be written.
-pub(super) fn query_text(query: &Query, style: ViewStyle<'_>) -> Result<String> {
+pub(super) fn query_text(query: &Query, enclosure: Enclosure, style: ViewStyle<'_>) -> Result<String> {
     let mut out = String::new();
     Writer {
         out: &mut out,
@@ -35,7 +74,11 @@ pub(super) fn query_text(query: &Query, style: ViewStyle<'_>) -> Result<String> 
         view: Some(style),
     }
     .query(query, Names::All)?;
-    Ok(out)
+    // MariaDB keeps the parentheses around one SELECT.
+    Ok(match (enclosure, &query.body) {
+        (Enclosure::Parentheses, QueryBody::Select(_)) => format!("({out})"),
+        _ => out,
+    })
 }
 
 impl Writer<'_> {
@@ -88,6 +131,14 @@ impl Writer<'_> {
                 writer.out.push_str(" as (");
                 writer.query(&table.query, Names::All)?;
                 writer.out.push(')');
+                if !table.cycle.is_empty() {
+                    writer.out.push_str(" CYCLE ");
+                    writer.separated(&table.cycle, |writer, column| {
+                        quote_identifier(column, writer.out);
+                        Ok(())
+                    })?;
+                    writer.out.push_str(" RESTRICT ");
+                }
                 Ok(())
             })?;
         }
@@ -119,6 +170,19 @@ impl Writer<'_> {
     }
 
     fn limit(&mut self, limit: &Limit) -> Result<()> {
+        if limit.ties == Ties::Kept {
+            if let Some(offset) = &limit.offset {
+                self.out.push_str(" offset ");
+                self.expr(offset, 0)?;
+                self.out.push_str(" rows ");
+            }
+            if let Some(count) = &limit.count {
+                self.out.push_str(" fetch first ");
+                self.expr(count, 0)?;
+                self.out.push_str(" rows with ties");
+            }
+            return Ok(());
+        }
         self.out.push_str(" limit ");
         if let Some(offset) = &limit.offset {
             self.expr(offset, 0)?;
@@ -324,7 +388,7 @@ impl Writer<'_> {
             Expr::InSubquery {
                 operand, subquery, ..
             } => {
-                self.expr(operand, 7)?;
+                self.expr(operand, IN)?;
                 self.out.push_str(" in ");
                 self.parenthesized_query(subquery)
             }
@@ -334,7 +398,7 @@ impl Writer<'_> {
                 quantifier,
                 subquery,
             } => {
-                self.expr(left, 7)?;
+                self.expr(left, IN + 1)?;
                 let word = match quantifier {
                     Quantifier::Any => "any",
                     Quantifier::All => "all",

@@ -10,15 +10,15 @@ use paceline_types::error_code::{
 };
 use paceline_types::{Collation, DataType, Value};
 
-use super::arguments::{Args, BindCall, some};
 use super::string::{overflows, too_long};
-use super::{Function, MANY, pure};
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::errors;
 use crate::eval::convert;
 use crate::expr_type::{Class, ExprType, Repertoire, TypeNote};
+use crate::functions::arguments::some;
 use crate::session::Level;
+use crate::tree::{Args, BindCall, Function, MANY, pure};
 
 /// A parsed document, which owns its parts.
 type Node = paceline_json::Node<'static>;

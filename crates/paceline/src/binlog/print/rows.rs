@@ -161,7 +161,7 @@ impl Printer<'_> {
         let Some(Some(table)) = self.tables.get(&rows.table_id) else {
             return match rows.rows.is_empty() {
                 true => Ok(()),
-                false => Err(problem("rows of a table that no table map names".into())),
+                false => Err(problem("rows of a table without a table map".into())),
             };
         };
         let bytes = match rows.compression {

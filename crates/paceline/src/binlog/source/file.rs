@@ -187,14 +187,16 @@ impl EventFile {
             // Preallocated space. It is removed before a file is marked as closed.
             return Ok(match self.in_use {
                 true => ReadResult::End,
-                false => ReadResult::Torn("there are zeros where an event should begin"),
+                false => ReadResult::Torn("there are zeros where an event should start"),
             });
         }
         let Some(decoded) = EventHeader::decode(&header).filter(|_| got == HEADER_LENGTH) else {
             return Ok(ReadResult::Torn("the file ends in an event's header"));
         };
         if decoded.length < HEADER_LENGTH as u32 || decoded.length > EVENT_LENGTH_MAX {
-            return Ok(ReadResult::Torn("the length in its header is none of an event"));
+            return Ok(ReadResult::Torn(
+                "the length in its header is not that of an event",
+            ));
         }
         self.buffer.clear();
         self.buffer.extend_from_slice(&header);

@@ -125,7 +125,7 @@ impl RemoteLog {
         let offset = u32::try_from(self.offset).map_err(|_| Error::Option {
             option: "--start-position",
             value: self.offset.to_string(),
-            problem: "is more than a server can be asked for: an offset below 4 GiB",
+            problem: "is too large: the offset in a server's file must be below 4 GiB",
         })?;
         let (mut flags, mut server_id) = (DUMP_NON_BLOCK, 0);
         if let Extent::StopNever(id) = start.extent {
@@ -168,7 +168,7 @@ impl RemoteLog {
             self.buffer.drain(..1);
             let header = EventHeader::decode(&self.buffer)
                 .filter(|header| header.length as usize == self.buffer.len())
-                .ok_or_else(|| self.damage("it is no event"))?;
+                .ok_or_else(|| self.damage("it is not an event"))?;
             if header.event_type != EventType::HEARTBEAT {
                 return Ok(Some(header));
             }
@@ -189,7 +189,7 @@ impl RemoteLog {
         let event = self.event(self.offset)?;
         match event.decode().map_err(|error| self.damage(error))? {
             Event::Rotate(rotate) => Ok(rotate.file_name.to_vec()),
-            _ => Err(self.damage("it is no Rotate event")),
+            _ => Err(self.damage("it is not a Rotate event")),
         }
     }
 

@@ -205,14 +205,6 @@ impl Sorter {
         })
     }
 
-    /// Passes the rows to `visit` in order, until it breaks.
-    ///
-    /// # Errors
-    /// 1038 if the temporary file cannot be read; the errors of `visit`.
-    pub fn finish(self, visit: &mut dyn FnMut(Vec<Value>) -> Result<ControlFlow<()>>) -> Result<()> {
-        self.finish_keyed(&mut |_, row| visit(row))
-    }
-
     /// Passes the rows with their keys to `visit` in order, until it breaks.
     ///
     /// # Errors
@@ -335,7 +327,7 @@ mod tests {
         }
         let mut result = Vec::new();
         sorter
-            .finish(&mut |row| {
+            .finish_keyed(&mut |_, row| {
                 match row[..] {
                     [Value::Int(number)] => result.push(number),
                     _ => panic!("another row came back"),

@@ -19,7 +19,7 @@ use std::ops::ControlFlow;
 
 use paceline_types::Value;
 
-use super::join::join;
+use super::join::{join, join_block};
 use crate::error::{Error, Result};
 use crate::execute::collections::memory::Reservation;
 use crate::execute::collections::sorter::{RUN_BYTES_MIN, Sorter};
@@ -171,7 +171,7 @@ pub(crate) fn aggregate(
         GroupStrategy::Single => {
             let mut group: Option<Group> = None;
             if runnable {
-                let _ = join(exec, plan, &plan.steps, row, &mut |exec, row| {
+                let _ = join_block(exec, plan, row, &mut |exec, row| {
                     if group.is_none() {
                         group = Some(Group::new(exec, aggregation, row, 0));
                     }
@@ -225,7 +225,7 @@ fn ordered(
     let mut key = Vec::new();
     // The joins continue with their row while a finished group is emitted in another one.
     let mut shown = row.to_vec();
-    let flow = join(exec, plan, &plan.steps, row, &mut |exec, row| {
+    let flow = join_block(exec, plan, row, &mut |exec, row| {
         group_key(exec, aggregation, row, &mut key)?;
         match &mut current {
             Some((known, group)) if *known == key => group.add(exec, aggregation, row)?,
@@ -383,7 +383,7 @@ fn hashed(
     };
     let all = aggregation.groups.len();
     let mut key = Vec::new();
-    let _ = join(exec, plan, &plan.steps, row, &mut |exec, row| {
+    let _ = join_block(exec, plan, row, &mut |exec, row| {
         if !aggregation.rollup {
             group_key(exec, aggregation, row, &mut key)?;
             groups.add(exec, aggregation, &key, all, row)?;

@@ -2,13 +2,14 @@
 
 use std::ops::ControlFlow;
 
-use super::limit::{LimitGate, RowLimit};
+use super::limit::{LimitGate, RowLimit, finish_sorted};
 use super::sort_key::append_output_sort_key;
 use crate::error::Result;
 use crate::execute::collections::sorter::Sorter;
 use crate::execute::context::{Consumer, Execution};
 use crate::plan::tree::{Limit, SortItem};
 use paceline_expression::ExprType;
+use paceline_syntax::ast::Ties;
 
 /// Order and limit of the rows of a set operation or of VALUES.
 pub(crate) struct Arrangement<'p> {
@@ -33,11 +34,12 @@ pub(crate) fn arranged(
         limit,
         counts_found_rows,
     } = arrangement;
-    let limit = RowLimit::new(exec, limit)?;
-    if limit.count == 0 && !counts_found_rows {
+    let mut rows = RowLimit::new(exec, limit)?;
+    if rows.count == 0 && !counts_found_rows {
         return Ok(None);
     }
-    let mut gate = LimitGate::new(limit, counts_found_rows);
+    let ties = rows.ties(limit, order);
+    let mut gate = LimitGate::new(rows, counts_found_rows);
     if order.is_empty() {
         produce(exec, &mut |exec, row| {
             if gate.admits() && consumer(exec, row)?.is_break() {
@@ -47,7 +49,8 @@ pub(crate) fn arranged(
         })?;
         return Ok(counts_found_rows.then_some(gate.seen()));
     }
-    let mut sorter = Sorter::new(limit.needed(), exec.state.memory.part());
+    let first = rows.needed().filter(|_| ties == Ties::Cut);
+    let mut sorter = Sorter::new(first, exec.state.memory.part());
     let mut key = Vec::new();
     let mut found = 0;
     produce(exec, &mut |exec, row| {
@@ -57,11 +60,6 @@ pub(crate) fn arranged(
         sorter.push(&key, row.to_vec())?;
         Ok(ControlFlow::Continue(()))
     })?;
-    sorter.finish(&mut |row| {
-        if gate.admits() && consumer(exec, &row)?.is_break() {
-            return Ok(ControlFlow::Break(()));
-        }
-        Ok(gate.flow())
-    })?;
+    finish_sorted(exec, sorter, &mut gate, ties, consumer)?;
     Ok(Some(found))
 }

@@ -5,10 +5,61 @@ use std::ops::ControlFlow;
 use paceline_types::Value;
 
 use super::join_buffer::BufferedTable;
+use super::measure::{measure_access, run_later_steps};
 use super::table_access;
 use crate::error::Result;
 use crate::execute::context::{Execution, Visit};
-use crate::plan::tree::{AccessPath, JoinKind, JoinStep, SelectPlan, StepSource};
+use crate::plan::tree::{AccessPath, JoinKind, JoinStep, SelectPlan, StepSource, TableAccess};
+
+/// Calls `emit` for each row of a block's joins, until it breaks. Counts the rows for `ROWNUM()`.
+pub(crate) fn join_block(
+    exec: &mut Execution<'_, '_>,
+    plan: &SelectPlan,
+    row: &mut [Value],
+    emit: Visit<'_>,
+) -> Result<ControlFlow<()>> {
+    let Some(slot) = plan.row_number else {
+        return join(exec, plan, &plan.steps, row, emit);
+    };
+    let mut number = 1;
+    row[slot] = Value::UInt(number);
+    join(exec, plan, &plan.steps, row, &mut |exec, row| {
+        let flow = emit(exec, row)?;
+        number += 1;
+        row[slot] = Value::UInt(number);
+        Ok(flow)
+    })
+}
+
+/// Calls `visit` for each row of a table, wherever its rows come from. Measures it if the statement is measured.
+fn read_table(
+    exec: &mut Execution<'_, '_>,
+    plan: &SelectPlan,
+    access: &TableAccess,
+    step: &JoinStep,
+    row: &mut [Value],
+    visit: Visit<'_>,
+) -> Result<ControlFlow<()>> {
+    let mut read = |exec: &mut Execution<'_, '_>, visit: Visit<'_>| match &access.path {
+        AccessPath::Hash { keys, source } => {
+            let mut read_source = |exec: &mut Execution<'_, '_>, row: &mut [Value], visit: Visit<'_>| {
+                join(exec, plan, std::slice::from_ref(source), row, visit)
+            };
+            let buffered = BufferedTable {
+                plan,
+                access,
+                step,
+                keys,
+            };
+            buffered.read(exec, row, &mut read_source, visit)
+        }
+        _ => table_access::read(exec, plan, access, step, row, visit),
+    };
+    match exec.state.measurements.is_some() {
+        true => measure_access(exec, access, visit, read),
+        false => read(exec, visit),
+    }
+}
 
 /// Calls `emit` for each row that the steps produce in `row`, until it breaks.
 pub(crate) fn join(
@@ -35,7 +86,12 @@ pub(crate) fn join(
             if held < step.filter.len() && !exec.all_true(&step.filter[held..], row)? {
                 return Ok(ControlFlow::Continue(()));
             }
-            let flow = join(exec, plan, rest, row, emit)?;
+            let flow = match &step.source {
+                StepSource::Table(access) if exec.state.measurements.is_some() => {
+                    run_later_steps(exec, access, |exec| join(exec, plan, rest, row, emit))?
+                }
+                _ => join(exec, plan, rest, row, emit)?,
+            };
             if semi {
                 done = flow.is_break();
                 return Ok(ControlFlow::Break(()));
@@ -43,22 +99,7 @@ pub(crate) fn join(
             Ok(flow)
         };
         match &step.source {
-            StepSource::Table(access) => match &access.path {
-                AccessPath::Hash { keys, source } => {
-                    let mut read_source =
-                        |exec: &mut Execution<'_, '_>, row: &mut [Value], visit: Visit<'_>| {
-                            join(exec, plan, std::slice::from_ref(source), row, visit)
-                        };
-                    let buffered = BufferedTable {
-                        plan,
-                        access,
-                        step,
-                        keys,
-                    };
-                    buffered.read(exec, row, &mut read_source, &mut visit)?
-                }
-                _ => table_access::read(exec, plan, access, step, row, &mut visit)?,
-            },
+            StepSource::Table(access) => read_table(exec, plan, access, step, row, &mut visit)?,
             StepSource::Nest(inner) => join(exec, plan, inner, row, &mut visit)?,
         }
     };

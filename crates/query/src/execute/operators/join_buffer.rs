@@ -84,6 +84,7 @@ impl BufferedTable<'_> {
             let flow = match &locking {
                 Some((reader, strength, wait)) => {
                     if !exec.all_true(self.step.candidate_conditions(), row)? {
+                        exec.note_rejected(self.access);
                         continue;
                     }
                     reader.read_locked(exec, &hashed.key, *strength, *wait, row, visit)?

@@ -6,9 +6,11 @@ use paceline_types::Value;
 use paceline_types::error_code::ER_WRONG_ARGUMENTS;
 
 use crate::error::{Error, Result};
-use crate::execute::context::Execution;
-use crate::plan::tree::Limit;
+use crate::execute::collections::sorter::Sorter;
+use crate::execute::context::{Consumer, Execution};
+use crate::plan::tree::{Limit, SortItem};
 use paceline_expression::Expr;
+use paceline_syntax::ast::Ties;
 
 /// Values of OFFSET and LIMIT.
 #[derive(Debug, Clone, Copy)]
@@ -36,6 +38,15 @@ impl RowLimit {
             .transpose()?
             .unwrap_or(u64::MAX);
         Ok(RowLimit { offset, count })
+    }
+
+    /// Returns what happens with ties. Without an order all rows are: then there is no limit.
+    pub fn ties(&mut self, limit: &Limit, order: &[SortItem]) -> Ties {
+        if limit.ties == Ties::Kept && order.is_empty() && self.count > 0 {
+            self.count = u64::MAX;
+            return Ties::Cut;
+        }
+        limit.ties
     }
 
     /// Returns the number of rows that must be produced.
@@ -100,9 +111,14 @@ impl LimitGate {
         true
     }
 
+    /// Returns whether all rows of the limit have passed.
+    fn is_passed(&self) -> bool {
+        self.passed >= self.limit.count
+    }
+
     /// Returns whether more rows are needed.
     pub fn flow(&self) -> ControlFlow<()> {
-        if self.passed >= self.limit.count && !self.count_all {
+        if self.is_passed() && !self.count_all {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
@@ -113,4 +129,32 @@ impl LimitGate {
     pub fn seen(&self) -> u64 {
         self.seen
     }
+}
+
+/// Passes the sorted rows of the gate's limit to `consumer`. With ties kept also those after it whose sort keys are
+/// that of its last row.
+pub(super) fn finish_sorted(
+    exec: &mut Execution<'_, '_>,
+    sorter: Sorter,
+    gate: &mut LimitGate,
+    ties: Ties,
+    consumer: Consumer<'_>,
+) -> Result<()> {
+    let mut last_key: Option<Vec<u8>> = None;
+    sorter.finish_keyed(&mut |key, row| {
+        let is_tie = last_key.as_deref() == Some(key);
+        let is_admitted = gate.admits();
+        if (is_admitted || is_tie) && consumer(exec, &row)?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+        if is_admitted && ties == Ties::Kept && gate.is_passed() {
+            last_key = Some(key.to_vec());
+            return Ok(ControlFlow::Continue(()));
+        }
+        Ok(if is_tie {
+            ControlFlow::Continue(())
+        } else {
+            gate.flow()
+        })
+    })
 }

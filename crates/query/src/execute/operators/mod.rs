@@ -6,6 +6,7 @@
 //!     ├─▶ set_operation, values ─▶ arrangement ─▶ consumer
 //!     └─▶ recursive
 //! ```
+//! For the ANALYZE statement, [`measure`] measures queries and tables on their way.
 //!
 //! Queries within a query (sides of a set operation, rounds of a recursion, derived tables) run through
 //! [`Execution::run_query`](super::context::Execution::run_query).
@@ -16,6 +17,7 @@ mod derived;
 pub(crate) mod join;
 mod join_buffer;
 pub(crate) mod limit;
+mod measure;
 mod outer_row;
 pub(crate) mod query;
 mod recursive;

@@ -5,12 +5,13 @@ use std::ops::ControlFlow;
 use paceline_types::Value;
 
 use super::limit::{LimitGate, RowLimit};
+use super::measure::measure_query;
 use super::{recursive, select, set_operation, values};
 use crate::error::Result;
 use crate::execute::context::{Consumer, Execution};
 use crate::plan::tree::{Limit, QueryBody, QueryPlan};
 
-/// Executes a query. `outer` is the row of the enclosing query. Returns the value of FOUND_ROWS() if it differs from
+/// Executes a query. `outer` is the row of the outer query. Returns the value of FOUND_ROWS() if it differs from
 /// the number of returned rows: with SQL_CALC_FOUND_ROWS the number of rows without LIMIT, and in any case including
 /// the rows before OFFSET.
 pub(crate) fn run(
@@ -20,8 +21,12 @@ pub(crate) fn run(
     consumer: Consumer<'_>,
 ) -> Result<Option<u64>> {
     match &plan.body {
-        QueryBody::Select(block) => select::run(exec, block, &plan.types, outer, consumer),
-        QueryBody::Set(set) => set_operation::run(exec, set, &plan.types, outer, consumer),
+        QueryBody::Select(block) => measure_query(exec, &**block, consumer, |exec, consumer| {
+            select::run(exec, block, &plan.types, outer, consumer)
+        }),
+        QueryBody::Set(set) => measure_query(exec, &**set, consumer, |exec, consumer| {
+            set_operation::run(exec, set, &plan.types, outer, consumer)
+        }),
         QueryBody::Values(list) => values::run(exec, list, &plan.types, outer, consumer),
         QueryBody::Recursive(query) => recursive::run(exec, query, &plan.types, consumer).map(|()| None),
     }

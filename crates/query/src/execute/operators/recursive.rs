@@ -20,7 +20,12 @@ pub(crate) fn run(
     types: &[ExprType],
     consumer: Consumer<'_>,
 ) -> Result<()> {
-    let mut distinct = (!plan.keep_duplicates).then(|| Distinct::new(types, exec.state.memory.part()));
+    let told_apart_by: Vec<ExprType> = match plan.cycle.is_empty() {
+        true => types.to_vec(),
+        false => plan.cycle.iter().map(|&column| types[column].clone()).collect(),
+    };
+    let memory = exec.state.memory.part();
+    let mut distinct = (!plan.keep_duplicates).then(|| Distinct::new(&told_apart_by, memory));
     let mut memory = exec.state.memory.part();
     let mut all: Vec<Vec<Value>> = Vec::new();
     let mut round: Vec<Vec<Value>> = Vec::new();
@@ -37,7 +42,12 @@ pub(crate) fn run(
                     .collect::<Result<Vec<_>>>()?,
             };
             let new = match &mut distinct {
-                Some(distinct) => distinct.is_new(&row)?,
+                Some(distinct) if plan.cycle.is_empty() => distinct.is_new(&row)?,
+                Some(distinct) => {
+                    let cycle = plan.cycle.iter();
+                    let values: Vec<Value> = cycle.map(|&column| row[column].clone()).collect();
+                    distinct.is_new(&values)?
+                }
                 None => true,
             };
             if new {

@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use paceline_types::Value;
 
 use super::aggregation::aggregate;
-use super::join::join;
-use super::limit::{LimitGate, RowLimit};
+use super::join::join_block;
+use super::limit::{LimitGate, RowLimit, finish_sorted};
 use super::outer_row::row_with_outer;
 use super::sort_key::{append_output_sort_key, append_sort_key};
 use super::window::WindowRows;
@@ -18,6 +18,7 @@ use crate::execute::collections::sorter::Sorter;
 use crate::execute::context::{Consumer, Execution};
 use crate::plan::tree::{JoinKind, JoinStep, SelectPlan, SortKey, StepSource};
 use paceline_expression::{ExprKind, ExprType};
+use paceline_syntax::ast::Ties;
 
 /// Returns the plan, or its alternative if the values have other kinds than the plan's order assumes.
 pub(crate) fn usable_plan<'p>(
@@ -46,11 +47,15 @@ pub(crate) fn run(
     consumer: Consumer<'_>,
 ) -> Result<Option<u64>> {
     let mut row = row_with_outer(plan.slot_count, &plan.outer, outer);
+    if let Some(slot) = plan.row_number {
+        row[slot] = Value::UInt(1);
+    }
     let plan = usable_plan(exec, plan, &row)?;
-    let limit = RowLimit::new(exec, &plan.limit)?;
+    let mut limit = RowLimit::new(exec, &plan.limit)?;
     if limit.count == 0 && !plan.count_found_rows {
         return Ok(None);
     }
+    let ties = limit.ties(&plan.limit, &plan.order);
     let by_output = plan
         .order
         .iter()
@@ -69,7 +74,7 @@ pub(crate) fn run(
     let mut large = exec.state.memory.part();
     let mut key = Vec::new();
     let mut sorter = (!plan.order.is_empty()).then(|| {
-        let first = if plan.count_found_rows {
+        let first = if plan.count_found_rows || ties == Ties::Kept {
             None
         } else {
             limit.needed()
@@ -137,7 +142,7 @@ pub(crate) fn run(
         match &plan.aggregation {
             Some(aggregation) => aggregate(exec, plan, aggregation, &mut row, runnable, &mut take)?,
             None if runnable => {
-                let _ = join(exec, plan, &plan.steps, &mut row, &mut take)?;
+                let _ = join_block(exec, plan, &mut row, &mut take)?;
             }
             None => {}
         }
@@ -146,12 +151,7 @@ pub(crate) fn run(
         }
     }
     if let Some(sorter) = sorter {
-        sorter.finish(&mut |row| {
-            if gate.admits() && consumer(exec, &row)?.is_break() {
-                return Ok(ControlFlow::Break(()));
-            }
-            Ok(gate.flow())
-        })?;
+        finish_sorted(exec, sorter, &mut gate, ties, consumer)?;
     }
     // Rows before OFFSET also count as found.
     Ok((plan.count_found_rows || limit.offset > 0).then_some(gate.seen()))

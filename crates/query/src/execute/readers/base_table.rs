@@ -516,6 +516,7 @@ impl<'p> BaseReader<'p> {
                 }
             }
             if !reads_all && !exec.all_true(self.step.candidate_conditions(), row)? {
+                exec.note_rejected(self.access);
                 continue;
             }
             // A row that another session moves in a secondary index meanwhile is found again at its new place.
@@ -690,6 +691,7 @@ impl<'p> BaseReader<'p> {
         };
         decode(self.schema, image, &early.columns, self.slots(row))?;
         if !exec.all_true(&self.step.filter[..early.conditions], row)? {
+            exec.note_rejected(self.access);
             return Ok(false);
         }
         decode(self.schema, image, &early.later_columns, self.slots(row))?;
@@ -704,6 +706,9 @@ impl<'p> BaseReader<'p> {
             Some(rest) => exec.all_true(rest, row)?,
             None => true,
         };
+        if !passes {
+            exec.note_rejected(self.access);
+        }
         exec.state.conditions_held = match passes && covering.rest.is_some() {
             true => ALL_CONDITIONS,
             false => self.conditions_held(),

@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes() {
+    fn enclosed_fields_keep_separators_and_doubled_quotes() {
         let comma = FileFormat {
             fields_terminated_by: b",".to_vec(),
             fields_enclosed_by: b"\"".to_vec(),

@@ -1,14 +1,18 @@
 //! Frame of a statement: begins and ends it in the transaction, and undoes its changes if it fails.
 
+use std::time::Instant;
+
 use paceline_expression::{EvalMode, EvalState};
+use paceline_types::Value;
+use paceline_types::error_code::ER_TOO_BIG_SELECT;
 
 use super::{delete, insert, load, point, query, update};
 use crate::error::{Error, Result};
 use crate::execute::changes::row_writer::WriteOptions;
 use crate::execute::context::{Execution, StatementState};
-use crate::execute::interface::{ExecutionContext, Outcome, RowSink};
+use crate::execute::interface::{AffectedRows, ExecutionContext, LoadInput, Outcome, RowSink};
 use crate::execute::operators;
-use crate::plan::{Plan, PlanKind};
+use crate::plan::{Plan, PlanKind, ResultColumn};
 
 /// Executes a plan. If it fails, all changes of the statement are undone; the transaction continues, unless the error
 /// has ended it (1213).
@@ -18,6 +22,13 @@ use crate::plan::{Plan, PlanKind};
 pub fn execute(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn RowSink) -> Result<Outcome> {
     if let Some(outcome) = point::try_execute(plan, context, sink)? {
         return Ok(outcome);
+    }
+    let join_rows_max = context.session.settings.join_rows_max;
+    if join_rows_max < u64::MAX
+        && plan.joined_rows() > join_rows_max as f64
+        && !matches!(plan.kind, PlanKind::Explain(_))
+    {
+        return Err(Error::new(ER_TOO_BIG_SELECT, &[]));
     }
     let seconds = u32::try_from(context.session.statement.start_seconds()).unwrap_or(0);
     let writes = plan.writes();
@@ -50,11 +61,12 @@ fn run(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn RowSink) 
     }
     let options = begin_writing(plan, context)?;
     let mut eval_state = EvalState::new();
-    if matches!(plan.kind, PlanKind::Insert(_) | PlanKind::Load(_)) {
+    let kind = plan.executed_kind();
+    if matches!(kind, PlanKind::Insert(_) | PlanKind::Load(_)) {
         eval_state.keep_only_uncorrelated();
     }
     let memory = context.session.memory.clone();
-    let mode = mode(plan, context);
+    let mode = mode(kind, context);
     let mut state = StatementState::new(
         context.transaction,
         &plan.subqueries,
@@ -68,37 +80,97 @@ fn run(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn RowSink) 
         context.parameters,
         &mut eval_state,
     );
-    match &plan.kind {
-        PlanKind::Query(statement) => query::execute(exec, statement, context.rows_max, plan.columns(), sink),
-        PlanKind::Insert(insert) => {
-            insert::execute(exec, insert, &options, context.affected, plan.columns(), sink)
-        }
-        PlanKind::Update(update) => update::execute(exec, update, &options, context.affected),
+    let mut results = Results {
+        columns: plan.columns(),
+        affected: context.affected,
+        rows_max: context.rows_max,
+        sink,
+        input: (context.input.as_deref_mut()).map(|input| input as &mut dyn LoadInput),
+    };
+    let PlanKind::Analyze(analyzed) = &plan.kind else {
+        return execute_kind(exec, kind, &options, results);
+    };
+    exec.state.measurements = Some(Box::default());
+    let started = Instant::now();
+    let measured = Results {
+        columns: &[],
+        sink: &mut DiscardedRows,
+        input: results.input.take(),
+        ..results
+    };
+    execute_kind(exec, kind, &options, measured)?;
+    let measurements = exec.state.measurements.take().unwrap_or_default();
+    let rows = analyzed.rows(&measurements, started.elapsed(), &plan.subqueries)?;
+    send_rows(plan.columns(), &rows, results.sink)
+}
+
+/// What a statement returns to its caller, and where to.
+struct Results<'r> {
+    columns: &'r [ResultColumn],
+    affected: AffectedRows,
+    /// Maximum number of rows of a SELECT without its own LIMIT.
+    rows_max: u64,
+    sink: &'r mut dyn RowSink,
+    /// The file of a LOAD DATA.
+    input: Option<&'r mut (dyn LoadInput + 'r)>,
+}
+
+/// Receiver of the rows of a statement that ANALYZE executes.
+struct DiscardedRows;
+
+impl RowSink for DiscardedRows {
+    fn columns(&mut self, _: &[ResultColumn]) -> Result<()> {
+        Ok(())
+    }
+
+    fn row(&mut self, _: &[Value]) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Sends rows that are known already.
+fn send_rows(columns: &[ResultColumn], rows: &[Vec<Value>], sink: &mut dyn RowSink) -> Result<Outcome> {
+    sink.columns(columns)?;
+    for row in rows {
+        sink.row(row)?;
+    }
+    Ok(Outcome {
+        result_set: true,
+        rows_sent: rows.len() as u64,
+        ..Outcome::default()
+    })
+}
+
+fn execute_kind(
+    exec: &mut Execution<'_, '_>,
+    kind: &PlanKind,
+    options: &WriteOptions,
+    results: Results<'_>,
+) -> Result<Outcome> {
+    let Results {
+        columns,
+        affected,
+        rows_max,
+        sink,
+        input,
+    } = results;
+    match kind {
+        PlanKind::Query(statement) => query::execute(exec, statement, rows_max, columns, sink),
+        PlanKind::Insert(insert) => insert::execute(exec, insert, options, affected, columns, sink),
+        PlanKind::Update(update) => update::execute(exec, update, options, affected),
         PlanKind::Load(load) => {
-            let input = context
-                .input
-                .as_deref_mut()
-                .ok_or_else(|| Error::unsupported("LOAD DATA here"))?;
-            load::execute(exec, load, &options, input)
+            let input = input.ok_or_else(|| Error::unsupported("LOAD DATA here"))?;
+            load::execute(exec, load, options, input)
         }
-        PlanKind::Delete(delete) => delete::execute(exec, delete, &options, plan.columns(), sink),
+        PlanKind::Delete(delete) => delete::execute(exec, delete, options, columns, sink),
         PlanKind::Do(exprs) => {
             for expr in exprs {
                 exec.eval(expr, &[])?;
             }
             Ok(Outcome::default())
         }
-        PlanKind::Explain(rows) => {
-            sink.columns(plan.columns())?;
-            for row in rows {
-                sink.row(row)?;
-            }
-            Ok(Outcome {
-                result_set: true,
-                rows_sent: rows.len() as u64,
-                ..Outcome::default()
-            })
-        }
+        PlanKind::Explain(rows) => send_rows(columns, rows, sink),
+        PlanKind::Analyze(_) => unreachable!("ANALYZE executes the statement within"),
     }
 }
 
@@ -123,13 +195,13 @@ fn begin_writing(plan: &Plan, context: &mut ExecutionContext<'_>) -> Result<Writ
 
 /// Returns what warnings of a statement's expressions become: errors in strict mode if it computes values to store, and
 /// has no IGNORE.
-fn mode(plan: &Plan, context: &ExecutionContext<'_>) -> EvalMode {
-    let (stores_values, ignores_errors) = match &plan.kind {
+fn mode(kind: &PlanKind, context: &ExecutionContext<'_>) -> EvalMode {
+    let (stores_values, ignores_errors) = match kind {
         PlanKind::Insert(insert) => (true, insert.ignore),
         PlanKind::Update(update) => (true, update.ignore),
         PlanKind::Load(load) => (true, load.insert.ignore),
         PlanKind::Delete(delete) => (false, delete.ignore),
-        PlanKind::Query(_) | PlanKind::Do(_) | PlanKind::Explain(_) => (false, false),
+        PlanKind::Query(_) | PlanKind::Do(_) | PlanKind::Explain(_) | PlanKind::Analyze(_) => (false, false),
     };
     match stores_values && !ignores_errors && context.session.settings.sql_mode.is_strict() {
         true => EvalMode::StrictWrite,

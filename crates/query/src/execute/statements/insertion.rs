@@ -48,6 +48,8 @@ pub(super) struct Insertion<'p> {
     initial: Option<Vec<Value>>,
     /// Columns that get their defaults after all values are known.
     pending: Vec<usize>,
+    /// Whether a row was begun before the current one.
+    is_begun: bool,
     progress: Progress,
     returned: Vec<Value>,
     interval: Interval,
@@ -73,6 +75,7 @@ impl<'p> Insertion<'p> {
             row: vec![Value::Null; plan.slot_count],
             initial: plan.reads_row.then(|| initial_row(plan)),
             pending: Vec::new(),
+            is_begun: false,
             progress: Progress {
                 records: 0,
                 copied: 0,
@@ -150,10 +153,18 @@ impl<'p> Insertion<'p> {
         let columns = self.table.columns().len();
         self.row[..columns].fill(Value::Null);
         for column in 0..columns {
-            if all_defaults || !self.plan.columns.contains(&column) {
-                self.fill_default(exec, column)?;
+            if !all_defaults && self.plan.columns.contains(&column) {
+                continue;
+            }
+            match self.plan.defaults[column] {
+                // The first row's warning is for all.
+                DefaultPlan::None if self.is_begun => {
+                    self.row[column] = implicit_default(&self.table.columns()[column].data_type);
+                }
+                _ => self.fill_default(exec, column)?,
             }
         }
+        self.is_begun = true;
         if let Some(initial) = &self.initial
             && !all_defaults
         {

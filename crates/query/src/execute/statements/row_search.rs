@@ -11,7 +11,7 @@ use paceline_types::Value;
 use crate::error::Result;
 use crate::execute::collections::memory::row_bytes;
 use crate::execute::context::{Execution, RowHandle, Visit};
-use crate::execute::operators::join::join;
+use crate::execute::operators::join::join_block;
 use crate::execute::operators::limit::RowLimit;
 use crate::execute::operators::select;
 use crate::execute::operators::sort_key::append_sort_key;
@@ -57,7 +57,7 @@ pub(super) fn for_each_row(
     if !runnable {
         return Ok(());
     }
-    let _ = join(exec, select, &select.steps, &mut row, visit)?;
+    let _ = join_block(exec, select, &mut row, visit)?;
     Ok(())
 }
 

@@ -1,14 +1,14 @@
 //! Sets of keys of one column.
 
-/// A set of keys of one column: half-open byte ranges, ascending and apart.
+/// A set of keys of one column: ascending, disjoint, half-open byte ranges.
 pub(super) type Intervals = Vec<Interval>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Interval {
     pub start: Vec<u8>,
-    /// `None` is no end.
+    /// Exclusive end; `None` for no end.
     pub end: Option<Vec<u8>>,
-    /// Whether it is one value, `start` being its whole key.
+    /// Whether it is a single value with the key `start`.
     pub point: bool,
 }
 
@@ -26,7 +26,7 @@ fn earlier_end<'a>(left: &'a Option<Vec<u8>>, right: &'a Option<Vec<u8>>) -> &'a
     }
 }
 
-/// What both hold.
+/// Returns the intersection of two sets.
 pub(super) fn intersect(left: &[Interval], right: &[Interval]) -> Intervals {
     let mut result = Vec::new();
     let (mut i, mut j) = (0, 0);
@@ -47,7 +47,7 @@ pub(super) fn intersect(left: &[Interval], right: &[Interval]) -> Intervals {
     result
 }
 
-/// What either holds.
+/// Returns the union of two sets.
 pub(super) fn unite(mut intervals: Intervals) -> Intervals {
     intervals.sort_by(|a, b| a.start.cmp(&b.start));
     let mut result: Intervals = Vec::with_capacity(intervals.len());

@@ -1,11 +1,11 @@
 //! From conditions to ranges of an index.
 //!
-//! While planning, the conditions on a table become a [`RangeCondition`]: what they say about single columns, joined by
-//! AND and OR. When the statement runs, its values are known and [`index_ranges`] computes the ranges of one index's
-//! keys that hold all rows that the conditions may let pass. The conditions are checked again on each row, so a range
-//! may be too wide, never too narrow.
+//! While planning, the conditions on a table become a [`RangeCondition`]: tests of single columns, joined by AND and
+//! OR. When the statement runs, its values are known, and [`index_ranges`] computes the ranges of an index's keys that
+//! contain all rows that may meet the conditions. The conditions are checked again on each row, so a range may be too
+//! wide, but never too narrow.
 //!
-//! All of it happens in the space of encoded keys, where every set of values is a list of half-open byte ranges:
+//! This uses encoded keys, for which every set of values is a list of half-open byte ranges:
 //!
 //! ```text
 //!   a = 10            [k(10), end of k(10))             NULL is the lowest key of a nullable column, so
@@ -26,39 +26,39 @@ pub(crate) use ranges::{RangeContext, index_ranges};
 use super::known_values::KnownValues;
 use paceline_expression::{Class, CompareOp, Comparison, Expr, ExprKind, Truth};
 
-/// What is known of a table's columns.
+/// Condition on a table's columns.
 #[derive(Debug, Clone)]
 pub enum RangeCondition {
     /// All of these.
     And(Vec<RangeCondition>),
     /// At least one of these.
     Or(Vec<RangeCondition>),
-    /// Something about one column.
+    /// A test of one column.
     Column {
-        /// Its offset in the table.
+        /// Offset of the column in the table.
         column: usize,
-        /// What.
+        /// The test.
         test: ColumnTest,
     },
 }
 
-/// What is known of a column.
+/// Test of a column.
 #[derive(Debug, Clone)]
 pub enum ColumnTest {
     /// `column op value`.
     Compare {
         /// The operator.
         op: CompareOp,
-        /// By which rule.
+        /// Rule of the comparison.
         by: Comparison,
-        /// The value: constant during the execution.
+        /// Value, which is constant during the execution.
         value: Expr,
     },
     /// `column IN (…)`.
     In(Vec<(Comparison, Expr)>),
     /// `column BETWEEN low AND high`.
     Between {
-        /// By which rule.
+        /// Rule of the comparison.
         by: Comparison,
         /// Low and high.
         bounds: Box<[Expr; 2]>,
@@ -77,8 +77,8 @@ pub enum ColumnTest {
 }
 
 impl RangeCondition {
-    /// What a condition says about the columns of the table whose slots begin at `base`. `constant` tells which
-    /// expressions have a value before the table is read.
+    /// Returns what a condition requires of the columns of the table whose slots begin at `base`. `constant` returns
+    /// whether an expression has a value before the table is read.
     pub(crate) fn of(
         expr: &Expr,
         base: usize,
@@ -207,7 +207,7 @@ impl RangeCondition {
         }
     }
 
-    /// `(a, b) < (1, 2)`: `a < 1 OR a = 1 AND b < 2`, as far as `test` knows what that says of single columns.
+    /// Converts `(a, b) < (1, 2)` to `a < 1 OR a = 1 AND b < 2`, as far as `test` returns tests of single columns.
     fn of_row_order(
         op: CompareOp,
         length: usize,
@@ -263,7 +263,7 @@ impl RangeCondition {
         Some(RangeCondition::Column { column, test })
     }
 
-    /// `(a, b) IN ((1, 2), (3, 4))`.
+    /// Converts `(a, b) IN ((1, 2), (3, 4))`.
     fn of_row_list(
         needles: &[Expr],
         by: &[Comparison],
@@ -295,7 +295,7 @@ impl RangeCondition {
         Some(RangeCondition::Or(rows))
     }
 
-    /// Whether all its values are known. Notes that a plan rests on those that are no literals.
+    /// Returns whether all its values are known. Records that the plan depends on those that are no literals.
     pub fn is_known(&self, known: KnownValues<'_>) -> bool {
         let mut all = true;
         self.for_each_value(&mut |value| all &= known.rest_on(value));
@@ -318,7 +318,7 @@ impl RangeCondition {
         }
     }
 
-    /// Whether it restricts that column.
+    /// Returns whether it restricts a column.
     pub fn restricts(&self, column: usize) -> bool {
         match self {
             RangeCondition::And(parts) => parts.iter().any(|part| part.restricts(column)),
@@ -330,16 +330,17 @@ impl RangeCondition {
     }
 }
 
-/// What an index is wanted for.
+/// Purpose of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Use {
-    /// Finding equal values.
+    /// Search for equal values.
     Equality,
-    /// Finding smaller or greater values.
+    /// Search for smaller or greater values.
     Order,
 }
 
-/// Whether an index on a column of this type finds what `column op value` means when both are compared by that rule.
+/// Returns whether an index on a column of this type can be used for `column op value`, if both are compared by this
+/// rule.
 pub fn index_serves(column: &DataType, by: &Comparison, value: &Expr, purpose: Use) -> bool {
     let number = matches!(
         column,
@@ -355,7 +356,7 @@ pub fn index_serves(column: &DataType, by: &Comparison, value: &Expr, purpose: U
             DataType::Integer(_) | DataType::Year | DataType::Bit { .. }
         ),
         Comparison::Decimal => number && !matches!(column, DataType::Float(_) | DataType::Double(_)),
-        // A text of another row has to be read as a number first: only a constant's value can be.
+        // A text must be converted to a number first, which is possible only for a constant.
         Comparison::Double | Comparison::FixedDouble(_) => {
             number
                 && (value.ty.class() != Class::String
@@ -375,7 +376,7 @@ pub fn index_serves(column: &DataType, by: &Comparison, value: &Expr, purpose: U
             )
         }
         Comparison::Time => matches!(column, DataType::Time { .. }),
-        // Only the value tells: it is asked when the statement runs.
+        // It depends on the value, and is decided when the statement runs.
         Comparison::Dynamic(_) => !matches!(column, DataType::Set { .. }),
         Comparison::Row(_) => false,
     }

@@ -1,4 +1,4 @@
-//! A value as an index can look for it: the nearest that its column can hold.
+//! Conversion of values for the search in an index: the nearest value that a column can contain.
 
 use std::cmp::Ordering;
 
@@ -8,17 +8,17 @@ use paceline_types::{DataType, Value};
 use super::{Use, index_serves};
 use paceline_expression::{Comparison, EvalContext, Expr, ExprType, compare_values, comparison_rule};
 
-/// A value as a key of a column.
+/// Bound of a column's values.
 pub(super) enum Bound {
     /// NULL.
     Null,
-    /// Not known yet, or not comparable through the index: any row may do.
+    /// Unknown, or not comparable by the index: any row may match.
     Unknown,
-    /// The nearest value that the column can hold, and how it compares with the value itself.
+    /// The nearest value that the column can contain, and its order relative to the value itself.
     Near(Value, Ordering),
 }
 
-/// The value nearest to `value` that a column can hold, and how it compares with it.
+/// Returns the value nearest to `value` that a column can contain, and its order relative to `value`.
 pub(crate) fn nearest_value(
     data_type: &DataType,
     by: &Comparison,
@@ -33,19 +33,19 @@ pub(crate) fn nearest_value(
     }
 }
 
-/// What a lookup of a value in an index looks for.
+/// Key for the search of a value in an index.
 pub(crate) enum NearestValue {
     /// NULL.
     Null,
-    /// The index does not tell: look at all rows.
+    /// The index cannot be used: all rows must be read.
     Unknown,
-    /// The column cannot hold the value: no row has it.
+    /// The column cannot contain the value: no row matches.
     None,
     /// This value.
     Exact(Value),
 }
 
-/// The rule by which a column is compared with a value that is known; `None` where the two do not mix.
+/// Returns the rule for comparing a column with a known value; `None` if their collations are incompatible.
 pub(crate) fn rule_for(data_type: &DataType, by: &Comparison, value: &Value) -> Option<Comparison> {
     let Comparison::Dynamic(connection) = by else {
         return Some(by.clone());
@@ -63,7 +63,7 @@ pub(super) fn nearest(
     if value.is_null() {
         return Bound::Null;
     }
-    // The everyday cases need no conversion.
+    // The usual cases need no conversion.
     match (by, &value, data_type) {
         (Comparison::Int | Comparison::Dynamic(_), Value::Int(number), DataType::Integer(integer)) => {
             use paceline_types::Sign;
@@ -84,7 +84,7 @@ pub(super) fn nearest(
         (Comparison::Bytes, Value::Bytes(_), DataType::VarBinary { .. } | DataType::Blob { .. }) => {
             return Bound::Near(value, Ordering::Equal);
         }
-        // Text against a number that is compared as text: the index is in another order.
+        // Text is compared with a number as text: the index has another order.
         (Comparison::Text(_), value, _)
             if !matches!(value, Value::Text(_) | Value::Enum(_) | Value::Set(_)) =>
         {

@@ -1,4 +1,4 @@
-//! The ranges of an index, when the values of a condition are known.
+//! Ranges of an index for known values of a condition.
 
 use std::cmp::Ordering;
 
@@ -13,10 +13,10 @@ use crate::error::Result;
 use crate::plan::known_values::KnownValues;
 use paceline_expression::{CompareOp, Comparison, EvalContext, Expr};
 
-/// Products of points beyond this end the use of further columns of the index.
+/// Maximum number of combinations of points. Beyond it, further columns of the index are not used.
 const PREFIXES_MAX: usize = 1_000;
 
-/// The column that intervals are made for.
+/// Column for which intervals are computed.
 #[derive(Clone, Copy)]
 struct Part<'a> {
     data_type: &'a DataType,
@@ -24,13 +24,13 @@ struct Part<'a> {
     prefix: Option<u32>,
 }
 
-/// What computing ranges needs besides the condition.
+/// Context for computing ranges.
 pub(crate) struct RangeContext<'r, 'c> {
-    /// Evaluates values, and compares them.
+    /// Context for evaluating and comparing values.
     pub eval: &'r mut EvalContext<'c>,
-    /// The row that values are evaluated on.
+    /// Row on which values are evaluated.
     pub row: &'r [Value],
-    /// While planning: what is known. Later everything is.
+    /// Known values while planning; `None` during an execution, when all are known.
     pub known: Option<KnownValues<'r>>,
 }
 
@@ -46,10 +46,10 @@ impl RangeContext<'_, '_> {
     }
 }
 
-/// The ranges of an index's keys that hold every row for which the condition may be true, ascending and apart.
+/// Returns ascending, disjoint ranges of an index's keys that contain every row for which the condition may be true.
 ///
 /// # Errors
-/// What evaluating the values meets.
+/// Errors of evaluating the values.
 pub(crate) fn index_ranges(
     schema: &TableSchema,
     index: usize,
@@ -89,7 +89,7 @@ fn collect_ranges(
     }
     let definition = &schema.indexes()[index];
     let all = definition.id.range();
-    // An entry that others may share ends with the key of its row.
+    // The key of an entry in an index that is not unique ends with the key of its row.
     let row_key = match (schema.clustered(), definition.kind) {
         (RowPlacement::Key(clustered), IndexKind::Secondary) => &schema.indexes()[clustered].parts[..],
         _ => &[],
@@ -135,7 +135,7 @@ fn collect_ranges(
     Ok(())
 }
 
-/// What a condition says about one column; `None` for nothing.
+/// Returns the keys of one column that a condition allows; `None` if it does not restrict the column.
 fn column_intervals(
     condition: &RangeCondition,
     column: usize,
@@ -265,7 +265,7 @@ impl Part<'_> {
         let key = self.key(&value)?;
         let after = || sort_key::after_prefix(&key);
         let first = self.not_null().start;
-        // A key of a prefix stands for all longer values: nothing can be left out at it.
+        // The key of a prefix represents all longer values, so it cannot be excluded.
         let whole = self.prefix.is_none();
         let interval = match op {
             CompareOp::Eq | CompareOp::NullSafeEq => {
@@ -298,8 +298,8 @@ impl Part<'_> {
                 return Ok(Some(intervals));
             }
             CompareOp::Lt | CompareOp::Le => {
-                // The near value itself belongs to it when it is smaller than the bound, or equal to it and equality
-                // counts.
+                // The nearest value belongs to the range if it is less than the bound, or equal and the bound is
+                // inclusive.
                 let included =
                     near == Ordering::Less || (near == Ordering::Equal && op == CompareOp::Le) || !whole;
                 let end = if included { after() } else { Some(key) };
@@ -326,7 +326,7 @@ impl Part<'_> {
         Ok(Some(vec![interval]))
     }
 
-    /// The values that begin with what stands before the pattern's first wildcard.
+    /// Returns the keys of values that begin with the text before the pattern's first wildcard.
     fn like(self, pattern: &Value, escape: char) -> Result<Option<Intervals>> {
         let text = match pattern {
             Value::Null => return Ok(Some(Vec::new())),

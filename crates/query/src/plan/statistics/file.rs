@@ -1,8 +1,8 @@
-//! The file that figures outlive a restart in, so that plans are the same after it.
+//! File that keeps statistics over a restart, so that plans do not change.
 //!
-//! It is derived from the tables, and nothing rests on it: a file that is missing, damaged or of another version counts
-//! as empty; figures of a table whose definition is another one, or whose rows are others as a quick survey tells, are
-//! taken anew. It is replaced as a whole.
+//! It is derived from the tables, and nothing depends on it. A missing or damaged file, or one of another version,
+//! counts as empty. The statistics of a table are collected again if its definition has changed, or its rows have,
+//! according to a quick survey. The file is replaced as a whole.
 //!
 //! ```text
 //!   paceline statistics 1 8f3c11d0        version, CRC-32 of what follows
@@ -16,29 +16,29 @@ use std::path::Path;
 use paceline_storage::TableSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the first line begins with.
+/// Start of the first line.
 const HEAD: &str = "paceline statistics 1 ";
-/// A larger file is not ours.
+/// Maximum size of the file in bytes. A larger one was not written by this server.
 const BYTES_MAX: u64 = 64 << 20;
 
-/// The figures of one table.
+/// Statistics of one table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct StoredStatistics {
-    /// The number of the index that the rows live in.
+    /// Number of the clustered index.
     pub index: u32,
-    /// Tells definitions apart.
+    /// Hash of the definition.
     pub definition: u32,
     pub rows: f64,
     pub quick_rows: f64,
     pub rows_per_key: Vec<Vec<f64>>,
 }
 
-/// A number for a table's columns and indexes.
+/// Returns a hash of a table's columns and indexes.
 pub(super) fn definition_number(schema: &TableSchema) -> u32 {
     crc32fast::hash(format!("{:?} {:?}", schema.columns(), schema.indexes()).as_bytes())
 }
 
-/// What a file holds.
+/// Returns the contents of a file.
 pub(super) fn read(path: &Path) -> Vec<StoredStatistics> {
     let is_sane = fs::metadata(path).is_ok_and(|metadata| metadata.len() <= BYTES_MAX);
     let text = if is_sane {
@@ -67,7 +67,7 @@ fn parse(text: &str) -> Option<Vec<StoredStatistics>> {
     found.iter().all(figures).then_some(found)
 }
 
-/// Replaces a file. It is not synced: what a crash leaves of it is found out by its sum.
+/// Replaces a file. It is not synced: the checksum reveals damage by a crash.
 ///
 /// # Errors
 /// If it cannot be written.

@@ -1,8 +1,7 @@
-//! What is known about the sizes of tables: how many rows, how many of them share a key, and some of the rows
-//! themselves.
+//! Statistics of tables: the number of rows, how many of them share a key, and a sample of the rows.
 //!
-//! Figures are taken from the published state when they are first wanted. Small tables are read as a whole; of large
-//! ones a [survey](StorageSnapshot::survey) looks at entries from the whole range of each index:
+//! Statistics are collected from the published state at their first use. Small tables are read as a whole. For large
+//! tables a [survey](StorageSnapshot::survey) reads entries from the whole range of each index:
 //!
 //! ```text
 //!   rows           the survey's estimate                                     mod.rs
@@ -11,8 +10,9 @@
 //!   ranges         a survey of each, when a statement is planned             ranges.rs
 //! ```
 //!
-//! They are taken anew after ANALYZE TABLE and when the table has changed: when they have aged, a quick survey, which
-//! gives the same for the same rows, is compared with the one from then. A [file](file) keeps them over a restart.
+//! They are collected again by ANALYZE TABLE and after changes of the table: from time to time a quick survey, whose
+//! result is always the same for the same rows, is compared with the one of that time. A [file](file) keeps the
+//! statistics over a restart.
 
 mod file;
 mod prefixes;
@@ -39,9 +39,9 @@ use crate::plan::known_values::KnownValues;
 use paceline_catalog::{IndexStatistics, TableDefinition};
 use paceline_expression::Expr;
 
-/// Where the figures come from.
+/// Source of the statistics.
 pub trait StatisticsSource: Send + Sync {
-    /// The published state.
+    /// Returns the published state.
     fn snapshot(&self) -> Arc<StorageSnapshot>;
 }
 
@@ -51,17 +51,17 @@ impl StatisticsSource for TransactionManager {
     }
 }
 
-/// The figures of all tables.
+/// Statistics of all tables.
 pub struct Statistics {
     source: Arc<dyn StatisticsSource>,
     tables: Mutex<HashMap<IndexId, Entry>>,
     file: OnceLock<StatisticsFile>,
 }
 
-/// Where figures are kept over a restart.
+/// File that keeps statistics over a restart.
 struct StatisticsFile {
     path: PathBuf,
-    /// What it held of tables that were not asked for yet.
+    /// Contents for tables that were not used yet.
     unused: Mutex<HashMap<IndexId, StoredStatistics>>,
     written: Mutex<Instant>,
 }
@@ -69,21 +69,21 @@ struct StatisticsFile {
 struct Entry {
     statistics: TableStatistics,
     taken: Instant,
-    /// When they were last found to hold.
+    /// Time of the last check.
     checked: Instant,
-    /// What a quick survey said when they were taken.
+    /// Result of a quick survey at the time of collection.
     quick_rows: f64,
     definition: usize,
-    /// What goes to the file; nothing of small tables.
+    /// Contents for the file; `None` for small tables.
     stored: Option<StoredStatistics>,
 }
 
-/// What is known of one table.
+/// Statistics of one table.
 #[derive(Clone, Debug)]
 pub(crate) struct TableStatistics {
-    /// About how many rows.
+    /// Estimated number of rows.
     pub rows: f64,
-    /// For each index, about how many rows share the values of its first 1, 2, … columns.
+    /// For each index, the estimated number of rows that share the values of its first 1, 2, … columns.
     rows_per_key: Arc<[Vec<f64>]>,
     sample: Arc<RowSample>,
     source: Option<SourceHandle>,
@@ -98,19 +98,19 @@ impl std::fmt::Debug for SourceHandle {
     }
 }
 
-/// Tables of so many rows are read as a whole.
+/// Maximum number of rows of a table that is read as a whole.
 const COUNTED_ROWS: usize = 1_024;
-/// Parts of an index that a survey takes entries from.
+/// Number of parts of an index from which a survey reads entries.
 const STRATA: usize = 64;
-/// The same where only the number of rows is wanted.
+/// The same, if only the number of rows is needed.
 const QUICK_STRATA: usize = 8;
-/// A table has changed when a quick survey differs by this factor.
+/// A table has changed if the result of a quick survey differs by this factor.
 const CHANGED_FACTOR: f64 = 1.1;
-/// Figures are taken anew after so long whatever a quick survey says: changes of values do not move rows.
+/// Maximum age of statistics, whatever a quick survey returns: changes of values do not affect the number of rows.
 const AGE_MAX: Duration = Duration::from_secs(600);
-/// Tables of which figures are kept.
+/// Maximum number of tables with statistics.
 const TABLES_MAX: usize = 2_048;
-/// The file is written again this long after the last time, at the earliest, when figures were taken.
+/// Minimum time between two writes of the file.
 const WRITTEN_EVERY: Duration = Duration::from_secs(60);
 
 impl std::fmt::Debug for Statistics {
@@ -122,7 +122,7 @@ impl std::fmt::Debug for Statistics {
 }
 
 impl Statistics {
-    /// Nothing known yet.
+    /// Creates empty statistics.
     pub fn new(source: Arc<dyn StatisticsSource>) -> Self {
         Statistics {
             source,
@@ -131,7 +131,7 @@ impl Statistics {
         }
     }
 
-    /// Goes on from what a file holds, and keeps it up.
+    /// Starts with the contents of a file, and keeps the file up to date.
     pub fn keep_in(&self, path: PathBuf) {
         let stored = file::read(&path).into_iter();
         let unused = stored
@@ -142,18 +142,18 @@ impl Statistics {
             unused: Mutex::new(unused),
             written: Mutex::new(Instant::now()),
         };
-        // There is one, if any.
+        // Only the first call has an effect.
         let _ = self.file.set(file);
     }
 
-    /// Takes the figures of a table anew: ANALYZE TABLE.
+    /// Collects the statistics of a table again: ANALYZE TABLE.
     pub fn analyze(&self, definition: &Arc<TableDefinition>) {
         self.forget(definition);
         self.table(definition);
         self.write();
     }
 
-    /// Forgets what is known of a table.
+    /// Drops the statistics of a table.
     pub fn forget(&self, definition: &TableDefinition) {
         let id = definition.schema().clustered_id();
         self.tables.lock().remove(&id);
@@ -162,7 +162,7 @@ impl Statistics {
         }
     }
 
-    /// Writes the file. What cannot be written is taken anew after the next start.
+    /// Writes the file. If this fails, the statistics are collected again after the next start.
     pub fn write(&self) {
         let Some(file) = self.file.get() else { return };
         let known: Vec<StoredStatistics> = {
@@ -177,12 +177,12 @@ impl Statistics {
         let _ = file::write(&file.path, &all);
     }
 
-    /// About how many rows a table has.
+    /// Returns the estimated number of rows of a table.
     pub fn row_count(&self, definition: &Arc<TableDefinition>) -> u64 {
         self.table(definition).rows as u64
     }
 
-    /// For each index about how many different values its first 1, 2, … columns have.
+    /// Returns for each index the estimated number of different values of its first 1, 2, … columns.
     pub fn distinct_prefixes(&self, definition: &Arc<TableDefinition>) -> Vec<Vec<u64>> {
         let known = self.table(definition);
         let of_prefix = |index: usize, parts: usize| match known.rows {
@@ -200,7 +200,7 @@ impl Statistics {
             .collect()
     }
 
-    /// What is known of a table.
+    /// Returns the statistics of a table, and collects them if necessary.
     pub(crate) fn table(&self, definition: &Arc<TableDefinition>) -> TableStatistics {
         let id = definition.schema().clustered_id();
         let identity = Arc::as_ptr(definition) as usize;
@@ -212,7 +212,7 @@ impl Statistics {
             if now.duration_since(entry.checked) < lifetime(entry.statistics.rows) {
                 return entry.statistics.clone();
             }
-            // While one session looks, the others go on with what is there.
+            // While one session checks, the others use the existing statistics.
             entry.checked = now;
             let is_old = now.duration_since(entry.taken) >= AGE_MAX;
             then = (!is_old).then(|| (entry.quick_rows, entry.statistics.clone()));
@@ -256,7 +256,7 @@ impl Statistics {
         }
     }
 
-    /// What the file says of a table, if it is of this definition and of these rows.
+    /// Returns the file's statistics of a table, if they are for this definition and this number of rows.
     fn stored(&self, schema: &TableSchema, quick_rows: f64) -> Option<StoredStatistics> {
         let stored = self.file.get()?.unused.lock().remove(&schema.clustered_id())?;
         let is_right = stored.definition == file::definition_number(schema)
@@ -265,7 +265,7 @@ impl Statistics {
         is_right.then_some(stored)
     }
 
-    /// Takes a table's figures, with what is to be kept of them in the file.
+    /// Collects a table's statistics. Returns them with the contents for the file.
     fn take(
         &self,
         schema: &TableSchema,
@@ -306,7 +306,7 @@ impl Statistics {
                     groups.add(snapshot, &entry);
                     Ok(())
                 };
-                // What cannot be read is met again by the statement itself, which reports it.
+                // The statement itself meets an error of reading again, and reports it.
                 let _ = match whole {
                     Some(_) => scan(snapshot, range, &mut add),
                     None => snapshot.survey(range, STRATA, &mut add).map(drop),
@@ -338,7 +338,7 @@ impl IndexStatistics for Statistics {
     }
 }
 
-/// Whether a table has changed between two quick surveys.
+/// Returns whether a table has changed between two quick surveys.
 fn has_changed(then: f64, now: f64) -> bool {
     then <= COUNTED_ROWS as f64 || !(then / CHANGED_FACTOR..=then * CHANGED_FACTOR).contains(&now)
 }
@@ -349,7 +349,7 @@ fn quick_rows(snapshot: &StorageSnapshot, schema: &TableSchema) -> f64 {
         .unwrap_or(0.0)
 }
 
-/// How many rows a small table has; nothing for a large one.
+/// Returns the number of rows of a small table; `None` for a large one.
 fn small_table_rows(
     snapshot: &StorageSnapshot,
     schema: &TableSchema,
@@ -368,7 +368,7 @@ fn small_table_rows(
     Some(rows as f64)
 }
 
-/// Hands out all entries of a range.
+/// Calls `visit` for all entries of a range.
 fn scan(
     snapshot: &StorageSnapshot,
     range: KeyRange,
@@ -388,7 +388,7 @@ fn scan(
     Ok(())
 }
 
-/// How long figures are good for without a look.
+/// Returns the time after which statistics are checked.
 fn lifetime(rows: f64) -> Duration {
     match rows {
         rows if rows < 100.0 => Duration::from_millis(500),
@@ -398,7 +398,7 @@ fn lifetime(rows: f64) -> Duration {
 }
 
 impl TableStatistics {
-    /// A table of which nothing more is known.
+    /// Creates statistics of a table of which only the number of rows is known.
     pub fn guess(rows: f64) -> Self {
         TableStatistics {
             rows,
@@ -408,7 +408,7 @@ impl TableStatistics {
         }
     }
 
-    /// About how many rows share the values of an index's first `parts` columns.
+    /// Returns the estimated number of rows that share the values of an index's first `parts` columns.
     pub fn rows_per_key(&self, index: usize, parts: usize) -> f64 {
         self.rows_per_key
             .get(index)
@@ -418,7 +418,7 @@ impl TableStatistics {
             .min(self.rows.max(1.0))
     }
 
-    /// About how many different values a column has.
+    /// Returns the estimated number of different values of a column.
     pub fn distinct(&self, definition: &TableDefinition, column: usize) -> f64 {
         let rows = self.rows.max(1.0);
         for (index, known) in definition.indexes().iter().zip(self.rows_per_key.iter()) {
@@ -435,7 +435,7 @@ impl TableStatistics {
         }
     }
 
-    /// Which part of the sampled rows some conditions let pass; nothing where that cannot be told.
+    /// Returns the share of the sampled rows that pass some conditions; `None` if the conditions cannot be tried.
     pub fn try_conditions(
         &self,
         definition: &TableDefinition,

@@ -1,29 +1,29 @@
-//! How many entries of an index share the values of its first columns.
+//! Estimated number of entries of an index that share the values of its first columns.
 //!
-//! Entries come in the order of their keys, from a survey or a whole scan. Where one follows another without a gap, the
-//! pair tells whether a new group begins between them: the share of such pairs is the number of groups for each entry.
-//! Where groups are larger than the runs that a survey reads, the groups seen tell more: there are at least as many.
+//! Entries are read in the order of their keys, by a survey or a whole scan. A pair of neighbours without a gap shows
+//! whether a new group begins between them: the share of such pairs is the number of groups per entry. If groups are
+//! larger than the runs of a survey, the number of groups seen is a better estimate: it is a lower bound.
 
 use paceline_storage::{
     IndexId, KeyPart, RowPlacement, StorageSnapshot, SurveyedEntry, TableSchema, value_payload,
 };
 use paceline_types::sort_key::{self, Nullability};
 
-/// Counts the groups of one index.
+/// Counter of the groups of one index.
 pub(super) struct PrefixGroups<'s> {
     schema: &'s TableSchema,
     index: usize,
-    /// Where the key of the entry before ends, part by part.
+    /// Ends of the parts of the previous entry's key.
     last_ends: Vec<usize>,
     last: Vec<u8>,
-    /// Its weight, which is that of the pair with the entry after it.
+    /// Weight of the previous entry, which is that of its pair with the next entry.
     last_weight: f64,
     ends: Vec<usize>,
-    /// The weight of pairs of neighbours.
+    /// Total weight of pairs of neighbours.
     pairs: f64,
-    /// For each part, the weight of pairs that differ in it or before it.
+    /// For each part, the weight of pairs that differ in it or in an earlier one.
     changes: Vec<f64>,
-    /// For each part, how many different values were seen.
+    /// For each part, the number of different values seen.
     seen: Vec<f64>,
     row_key: Vec<u8>,
 }
@@ -45,11 +45,11 @@ impl<'s> PrefixGroups<'s> {
         }
     }
 
-    /// Takes the next entry of the index.
+    /// Adds the next entry of the index.
     pub fn add(&mut self, snapshot: &StorageSnapshot, entry: &SurveyedEntry<'_>) {
         self.ends.clear();
         let is_told = self.find_ends(snapshot, entry).is_some();
-        // Keys of long values are hashes.
+        // The keys of long values are hashes.
         if !is_told || self.ends.last().is_none_or(|end| *end > entry.key.len()) {
             return;
         }
@@ -76,7 +76,7 @@ impl<'s> PrefixGroups<'s> {
         self.last.extend_from_slice(entry.key);
     }
 
-    /// About how many of `rows` share the values of the first 1, 2, … columns.
+    /// Returns the estimated number of rows, of `rows`, that share the values of the first 1, 2, … columns.
     pub fn rows_per_key(&self, rows: f64) -> Vec<f64> {
         let groups = |(changes, seen): (&f64, &f64)| {
             let estimate = if self.pairs > 0.0 {
@@ -89,7 +89,7 @@ impl<'s> PrefixGroups<'s> {
         self.changes.iter().zip(&self.seen).map(groups).collect()
     }
 
-    /// Where each part of an entry's key ends.
+    /// Finds the ends of the parts of an entry's key. Returns `None` if that is impossible.
     fn find_ends(&mut self, snapshot: &StorageSnapshot, entry: &SurveyedEntry<'_>) -> Option<()> {
         let definition = &self.schema.indexes()[self.index];
         let mut end = IndexId::LENGTH;
@@ -113,7 +113,7 @@ impl<'s> PrefixGroups<'s> {
         self.schema.clustered() == RowPlacement::Key(self.index)
     }
 
-    /// The bytes of a part's key whose first byte is this; none if only the value tells.
+    /// Returns the length of a part's key that begins with this byte; `None` if it depends on the value.
     fn fixed_length(&self, part: &KeyPart, first: Option<&u8>) -> Option<usize> {
         let column = &self.schema.columns()[part.column];
         let length = sort_key::fixed_length(&column.data_type, part.prefix)?;
@@ -124,7 +124,7 @@ impl<'s> PrefixGroups<'s> {
         })
     }
 
-    /// As the row tells, from whose values the key was made.
+    /// Like [`Self::find_ends`], from the values of the row.
     fn ends_by_row(&mut self, snapshot: &StorageSnapshot, entry: &SurveyedEntry<'_>) -> Option<()> {
         self.ends.clear();
         if self.is_clustered() {
@@ -157,7 +157,8 @@ impl<'s> PrefixGroups<'s> {
     }
 }
 
-/// Where the columns of an entry of a secondary index end: the row's key follows, where rows share keys.
+/// Returns the end of the columns in the key of a secondary index's entry. The row's key follows if the index is not
+/// unique.
 fn columns_end(entry: &SurveyedEntry<'_>) -> Option<usize> {
     let offset = value_payload(entry.value).first_chunk::<2>()?;
     match usize::from(u16::from_be_bytes(*offset)) {

@@ -1,4 +1,4 @@
-//! How many rows the ranges of a condition on an index hold.
+//! Estimated number of rows in the ranges of a condition on an index.
 
 use paceline_storage::{Direction, KeyRange, StorageSnapshot};
 
@@ -7,15 +7,15 @@ use crate::plan::known_values::KnownValues;
 use crate::plan::range::{RangeCondition, RangeContext, index_ranges};
 use paceline_catalog::TableDefinition;
 
-/// Keys of a range counted one by one.
+/// Maximum number of keys of a range that are counted one by one.
 const COUNTED_KEYS: usize = 64;
-/// Parts of a larger range that a survey takes entries from.
+/// Number of parts of a larger range from which a survey reads entries.
 const STRATA: usize = 8;
-/// Ranges looked at; the rest are taken to be like them.
+/// Maximum number of examined ranges. The others are assumed to be like them.
 const RANGES_MAX: usize = 16;
 
 impl TableStatistics {
-    /// About how many rows the ranges of a condition on an index hold.
+    /// Returns the estimated number of rows in the ranges of a condition on an index.
     pub fn range_rows(
         &self,
         definition: &TableDefinition,
@@ -38,7 +38,7 @@ impl TableStatistics {
             (Ok(ranges), Some(source)) if !unknown => {
                 let snapshot = source.0.snapshot();
                 let mut rows = 0.0;
-                // One row each, without a look.
+                // Each range has at most one row.
                 let is_unique = definition.indexes()[index].kind.is_unique();
                 if is_unique && ranges.iter().all(|range| schema.is_one_key(index, range)) {
                     return (ranges.len() as f64).min(self.rows.max(1.0));
@@ -71,7 +71,7 @@ fn count_keys(snapshot: &StorageSnapshot, range: &KeyRange) -> usize {
     counted
 }
 
-/// How many rows a condition may let pass, by its form alone.
+/// Returns the estimated number of rows that pass a condition, by its form only.
 fn guess_rows(
     statistics: &TableStatistics,
     definition: &TableDefinition,
@@ -116,7 +116,7 @@ fn guess_rows(
     let mut result = rows;
     let mut before = rows;
     for (place, part) in definition.indexes()[index].parts.iter().enumerate() {
-        // Of the rows that share the columns before it.
+        // Share of the rows that have the same values in the columns before it.
         let shared = statistics.rows_per_key(index, place + 1);
         let equal = shared / before.max(1.0);
         before = shared;

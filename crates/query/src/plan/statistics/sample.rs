@@ -1,7 +1,7 @@
-//! Rows of a table on which conditions are tried while a statement is planned.
+//! Sample of a table's rows, on which conditions are tried while a statement is planned.
 //!
-//! A row stands for as many as the survey that met it says. The rows are kept as images; what a condition reads of them
-//! is decoded when it is tried.
+//! A row represents a number of rows, according to the survey that read it. The rows are kept as images. The columns of
+//! a condition are decoded when it is tried.
 
 use std::collections::HashMap;
 
@@ -14,17 +14,17 @@ use crate::plan::known_values::KnownValues;
 use paceline_catalog::TableDefinition;
 use paceline_expression::{Expr, ExprKind};
 
-/// Rows that are kept.
+/// Maximum number of rows.
 const ROWS_MAX: usize = 256;
-/// Bytes that they may take.
+/// Maximum size of the rows in bytes.
 const BYTES_MAX: usize = 64 << 10;
 
-/// Some rows of a table.
+/// A sample of a table's rows.
 #[derive(Debug, Default)]
 pub(super) struct RowSample {
-    /// Images, with the number of rows that each stands for.
+    /// Images, each with the number of rows that it represents.
     rows: Vec<(Box<[u8]>, f64)>,
-    /// Columns whose different values were counted.
+    /// Estimates of different values, by column.
     distinct: Mutex<HashMap<usize, f64>>,
 }
 
@@ -33,24 +33,24 @@ pub(super) struct RowSample {
 pub(super) struct SampleBuilder {
     rows: Vec<(Box<[u8]>, f64)>,
     bytes: usize,
-    /// Of so many rows one is taken.
+    /// One of this number of rows is added.
     every: usize,
     met: usize,
 }
 
-/// How conditions fared on a sample.
+/// Result of trying conditions on a sample.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SampleResult {
-    /// The part of all rows that passes.
+    /// Share of all rows that passes.
     pub fraction: f64,
-    /// How many rows of the sample passed.
+    /// Number of rows of the sample that passed.
     pub passed: usize,
-    /// How many rows it has.
+    /// Number of rows of the sample.
     pub tried: usize,
 }
 
 impl SampleBuilder {
-    /// Takes a row that stands for `weight` rows, or leaves it out.
+    /// Adds a row that represents `weight` rows, or skips it.
     pub fn add(&mut self, image: &[u8], weight: f64) {
         let every = self.every.max(1);
         self.met += 1;
@@ -60,7 +60,7 @@ impl SampleBuilder {
         self.bytes += image.len();
         self.rows.push((image.into(), weight * every as f64));
         if self.rows.len() > ROWS_MAX || self.bytes > BYTES_MAX {
-            // Every other row goes; what is left stands for it too.
+            // Every other row is dropped. The remaining rows represent it too.
             let mut number = 0;
             self.rows.retain_mut(|(_, weight)| {
                 number += 1;
@@ -81,8 +81,8 @@ impl SampleBuilder {
 }
 
 impl RowSample {
-    /// About how many different values a column has in `rows` rows: by the values that were seen once (Haas and Stokes,
-    /// "Estimating the number of classes in a finite population", the estimator Duj1).
+    /// Returns the estimated number of different values of a column in `rows` rows, by the number of values that were
+    /// seen once (Haas and Stokes, "Estimating the number of classes in a finite population", the estimator Duj1).
     pub fn distinct(&self, schema: &TableSchema, column: usize, rows: f64) -> Option<f64> {
         if self.rows.is_empty() {
             return None;
@@ -107,8 +107,8 @@ impl RowSample {
         Some(estimate)
     }
 
-    /// Tries conditions on this table's rows, whose columns are the slots from `base`. Nothing where they need more
-    /// than a row and literals.
+    /// Tries conditions on the sample. The table's columns are in the slots from `base`. Returns `None` if the
+    /// conditions need more than a row and literals.
     pub fn try_conditions(
         &self,
         definition: &TableDefinition,
@@ -142,7 +142,7 @@ impl RowSample {
                 row[slot] = image.column(slot - base).ok()?.into_owned();
             }
             all += weight;
-            // What they warn of concerns nobody.
+            // Their warnings are discarded.
             let passes = known.evaluating(|context| {
                 let mut tests = conditions
                     .iter()
@@ -170,11 +170,10 @@ impl RowSample {
     }
 }
 
-/// Whether a node may be evaluated for nothing: it reads a row and literals only, and does nothing but compute a value.
+/// Returns whether a node may be evaluated on trial: it reads only a row and literals, and has no side effects.
 fn can_be_tried(node: &Expr) -> bool {
     match &node.kind {
-        ExprKind::OuterColumn { .. }
-        | ExprKind::Parameter(_)
+        ExprKind::Parameter(_)
         | ExprKind::Aggregate(_)
         | ExprKind::UserVariable(_)
         | ExprKind::AssignUserVariable { .. }

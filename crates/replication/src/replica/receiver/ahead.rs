@@ -6,12 +6,12 @@
 //! which shows what this server has, does not move.
 
 use super::{BATCH_EVENTS_MAX, End, Receiver};
-use crate::replica::assemble::{Assembler, GtidSupply};
-use crate::replica::definition::UseGtid;
-use crate::replica::options::ReplicaOptions;
 use crate::replica::received::SourcePosition;
-use crate::replica::source::{Source, SourceKind, StartAt};
 use crate::replica::status::ReceiverState;
+use paceline_log_stream::source::assemble::{Assembler, GtidSupply};
+use paceline_log_stream::source::definition::UseGtid;
+use paceline_log_stream::source::options::ReplicaOptions;
+use paceline_log_stream::source::{Source, SourceKind, StartAt};
 use paceline_types::SequenceNumber;
 use std::convert::Infallible;
 

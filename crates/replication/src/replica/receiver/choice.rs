@@ -2,14 +2,14 @@
 
 use super::End;
 use crate::replica::apply::Applier;
-use crate::replica::assemble::AssembledGroup;
-use crate::replica::definition::{Definition, UseGtid};
 use crate::replica::duplicates::Claim;
-use crate::replica::options::{MarkedForSkip, ReplicaOptions};
 use crate::replica::received::SourcePosition;
 use crate::replica::shared::ConnectionShared;
 use paceline_binlog::EventGroup;
 use paceline_binlog::event::EventFlags;
+use paceline_log_stream::source::assemble::AssembledGroup;
+use paceline_log_stream::source::definition::{Definition, UseGtid};
+use paceline_log_stream::source::options::{MarkedForSkip, ReplicaOptions};
 use paceline_txn::TransactionManager;
 use paceline_types::Gtid;
 use std::sync::Arc;

@@ -2,17 +2,17 @@
 
 use super::choice::{Choice, claim, is_at_or_behind, skips};
 use super::{BATCH_EVENTS_MAX, End, PASSED_FOR, Progress, Receiver};
-use crate::replica::assemble::{AssembledGroup, Assembler, AssemblyResult, GtidSupply};
-use crate::replica::definition::UseGtid;
-use crate::replica::error::SourceError;
 use crate::replica::group_filter::{FilterResult, filter_group};
-use crate::replica::options::ReplicaOptions;
 use crate::replica::received::{ReceivedGroup, ReceivedItem, SourcePosition};
-use crate::replica::source::{SentEvent, Source, StartAt};
 use crate::replica::until::Until;
 use paceline_binlog::group::LARGE_GROUP_BYTES;
 use paceline_binlog::mysql::{MySqlGtid, MySqlGtidSet};
 use paceline_binlog::{ExecutedSetChange, LOCAL_DOMAIN};
+use paceline_log_stream::source::assemble::{AssembledGroup, Assembler, AssemblyResult, GtidSupply};
+use paceline_log_stream::source::definition::UseGtid;
+use paceline_log_stream::source::error::SourceError;
+use paceline_log_stream::source::options::ReplicaOptions;
+use paceline_log_stream::source::{SentEvent, Source, StartAt};
 use paceline_txn::SequenceSource;
 use paceline_types::Gtid;
 use paceline_types::error_code::{ER_SLAVE_CORRUPT_EVENT, ER_SLAVE_FATAL_ERROR};

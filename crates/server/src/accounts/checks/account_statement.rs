@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn the_own_password_needs_no_privilege() {
+    fn changing_ones_own_password_needs_no_privilege() {
         let nobody = Holder::new(&[], &[]);
         assert_eq!(check(&nobody, "SET PASSWORD = PASSWORD('x')"), 0);
         assert_eq!(check(&nobody, "SET PASSWORD FOR u@'%' = PASSWORD('x')"), 0);

@@ -17,7 +17,7 @@ pub fn check_assignment(authority: Authority<'_>, variable: Variable, scope: Var
     }
 }
 
-/// Returns the privileges that MariaDB requires for a variable: one of them, or nothing if there are none.
+/// Returns the privileges of which MariaDB requires one for this assignment; empty if it requires none.
 fn needed_to_assign(variable: Variable, scope: VariableScope) -> &'static [Privilege] {
     use Privilege::*;
     use Variable as V;

@@ -1,7 +1,7 @@
 //! Privileges for DDL: CREATE, ALTER, DROP, RENAME and TRUNCATE of tables, views and databases.
 
 use crate::accounts::{Authority, PrivilegeSet};
-use crate::session::qualified;
+use crate::names::qualified;
 use paceline_catalog::ddl::{referenced_tables, temporary_renames};
 use paceline_catalog::{Catalog, TemporaryCatalog};
 use paceline_expression::session::{Privilege, PrivilegeTarget};
@@ -12,7 +12,7 @@ use paceline_syntax::{DdlStatement, Result, TableName};
 pub struct DefinitionCatalogs<'a> {
     /// The session's temporary tables alone.
     pub temporary: &'a TemporaryCatalog,
-    /// All tables as the session sees them.
+    /// All tables that the session sees.
     pub visible: &'a Catalog,
 }
 
@@ -122,8 +122,8 @@ pub fn check_definition(
     }
 }
 
-/// Returns 1142 for a foreign key to a table on which the account has no privilege: REFERENCES or any privilege on
-/// rows is sufficient, as in MariaDB.
+/// Returns 1142 for a foreign key to a table on which the account has no privilege. As in MariaDB, REFERENCES or any
+/// privilege on rows is sufficient.
 fn check_references(authority: Authority<'_>, ddl: &DdlStatement) -> Result<()> {
     let enough = PrivilegeSet::rows().with(Privilege::References);
     for (database, table) in referenced_tables(ddl, authority.database()) {

@@ -10,9 +10,8 @@ use paceline_wire::authentication::NativePassword;
 
 /// Checks whether the account may execute a plan.
 ///
-/// # Errors
-/// 1142 for a table that it may not use in this way, and 1356 if a view uses it; 1227 for one that needs PROCESS;
-/// 1345 for EXPLAIN of a view; 1449 and 1356 for a view whose definer may not.
+/// 1142 for a table that the account may not use in this way, or 1356 if a view uses it; 1227 for a table that needs
+/// PROCESS; 1345 for EXPLAIN of a view; 1449 and 1356 for a view whose definer lacks a privilege.
 pub fn check_plan(authority: Authority<'_>, plan: &Plan) -> Result<()> {
     let account = authority.account();
     let may_do_all = account.global.includes(PrivilegeSet::rows());
@@ -46,8 +45,7 @@ pub fn check_plan(authority: Authority<'_>, plan: &Plan) -> Result<()> {
     }
 }
 
-/// Returns 1345 for EXPLAIN of a view by an account that may not see its text or read its tables: the plan reveals
-/// both.
+/// Returns 1345 for EXPLAIN of a view if the account may not see its text or read its tables: the plan reveals both.
 fn check_explain(authority: Authority<'_>, plan: &Plan) -> Result<()> {
     for table in plan.tables().iter().filter(|table| !table.is_temporary()) {
         let needed: &[Privilege] = match (&table.view, &table.access.through) {
@@ -68,8 +66,8 @@ fn check_explain(authority: Authority<'_>, plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-/// 1227 for a table that only accounts with PROCESS may read: the session's, or the definer's of a view with its
-/// privileges.
+/// Returns 1227 for a table that needs PROCESS, if the account lacks it. In a view with SQL SECURITY DEFINER the
+/// definer needs it.
 fn check_process(authority: Authority<'_>, table: &TableUse) -> Result<()> {
     if !table.database.eq_ignore_ascii_case(DATABASE) || !needs_process(&table.name) {
         return Ok(());
@@ -85,12 +83,12 @@ fn check_process(authority: Authority<'_>, table: &TableUse) -> Result<()> {
     }
 }
 
-/// Returns 1449 for a missing definer; 1356 for one that may not use the table in this way.
+/// Returns 1449 for a missing definer, and 1356 for one that may not use the table in this way.
 fn check_definer(authority: Authority<'_>, definer: &(String, String), table: &TableUse) -> Result<()> {
     let accounts = authority.accounts().load();
     let Some(account) = accounts.get(&definer.0, &definer.1) else {
         let own = authority.account();
-        // The name of a missing definer is not shown to every account.
+        // Only some accounts may see the name of a missing definer.
         return Err(match own.global.has(Privilege::Super) {
             true => Error::new(ER_NO_SUCH_USER, &[&definer.0, &definer.1]),
             false => {
@@ -119,7 +117,7 @@ fn told_of_view(error: Error, table: &TableUse) -> Error {
     }
 }
 
-/// Returns the privileges that a use of a table needs.
+/// Returns the privileges that this usage of a table needs.
 fn needed(usage: TableUsage) -> impl Iterator<Item = Privilege> {
     [
         (usage.insert, Privilege::Insert),
@@ -190,7 +188,7 @@ mod tests {
             check(&reader, "SELECT * FROM information_schema.innodb_trx").0,
             1227
         );
-        // The definer `root` of these accounts has no privilege, and `nobody` is missing, which 1045 hides.
+        // The definer `root` of these accounts has no privilege. `nobody` is missing, which 1045 hides.
         assert_eq!(check(&reader, "SELECT * FROM w").0, 1356);
         assert_eq!(check(&reader, "SELECT * FROM x").0, 1045);
         let admin = Holder::new(&[Privilege::Super, Privilege::Select], &[]);

@@ -7,7 +7,7 @@ use paceline_query::plan::Plan;
 use paceline_syntax::{Error, Result};
 use paceline_types::error_code::ER_TABLEACCESS_DENIED_ERROR;
 
-/// Checks whether the account may name this user as a view's definer: another user needs a privilege of its own.
+/// Checks whether the account may name this user as a view's definer. Naming another user needs a privilege.
 ///
 /// # Errors
 /// 1227.
@@ -19,7 +19,7 @@ pub fn check_view_definer(authority: Authority<'_>, user: &str, host: &str) -> R
     }
 }
 
-/// Checks whether the account may make a view of a query: it must be allowed to execute it.
+/// Checks whether the account may create a view of a query: it must be allowed to execute the query.
 ///
 /// # Errors
 /// 1142, and the errors of [`check_plan`].

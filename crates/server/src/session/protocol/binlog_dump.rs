@@ -1,11 +1,11 @@
 //! Replicas of this server: COM_REGISTER_SLAVE and COM_BINLOG_DUMP. The session passes its connection to
-//! [`paceline_replication::primary`].
+//! [`paceline_log_stream::primary`].
 
 use crate::registry::STREAM_COMMAND;
 use crate::session::{Phase, Session};
 use crate::variables::Variable;
 use paceline_expression::session::Privilege;
-use paceline_replication::primary::{
+use paceline_log_stream::primary::{
     DumpRequest, Host, Link, MarkedForSkip, Refusal, Registration, RegistrationState, StreamEnd,
 };
 use paceline_syntax::{Error, Result};
@@ -40,7 +40,7 @@ impl Session {
         Ok(())
     }
 
-    /// Executes COM_BINLOG_DUMP. The connection ends after it, as in MariaDB.
+    /// Executes COM_BINLOG_DUMP. As in MariaDB, the connection ends afterwards.
     pub(super) async fn binlog_dump(&mut self) -> WireResult<()> {
         self.begin_command(STREAM_COMMAND, b"");
         self.phase = Phase::Closing;
@@ -112,8 +112,10 @@ impl Session {
             true => MarkedForSkip::LeftOut,
             false => MarkedForSkip::Sent,
         };
-        let request = DumpRequest::read(&dump, &self.state.context.user_variables, registered, marked)
-            .map_err(|refusal| of_refusal(&refusal))?;
+        let variables = &self.state.context.user_variables;
+        let lookup = |name: &str| variables.get(name).map(|variable| &variable.value);
+        let request =
+            DumpRequest::read(&dump, &lookup, registered, marked).map_err(|refusal| of_refusal(&refusal))?;
         tracing::info!(
             "Start binlog_dump to slave_server({}), pos({}, {}), from {}",
             request.server_id,
@@ -125,7 +127,7 @@ impl Session {
     }
 }
 
-/// Returns the client's error: the number and the text.
+/// Returns the error for the client, with number and text.
 fn of_refusal(refusal: &Refusal) -> Error {
     Error::with_message(refusal.code(), refusal.to_string())
 }

@@ -7,10 +7,10 @@ use paceline_wire::column::ColumnDefinition;
 use paceline_wire::{Capabilities, PacketWriter};
 use std::sync::Arc;
 
-/// Encoded columns of a prepared statement, as the client was told them.
+/// Encoded columns of a prepared statement, as they were sent to the client.
 #[derive(Debug)]
 pub struct KnownColumns {
-    /// Keeps the columns at their address, by which they are recognised.
+    /// Keeps the columns at the address by which they are recognized.
     plan: Arc<Plan>,
     charset: Option<Charset>,
     encoded: EncodedColumns,
@@ -35,7 +35,7 @@ impl KnownColumns {
         &self.encoded
     }
 
-    /// Returns whether this is the description of these columns.
+    /// Returns whether this describes these columns.
     pub fn describes(&self, columns: &[ResultColumn]) -> bool {
         self.plan.columns() == columns
     }
@@ -45,16 +45,16 @@ impl KnownColumns {
         &self.field_types
     }
 
-    /// Returns whether these are the same columns, with the same character set.
+    /// Returns whether these columns and this character set are the same.
     pub fn are(&self, columns: &[ResultColumn], charset: Option<Charset>) -> bool {
         std::ptr::eq(self.plan.columns(), columns) && self.charset == charset
     }
 }
 
-/// Column definitions, framed for their place in every result: after the packet with the number of columns.
+/// Column definitions, framed for their place in every result set: after the packet with the number of columns.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EncodedColumns {
-    /// Packets without headers: length (4 bytes, little endian) and payload of each.
+    /// Packets in a simplified framing: length (4 bytes, little endian) and payload of each.
     bytes: Vec<u8>,
 }
 
@@ -88,7 +88,7 @@ pub fn definition(column: &ResultColumn, charset: Option<Charset>) -> ColumnDefi
     let own = column.collation;
     let is_text = own.charset() != Charset::Binary;
     let collation = match charset {
-        // The collation of the requested character set, not the one by which the column sorts.
+        // The collation of the result's character set, not the one by which the column sorts.
         Some(charset) if is_text && charset != Charset::Binary => charset.default_collation(),
         _ => own,
     };

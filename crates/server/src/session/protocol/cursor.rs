@@ -11,7 +11,7 @@ use paceline_types::Value;
 use paceline_wire::column::{Metadata, write_column_count};
 use paceline_wire::response::{OkPacket, Status, write_end_of_rows};
 
-/// An open cursor. Its rows were read when it was opened; beyond a limit they are in a temporary file.
+/// An open cursor. Its rows are read when it is opened; beyond a limit they are in a temporary file.
 pub struct Cursor {
     columns: Vec<ResultColumn>,
     rows: StoredRows,
@@ -49,7 +49,7 @@ impl Session {
         let writer = &mut self.connection.writer;
         write_column_count(writer, collected.columns.len(), Metadata::Follows, capabilities);
         EncodedColumns::new(&collected.columns, charset, capabilities).write(writer);
-        // An EOF packet with the flag, also for clients that do not use EOF otherwise: it announces an open cursor.
+        // An EOF packet with a flag announces the open cursor, even to clients that otherwise do not use EOF packets.
         let ok = OkPacket {
             status,
             warnings,

@@ -35,7 +35,7 @@ pub struct LastCommand {
 pub struct IdlePoll {
     last: Arc<LastCommand>,
     session: u32,
-    /// Number of consecutive commands of this session, without any of other sessions.
+    /// Number of consecutive commands of this session, without a command of any other session.
     in_a_row: u32,
     /// Whether polling would have found the last command.
     came_soon: bool,
@@ -53,7 +53,7 @@ impl IdlePoll {
     }
 
     /// Receives the next packet. A session that is alone polls before it sleeps, for at most the time that `longest`
-    /// returns; otherwise `longest` is not called.
+    /// returns. `longest` is not called for other sessions.
     ///
     /// # Errors
     /// The errors of [`Connection::receive`].
@@ -82,7 +82,7 @@ impl IdlePoll {
             if let Poll::Ready(received) = connection.receive_arrived() {
                 return received.map(|()| true);
             }
-            // The client may have been woken on this processor.
+            // The client may be ready to run on this processor.
             std::thread::yield_now();
             tokio::task::yield_now().await;
         }
@@ -163,6 +163,7 @@ mod tests {
         client.connection.reader.set_sequence(0);
         assert!(!client.poll.look(&mut client.connection, LONGEST).await.unwrap());
         let late = async {
+            // Longer than it polls.
             tokio::time::sleep(3 * LONGEST).await;
             client.stream.write_all(&PING).await
         };

@@ -18,11 +18,11 @@ mod prepared;
 mod reply;
 mod result;
 
-pub use columns::{EncodedColumns, KnownColumns, definition};
+pub use columns::KnownColumns;
 pub use connection::Connection;
 pub(super) use connection::FLUSH_AT;
 pub use idle_poll::{IdlePoll, LastCommand};
 pub use output::Output;
 pub use prepared::ClientStatements;
 pub use reply::{More, Reply, ReplyWriter, StateChanges, result_style};
-pub use result::{ResultStyle, ResultWriter, RowCollector, RowFormat, Streaming};
+pub use result::{ResultWriter, RowCollector, RowFormat, Streaming};

@@ -1,7 +1,7 @@
 //! Prepared statements of the protocol: COM_STMT_….
 //!
 //! A statement keeps its syntax tree and its plan. The plan is used for every execution until one of its tables
-//! changes. Then the statement is planned again, and the client is told if the columns have changed.
+//! changes. The statement is then planned again, and the client receives the new columns if they differ.
 //!
 //! A statement belongs to the database that was current when it was prepared. This database becomes the current one
 //! again for planning and execution: for names, for DATABASE(), and in the log.
@@ -13,12 +13,13 @@ use super::result::RowFormat;
 use crate::server::Server;
 use crate::session::Session;
 use crate::session::execution::{Execution, QueryOrigin};
+use crate::session::planning::is_to_be_planned_again;
 use crate::session::preparation::{Preparation, parse_to_prepare, plan_to_prepare};
 use crate::session::services::on_text;
 use crate::session::statements::query::{collect, run_plan};
 use paceline_expression::ExprType;
 use paceline_expression::session::MemoryCharge;
-use paceline_query::plan::{Plan, PlannedValues, ResultColumn};
+use paceline_query::plan::{Plan, ResultColumn};
 use paceline_syntax::{Error, Result, Statement};
 use paceline_types::data_type::FieldType;
 use paceline_types::error_code::*;
@@ -28,23 +29,6 @@ use paceline_wire::prepared::{ParameterType, Parameters, cursor_type, write_prep
 use paceline_wire::response::write_end_of_columns;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// Number of expected rows from which execution is much more expensive than planning.
-const WORTH_PLANNING_ROWS: f64 = 1_000.0;
-
-/// Returns whether a prepared statement should be planned again for the parameters of this execution: the plan depends
-/// on parameters, and it was made without values, or is expensive, or has proved to be. A plan that reads few rows is
-/// executed as it is.
-fn is_to_be_planned_again(plan: &Plan, rows_read: u64) -> bool {
-    let expected = plan.expected_rows();
-    match plan.values() {
-        PlannedValues::Any => false,
-        PlannedValues::Unknown => true,
-        PlannedValues::Given => {
-            expected > WORTH_PLANNING_ROWS || rows_read as f64 > 4.0 * expected + WORTH_PLANNING_ROWS
-        }
-    }
-}
 
 /// A prepared statement.
 struct PreparedStatement {
@@ -57,11 +41,11 @@ struct PreparedStatement {
     plan: Option<Arc<Plan>>,
     /// Number of rows read by the last execution.
     rows_read: u64,
-    /// Columns that the client has been told.
+    /// Columns that were sent to the client.
     columns: Option<KnownColumns>,
     /// Parameter types of the last execution.
     types: Vec<ParameterType>,
-    /// Data of COM_STMT_SEND_LONG_DATA, by parameter. Data beyond the limit is an error of the execution.
+    /// Data of COM_STMT_SEND_LONG_DATA, by parameter. Too much data is reported as an error by the execution.
     long_data: Vec<Option<Vec<u8>>>,
     /// Error that stopped the collection of long data.
     long_data_error: Option<Error>,
@@ -72,7 +56,8 @@ struct PreparedStatement {
     _counted: CountedStatement,
 }
 
-/// Counts a statement for `max_prepared_stmt_count`. It is dropped with the statement, also if a running one panics.
+/// Counts a statement for `max_prepared_stmt_count`. It is dropped with the statement, even if a running statement
+/// panics.
 struct CountedStatement(Arc<Server>);
 
 impl CountedStatement {
@@ -91,7 +76,7 @@ impl Drop for CountedStatement {
 /// Prepared statements of a client.
 #[derive(Default)]
 pub struct ClientStatements {
-    /// Boxed, because a running statement is taken out of the map.
+    /// Boxed, because a running statement is removed from the map.
     by_id: BTreeMap<u32, Box<PreparedStatement>>,
     last_id: u32,
 }
@@ -117,7 +102,7 @@ impl ClientStatements {
         }
     }
 
-    /// Takes a statement's cursor out, to read from it.
+    /// Removes and returns a statement's cursor, to read from it.
     ///
     /// # Errors
     /// 1243 for an unknown statement; 1421 without a cursor.
@@ -132,7 +117,7 @@ impl ClientStatements {
         }
     }
 
-    /// Puts a statement's cursor back.
+    /// Stores a statement's cursor again.
     pub(super) fn keep_cursor(&mut self, id: u32, cursor: Cursor) {
         let id = self.id(id);
         if let Some(prepared) = self.by_id.get_mut(&id) {
@@ -156,8 +141,8 @@ impl ClientStatements {
         true
     }
 
-    /// Appends a piece of a long parameter, up to `limit` bytes in total. Unknown statements and parameters are
-    /// ignored, because the command has no reply.
+    /// Appends data to a long parameter, up to `limit` bytes in total. Unknown statements and parameters are ignored,
+    /// because the command has no reply.
     pub fn append_long_data(&mut self, id: u32, parameter: u16, data: &[u8], limit: usize) {
         let id = self.id(id);
         let Some(prepared) = self.by_id.get_mut(&id) else {
@@ -260,7 +245,7 @@ impl Session {
     /// Executes COM_STMT_EXECUTE. The parameters are in the last payload that was read.
     pub(super) async fn execute_prepared(&mut self, id: u32, cursor: u8) {
         let id = self.statements.id(id);
-        // The statement is taken out while it is running, so nothing else in the session can access it.
+        // The statement is removed from the map while it runs, so nothing else in the session can access it.
         let Some(mut prepared) = self.statements.by_id.remove(&id) else {
             self.begin_command("Execute", b"");
             self.state.begin_statement(None);
@@ -294,7 +279,7 @@ impl Session {
             return Err(error.clone());
         }
         let malformed = || Error::new(ER_WRONG_ARGUMENTS, &[&"mysqld_stmt_execute"]);
-        // After command, statement, cursor type and iterations.
+        // Skips the command, the statement, the cursor type and the iterations.
         let payload = self.connection.reader.payload().get(10..).unwrap_or_default();
         let parameters =
             Parameters::parse(payload, prepared.parameters, &mut prepared.types).map_err(|_| malformed())?;
@@ -368,7 +353,7 @@ impl Session {
                 self.state.plan_for(&statement, parameters)
             })?);
             prepared.plan = Some(plan.clone());
-            // The client's cached columns are not valid any more: send the columns with each execution.
+            // The columns that the client has cached are no longer valid. They are sent with each execution.
             prepared.columns = None;
         }
         Err(Error::new(ER_NEED_REPREPARE, &[]))
@@ -377,5 +362,5 @@ impl Session {
 
 /// Returns error 1243.
 pub(super) fn unknown_statement(id: u32, command: &str) -> Error {
-    Error::new(ER_UNKNOWN_STMT_HANDLER, &[&0, &id.to_string(), &command])
+    Error::new(ER_UNKNOWN_STMT_HANDLER, &[&id, &command])
 }

@@ -1,11 +1,10 @@
-//! Replies: OK, ERR and the end of rows, each with the session's status, its warnings and the changes of its state.
+//! Replies: OK, ERR, and the end of rows. Each contains the session's status, the number of warnings and state changes.
 
 use super::connection::Connection;
 use super::output::Output;
 use super::result::{ResultStyle, ResultWriter, Streaming};
 use crate::session::execution::Execution;
 use crate::session::state::SessionState;
-use paceline_expression::session::Level;
 use paceline_query::execute::RowSink;
 use paceline_syntax::{Error, Result};
 use paceline_wire::response::{self, OkKind, OkPacket, Status};
@@ -25,12 +24,12 @@ pub enum Reply {
     },
     /// A result set.
     Rows(Output),
-    /// A result set whose rows were written while the statement ran. Only its end is missing.
+    /// End of a result set whose rows were written while the statement ran.
     EndOfRows,
 }
 
 impl Reply {
-    /// Returns the reply of a statement with nothing to tell.
+    /// Returns a reply without any information.
     pub fn ok() -> Reply {
         Reply::affected(0)
     }
@@ -54,13 +53,15 @@ impl Reply {
     }
 }
 
-/// Whether another result follows in the answer to the same command.
+/// Whether another result follows in the reply to the same command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum More {
     /// This is the last result.
     No,
     /// Another one follows.
     Yes,
+    /// The statement is part of a program. Its rows are sent, but only the program sends an OK packet.
+    InProgram,
 }
 
 impl More {
@@ -68,7 +69,7 @@ impl More {
     pub fn mark(self, status: Status) -> Status {
         match self {
             More::No => status,
-            More::Yes => status.with(Status::MORE_RESULTS),
+            More::Yes | More::InProgram => status.with(Status::MORE_RESULTS),
         }
     }
 }
@@ -85,7 +86,7 @@ impl StateChanges {
         change.encode(&mut self.encoded);
     }
 
-    /// Removes all changes: the client has been told, or need not know.
+    /// Removes all changes: they were sent to the client, or it need not know them.
     pub fn clear(&mut self) {
         self.encoded.clear();
     }
@@ -134,6 +135,9 @@ impl<'a> ReplyWriter<'a> {
     /// Writes an OK packet.
     pub fn ok(&mut self, affected_rows: u64, last_insert_id: u64, info: &str, more: More) {
         self.state.context.row_count = i64::try_from(affected_rows).unwrap_or(i64::MAX);
+        if more == More::InProgram {
+            return;
+        }
         let ok = OkPacket {
             affected_rows,
             last_insert_id,
@@ -150,7 +154,7 @@ impl<'a> ReplyWriter<'a> {
         self.state.changes.clear();
     }
 
-    /// Writes an OK packet with nothing to tell, as the last reply.
+    /// Writes an OK packet without any information, as the last reply.
     pub fn plain_ok(&mut self) {
         self.ok(0, 0, "", More::No);
     }
@@ -166,11 +170,9 @@ impl<'a> ReplyWriter<'a> {
     /// Writes an ERR packet, and adds the error to the diagnostics.
     pub fn error(&mut self, error: &Error) {
         let context = &mut self.state.context;
-        context
-            .diagnostics
-            .push(Level::Error, error.code(), error.message());
+        context.diagnostics.push_error(error);
         context.row_count = -1;
-        // For many clients a message ends at its first NUL. MariaDB escapes it so.
+        // Many clients end a message at its first NUL, so it is escaped as in MariaDB.
         let message = error.message().replace('\0', "\\0000");
         response::write_error(
             &mut self.connection.writer,

@@ -42,7 +42,7 @@ pub struct ResultStyle {
 pub enum Streaming {
     /// Yes, whenever [`FLUSH_AT`] bytes have been collected.
     Early,
-    /// No: they may contain unpublished data and wait with the reply (invariant 6). They count as memory of the
+    /// No: rows may contain unpublished data and wait for it with the reply (invariant 6). They count as memory of the
     /// session.
     AfterSettling(MemoryCharge),
 }
@@ -52,16 +52,16 @@ pub struct ResultWriter<'a> {
     connection: &'a mut Connection,
     style: ResultStyle,
     streaming: Streaming,
-    /// Columns that the client was told when the statement was prepared.
+    /// Columns that were sent to the client when the statement was prepared.
     known: Option<&'a KnownColumns>,
     field_types: Cow<'a, [FieldType]>,
     columns: Vec<ResultColumn>,
-    /// The column definitions are deferred until the first row, which determines the type of a bare parameter.
+    /// Whether the column definitions are deferred until the first row, which determines the type of a bare parameter.
     deferred: bool,
 }
 
 impl<'a> ResultWriter<'a> {
-    /// Creates a sink. `known` are the columns that the client has cached since the prepare.
+    /// Creates a sink. `known` are the columns that the client has cached since it prepared the statement.
     pub fn new(
         connection: &'a mut Connection,
         style: ResultStyle,
@@ -115,7 +115,7 @@ impl ResultWriter<'_> {
         }
     }
 
-    /// Determines the columns with the first row: a column that is a bare parameter has its value's type.
+    /// Determines the columns by the first row: the type of a bare parameter is that of its value.
     fn settle_columns<'v>(&mut self, row: impl Iterator<Item = ValueRef<'v>>) {
         self.deferred = false;
         for (column, value) in self.columns.iter_mut().zip(row) {
@@ -277,7 +277,7 @@ impl RowSink for ResultWriter<'_> {
     }
 }
 
-/// Returns the character set for encoding text, if it is not a subset of UTF-8.
+/// Returns the character set to which text must be converted; `None` if UTF-8 is sent unchanged.
 fn needs_encoding(charset: Option<Charset>) -> Option<Charset> {
     match charset {
         None | Some(Charset::Utf8mb4 | Charset::Binary) => None,

@@ -5,9 +5,9 @@ use crate::session::state::SessionState;
 use crate::variables::Variable;
 use paceline_syntax::{DdlStatement, Statement};
 
-/// Adapts a statement for `slave_ddl_exec_mode=IDEMPOTENT`: as in MariaDB, objects that the primary created may
-/// already exist here, and those that it dropped may be missing. CREATE TABLE replaces an existing table; CREATE
-/// DATABASE keeps an existing database. Returns another text for the log, if the original one would fail.
+/// Adapts a statement for `slave_ddl_exec_mode=IDEMPOTENT`. As in MariaDB, objects that the primary created may already
+/// exist here, and those that it dropped may be missing. CREATE TABLE replaces an existing table; CREATE DATABASE keeps
+/// an existing database. Returns another text for the log if the original one would fail.
 pub fn tolerate_other_state(
     statement: &mut Statement,
     text: &[u8],

@@ -1,16 +1,17 @@
 //! Sessions in which a replica executes its primary's statements: DDL, and transactions in statement format.
 //!
 //! Such a session is like any other, except that it has no client (its replies are discarded), and that it does not
-//! wait for row locks of sessions that have not begun to commit. Each statement gets the settings of the session that
-//! ran it on the primary, so that it has the same result here. Its changes are logged as rows, with the primary's GTID.
+//! wait for row locks of sessions that have not begun to commit. Each statement is executed with the settings of its
+//! session on the primary, so that it has the same result here. Its changes are logged as rows, with the primary's
+//! GTID.
 //!
 //! The temporary tables of the primary's sessions are kept between their statements ([`crate::replicated_tables`]). A
-//! transaction that changes nothing else is logged here as an empty group with its GTID. Data read from them is logged
-//! as rows, so our replicas do not need them. A transaction that fails here is received again: the temporary tables
+//! transaction that changes nothing else is logged here as an empty group with its GTID. Data read from the tables is
+//! logged as rows, so our replicas do not need them. A transaction that fails here is received again: temporary tables
 //! that it created are dropped, and those that it dropped are restored with their rows.
 //!
 //! LOAD DATA is received together with its file. As in MariaDB, its text is changed to name another file and to contain
-//! the treatment of duplicates from the event, because LOCAL implied IGNORE. It reads the logged file, whatever the
+//! the treatment of duplicates from the event, because LOCAL implied IGNORE. It reads the logged file, whatever its
 //! name is. The annotation in our log is the primary's text.
 
 mod idempotent_ddl;
@@ -18,15 +19,15 @@ mod omitted_definition;
 mod settings;
 mod user_variable;
 
-pub use omitted_definition::Kind as OmittedDefinition;
+pub use omitted_definition::OmittedDefinition;
 
 use super::Session;
-use super::errors::of_transaction;
 use super::execution::Execution;
 use super::internal::internal_session;
 use super::state::SessionState;
 use super::statement::stored_hash;
 use super::statements::load_logged;
+use crate::errors::of_transaction;
 use crate::replicated_tables::{PrimarySession, TransactionEnd};
 use crate::server::Server;
 use idempotent_ddl::tolerate_other_state;
@@ -35,7 +36,7 @@ use paceline_expression::session::SqlMode;
 use paceline_replication::replica::apply::{ReplicatedStatement, StatementRunner, StatementRunners};
 use paceline_storage::Direction;
 use paceline_syntax::definition::CreateTable;
-use paceline_syntax::{DdlStatement, Error, ParseOptions, Result, SetItem, Statement};
+use paceline_syntax::{DdlStatement, Error, ParseOptions, ProgramBodies, Result, SetItem, Statement};
 use paceline_txn::{GtidChoice, Interrupt, Replication, Transaction};
 use paceline_types::error_code::ErrorCode;
 use std::borrow::Cow;
@@ -143,12 +144,13 @@ fn open(server: &Arc<Server>, interrupt: Interrupt) -> std::io::Result<Open> {
 }
 
 impl SessionState {
-    /// Returns whether the table that the statement defines was already created and still needs its rows, because of a
-    /// crash between the two.
+    /// Returns whether the table that the statement defines exists but still needs its rows, because of a crash between
+    /// the two.
     fn was_made(&mut self, statement: &ReplicatedStatement<'_>) -> Result<bool> {
         self.take_settings(statement);
         let options = ParseOptions {
             sql_mode: self.context.settings.sql_mode,
+            programs: ProgramBodies::Opaque,
             ..ParseOptions::default()
         };
         let parsed = paceline_syntax::parse_first(&statement.query.sql, &options)?;
@@ -194,6 +196,7 @@ impl Session {
         });
         let options = ParseOptions {
             sql_mode: self.state.context.settings.sql_mode,
+            programs: ProgramBodies::Opaque,
             ..ParseOptions::default()
         };
         let mut parsed = paceline_syntax::parse_first(with_file.as_deref().unwrap_or(&sql), &options)?;
@@ -203,8 +206,8 @@ impl Session {
         if let Some(create) = table_to_fill(&mut parsed.statement)
             && self.state.is_there_and_empty(create)?
         {
-            // A crash occurred between the table and its rows. If the table had existed before, the primary would not
-            // have logged the statement.
+            // A crash occurred between the creation of the table and the insertion of its rows. If the table had
+            // existed before, the primary would not have logged the statement.
             create.or_replace = true;
             create.if_not_exists = false;
         }
@@ -214,7 +217,7 @@ impl Session {
             statement.query.error_code,
             &self.state,
         );
-        // A primary may have logged a password in plain text; this server does not.
+        // A primary may have logged a password in plain text. This server does not log it.
         let text = match (with_file, tolerant) {
             (_, Some(text)) => Cow::Owned(text),
             (Some(_), None) => Cow::Borrowed(&*sql),
@@ -227,9 +230,9 @@ impl Session {
         self.state.context.statement.failed_on_primary = failed.map(ErrorCode::from_number);
         let execution = Execution::of_text(text);
         let done = match (&parsed.statement, statement.file) {
-            // A statement that only concerns the primary.
+            // The statement concerns only the primary.
             (Statement::Empty, _) => Ok(()),
-            (parsed, _) if omitted_definition::Kind::is_left_out(parsed, &self.state.server.globals) => {
+            (parsed, _) if OmittedDefinition::is_omitted(parsed, &self.state.server.globals) => {
                 tracing::warn!("left out: {}", String::from_utf8_lossy(text));
                 Ok(())
             }
@@ -310,7 +313,7 @@ impl StatementRunner for ReplicatedSession {
             if session.state.was_made(statement)? {
                 return Ok(());
             }
-            // It has its own GTID, because the primary's belongs to the rows.
+            // The definition has a GTID of its own, because the primary's belongs to the rows.
             session.state.services.transaction.lock().replicated = None;
             session.run_replicated(statement, Replication::LocalOnly).await
         });
@@ -347,7 +350,7 @@ impl StatementRunner for ReplicatedSession {
             if logged.is_some_and(|logged| Some(logged.domain_id) == domain_id) {
                 return Ok(());
             }
-            // Without any change the position moves nevertheless.
+            // The position moves even without any change.
             let committing = session.state.server.transactions.commit_empty(
                 &session.state.services.locks,
                 choice,

@@ -5,18 +5,18 @@
 //! therefore stop a connection (1235), unless the variable allows omitting them: then only the position moves, and the
 //! error log reports it.
 //!
-//! A statement that the primary logged as text has no rows. Here it would do less than there if its tables have
-//! triggers, and it is unknown which tables do. If triggers are omitted, such a statement stops the connection. (One
-//! that calls a stored function cannot be executed: 1305.)
+//! A statement that the primary logged as text has no rows. If its tables have triggers, it would change less here than
+//! there, and it is unknown which tables have them. If triggers are omitted, such a statement stops the connection. (A
+//! statement that calls a stored function cannot be executed at all: 1305.)
 
 use crate::variables::{Globals, Variable};
 use paceline_syntax::Error;
 use paceline_syntax::{AccountStatement, DdlStatement, PrivilegeLevel, SetItem, Statement};
 use paceline_types::error_code::ER_NOT_SUPPORTED_YET;
 
-/// Kind of definition that can be omitted, a bit of the variable.
+/// Kind of definition that can be omitted: a bit of the variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum OmittedDefinition {
     /// `TRIGGER`.
     Triggers,
     /// `PROCEDURE`, `FUNCTION`, `PACKAGE`, and aggregate functions.
@@ -29,7 +29,7 @@ pub enum Kind {
     Privileges,
 }
 
-impl Kind {
+impl OmittedDefinition {
     /// Values of the variable, in the order of its bits.
     pub const WORDS: &[&str] = &[
         Self::Triggers.word(),
@@ -41,11 +41,11 @@ impl Kind {
 
     const fn word(self) -> &'static str {
         match self {
-            Kind::Triggers => "TRIGGERS",
-            Kind::Routines => "ROUTINES",
-            Kind::Events => "EVENTS",
-            Kind::Roles => "ROLES",
-            Kind::Privileges => "PRIVILEGES",
+            OmittedDefinition::Triggers => "TRIGGERS",
+            OmittedDefinition::Routines => "ROUTINES",
+            OmittedDefinition::Events => "EVENTS",
+            OmittedDefinition::Roles => "ROLES",
+            OmittedDefinition::Privileges => "PRIVILEGES",
         }
     }
 
@@ -55,26 +55,28 @@ impl Kind {
             Statement::Unsupported(object) => object,
             Statement::Ddl(DdlStatement::DropOther { kind, .. }) => kind,
             // SET DEFAULT ROLE; no other such statement is logged.
-            Statement::Set(items) if matches!(items[..], [SetItem::Role]) => return Some(Kind::Roles),
+            Statement::Set(items) if matches!(items[..], [SetItem::Role]) => {
+                return Some(OmittedDefinition::Roles);
+            }
             Statement::Account(
                 AccountStatement::Grant { level, .. } | AccountStatement::Revoke { level, .. },
             ) => {
                 let is_fine = matches!(level, PrivilegeLevel::Table(_) | PrivilegeLevel::Routine(_));
-                return is_fine.then_some(Kind::Privileges);
+                return is_fine.then_some(OmittedDefinition::Privileges);
             }
             _ => return None,
         };
         match *object {
-            "TRIGGER" => Some(Kind::Triggers),
-            "PROCEDURE" | "FUNCTION" | "PACKAGE" | "AGGREGATE" => Some(Kind::Routines),
-            "EVENT" => Some(Kind::Events),
-            "ROLE" => Some(Kind::Roles),
+            "TRIGGER" => Some(OmittedDefinition::Triggers),
+            "PROCEDURE" | "FUNCTION" | "PACKAGE" | "AGGREGATE" => Some(OmittedDefinition::Routines),
+            "EVENT" => Some(OmittedDefinition::Events),
+            "ROLE" => Some(OmittedDefinition::Roles),
             _ => None,
         }
     }
 
     /// Returns whether a primary's statement is omitted under the current value of the variable.
-    pub fn is_left_out(statement: &Statement, globals: &Globals) -> bool {
+    pub fn is_omitted(statement: &Statement, globals: &Globals) -> bool {
         Self::of(statement).is_some_and(|kind| kind.is_chosen(globals))
     }
 
@@ -85,7 +87,7 @@ impl Kind {
 
 /// Returns whether a primary's statement may have fired triggers there that are omitted here.
 pub fn lacks_triggers(statement: &Statement, globals: &Globals) -> bool {
-    fires_triggers(statement) && Kind::Triggers.is_chosen(globals)
+    fires_triggers(statement) && OmittedDefinition::Triggers.is_chosen(globals)
 }
 
 /// Returns the error with which such a statement stops the connection.
@@ -106,42 +108,56 @@ fn fires_triggers(statement: &Statement) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use paceline_syntax::{ParseOptions, parse_first};
+    use paceline_syntax::{ParseOptions, ProgramBodies, parse_first};
+
+    /// Returns the options for statements of a primary.
+    fn options() -> ParseOptions {
+        ParseOptions {
+            programs: ProgramBodies::Opaque,
+            ..ParseOptions::default()
+        }
+    }
 
     #[test]
     fn kinds_of_definitions_are_recognized() {
         let cases = [
             (
                 "CREATE DEFINER=`root`@`localhost` TRIGGER t BEFORE INSERT ON a FOR EACH ROW SET new.b = 1",
-                Some(Kind::Triggers),
+                Some(OmittedDefinition::Triggers),
             ),
-            ("DROP TRIGGER IF EXISTS d.t", Some(Kind::Triggers)),
+            ("DROP TRIGGER IF EXISTS d.t", Some(OmittedDefinition::Triggers)),
             (
                 "CREATE OR REPLACE DEFINER=`r`@`%` PROCEDURE p() SELECT 1",
-                Some(Kind::Routines),
+                Some(OmittedDefinition::Routines),
             ),
             (
                 "CREATE DEFINER=`root`@`localhost` FUNCTION f() RETURNS int RETURN 1",
-                Some(Kind::Routines),
+                Some(OmittedDefinition::Routines),
             ),
-            ("ALTER PROCEDURE p COMMENT 'x'", Some(Kind::Routines)),
-            ("DROP FUNCTION f", Some(Kind::Routines)),
+            ("ALTER PROCEDURE p COMMENT 'x'", Some(OmittedDefinition::Routines)),
+            ("DROP FUNCTION f", Some(OmittedDefinition::Routines)),
             (
                 "CREATE DEFINER=`root`@`localhost` EVENT e ON SCHEDULE EVERY 1 DAY DO SELECT 1",
-                Some(Kind::Events),
+                Some(OmittedDefinition::Events),
             ),
             (
                 "ALTER DEFINER=`root`@`localhost` EVENT e DISABLE",
-                Some(Kind::Events),
+                Some(OmittedDefinition::Events),
             ),
-            ("CREATE ROLE r", Some(Kind::Roles)),
-            ("DROP ROLE r", Some(Kind::Roles)),
-            ("SET DEFAULT ROLE 'r' FOR 'u'@'localhost'", Some(Kind::Roles)),
-            ("GRANT r TO u@localhost", Some(Kind::Roles)),
-            ("GRANT SELECT (a) ON d.t TO u@localhost", Some(Kind::Privileges)),
+            ("CREATE ROLE r", Some(OmittedDefinition::Roles)),
+            ("DROP ROLE r", Some(OmittedDefinition::Roles)),
+            (
+                "SET DEFAULT ROLE 'r' FOR 'u'@'localhost'",
+                Some(OmittedDefinition::Roles),
+            ),
+            ("GRANT r TO u@localhost", Some(OmittedDefinition::Roles)),
+            (
+                "GRANT SELECT (a) ON d.t TO u@localhost",
+                Some(OmittedDefinition::Privileges),
+            ),
             (
                 "REVOKE EXECUTE ON PROCEDURE d.p FROM u@localhost",
-                Some(Kind::Privileges),
+                Some(OmittedDefinition::Privileges),
             ),
             ("GRANT SELECT ON d.* TO u@localhost", None),
             ("CREATE SEQUENCE s", None),
@@ -149,8 +165,8 @@ mod tests {
             ("INSERT INTO t VALUES (1)", None),
         ];
         for (text, kind) in cases {
-            let parsed = parse_first(text.as_bytes(), &ParseOptions::default()).unwrap();
-            assert_eq!(Kind::of(&parsed.statement), kind, "{text}");
+            let parsed = parse_first(text.as_bytes(), &options()).unwrap();
+            assert_eq!(OmittedDefinition::of(&parsed.statement), kind, "{text}");
         }
     }
 
@@ -165,7 +181,7 @@ mod tests {
         ];
         let others = ["CREATE TABLE t (a int)", "TRUNCATE TABLE t", "SELECT 1", "COMMIT"];
         let fires = |text: &&str| {
-            let parsed = parse_first(text.as_bytes(), &ParseOptions::default()).unwrap();
+            let parsed = parse_first(text.as_bytes(), &options()).unwrap();
             fires_triggers(&parsed.statement)
         };
         assert!(changes.iter().all(fires) && !others.iter().any(fires));
@@ -174,15 +190,15 @@ mod tests {
     #[test]
     fn every_kind_has_the_bit_of_its_word() {
         let kinds = [
-            Kind::Triggers,
-            Kind::Routines,
-            Kind::Events,
-            Kind::Roles,
-            Kind::Privileges,
+            OmittedDefinition::Triggers,
+            OmittedDefinition::Routines,
+            OmittedDefinition::Events,
+            OmittedDefinition::Roles,
+            OmittedDefinition::Privileges,
         ];
-        assert_eq!(Kind::WORDS.len(), kinds.len());
+        assert_eq!(OmittedDefinition::WORDS.len(), kinds.len());
         for kind in kinds {
-            assert_eq!(Kind::WORDS[kind as usize], kind.word());
+            assert_eq!(OmittedDefinition::WORDS[kind as usize], kind.word());
         }
     }
 }

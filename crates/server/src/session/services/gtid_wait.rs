@@ -1,7 +1,7 @@
 //! Waits for a GTID: `wait_for_gtid` before a snapshot, and `MASTER_GTID_WAIT()`.
 
-use crate::registry::SessionShared;
-use crate::session::errors::of_transaction;
+use crate::errors::of_transaction;
+use crate::registry::SessionHandle;
 use paceline_binlog::GtidPosition;
 use paceline_syntax::{Error, Result};
 use paceline_txn::{PositionWaitOutcome, TransactionManager};
@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Position that a session waits for before its next snapshot, if any. Most sessions have none, and detect that without
+/// Position for which a session waits before its next snapshot, if any. Most sessions have none and detect this without
 /// a lock.
 #[derive(Debug, Default)]
 pub struct AwaitedGtid {
@@ -40,7 +40,7 @@ impl AwaitedGtid {
 /// 1205 after the timeout; the errors of KILL.
 pub fn wait_until_logged(
     transactions: &TransactionManager,
-    shared: &SessionShared,
+    shared: &SessionHandle,
     wanted: &GtidPosition,
     timeout: Duration,
 ) -> Result<()> {
@@ -55,14 +55,14 @@ pub fn wait_until_logged(
     }
 }
 
-/// Executes `MASTER_GTID_WAIT`: returns 0 when everything in the position is applied, -1 after the timeout (`None` or
-/// negative: no timeout).
+/// Executes `MASTER_GTID_WAIT`. Returns 0 when everything in the position has been applied, or -1 after the timeout. A
+/// timeout of `None` or below zero means no limit.
 ///
 /// # Errors
 /// 1941 for an invalid position; the errors of KILL.
 pub fn wait_until_replicated(
     transactions: &TransactionManager,
-    shared: &SessionShared,
+    shared: &SessionHandle,
     position: &str,
     timeout_seconds: Option<f64>,
 ) -> Result<i64> {

@@ -9,9 +9,10 @@ mod user_locks;
 pub use time_slice::on_text;
 
 use crate::accounts::{Account, Authority, SessionPrivileges};
-use crate::registry::SessionShared;
+use crate::registry::SessionHandle;
 use crate::replica_filters::filter_kind;
 use crate::server::Server;
+use crate::session::statements::named_file;
 use crate::variables::{Scope, SessionValues, Variable, VariableValue};
 use gtid_wait::AwaitedGtid;
 use paceline_binlog::{GtidPosition, GtidState};
@@ -20,14 +21,15 @@ use paceline_expression::session::{
     PlaceWait, Privilege, PrivilegeTarget, Privileges, ServerFunctions, SessionContext, SourceWaitOutcome,
     SystemVariable, SystemVariables, VariableScope, WaitOutcome,
 };
-use paceline_replication::replica::filter::FilterKind;
+use paceline_log_stream::source::filter::FilterKind;
 use paceline_replication::replica::received::SourcePosition;
 use paceline_syntax::{Error, Result};
 use paceline_txn::GtidChoice;
 use paceline_types::error_code::*;
-use paceline_types::{Gtid, ServerId, Value, Version};
+use paceline_types::{DomainId, Gtid, SequenceNumber, ServerId, Value, Version};
 use parking_lot::Mutex;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use time_slice::TimeSlice;
@@ -38,7 +40,7 @@ pub struct SessionServices {
     /// The server that the session belongs to.
     pub server: Arc<Server>,
     /// The part of the session that others can access.
-    pub shared: Arc<SessionShared>,
+    pub shared: Arc<SessionHandle>,
     /// The session in the lock manager.
     pub(super) locks: paceline_txn::Session,
     /// Session values of the system variables.
@@ -46,13 +48,13 @@ pub struct SessionServices {
     /// State of its transactions that variables show.
     pub(super) transaction: Mutex<TransactionView>,
     privileges: SessionPrivileges,
-    /// `wait_for_gtid`, until it is reached.
+    /// Position of `wait_for_gtid`, until it is reached.
     pub(super) awaited: AwaitedGtid,
     /// Locks of `GET_LOCK`.
     user_locks: UserLocks,
     /// Time slice of the running statement on a worker of the runtime.
     pub(super) time_slice: TimeSlice,
-    /// Temporary table of the running SHOW statement, which information_schema includes meanwhile.
+    /// Temporary table of the running SHOW statement, which information_schema includes during the statement.
     pub(super) shown_temporary: Mutex<Option<Arc<TableDefinition>>>,
 }
 
@@ -81,7 +83,7 @@ impl fmt::Debug for SessionServices {
 
 impl SessionServices {
     /// Creates the services of a session that is about to log in.
-    pub fn new(server: Arc<Server>, shared: Arc<SessionShared>, locks: paceline_txn::Session) -> Self {
+    pub fn new(server: Arc<Server>, shared: Arc<SessionHandle>, locks: paceline_txn::Session) -> Self {
         let values = SessionValues::new(&server.globals);
         SessionServices {
             server,
@@ -97,7 +99,7 @@ impl SessionServices {
         }
     }
 
-    /// Resets the state of transactions that variables show, for a session that begins anew.
+    /// Resets the state of transactions that variables show, when the session is reset.
     pub(super) fn reset(&self) {
         *self.transaction.lock() = TransactionView::default();
         self.awaited.set(None);
@@ -118,12 +120,34 @@ impl SessionServices {
         self.privileges.enter(database, &self.server.accounts);
     }
 
+    /// Returns the GTID choice for the session's next transaction.
+    pub(super) fn gtid_choice(&self) -> GtidChoice {
+        let (replicated, sequence) = {
+            let view = self.transaction.lock();
+            (view.replicated.clone(), view.gtid_seq_no)
+        };
+        if let Some(gtid) = replicated {
+            return gtid;
+        }
+        let values = self.values.lock();
+        GtidChoice::new(
+            DomainId(values.get(Variable::GtidDomainId).as_u64() as u32),
+            ServerId(values.get(Variable::ServerId).as_u64() as u32),
+            SequenceNumber(sequence),
+        )
+    }
+
+    /// Returns whether the client tracks this variable (`session_track_system_variables`).
+    pub(super) fn tracks(&self, variable: Variable) -> bool {
+        self.values.lock().tracks(variable)
+    }
+
     /// Returns the position of the snapshot of START TRANSACTION WITH CONSISTENT SNAPSHOT, if one is open.
     pub fn consistent_snapshot(&self) -> Option<Version> {
         self.transaction.lock().snapshot
     }
 
-    /// Returns what the session's account may do.
+    /// Returns the current privileges of the session's account.
     pub fn authority<'a>(&'a self, session: &'a SessionContext) -> Authority<'a> {
         Authority::new(&self.privileges, &self.server.accounts, session)
     }
@@ -135,7 +159,8 @@ impl SessionServices {
             .set_deadline((!limit.is_zero()).then_some(limit));
     }
 
-    /// Waits until the position of `wait_for_gtid` is published. It is then cleared, so it is only checked once.
+    /// Waits until the position of `wait_for_gtid` is published. It is then cleared, so each position is waited for
+    /// only once.
     ///
     /// # Errors
     /// 1205 after `wait_for_gtid_timeout`; the errors of KILL.
@@ -158,14 +183,14 @@ impl SessionServices {
         gtid_wait::wait_until_logged(&self.server.transactions, &self.shared, wanted, timeout)
     }
 
-    /// Checks whether the running statement should go on, and lets other tasks run if its time slice is over.
+    /// Checks whether the running statement may continue, and lets other tasks run if its time slice is over.
     ///
     /// # Errors
     /// The errors of KILL, of a shutdown, and of `max_statement_time`.
     pub fn check_running(&self) -> Result<()> {
         self.time_slice.look();
         match self.shared.interrupt.raised() {
-            Some(reason) => Err(super::errors::interrupted(reason)),
+            Some(reason) => Err(crate::errors::interrupted(reason)),
             None => Ok(()),
         }
     }
@@ -259,7 +284,7 @@ pub(super) fn split_connection(name: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// Returns 1272 for a variable without values of connections.
+/// Returns 1272 for a variable that has no value per connection.
 pub(super) fn must_be_of_connections(variable: Variable) -> Result<FilterKind> {
     filter_kind(variable).ok_or_else(|| Error::new(ER_VARIABLE_IS_NOT_STRUCT, &[&variable.definition().name]))
 }
@@ -386,6 +411,11 @@ impl ServerFunctions for SessionServices {
         };
         let waited = place_wait::wait_until_applied(&connection, &self.shared, &wanted, wait.timeout)?;
         Ok(waited.map_or(SourceWaitOutcome::InVain, SourceWaitOutcome::Done))
+    }
+
+    fn readable_file(&self, session: &SessionContext, name: &str) -> Option<PathBuf> {
+        self.require_any(&[Privilege::File]).ok()?;
+        named_file(name, session.database.as_deref(), &self.server.globals).ok()
     }
 
     fn version(&self) -> String {

@@ -1,7 +1,7 @@
 //! `MASTER_POS_WAIT()`: waits for a position in a primary's log.
 
-use crate::registry::SessionShared;
-use crate::session::errors::interrupted;
+use crate::errors::interrupted;
+use crate::registry::SessionHandle;
 use paceline_replication::replica::connection::Connection;
 use paceline_replication::replica::received::SourcePosition;
 use paceline_syntax::Result;
@@ -25,15 +25,15 @@ fn compare(place: &SourcePosition, wanted: &SourcePosition) -> Option<Ordering> 
     (base == wanted_base).then_some(order)
 }
 
-/// Waits until the connection has applied everything up to a position. Returns the number of moves of its own position
-/// meanwhile, or -1 after the timeout (`None`: no timeout). Returns `None` if its applier is not running or ends, or if
-/// the position is in an unknown log.
+/// Waits until the connection has applied everything up to a position. Returns how often the connection's own position
+/// has moved meanwhile, or -1 after the timeout (`None` means no limit). Returns `None` if its applier is not running
+/// or ends, or if the position is in an unknown log.
 ///
 /// # Errors
 /// The errors of KILL.
 pub fn wait_until_applied(
     connection: &Connection,
-    shared: &SessionShared,
+    shared: &SessionHandle,
     wanted: &SourcePosition,
     timeout: Option<Duration>,
 ) -> Result<Option<i64>> {

@@ -7,8 +7,8 @@ use crate::information_schema::{
     self, GrantedPrivilege, OpenTransaction, Process, Row, Scope, Sources, TableSize, ViewColumn,
 };
 use crate::mysql_tables;
+use crate::names::{EMPTY_DATABASES, virtual_columns};
 use crate::registry::now_micros;
-use crate::server::{EMPTY_DATABASES, virtual_columns};
 use crate::variables::{self, Access, Kind, TABLE};
 use paceline_catalog::{
     Catalog, DatabaseDefinition, SYSTEM_DATABASE, TableDefinition, TableDescription, ViewDefinition,

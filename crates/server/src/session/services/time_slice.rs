@@ -1,10 +1,11 @@
 //! Time slices of statements on a worker of the runtime.
 //!
-//! Sessions are tasks, and a statement runs in its task from beginning to end: most statements take less time than a
-//! thread switch. A statement that computes for long would keep its worker, and with it the tasks in that worker's
-//! queue: other sessions and new connections. With as many such statements as workers the server would stop. A
-//! statement that has run for a while therefore gives its worker away: another thread continues with the worker's other
-//! tasks, and this thread with the statement alone. A long text is parsed and planned in this way from the start.
+//! Sessions are tasks, and a statement runs in its task from beginning to end, because most statements take less time
+//! than a thread switch. A statement with a long computation would keep its worker, and block the tasks in that
+//! worker's queue: other sessions and new connections. As many such statements as there are workers would block the
+//! whole server. A statement that has run for a while therefore hands over its worker: another thread continues with
+//! the worker's other tasks, and this thread continues with the statement alone. A long text is parsed and planned in
+//! this way from the start.
 //!
 //! ```text
 //!   0 ────── 5 ms ─────────── 50 ms ───────── 500 ms ─────── …      since its first check, which follows some rows; a short statement never checks
@@ -15,7 +16,7 @@ use parking_lot::Mutex;
 use std::time::{Duration, Instant};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-/// Time for which other tasks may have to wait.
+/// Maximum time for which other tasks wait.
 const FIRST_SLICE: Duration = Duration::from_millis(5);
 
 /// Factor by which the time until the next handover grows.
@@ -27,7 +28,7 @@ const HANDOVER: Duration = Duration::from_millis(1);
 /// Number of bytes from which parsing and planning a text takes some milliseconds.
 const LONG_TEXT_BYTES: usize = 16 << 10;
 
-/// Runs `work`, whose time depends on the length of a statement's text. For a long text it gives the worker away first.
+/// Runs `work`, whose time depends on the length of a statement's text. For a long text it hands over the worker first.
 pub fn on_text<T>(text_bytes: usize, work: impl FnOnce() -> T) -> T {
     match text_bytes >= LONG_TEXT_BYTES && is_on_worker() {
         true => tokio::task::block_in_place(work),
@@ -50,7 +51,7 @@ impl TimeSlice {
         *self.0.lock() = None;
     }
 
-    /// Gives the worker away if the slice is over. Called from time to time while the statement runs.
+    /// Hands over the worker if the slice is over. Called from time to time while the statement runs.
     pub fn look(&self) {
         if self.is_over() && is_on_worker() {
             tokio::task::block_in_place(|| std::thread::sleep(HANDOVER));
@@ -80,22 +81,27 @@ fn is_on_worker() -> bool {
 mod tests {
     use super::*;
 
+    fn pass(time: Duration) {
+        // The tests are about the passing of time.
+        std::thread::sleep(time);
+    }
+
     #[test]
-    fn a_turn_ends_ever_later_and_begins_with_each_statement() {
+    fn slices_grow_and_restart_with_each_statement() {
         let slice = TimeSlice::default();
         for _ in 0..2 {
             slice.begin();
             assert!(!slice.is_over());
-            std::thread::sleep(FIRST_SLICE);
+            pass(FIRST_SLICE);
             assert!(slice.is_over());
             assert!(!slice.is_over());
-            std::thread::sleep(FIRST_SLICE * LONGER);
+            pass(FIRST_SLICE * LONGER);
             assert!(slice.is_over());
         }
         // Outside of a runtime there are no workers.
         slice.begin();
         slice.look();
-        std::thread::sleep(FIRST_SLICE);
+        pass(FIRST_SLICE);
         slice.look();
     }
 }

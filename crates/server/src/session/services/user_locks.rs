@@ -1,8 +1,8 @@
 //! Locks of `GET_LOCK`.
 
-use crate::registry::SessionShared;
+use crate::errors::of_transaction;
+use crate::registry::SessionHandle;
 use crate::server::Server;
-use crate::session::errors::of_transaction;
 use paceline_expression::session::{MemoryCharge, SessionMemory, WaitOutcome};
 use paceline_syntax::Result;
 use paceline_txn::{MetadataGuard, MetadataMode, MetadataObject};
@@ -54,14 +54,14 @@ fn bytes_of(key: &str) -> usize {
 
 impl UserLocks {
     /// Executes `GET_LOCK` for the session with these `locks`: waits at most `timeout_seconds`, or without limit if
-    /// that is negative. A lock that the session already holds is counted once more.
+    /// that is negative. If the session already holds the lock, its count is increased.
     ///
     /// # Errors
     /// 1213 for a deadlock; 1290 and 1041 if the session has no memory for another lock.
     pub fn lock(
         &self,
         server: &Server,
-        shared: &SessionShared,
+        shared: &SessionHandle,
         locks: &paceline_txn::Session,
         memory: &Arc<SessionMemory>,
         name: &str,

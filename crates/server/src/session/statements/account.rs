@@ -1,21 +1,21 @@
 //! Statements about accounts: privilege checks and commit.
 //!
 //! An account is a catalog record, so these statements are committed like DDL: one Query event and the changed records.
-//! The list of accounts is replaced when they are published. They run one at a time: each starts from the result of the
-//! previous one.
+//! The list of accounts is replaced when they are published. The statements run one at a time, because each one starts
+//! from the result of the previous one.
 
-use crate::accounts::Accounts;
 use crate::accounts::checks::{check_account_statement, check_grant_options};
+use crate::accounts::records::{WrittenRecords, changed_records};
 use crate::accounts::statements::{AccountContext, MissingAccounts, apply, resolve};
+use crate::errors::of_transaction;
 use crate::server::Server;
-use crate::session::errors::of_transaction;
 use crate::session::logged_statement::LoggedStatement;
 use crate::session::protocol::Reply;
 use crate::session::services::SessionServices;
 use crate::session::state::SessionState;
 use crate::session::statement::stored_hash;
 use crate::session::transaction::replication;
-use paceline_catalog::{Catalog, CatalogChange, write_changes};
+use paceline_catalog::{CatalogChange, write_changes};
 use paceline_storage::WriteSet;
 use paceline_syntax::{AccountStatement, PasswordSpec};
 use paceline_syntax::{Error, Result};
@@ -30,7 +30,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Executes CREATE USER, GRANT and related statements.
 ///
 /// # Errors
-/// Those of [`change_accounts`].
+/// The errors of [`change_accounts`].
 pub async fn execute(statement: &AccountStatement, state: &mut SessionState, text: &[u8]) -> Result<Reply> {
     let counters = &state.shared.counters;
     match statement {
@@ -46,7 +46,7 @@ pub async fn execute(statement: &AccountStatement, state: &mut SessionState, tex
     Ok(Reply::ok())
 }
 
-/// Applies a statement about accounts and commits it. Without a text, a text is generated for the log.
+/// Applies a statement about accounts and commits it. Without a text, one is generated for the log.
 ///
 /// # Errors
 /// The errors of the privilege checks and of [`apply`]; 1290 under `--read-only` and `--skip-grant-tables`; 1223
@@ -82,7 +82,7 @@ pub async fn change_accounts(
         state.context.diagnostics.note(code, message);
     }
     let text = match (statement, text) {
-        // The log must not contain a plain text password if that can be avoided.
+        // The log should not contain a password in plain text.
         (AccountStatement::SetPassword { account, password }, _) => {
             let (user, host) = match account {
                 Some(name) => resolve(name, context)?,
@@ -110,7 +110,7 @@ pub async fn change_accounts(
     }
 }
 
-/// Waits for the lock on account changes. Its holder may wait long for a global read lock; KILL and
+/// Waits for the lock on account changes. The session that holds it may wait long for a global read lock. KILL and
 /// `max_statement_time` end this wait.
 async fn wait_for_others_changes<'a>(
     server: &'a Server,
@@ -164,47 +164,4 @@ async fn commit_changes(
     let outcome = outcome.map_err(|error| of_transaction(&error))?;
     state.committed(outcome);
     Ok(())
-}
-
-/// Records to write for a new list of accounts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WrittenRecords {
-    /// Those that differ.
-    Changed,
-    /// All, because none has been written yet.
-    All,
-}
-
-impl WrittenRecords {
-    /// Returns what a statement writes: with the first one, every account gets a record.
-    pub fn of_catalog(catalog: &Catalog) -> Self {
-        match catalog.accounts().next() {
-            None => WrittenRecords::All,
-            Some(_) => WrittenRecords::Changed,
-        }
-    }
-}
-
-/// Returns the changes of records from one list of accounts to the next.
-pub fn changed_records(before: &Accounts, after: &Accounts, written: WrittenRecords) -> Vec<CatalogChange> {
-    let all = written == WrittenRecords::All;
-    let mut changes = vec![];
-    for account in before.iter() {
-        if after.get(&account.user, &account.host).is_none() && !all {
-            changes.push(CatalogChange::DropAccount {
-                user: account.user.clone(),
-                host: account.host.clone(),
-            });
-        }
-    }
-    for account in after.iter() {
-        if all || before.get(&account.user, &account.host) != Some(account) {
-            changes.push(CatalogChange::PutAccount {
-                user: account.user.clone(),
-                host: account.host.clone(),
-                record: account.to_record(),
-            });
-        }
-    }
-    changes
 }

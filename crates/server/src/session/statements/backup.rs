@@ -1,14 +1,14 @@
 //! BACKUP SERVER and BACKUP BINARY LOGS: stream the server's files to a client ([`crate::backup`]).
 //!
-//! The table files are hard links of this session, and the log is leased, while the stream runs; both are released at
-//! its end, however it ends. Nothing else in the server waits for it. It reads one piece at a time, and the next one
-//! after the client has accepted it.
+//! While the stream runs, the session holds hard links of the table files and a lease on the log. Both are released at
+//! its end, whatever the reason. Nothing else in the server waits for it. It reads one piece at a time, and reads the
+//! next one when the client has accepted it.
 
 use crate::backup::{
     Continuation, EndRow, NoContinuation, PIECE_BYTES_MAX, PROTOCOL, RowKind, ServerRow, TablesRow,
 };
+use crate::errors::{of_log, of_transaction};
 use crate::server::Server;
-use crate::session::errors::{of_log, of_transaction};
 use crate::session::execution::Execution;
 use crate::session::protocol::{Connection, Reply, ResultWriter, Streaming, result_style};
 use crate::session::state::SessionState;
@@ -112,7 +112,7 @@ fn stream_log(
     let server = state.server.clone();
     let transactions = &server.transactions;
     let holder = format!("the backup of connection {}", state.shared.id);
-    // Take the lease before looking at the log, so that the files still exist when they are read.
+    // Take the lease before the log is examined, so that the files still exist when they are read.
     let lease = transactions.lease(continuation.position, holder);
     let end =
         tokio::task::block_in_place(|| transactions.backup_end()).map_err(|error| of_transaction(&error))?;
@@ -276,7 +276,7 @@ impl Stream<'_> {
     }
 }
 
-/// Collected part of a log file.
+/// Part of a log file that has been collected for a row.
 struct LogPiece {
     ordinal: u32,
     name: String,

@@ -1,9 +1,9 @@
 //! Administration of the binary log: FLUSH, PURGE, RESET MASTER.
 
 use super::replication::reset_slave;
+use crate::errors::of_transaction;
 use crate::registry::STREAM_COMMAND;
 use crate::server::Server;
-use crate::session::errors::of_transaction;
 use crate::session::evaluate::evaluate;
 use crate::session::protocol::Reply;
 use crate::session::services::SessionServices;
@@ -29,7 +29,7 @@ pub fn flush_binary_logs(server: &Server) -> Result<()> {
     let expire_after = server.globals.number(Variable::BinlogExpireLogsSeconds);
     let done = tokio::task::block_in_place(|| {
         transactions.rotate()?;
-        // Purging first makes a checkpoint, after which recovery does not need old files.
+        // Purging begins with a checkpoint, after which recovery does not need old files.
         if expire_after > 0 {
             let limit = SystemTime::now() - Duration::from_secs(expire_after);
             let outcome = transactions.purge(&PurgeTarget::Before(limit))?;
@@ -42,8 +42,8 @@ pub fn flush_binary_logs(server: &Server) -> Result<()> {
     done.map_err(|error: paceline_txn::Error| of_transaction(&error))
 }
 
-/// Executes FLUSH BINARY LOGS DELETE_DOMAIN_ID=(…). As in MariaDB it rotates for an empty list, but not if none of
-/// the domains is known.
+/// Executes FLUSH BINARY LOGS DELETE_DOMAIN_ID=(…). As in MariaDB it rotates the log for an empty list, but not if none
+/// of the domains is known.
 pub fn delete_domains(domains: &[u32], server: &Server, diagnostics: &mut Diagnostics) -> Result<()> {
     if domains.is_empty() {
         return flush_binary_logs(server);
@@ -148,8 +148,8 @@ pub async fn reset(targets: &[ResetTarget], state: &mut SessionState) -> Result<
     Ok(Reply::ok())
 }
 
-/// Ends the streams to replicas, which would otherwise continue in removed files. The replicas reconnect and are
-/// then told the state of the log.
+/// Ends the streams to replicas, which would otherwise continue in removed files. The replicas reconnect and receive
+/// the new state of the log.
 async fn end_streams(services: &SessionServices) -> Result<()> {
     let sessions = &services.server.sessions;
     let streams = || {

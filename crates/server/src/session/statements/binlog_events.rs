@@ -2,15 +2,15 @@
 //!
 //! The first of these statements contains a Format_description, which applies to the rest of the session. Each of the
 //! others contains the table maps and rows of one statement. The rows are applied like a replica's
-//! ([`paceline_apply::replicated`]), in the session's own transaction. So `paceline binlog … | mariadb` restores rows
-//! with the GTIDs that the text sets before each transaction.
+//! ([`paceline_apply::replicated`]), in the session's own transaction. `paceline binlog … | mariadb` therefore restores
+//! rows with the GTIDs that the text sets before each transaction.
 //!
 //! As in MariaDB, the events' checksums are ignored: `mariadb-binlog` changes events (`--flashback`, `--rewrite-db`)
 //! without updating their checksums. Unlike in MariaDB, the statement's text is not logged as an annotation: it would
 //! contain each row a second time, as Base64.
 
+use crate::errors::of_transaction;
 use crate::replication::row_options;
-use crate::session::errors::of_transaction;
 use crate::session::protocol::Reply;
 use crate::session::state::SessionState;
 use paceline_apply::replicated::{Failure, MappedTable, MappedTables, RowApplier, RowMapping, RowOptions};
@@ -61,7 +61,7 @@ pub async fn execute(events: &BinlogEvents, state: &mut SessionState) -> Result<
     Ok(Reply::ok())
 }
 
-/// Decodes the events. Variables that contained them are cleared, because they are large.
+/// Decodes the events. Variables that contained them are cleared, because their values are large.
 fn decode_events(events: &BinlogEvents, variables: &mut UserVariables) -> Result<Vec<u8>> {
     let decode = |text: &[u8]| match text.is_empty() {
         true => Err(malformed()),
@@ -208,7 +208,7 @@ fn mapped_table(
     }
     match table.has_current_keys(&state.server.catalog.load()) {
         true => Ok(Arc::new(table)),
-        // During the wait for a lock, another table got a foreign key to this one.
+        // Another table got a foreign key to this one during the wait for a lock.
         false => Err(Error::new(ER_TABLE_DEF_CHANGED, &[])),
     }
 }

@@ -1,8 +1,9 @@
 //! Files of this machine in statements: LOAD DATA INFILE, SELECT … INTO OUTFILE.
 //!
-//! Only accounts with FILE can use them. `secure_file_priv` restricts them to one directory. Without it any file that
-//! the server's user can read is accepted, and new files can be created wherever that user may, but never in the data
-//! directory: its files contain all rows and accounts, and a new file could be mistaken for one of the server's.
+//! Only accounts with FILE can use them. `secure_file_priv` restricts them to one directory. Without it, every file
+//! that the server's user can read is accepted, and new files can be created wherever that user may create files. The
+//! data directory is never accepted: its files contain all rows and accounts, and a new file could be mistaken for one
+//! of the server's.
 
 use crate::variables::{Globals, Variable};
 use paceline_syntax::{Error, Result};
@@ -67,7 +68,7 @@ pub fn named_file(name: &str, database: Option<&str>, globals: &Globals) -> Resu
     };
     let allowed = globals.get(Variable::SecureFilePriv);
     let allowed = allowed.as_str();
-    // MariaDB also rejects a path that does not exist by this check, whatever is allowed.
+    // MariaDB also rejects a path that does not exist by this check, even without a restriction.
     let allowed = Path::new(if allowed.is_empty() { "/" } else { allowed });
     // An administrator may have chosen a directory below the data directory for such files.
     let is_ours =

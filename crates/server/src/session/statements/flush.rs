@@ -3,8 +3,8 @@
 use super::binary_log::{delete_domains, flush_binary_logs};
 use super::lock_tables;
 use super::table_administration::lock_to_maintain;
+use crate::errors::of_transaction;
 use crate::server::Server;
-use crate::session::errors::of_transaction;
 use crate::session::protocol::Reply;
 use crate::session::state::SessionState;
 use paceline_expression::session::Privilege;
@@ -84,7 +84,7 @@ pub async fn execute(
             FlushTarget::Other(_) => {}
         }
     }
-    // As in MariaDB, replicas do not begin new logs together with their primary.
+    // As in MariaDB, replicas do not rotate their logs together with their primary.
     let is_local = |target: &FlushTarget| {
         !matches!(
             target,
@@ -98,7 +98,7 @@ pub async fn execute(
     };
     let is_logged = write_to_binlog == WriteToBinlog::Yes && !targets.iter().any(is_local);
     if is_logged && !state.table_locks.is_globally_locked() {
-        // Another session's global read lock does not block FLUSH: then it is not replicated.
+        // Another session's global read lock does not block FLUSH. The statement is then not replicated.
         match state.log_for_replicas(text, Duration::ZERO).await {
             Err(error) if error.code() == ER_LOCK_WAIT_TIMEOUT => {
                 tracing::info!("FLUSH under another session's global read lock is not logged");
@@ -109,8 +109,8 @@ pub async fn execute(
     Ok(Reply::ok())
 }
 
-/// Executes FLUSH TABLES with names. There is nothing to flush, but as in MariaDB it waits until the tables are not
-/// used.
+/// Executes FLUSH TABLES with names. There is nothing to flush, but as in MariaDB it waits until nothing uses the
+/// tables.
 fn wait_for_users(tables: &[TableName], state: &SessionState) -> Result<()> {
     for table in tables {
         let (database, table) = state.qualified(table)?;

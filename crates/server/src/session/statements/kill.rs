@@ -1,7 +1,7 @@
 //! KILL.
 
 use crate::accounts::ClientHost;
-use crate::session::errors::interrupted;
+use crate::errors::interrupted;
 use crate::session::evaluate::evaluate_typed;
 use crate::session::protocol::Reply;
 use crate::session::services::SessionServices;
@@ -91,8 +91,8 @@ pub fn kill_connection(
         services
             .require_any(&[Privilege::Super, Privilege::ConnectionAdmin])
             .map_err(|_| Error::new(ER_KILL_DENIED_ERROR, &[&id]))?;
-        // As in MariaDB, this part stops without an error. A receiver executes no statement that could be killed
-        // alone.
+        // As in MariaDB, the part stops without an error. A receiver executes no statements, so KILL QUERY does not
+        // stop it.
         if part == Threads::Applier || reason == InterruptReason::Connection {
             let server = services.server.clone();
             tokio::spawn(async move { server.replicas().stop(&connection, part).await });

@@ -9,9 +9,9 @@
 //!     ◀── OK or error ──────
 //! ```
 //!
-//! A client that was asked for its file sends all of it. After an error the rest is read and discarded.
+//! A client that was asked for its file sends the whole file. After an error the rest is read and discarded.
 //!
-//! A primary that logs statements logs the file before its LOAD DATA: a replica reads the blocks of that
+//! A primary that logs statements logs the file before its LOAD DATA. A replica reads the logged blocks
 //! ([`crate::session::replicated`]).
 
 use super::files::{FileProblem, named_file};
@@ -23,7 +23,7 @@ use crate::session::state::SessionState;
 use crate::variables::Variable;
 use paceline_expression::ExprType;
 use paceline_expression::session::{Privilege, SessionContext, UserVariable};
-use paceline_query::execute::{AffectedRows, ExecutionContext, LoadInput, execute as execute_plan};
+use paceline_query::execute::{ExecutionContext, LoadInput, execute as execute_plan};
 use paceline_query::plan::Plan;
 use paceline_syntax::ast::Expr;
 use paceline_syntax::{Error, Result};
@@ -44,7 +44,7 @@ const LONG_TEXT_CHARACTERS: u64 = u32::MAX as u64 / 4;
 /// Executes LOAD DATA.
 ///
 /// # Errors
-/// 4166 if LOCAL is disabled; 1227 without FILE; those of the file; those of the plan.
+/// 4166 if LOCAL is disabled; 1227 without FILE; the errors of the file and of the plan.
 pub async fn execute(
     statement: &Statement,
     load: &LoadData,
@@ -63,10 +63,10 @@ pub async fn execute(
     load_from(Origin::Client(connection), statement, load, state, execution).await
 }
 
-/// Executes LOAD DATA of a primary, which has logged the file in these blocks.
+/// Executes a primary's LOAD DATA, with the logged blocks of its file.
 ///
 /// # Errors
-/// Those of the plan.
+/// The errors of the plan.
 pub async fn execute_logged(
     blocks: &[&[u8]],
     statement: &Statement,
@@ -94,7 +94,7 @@ async fn load_from(
     Err(Error::new(ER_TABLE_DEF_CHANGED, &[]))
 }
 
-/// Declares the variables that receive fields as strings, for the expressions of SET.
+/// Declares the variables that receive fields as strings, because the expressions of SET may read them.
 fn declare_variables(load: &LoadData, context: &mut SessionContext) -> Result<()> {
     let collation = context.settings.collation_database;
     for column in &load.columns {
@@ -120,7 +120,6 @@ async fn run_load(
     let Some(catalog) = state.prepare_run(plan, execution.asked_by)? else {
         return Ok(None);
     };
-    let text = if state.annotates() { execution.text } else { b"" };
     let mut source = match origin {
         Origin::Server => Source::Server(open_file(load, state)?),
         Origin::Log(blocks) => Source::Log(LoggedFile { rest: blocks }),
@@ -140,20 +139,14 @@ async fn run_load(
             })
         }
     };
-    let transaction = state.transaction.running()?;
     let mut context = ExecutionContext {
-        transaction,
-        session: &mut state.context,
-        catalog: &catalog,
-        parameters: execution.parameters,
-        text,
-        affected: AffectedRows::Changed,
         rows_max: u64::MAX,
         input: Some(match &mut source {
             Source::Server(file) => file,
             Source::Client(file) => file,
             Source::Log(file) => file,
         }),
+        ..state.execution_context(&catalog, execution)?
     };
     let done = execute_plan(plan, &mut context, &mut RowCollector::default());
     if let Source::Client(file) = source
@@ -178,21 +171,21 @@ fn open_file(load: &LoadData, state: &SessionState) -> Result<ServerFile> {
     Ok(ServerFile { file, path })
 }
 
-/// Place of the file.
+/// Location of the file.
 enum Origin<'b> {
     Server,
     Client(&'b mut Connection),
     Log(&'b [&'b [u8]]),
 }
 
-/// The file while it is read.
+/// An open file.
 enum Source<'b> {
     Server(ServerFile),
     Client(ClientFile<'b>),
     Log(LoggedFile<'b>),
 }
 
-/// A file in a primary's log: the blocks that have not been read yet.
+/// A file in a primary's log: the blocks that have not been read.
 struct LoggedFile<'b> {
     rest: &'b [&'b [u8]],
 }
@@ -202,7 +195,7 @@ impl LoadInput for LoggedFile<'_> {
         while let Some((block, rest)) = self.rest.split_first() {
             self.rest = rest;
             buffer.extend_from_slice(block);
-            // For the reader an empty read is the end of the file, but a block in the log may be empty.
+            // An empty read means the end of the file, but a block in the log may be empty.
             if !block.is_empty() {
                 break;
             }
@@ -240,7 +233,7 @@ struct ClientFile<'c> {
 enum Transfer {
     Running,
     Ended,
-    /// The connection is not usable any more.
+    /// The connection can no longer be used.
     Broken,
 }
 
@@ -273,7 +266,7 @@ impl ClientFile<'_> {
     /// Reads the part of the file that the statement did not need.
     fn drain(mut self) -> Transfer {
         while self.state == Transfer::Running {
-            // An error has changed the state.
+            // An error has changed the transfer's state, so the loop ends.
             let _ = self.piece();
         }
         self.state

@@ -1,6 +1,6 @@
 //! LOCK TABLES and UNLOCK TABLES.
 
-use crate::session::errors::of_transaction;
+use crate::errors::of_transaction;
 use crate::session::protocol::Reply;
 use crate::session::state::SessionState;
 use crate::session::table_locks::{LockedTable, TableLocks};
@@ -26,7 +26,7 @@ pub async fn lock(tables: &[LockTable], state: &mut SessionState) -> Result<Repl
     for table in tables {
         let (database, name) = state.qualified(&table.table)?;
         if state.temporary.catalog().table(&database, &name).is_some() {
-            // A temporary table belongs to this session alone.
+            // A temporary table is visible only to this session.
             continue;
         }
         state.services.authority(&state.context).check_table(
@@ -34,10 +34,10 @@ pub async fn lock(tables: &[LockTable], state: &mut SessionState) -> Result<Repl
             &database,
             &name,
         )?;
-        if crate::server::virtual_database(&database).is_none() {
+        if crate::names::virtual_database(&database).is_none() {
             let catalog = state.server.catalog.load();
             if let Some(view) = catalog.view(&database, &name) {
-                // Also the tables that it reads.
+                // The tables that the view reads are locked too.
                 for (database, name) in tables_behind(view, &catalog) {
                     wanted.push((database, name, table.write, None));
                 }
@@ -48,7 +48,7 @@ pub async fn lock(tables: &[LockTable], state: &mut SessionState) -> Result<Repl
             wanted.push((database, name, table.write, Some(alias)));
         }
     }
-    // In a fixed order, so that two LOCK TABLES never deadlock.
+    // The order is fixed, so that two LOCK TABLES never deadlock.
     wanted.sort();
     wanted.dedup();
     let timeout = state.context.settings.metadata_lock_wait_timeout;
@@ -97,7 +97,7 @@ pub async fn lock(tables: &[LockTable], state: &mut SessionState) -> Result<Repl
 /// Executes UNLOCK TABLES.
 ///
 /// # Errors
-/// Those of the commit that it implies.
+/// The errors of the commit that it implies.
 pub async fn unlock(state: &mut SessionState) -> Result<Reply> {
     state.shared.counters.com_unlock_tables.add(1);
     if state.table_locks.has_tables() {

@@ -1,7 +1,7 @@
 //! Statements: one module for each kind.
 //!
-//! [`execute`] is the table from statement to function. Such a function gets its part of the syntax tree and what it
-//! needs of the session, and returns a [`Reply`]. Its arguments tell what it can touch:
+//! [`execute`] maps each kind of statement to its function. Such a function receives its part of the syntax tree and
+//! the parts of the session that it needs, and returns a [`Reply`]. Its arguments show what it can change:
 //!
 //! | arguments | kinds |
 //! |---|---|
@@ -24,6 +24,7 @@ mod load_data;
 mod lock_tables;
 mod outfile;
 mod prepare;
+mod program;
 pub(super) mod query;
 mod replication;
 mod set;
@@ -33,8 +34,8 @@ mod snapshot_at_gtid;
 mod table_administration;
 mod transaction;
 
-pub use account::{WrittenRecords, changed_records};
 pub(super) use binary_log::flush_binary_logs;
+pub(super) use files::named_file;
 pub(super) use kill::kill_connection;
 pub(super) use load_data::execute_logged as load_logged;
 pub use prepare::NamedStatements;
@@ -84,7 +85,7 @@ pub async fn execute(
         Statement::Show(show) => show::execute(show, state, connection, execution).await?,
         Statement::Ddl(statement) => ddl::execute(statement, state, execution).await?,
         Statement::Account(statement) => account::execute(statement, state, execution.text).await?,
-        Statement::Prepare { name, source } => prepare::prepare(name, source, state)?,
+        Statement::Prepare { name, source } => prepare::prepare(name, source, execution.parameters, state)?,
         Statement::Execute { name, using } => {
             return prepare::execute_named(name, using, state, connection, execution).await;
         }
@@ -121,12 +122,23 @@ pub async fn execute(
         }
         Statement::Binlog(events) => binlog_events::execute(events, state).await?,
         Statement::Replication(statement) => replication::execute(statement, state).await?,
+        Statement::Compound(compound) => {
+            Box::pin(program::execute(&compound.program, state, connection, execution)).await?
+        }
+        Statement::Signal(signal) => program::signal(signal, state, execution.parameters)?,
+        Statement::GetDiagnostics(get) => program::get_diagnostics(get, state, execution.parameters)?,
+        Statement::CreateRoutine(routine) => {
+            return Err(Error::unsupported(routine.kind.routine_type().name()));
+        }
+        Statement::AlterRoutine { kind, .. } => return Err(Error::unsupported(kind.name())),
+        Statement::CreateTrigger(_) => return Err(Error::unsupported("TRIGGER")),
+        Statement::Call { .. } => return Err(Error::unsupported("CALL")),
         Statement::Unsupported(what) => return Err(Error::unsupported(what)),
     };
     ReplyWriter::new(state, connection).reply(reply, execution)
 }
 
-/// Warns of SELECT … INTO at the end of a query.
+/// Adds a warning about SELECT … INTO at the end of a query.
 fn warn_of_place(statement: &Statement, state: &mut SessionState) {
     if let Statement::Query(query) = statement
         && query.into_place == IntoPlace::AtEnd
@@ -139,7 +151,8 @@ fn warn_of_place(statement: &Statement, state: &mut SessionState) {
     }
 }
 
-/// As in MariaDB a comment is a statement without effect; an empty text is an error.
+/// Executes a text without a statement. As in MariaDB a comment is a statement without effect, but an empty text is an
+/// error.
 fn empty(text: &[u8]) -> Result<Reply> {
     let is_blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == b';';
     match text.iter().all(is_blank) {
@@ -155,7 +168,7 @@ fn use_database(name: &str, state: &mut SessionState) -> Result<Reply> {
 }
 
 /// Returns whether a statement uses a table according to its syntax, so that earlier diagnostics are cleared. For
-/// queries and changes of rows the plan decides too, because it includes the tables of subqueries.
+/// queries and changes of rows the plan also decides, because it includes the tables of subqueries.
 fn uses_table(statement: &Statement) -> bool {
     match statement {
         Statement::Query(query) => reads_from(&query.query.body),
@@ -205,7 +218,7 @@ fn reads_from(body: &QueryBody) -> bool {
     match body {
         QueryBody::Select(select) => !select.from.is_empty(),
         QueryBody::Query(query) => reads_from(&query.body),
-        // Recurse along the left side, because a chain of set operations is as deep as it is long.
+        // The left side is examined last, because a chain of set operations is as deep on that side as it is long.
         QueryBody::SetOperation { left, right, .. } => reads_from(right) || reads_from(left),
         QueryBody::Values(_) => false,
     }
@@ -254,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_is_a_statement_and_nothing_is_none() {
+    fn a_comment_is_a_statement_but_an_empty_text_is_not() {
         assert!(matches!(empty(b"/* nothing */"), Ok(Reply::Ok { .. })));
         for text in [&b""[..], b" \n", b";"] {
             assert_eq!(empty(text).unwrap_err().code(), ER_EMPTY_QUERY);

@@ -1,13 +1,12 @@
 //! SELECT … INTO OUTFILE and INTO DUMPFILE: writes the rows to a new file on this machine.
 
 use super::files::{FileProblem, named_file};
-use super::query::rows_max;
 use crate::session::execution::Execution;
 use crate::session::planning::ATTEMPTS_MAX;
 use crate::session::protocol::Reply;
 use crate::session::state::SessionState;
 use paceline_expression::session::Privilege;
-use paceline_query::execute::{AffectedRows, ExecutionContext, RowSink, execute as execute_plan};
+use paceline_query::execute::{ExecutionContext, RowSink, execute as execute_plan};
 use paceline_query::plan::{Plan, ResultColumn, RowFormat, has_odd_separators};
 use paceline_syntax::{Error, Result};
 use paceline_syntax::{FileFormat, SelectInto, Statement};
@@ -38,7 +37,7 @@ pub async fn execute(
     Err(Error::new(ER_TABLE_DEF_CHANGED, &[]))
 }
 
-/// Executes a plan and returns the number of rows, or `None` if its tables have changed since.
+/// Executes a plan and returns the number of rows. Returns `None` if its tables have changed since it was made.
 async fn run_into_file(
     state: &mut SessionState,
     plan: &Plan,
@@ -49,17 +48,10 @@ async fn run_into_file(
         return Ok(None);
     };
     let mut sink = file_sink(state, plan, into)?;
-    let rows_max = rows_max(state, execution);
-    let transaction = state.transaction.running()?;
     let mut context = ExecutionContext {
-        transaction,
-        session: &mut state.context,
-        catalog: &catalog,
-        parameters: execution.parameters,
+        // Nothing is logged.
         text: b"",
-        affected: AffectedRows::Changed,
-        rows_max,
-        input: None,
+        ..state.execution_context(&catalog, execution)?
     };
     let done = execute_plan(plan, &mut context, &mut sink).and_then(|outcome| {
         sink.finish()?;
@@ -194,17 +186,18 @@ struct LineStyle {
     format: RowFormat,
     /// `LINES TERMINATED BY`, or else the terminator of fields.
     line_end: Vec<u8>,
-    /// Only strings are enclosed.
+    /// Whether only strings are enclosed.
     optionally: bool,
     /// Character set to which numbers are converted, if it is not UTF-8.
     charset: Option<Charset>,
-    /// The separator has a meaning after an escape, so it is escaped by itself.
+    /// Whether the separator has a meaning after an escape, so that it is escaped by itself.
     separator_is_escape_letter: bool,
-    /// The separator can occur in a number.
+    /// Whether the separator can occur in a number.
     separator_is_numeric: bool,
-    /// The terminator of fields cannot be escaped: that would have another meaning, or numbers contain it.
+    /// Whether the terminator of fields cannot be escaped, because the escaped form has another meaning, or because
+    /// numbers contain it.
     field_end_is_ambiguous: bool,
-    /// Reading the file back may give other values (1475).
+    /// Whether reading the file back may return other values (1475).
     is_ambiguous: bool,
 }
 

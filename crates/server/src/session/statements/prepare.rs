@@ -1,6 +1,6 @@
 //! PREPARE, EXECUTE, EXECUTE IMMEDIATE and DEALLOCATE PREPARE.
 
-use crate::session::evaluate::evaluate;
+use crate::session::evaluate::evaluate_typed;
 use crate::session::execution::Execution;
 use crate::session::preparation::{Preparation, parse_to_prepare, plan_to_prepare};
 use crate::session::protocol::{Connection, Reply};
@@ -41,13 +41,13 @@ struct NamedStatement {
 /// Executes PREPARE name FROM text.
 ///
 /// # Errors
-/// Those of parsing and planning the text.
-pub fn prepare(name: &str, source: &Expr, state: &mut SessionState) -> Result<Reply> {
+/// The errors of parsing and planning the text.
+pub fn prepare(name: &str, source: &Expr, parameters: &[Value], state: &mut SessionState) -> Result<Reply> {
     state.shared.counters.com_prepare_sql.add(1);
     let key = name.to_lowercase();
     // Even a failed PREPARE drops the statement with this name.
     state.prepared.statements.remove(&key);
-    let text = statement_text(source, &mut state.context)?;
+    let text = statement_text(source, parameters, &mut state.context)?;
     let Preparation {
         statement,
         text,
@@ -78,7 +78,7 @@ pub async fn execute_named(
     execution: Execution<'_>,
 ) -> Result<()> {
     state.shared.counters.com_execute_sql.add(1);
-    let unknown = || Error::new(ER_UNKNOWN_STMT_HANDLER, &[&name.len(), &name, &"EXECUTE"]);
+    let unknown = || Error::new(ER_UNKNOWN_STMT_HANDLER, &[&name, &"EXECUTE"]);
     let prepared = state.prepared.statements.get(&name.to_lowercase());
     let prepared = prepared.ok_or_else(unknown)?;
     let (statement, text, count, database) = (
@@ -87,14 +87,16 @@ pub async fn execute_named(
         prepared.parameters,
         prepared.database.clone(),
     );
-    let parameters = values_of(using, count, &mut state.context)?;
+    let parameters = values_of(using, count, execution.parameters, &mut state.context)?;
     let left = state.enter_database(database.as_deref());
     let execution = Execution {
         text: &text,
         parameters: &parameters,
         ..execution
     };
+    let outer = std::mem::take(&mut state.context.variable_types);
     let done = Box::pin(super::execute(&statement, state, connection, execution)).await;
+    state.context.variable_types = outer;
     state.return_to_database(left);
     done
 }
@@ -102,7 +104,7 @@ pub async fn execute_named(
 /// Executes EXECUTE IMMEDIATE text USING …, and writes the reply of the statement.
 ///
 /// # Errors
-/// Those of parsing the text; 1210 for another number of values; the errors of the statement.
+/// The errors of parsing the text; 1210 for another number of values; the errors of the statement.
 pub async fn execute_immediate(
     source: &Expr,
     using: &[Expr],
@@ -111,15 +113,23 @@ pub async fn execute_immediate(
     execution: Execution<'_>,
 ) -> Result<()> {
     state.shared.counters.com_execute_immediate.add(1);
-    let text = statement_text(source, &mut state.context)?;
+    let text = statement_text(source, execution.parameters, &mut state.context)?;
     let prepared = parse_to_prepare(text, state)?;
-    let parameters = values_of(using, prepared.parameters, &mut state.context)?;
+    let parameters = values_of(
+        using,
+        prepared.parameters,
+        execution.parameters,
+        &mut state.context,
+    )?;
     let execution = Execution {
         text: &prepared.text,
         parameters: &parameters,
         ..execution
     };
-    Box::pin(super::execute(&prepared.statement, state, connection, execution)).await
+    let outer = std::mem::take(&mut state.context.variable_types);
+    let done = Box::pin(super::execute(&prepared.statement, state, connection, execution)).await;
+    state.context.variable_types = outer;
+    done
 }
 
 /// Executes DEALLOCATE PREPARE.
@@ -132,19 +142,19 @@ pub fn deallocate(name: &str, state: &mut SessionState) -> Result<Reply> {
         Some(_) => Ok(Reply::ok()),
         None => Err(Error::new(
             ER_UNKNOWN_STMT_HANDLER,
-            &[&name.len(), &name, &"DEALLOCATE PREPARE"],
+            &[&name, &"DEALLOCATE PREPARE"],
         )),
     }
 }
 
 /// Returns the statement text of PREPARE and EXECUTE IMMEDIATE.
-fn statement_text(source: &Expr, context: &mut SessionContext) -> Result<Vec<u8>> {
-    match evaluate(source, context)? {
+fn statement_text(source: &Expr, parameters: &[Value], context: &mut SessionContext) -> Result<Vec<u8>> {
+    match evaluate_typed(source, parameters, context)?.0 {
         Value::Null => Ok(b"NULL".to_vec()),
         value => {
             let mut text = vec![];
             text::append_value(&value.as_ref(), &context.settings.time_zone, &mut text);
-            // As of a query that a client sends, what ends it is no part of it.
+            // As in a client's query, the terminator is not a part of the statement.
             let end = text
                 .iter()
                 .rposition(|byte| !byte.is_ascii_whitespace() && *byte != b';');
@@ -155,9 +165,15 @@ fn statement_text(source: &Expr, context: &mut SessionContext) -> Result<Vec<u8>
 }
 
 /// Returns the parameters of USING. Their number must be `count`.
-fn values_of(using: &[Expr], count: usize, context: &mut SessionContext) -> Result<Vec<Value>> {
+fn values_of(
+    using: &[Expr],
+    count: usize,
+    parameters: &[Value],
+    context: &mut SessionContext,
+) -> Result<Vec<Value>> {
     if using.len() != count {
         return Err(Error::new(ER_WRONG_ARGUMENTS, &[&"EXECUTE"]));
     }
-    using.iter().map(|expr| evaluate(expr, context)).collect()
+    let value_of = |expr| evaluate_typed(expr, parameters, context).map(|(value, _)| value);
+    using.iter().map(value_of).collect()
 }

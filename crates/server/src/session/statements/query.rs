@@ -31,8 +31,8 @@ pub async fn execute(
     Err(Error::new(ER_TABLE_DEF_CHANGED, &[]))
 }
 
-/// Executes a plan and writes its rows. Returns `None` if its tables have changed since: it must be planned again.
-/// `known` are the columns that the client has cached.
+/// Executes a plan and writes its rows. Returns `None` if its tables have changed since it was made, so that it must be
+/// planned again. `known` are the columns that the client has cached.
 pub async fn run_plan(
     plan: &Plan,
     state: &mut SessionState,
@@ -51,21 +51,13 @@ pub async fn run_plan(
         false => Streaming::Early,
     };
     let style = result_style(state, execution);
-    let text = if state.annotates() { execution.text } else { b"" };
-    let rows_max = rows_max(state, execution);
-    let transaction = state.transaction.running()?;
+    let affected = match connection.capabilities.has(Capabilities::FOUND_ROWS) {
+        true => AffectedRows::Found,
+        false => AffectedRows::Changed,
+    };
     let mut context = ExecutionContext {
-        transaction,
-        session: &mut state.context,
-        catalog: &catalog,
-        parameters: execution.parameters,
-        text,
-        affected: match connection.capabilities.has(Capabilities::FOUND_ROWS) {
-            true => AffectedRows::Found,
-            false => AffectedRows::Changed,
-        },
-        rows_max,
-        input: None,
+        affected,
+        ..state.execution_context(&catalog, execution)?
     };
     let mut sink = ResultWriter::new(connection, style, streaming, known);
     let outcome = execute_plan(plan, &mut context, &mut sink)?;
@@ -75,7 +67,7 @@ pub async fn run_plan(
 }
 
 /// Executes a plan and returns its rows, for cursors and for SHOW statements that a query answers. Returns `None` if
-/// its tables have changed since.
+/// its tables have changed since it was made.
 pub async fn collect<S: RowSink + Default>(
     plan: &Plan,
     state: &mut SessionState,
@@ -87,31 +79,11 @@ pub async fn collect<S: RowSink + Default>(
     let Some(catalog) = state.prepare_run(plan, execution.asked_by)? else {
         return Ok(None);
     };
-    let text = if state.annotates() { execution.text } else { b"" };
-    let rows_max = rows_max(state, execution);
-    let transaction = state.transaction.running()?;
-    let mut context = ExecutionContext {
-        transaction,
-        session: &mut state.context,
-        catalog: &catalog,
-        parameters: execution.parameters,
-        text,
-        affected: AffectedRows::Changed,
-        rows_max,
-        input: None,
-    };
+    let mut context = state.execution_context(&catalog, execution)?;
     let mut rows = S::default();
     let outcome = execute_plan(plan, &mut context, &mut rows)?;
     state.leave_statement().await?;
     Ok(Some((rows, outcome)))
-}
-
-/// Returns the maximum number of rows of a query without its own limit.
-pub fn rows_max(state: &SessionState, execution: Execution<'_>) -> u64 {
-    match execution.asked_by {
-        QueryOrigin::Client => state.context.settings.select_limit,
-        QueryOrigin::Server => u64::MAX,
-    }
 }
 
 /// Returns the end of the reply for an executed plan.

@@ -1,13 +1,13 @@
 //! `START TRANSACTION WITH CONSISTENT SNAPSHOT AT GTID '…'`: the state at a GTID position, on any server that has
 //! reached it.
 //!
-//! This way several servers, or several sessions of a parallel dump, read exactly the same state. If the position is
-//! not reached yet, the statement waits (`wait_for_gtid_timeout`); a position in the past is reconstructed by undoing
-//! the transactions logged since ([`paceline_apply::undo_to`]). The transaction is READ ONLY at REPEATABLE READ,
+//! With it, several servers, or several sessions of a parallel dump, read exactly the same state. If the position is
+//! not reached yet, the statement waits (`wait_for_gtid_timeout`). A position in the past is reconstructed by undoing
+//! the transactions logged since then ([`paceline_apply::undo_to`]). The transaction is READ ONLY at REPEATABLE READ,
 //! whatever the session's settings are.
 
+use crate::errors::of_gtid_list;
 use crate::recovery::ServerHost;
-use crate::session::errors::of_gtid_list;
 use crate::session::state::SessionState;
 use paceline_apply::{CatalogDefinitions, undo_to};
 use paceline_binlog::GtidPosition;
@@ -16,7 +16,7 @@ use paceline_txn::{AccessMode, IsolationLevel, Lifetime, Transaction, Transactio
 use paceline_types::LogPosition;
 use paceline_types::error_code::*;
 
-/// Maximum length of the log to undo, in bytes: it is in memory for a moment, and its rows during the whole
+/// Maximum length of the log to undo, in bytes. The log is in memory for a short time, and its rows for the whole
 /// transaction.
 const BYTES_MAX: u64 = 256 << 20;
 

@@ -1,7 +1,7 @@
 //! BEGIN, COMMIT, ROLLBACK and savepoints.
 
 use super::snapshot_at_gtid::begin_at;
-use crate::session::errors::of_transaction;
+use crate::errors::of_transaction;
 use crate::session::logged_statement::LoggedStatement;
 use crate::session::protocol::Reply;
 use crate::session::state::SessionState;
@@ -13,7 +13,7 @@ use paceline_types::error_code::ER_SP_DOES_NOT_EXIST;
 /// Executes BEGIN, COMMIT, ROLLBACK and savepoint statements.
 ///
 /// # Errors
-/// The errors of the commit; 1305 for an unknown savepoint; those of a snapshot at a GTID.
+/// The errors of the commit; 1305 for an unknown savepoint; the errors of a snapshot at a GTID.
 pub async fn execute(statement: &TransactionStatement, state: &mut SessionState) -> Result<Reply> {
     let counters = &state.shared.counters;
     match statement {
@@ -62,7 +62,7 @@ pub async fn execute(statement: &TransactionStatement, state: &mut SessionState)
         }
         TransactionStatement::Savepoint(name) => {
             counters.com_savepoint.add(1);
-            // Without a transaction a savepoint has no effect: MariaDB accepts and forgets it.
+            // A savepoint without a transaction has no effect. MariaDB accepts and ignores it.
             if !state.context.settings.autocommit {
                 state.enter_transaction();
             }

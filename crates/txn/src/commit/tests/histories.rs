@@ -75,6 +75,7 @@ fn transfers_keep_the_sum_of_all_accounts() {
                         assert_eq!(sum, TOTAL, "{isolation:?}");
                         looks += 1;
                         drop(reader);
+                        // Leaves the processors to the writers.
                         std::thread::sleep(Duration::from_micros(300));
                     }
                     looks

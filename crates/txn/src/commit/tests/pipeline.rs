@@ -31,6 +31,18 @@ struct GateState {
     reached: AtomicBool,
 }
 
+fn wait_until(what: &str, condition: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(
+            start.elapsed() < Duration::from_secs(20),
+            "waited in vain: {what}"
+        );
+        // The pause of a loop that waits.
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
 impl Gate {
     fn at(manager: &TransactionManager, step: CommitStep) -> Gate {
         let gate = Gate(Arc::default());
@@ -48,14 +60,9 @@ impl Gate {
     }
 
     fn wait_until_reached(&self) {
-        let start = Instant::now();
-        while !self.0.reached.load(Ordering::SeqCst) {
-            assert!(
-                start.elapsed() < Duration::from_secs(20),
-                "nobody came to the step"
-            );
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        wait_until("somebody to come to the step", || {
+            self.0.reached.load(Ordering::SeqCst)
+        });
     }
 
     fn open(&self) {
@@ -147,11 +154,7 @@ fn the_log_thread_leads_alternating_sessions_and_a_single_one_leads_in_place() {
         assert!(is_led_by_log_thread(&one) && is_led_by_log_thread(&other));
     }
     // The log thread continues to lead until it has found the queue empty.
-    let start = Instant::now();
-    while is_led_by_log_thread(&other) {
-        assert!(start.elapsed() < Duration::from_secs(20));
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    wait_until("the session to lead", || !is_led_by_log_thread(&other));
 }
 
 #[test]
@@ -211,6 +214,7 @@ fn an_error_waits_for_the_row_that_it_reports() {
         "a duplicate key, which the client is told of"
     );
     let opener = std::thread::spawn(move || {
+        // Most often the session waits by then.
         std::thread::sleep(Duration::from_millis(30));
         gate.open();
     });
@@ -236,6 +240,7 @@ fn a_snapshot_waits_for_rows_that_its_session_read_under_lock() {
     reader.lock(&key, LockMode::Shared, LockWait::Default).unwrap();
     assert!(reader.get_newest(&key).unwrap().is_some());
     let opener = std::thread::spawn(move || {
+        // Most often the session waits by then.
         std::thread::sleep(Duration::from_millis(30));
         gate.open();
     });
@@ -337,15 +342,11 @@ fn waiting_for_replicas_delays_no_sync() {
         let mut writer = server.begin(&server.session(), IsolationLevel::ReadCommitted);
         server.table.set(&mut writer, "x", &n.to_string()).unwrap();
         commits.push(Box::pin(writer.commit()));
-        let start = Instant::now();
-        while server.manager.status().binlog_commits < n + 2 {
-            assert!(
-                start.elapsed() < Duration::from_secs(20),
-                "the sync waits for the replica"
-            );
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        wait_until("the sync, which does not wait for the replica", || {
+            server.manager.status().binlog_commits >= n + 2
+        });
     }
+    // Nothing is published meanwhile.
     std::thread::sleep(Duration::from_millis(20));
     let positions = server.manager.positions();
     assert!(positions.acknowledged < positions.durable && positions.durable == positions.written);
@@ -377,14 +378,9 @@ fn with_background_sync_a_commit_returns_when_written() {
         "not every group is synced"
     );
     assert_eq!(server.get("x").as_deref(), Some("49"));
-    let start = Instant::now();
-    while server.manager.positions().durable < server.manager.positions().written {
-        assert!(
-            start.elapsed() < Duration::from_secs(5),
-            "the log is synced in the background"
-        );
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_until("the log to be synced in the background", || {
+        server.manager.positions().durable >= server.manager.positions().written
+    });
     // An engine never gets ahead of the log on disk.
     server.set("x", "last").unwrap();
     let flushed = server.manager.storage().flush().unwrap();
@@ -458,6 +454,7 @@ fn a_global_read_lock_stops_writers_and_commits() {
     let mut other = server.begin(&server.session(), IsolationLevel::ReadCommitted);
     other.begin_statement(None, 1).unwrap();
     let committer = std::thread::spawn(move || open.commit_blocking().unwrap());
+    // The commit goes no further meanwhile.
     std::thread::sleep(Duration::from_millis(30));
     assert!(!committer.is_finished());
     assert_eq!(server.manager.positions(), before);
@@ -598,6 +595,7 @@ fn a_rotation_and_a_checkpoint_return_when_they_are_published() {
         gate.wait_until_reached();
         std::thread::scope(|scope| {
             scope.spawn(|| {
+                // Most often the write waits by then.
                 std::thread::sleep(Duration::from_millis(100));
                 gate.open();
             });
@@ -689,11 +687,7 @@ fn a_batch_is_placed_when_its_last_transaction_has_released_its_locks() {
         Arc::default(),
         observer.clone(),
     );
-    let start = Instant::now();
-    while observer.ended.lock().is_empty() {
-        assert!(start.elapsed() < Duration::from_secs(20));
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    wait_until("the batch to end", || !observer.ended.lock().is_empty());
     assert_eq!(*observer.placed.lock(), [0]);
     assert!(matches!(observer.ended.lock().as_slice(), [Ok(_)]));
     assert_eq!(server.content().len(), THOUSANDS + 1);

@@ -150,6 +150,7 @@ fn a_wait_ends_when_the_position_is_published() {
     assert_eq!(wait("", 0), PositionWaitOutcome::Reached);
     let other = server.clone();
     let writer = std::thread::spawn(move || {
+        // Most often the wait has begun by then.
         std::thread::sleep(Duration::from_millis(50));
         replicate(&other, "0-2-8", None);
         replicate(&other, "5-2-1", None);

@@ -1,6 +1,6 @@
 //! Commit of a prepared DDL statement.
 
-use crate::session::errors::of_transaction;
+use crate::errors::of_transaction;
 use crate::session::logged_statement::LoggedStatement;
 use crate::session::services::SessionServices;
 use crate::session::state::SessionState;
@@ -13,7 +13,7 @@ use paceline_txn::{CommitOutcome, DdlCommit, GtidChoice};
 /// Commits a prepared statement.
 pub async fn commit_ddl(prepared: PreparedDdl, text: &[u8], state: &mut SessionState) -> Result<()> {
     let mut logged = LoggedStatement::of(state, text);
-    // A generated text contains only what the statement has changed.
+    // A generated text contains only the changes of the statement.
     if prepared.plan.logged == Logged::AsWritten {
         logged = logged.with_failure(prepared.plan.failure.as_ref());
     }
@@ -26,7 +26,7 @@ pub async fn commit_ddl(prepared: PreparedDdl, text: &[u8], state: &mut SessionS
 }
 
 /// Commits the definition of a table that will be filled, or its removal. A primary's GTID belongs to the whole
-/// statement, which ends with the rows; the definition is then a group of this server alone.
+/// statement, which ends with the rows. The definition is therefore a group of this server alone.
 pub async fn commit_unfilled(prepared: PreparedDdl, text: &[u8], state: &mut SessionState) -> Result<()> {
     let Some(gtid) = primarys_gtid(&state.services) else {
         return commit_ddl(prepared, text, state).await;
@@ -48,7 +48,7 @@ pub fn primarys_gtid(services: &SessionServices) -> Option<GtidChoice> {
 /// the log.
 ///
 /// # Errors
-/// The reason why it was not committed. The built data is deleted then.
+/// The reason why it was not committed. The built data is then deleted.
 async fn commit_prepared(
     prepared: PreparedDdl,
     logged: &LoggedStatement,

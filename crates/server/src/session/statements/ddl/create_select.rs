@@ -1,11 +1,11 @@
-//! CREATE TABLE … SELECT: the columns of the query, and the rows, which follow the definition in a transaction of their
-//! own.
+//! CREATE TABLE … SELECT: the columns of the query, and the rows, which follow the definition in a separate
+//! transaction.
 
 use super::commit::{commit_unfilled, primarys_gtid};
 use super::default_engine;
 use crate::accounts::checks::check_plan;
 use crate::accounts::show::identifier;
-use crate::session::errors::of_transaction;
+use crate::errors::of_transaction;
 use crate::session::execution::Execution;
 use crate::session::logged_statement::LoggedStatement;
 use crate::session::protocol::RowCollector;
@@ -47,8 +47,8 @@ pub fn check_select_source(create: &CreateTable, state: &SessionState) -> Result
     }
 }
 
-/// Executes the second half of CREATE TEMPORARY TABLE … SELECT: inserts the rows. They stay even if the transaction
-/// is rolled back; without them the table is dropped. Returns their number.
+/// Executes the second half of CREATE TEMPORARY TABLE … SELECT: inserts the rows. They stay even if the transaction is
+/// rolled back. If they cannot be inserted, the table is dropped. Returns their number.
 pub async fn fill_temporary_table(
     table: TableName,
     create: &CreateTable,
@@ -95,7 +95,7 @@ pub fn plan_create_select(ddl: &DdlStatement, state: &SessionState) -> Result<Op
         return Ok(None);
     };
     let plan = state.plan(&Statement::Query(Box::new(select.query.clone())))?;
-    // Without the privileges to read, no table is created or replaced.
+    // Without the privileges to read, no table may be created or replaced.
     check_plan(state.services.authority(&state.context), &plan)?;
     let catalog = state.catalog();
     let columns = plan.columns().iter().map(|column| {
@@ -124,9 +124,9 @@ pub fn plan_create_select(ddl: &DdlStatement, state: &SessionState) -> Result<Op
     Ok(Some(columns.collect()))
 }
 
-/// Executes the second half of CREATE TABLE … SELECT: inserts the rows in a separate transaction. For a primary's
-/// statement the definition precedes them, because it was not logged for replicas before. Returns the number of
-/// rows.
+/// Executes the second half of CREATE TABLE … SELECT: inserts the rows in a separate transaction. If the statement is a
+/// primary's, the transaction begins with the definition, which was not logged for replicas before. Returns the number
+/// of rows.
 pub async fn fill_table(
     table: TableName,
     create: &CreateTable,
@@ -138,7 +138,7 @@ pub async fn fill_table(
     if primarys_gtid(&state.services).is_some() {
         log_definition(definition, state)?;
     }
-    // If a temporary table has the same name, the rows are not for it.
+    // If a temporary table has the same name, the rows do not belong to it.
     state.temporary.tables.begin_fill(&database, &name);
     let filled = insert_selected(table, create, state, execution).await;
     state.temporary.tables.end_fill(&database, &name);
@@ -165,7 +165,7 @@ fn log_definition(text: &[u8], state: &mut SessionState) -> Result<()> {
 /// the log, so the removal must be logged, too.
 pub async fn drop_unfilled(table: &TableName, state: &mut SessionState) {
     state.roll_back();
-    // A KILL QUERY or time limit was meant for the SELECT.
+    // A KILL QUERY or a time limit applied to the SELECT.
     state.shared.interrupt.clear_query();
     // References from other tables existed before the table was created.
     let checks = std::mem::replace(&mut state.context.settings.foreign_key_checks, false);

@@ -1,6 +1,6 @@
 //! Metadata locks of DDL.
 
-use crate::session::errors::of_transaction;
+use crate::errors::of_transaction;
 use crate::session::state::SessionState;
 use paceline_catalog::ddl::{
     DdlNeed, DdlObject, ddl_objects, foreign_key_names, read_ddl_objects, related_ddl_objects,
@@ -8,8 +8,8 @@ use paceline_catalog::ddl::{
 use paceline_syntax::{DdlStatement, Result};
 use paceline_txn::{MetadataGuard, MetadataMode, MetadataObject};
 
-/// Returns the objects that a statement defines, those related to them by foreign keys, and those that it reads;
-/// sorted, without duplicates.
+/// Returns the objects that a statement defines, those related to them by foreign keys, and those that it reads. They
+/// are sorted and without duplicates.
 pub fn objects_to_lock(ddl: &DdlStatement, state: &SessionState) -> Result<Vec<DdlObject>> {
     let (catalog, database) = (state.catalog(), state.context.database.as_deref());
     let mut objects = ddl_objects(ddl, &catalog, database)?;
@@ -21,7 +21,7 @@ pub fn objects_to_lock(ddl: &DdlStatement, state: &SessionState) -> Result<Vec<D
     Ok(objects)
 }
 
-/// Takes the metadata locks: exclusive ones on defined objects, and the one that conflicts with FLUSH TABLES WITH
+/// Takes the metadata locks: exclusive locks on the defined objects, and the lock that conflicts with FLUSH TABLES WITH
 /// READ LOCK.
 pub fn lock_objects(objects: &[DdlObject], state: &SessionState) -> Result<Vec<MetadataGuard>> {
     let timeout = state.context.settings.metadata_lock_wait_timeout;

@@ -12,10 +12,11 @@ mod create_select;
 mod locks;
 
 use crate::accounts::checks::{DefinitionCatalogs, check_definition, check_view_definer, check_view_query};
+use crate::names::qualified;
 use crate::session::execution::Execution;
 use crate::session::protocol::Reply;
 use crate::session::services::SessionServices;
-use crate::session::state::{SessionState, qualified};
+use crate::session::state::SessionState;
 use crate::status::Counters;
 use crate::variables::Variable;
 use commit::{commit_ddl, commit_unfilled};
@@ -34,7 +35,7 @@ use paceline_types::error_code::*;
 /// Executes a DDL statement.
 ///
 /// # Errors
-/// Those of the privileges, the locks, the plan and the commit.
+/// The errors of the privilege checks, the locks, the plan and the commit.
 pub async fn execute(
     ddl: &DdlStatement,
     state: &mut SessionState,
@@ -52,7 +53,7 @@ pub async fn execute(
     let ends_transaction = !matches!(ddl, DdlStatement::CreateTable(create) if create.temporary)
         && !matches!(ddl, DdlStatement::DropTables { temporary: true, .. });
     if ends_transaction && state.transaction.is_open() && state.is_read_only_transaction() {
-        // The statement belongs to the next transaction, whose mode decides.
+        // The statement belongs to the next transaction. Its access mode decides whether the statement is allowed.
         state.commit().await?;
     }
     if state.is_read_only_transaction() {
@@ -99,7 +100,7 @@ pub async fn execute(
             true => Vec::new(),
             false => lock_objects(&objects, state)?,
         };
-        // During the wait for the locks, another table may have got a foreign key to one of them.
+        // Another table may have got a foreign key to one of them during the wait for the locks.
         let now = objects_to_lock(ddl, state)?;
         if now.iter().all(|object| objects.contains(object)) {
             break guards;
@@ -131,10 +132,10 @@ pub async fn execute(
         Logged::Rewritten(text) => Some(text.clone().into_bytes()),
         Logged::Nothing => None,
     };
-    let copied = prepared
+    let (copied, duplicates) = prepared
         .built
         .filter(|built| built.copied)
-        .map_or(0, |built| built.rows);
+        .map_or((0, 0), |built| (built.rows, built.duplicates));
     let (failure, fill, mut affected) = (
         prepared.plan.failure.clone(),
         prepared.plan.fill.clone(),
@@ -169,15 +170,15 @@ pub async fn execute(
                 }
             }
         };
-        info = alter_info(affected, state.context.diagnostics.warning_count());
+        info = alter_info(affected, 0, state.context.diagnostics.warning_count());
     } else if matches!(ddl, DdlStatement::AlterTable(_)) {
         affected = copied;
-        info = alter_info(copied, state.context.diagnostics.warning_count());
+        info = alter_info(copied, duplicates, state.context.diagnostics.warning_count());
     }
     Ok(Reply::with_info(affected, info))
 }
 
-/// Checks the privileges for a view, and notes a definer that does not exist.
+/// Checks the privileges for a view, and adds a note if its definer does not exist.
 fn check_view(view: &CreateView, state: &mut SessionState) -> Result<()> {
     if let Some(definer) = &view.definer
         && let UserName::Name(user) = &definer.user

@@ -1,14 +1,14 @@
 //! CHANGE MASTER.
 
+use crate::errors::of_replica;
 use crate::server::Server;
-use crate::session::errors::of_replica;
 use crate::variables::Variable;
 use paceline_binlog::GtidPosition;
 use paceline_binlog::mysql::MySqlGtidSet;
 use paceline_expression::session::Diagnostics;
+use paceline_log_stream::source::definition::{Definition, HEARTBEAT_PERIOD_MAX, UseGtid};
+use paceline_log_stream::source::error::ReplicaError;
 use paceline_replication::replica::connection_set::{NewPlace, must_stop};
-use paceline_replication::replica::definition::{Definition, HEARTBEAT_PERIOD_MAX, UseGtid};
-use paceline_replication::replica::error::ReplicaError;
 use paceline_replication::replica::received::SourcePosition;
 use paceline_syntax::{ReplicationValue, Result};
 use paceline_types::ServerId;

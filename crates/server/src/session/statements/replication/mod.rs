@@ -3,17 +3,17 @@
 mod change_master;
 mod until;
 
+use crate::errors::of_replica;
 use crate::server::Server;
-use crate::session::errors::of_replica;
 use crate::session::protocol::Reply;
 use crate::session::services::SessionServices;
 use crate::session::state::SessionState;
 use crate::variables::Variable;
 use change_master::{change_master, use_gtid_changes};
 use paceline_expression::session::{Diagnostics, Privilege};
+use paceline_log_stream::source::definition::UseGtid;
 use paceline_replication::replica::connection::{PartChange, Threads};
 use paceline_replication::replica::connection_set::Forget;
-use paceline_replication::replica::definition::UseGtid;
 use paceline_syntax::{Error, ReplicationStatement, ReplicationThreads, ReplicationValue, Result};
 use paceline_types::error_code::*;
 use until::until_of;

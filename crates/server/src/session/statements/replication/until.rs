@@ -1,7 +1,7 @@
 //! START SLAVE UNTIL.
 
 use paceline_binlog::GtidPosition;
-use paceline_replication::replica::definition::{Definition, UseGtid};
+use paceline_log_stream::source::definition::{Definition, UseGtid};
 use paceline_replication::replica::received::SourcePosition;
 use paceline_replication::replica::until::Until;
 use paceline_syntax::{Error, ReplicationThreads, ReplicationValue, Result};
@@ -91,7 +91,7 @@ mod tests {
             number(condition(std::slice::from_ref(&gtid), both, UseGtid::No)),
             ER_UNTIL_REQUIRES_USING_GTID
         );
-        // A file without an offset, a mixture, and a condition for the thread that applies nothing.
+        // A file without an offset, a mixture, and a condition for the receiver, which applies nothing.
         for (settings, threads) in [
             (vec![file.clone()], both),
             (vec![file.clone(), offset.clone(), gtid.clone()], both),

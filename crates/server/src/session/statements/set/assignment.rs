@@ -1,9 +1,9 @@
-//! Assignment of a system variable: its check, and its effect.
+//! Assignment of a system variable: its check and its effect.
 
 use crate::accounts::checks::check_assignment;
+use crate::errors::{of_gtid_list, of_replica, of_transaction};
 use crate::replica_filters::filter_kind;
 use crate::replication::replicated_row_options;
-use crate::session::errors::{of_gtid_list, of_replica, of_transaction};
 use crate::session::services::{SessionServices, must_be_of_connections, split_connection, unknown};
 use crate::statement_logs::{is_log_variable, other_name};
 use crate::variables::{
@@ -12,8 +12,8 @@ use crate::variables::{
 };
 use paceline_binlog::{GtidPosition, GtidState};
 use paceline_expression::session::{SessionContext, VariableScope};
+use paceline_log_stream::source::definition::UseGtid;
 use paceline_replication::replica::connection_set::must_stop;
-use paceline_replication::replica::definition::UseGtid;
 use paceline_syntax::{Error, Result};
 use paceline_txn::{MetadataMode, MetadataObject};
 use paceline_types::Value;
@@ -128,14 +128,14 @@ pub fn check(
         ));
     }
     if global && matches!(variable, Variable::SqlLogBin | Variable::TcpNodelay) {
-        // It can be read nevertheless.
+        // The variable can be read nevertheless.
         return Err(Error::new(ER_INCORRECT_GLOBAL_LOCAL_VAR, &[&name, &"SESSION"]));
     }
     check_transaction(variable, scope, services)?;
     definition.warn_assigned(session, &setting, &services.server.globals);
     warn_without_effect(session, variable, &setting);
     let effect = match variable {
-        // Both can be set to their fixed values, for the text of a log and for clients that request row format.
+        // Both variables accept their fixed values, for the text of a log and for clients that request row format.
         Variable::BinlogFormat if definition.show(&setting).as_deref() != Some("ROW") => {
             let format = definition.show(&setting).unwrap_or_default();
             return Err(Error::unsupported(format_args!("binlog_format={format}")));
@@ -212,7 +212,7 @@ pub fn execute(
             services.awaited.set((!wanted.is_empty()).then_some(wanted));
             Ok(())
         }
-        // A connection has one skip counter, whatever scope it is set in.
+        // A connection has one skip counter, in whatever scope it is set.
         AssignmentEffect::Set(setting) if global || variable == Variable::SqlSlaveSkipCounter => {
             assign_global(variable, connection.as_deref(), setting, services, session)
         }
@@ -353,7 +353,7 @@ fn assign_replication(
                 Ok(connection) if connection.applier_runs() => {
                     return Err(of_replica(must_stop(connection.name())));
                 }
-                // With threads, domains are applied in parallel, so the order of transactions would be arbitrary.
+                // With several threads, domains are applied in parallel, and the order of transactions is arbitrary.
                 Ok(connection)
                     if setting.as_u64() > 0
                         && connection.definition().use_gtid != UseGtid::No
@@ -410,8 +410,8 @@ fn assign_replication(
 /// Bit of TABLE in `log_output`. The log tables exist and are empty.
 const LOG_TO_TABLE: u64 = 1 << 2;
 
-/// Reports that a value other than the default has no effect: a note for sizes and strategies, a warning for missing
-/// features.
+/// Reports that a value other than the default has no effect: with a note for sizes and strategies, with a warning for
+/// missing features.
 fn warn_without_effect(session: &mut SessionContext, variable: Variable, setting: &VariableValue) {
     let definition = variable.definition();
     if variable == Variable::SqlMode && setting.as_str().split(',').any(|mode| mode == "ORACLE") {
@@ -471,7 +471,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_value_that_is_cut_is_a_warning_or_an_error() {
+    async fn adjusted_values_are_warnings_or_errors() {
         let test = TestServer::new();
         let mut session = test.internal();
         let state = session.state();
@@ -485,19 +485,13 @@ mod tests {
                 &mut state.context,
             )
         };
-        let checked = cut(state).err().map(|error| error.code());
-        assert_eq!(checked, Some(ER_WRONG_VALUE_FOR_VAR));
-        state.context.settings.sql_mode = SqlMode::parse("").unwrap();
         let assignment = cut(state).unwrap();
-        let codes: Vec<ErrorCode> = state
-            .context
-            .diagnostics
-            .conditions()
-            .iter()
-            .map(|one| one.code)
-            .collect();
+        let conditions = state.context.diagnostics.conditions().iter();
+        let codes: Vec<ErrorCode> = conditions.map(|condition| condition.code).collect();
         assert_eq!(codes, [ER_TRUNCATED_WRONG_VALUE]);
         execute(assignment, &state.services, &mut state.context).unwrap();
         assert_eq!(state.context.settings.max_error_count, 0);
+        state.context.settings.sql_mode = SqlMode::parse("STRICT_ALL_TABLES").unwrap();
+        assert_eq!(cut(state).unwrap_err().code(), ER_WRONG_VALUE_FOR_VAR);
     }
 }

@@ -34,8 +34,8 @@ enum CheckedItem {
     Password(AccountStatement),
 }
 
-/// Variables that SET STATEMENT cannot set, as in MariaDB, because their effect on the transaction or the connection
-/// would outlive the statement.
+/// Variables that SET STATEMENT cannot set. As in MariaDB, their effect on the transaction or the connection would last
+/// longer than the statement.
 const NOT_FOR_STATEMENT: [Variable; 12] = [
     Variable::Autocommit,
     Variable::CharacterSetClient,
@@ -118,8 +118,8 @@ pub fn heed_variables(state: &mut SessionState, connection: &mut Connection) {
     state.log_settings.heed(&values);
 }
 
-/// Checks all assignments, with values evaluated before any of them, then executes them in order. If one fails its
-/// check, nothing is changed.
+/// Checks all assignments, whose values are evaluated before any of them takes effect, and then executes them in order.
+/// If one check fails, nothing is changed.
 async fn set(
     items: &[SetItem],
     parameters: &[Value],
@@ -207,6 +207,8 @@ async fn check_item(item: &SetItem, parameters: &[Value], state: &mut SessionSta
             account: account.clone(),
             password: password.clone(),
         }),
+        // The program executes its own assignments.
+        SetItem::ProgramVariable { .. } => return Err(Error::unsupported("SET of a variable here")),
         SetItem::Role => return Err(Error::unsupported("roles")),
     })
 }
@@ -243,8 +245,8 @@ async fn set_variable(assignment: Assignment, state: &mut SessionState) -> Resul
     Ok(())
 }
 
-/// Evaluates an expression. One with subqueries is executed as `SELECT expr`.
-async fn evaluate_any(
+/// Evaluates an expression. An expression with subqueries is executed as `SELECT expr`.
+pub(super) async fn evaluate_any(
     expr: &Expr,
     parameters: &[Value],
     state: &mut SessionState,
@@ -283,7 +285,7 @@ async fn evaluate_any(
     Err(Error::new(ER_TABLE_DEF_CHANGED, &[]))
 }
 
-/// Tells the client that a variable has changed, if it tracks the variable.
+/// Reports a changed variable to the client, if the client tracks it.
 fn track(variable: Variable, state: &mut SessionState) {
     if state.services.tracks(variable) {
         let value = state

@@ -12,7 +12,7 @@ use paceline_types::error_code::*;
 /// Returns SHOW GRANTS.
 ///
 /// # Errors
-/// 1141 for a missing account; 1044 for another one without SELECT on `mysql`; 1290 under `--skip-grant-tables`.
+/// 1141 for a missing account; 1044 for another account without SELECT on `mysql`; 1290 under `--skip-grant-tables`.
 pub fn grants(named: Option<&AccountName>, authority: Authority<'_>) -> Result<Output> {
     let account = shown_account(named, authority)?;
     let mut output = Output::new();
@@ -26,7 +26,7 @@ pub fn grants(named: Option<&AccountName>, authority: Authority<'_>) -> Result<O
 /// Returns SHOW CREATE USER.
 ///
 /// # Errors
-/// 1133 for a missing account, else those of [`grants`].
+/// 1133 for a missing account, otherwise the errors of [`grants`].
 pub fn create_user(named: Option<&AccountName>, authority: Authority<'_>) -> Result<Output> {
     let account = shown_account(named, authority).map_err(|error| match error.code() {
         ER_NONEXISTING_GRANT => Error::new(ER_PASSWORD_NO_MATCH, &[]),
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn the_own_account_is_shown_without_a_privilege() {
+    fn showing_ones_own_account_needs_no_privilege() {
         let holder = Holder::new(&[Privilege::Process], &[]);
         let output = grants(None, holder.authority()).unwrap();
         assert_eq!(output.columns()[0].name.to_string(), "Grants for u@%");

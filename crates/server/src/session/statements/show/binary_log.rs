@@ -1,6 +1,6 @@
 //! SHOW BINARY LOGS, SHOW MASTER STATUS and SHOW BINLOG EVENTS.
 
-use crate::session::errors::of_log;
+use crate::errors::of_log;
 use crate::session::protocol::Output;
 use crate::session::services::SessionServices;
 use paceline_binlog::event::{Event, EventFlags, GtidFlags, IntvarKind};
@@ -176,7 +176,7 @@ fn describe(event: &Event<'_>, flags: EventFlags) -> String {
             IntvarKind::InsertId => format!("INSERT_ID={}", intvar.value),
         },
         Event::Rand(rand) => format!("rand_seed1={},rand_seed2={}", rand.seed1, rand.seed2),
-        // Only statements have them, and this log contains rows.
+        // Only statements have these events, and this log contains rows.
         Event::UserVar(variable) => format!("@`{}`", text(variable.name)),
         _ => String::new(),
     }

@@ -41,7 +41,7 @@ pub fn table(table: &TableName, state: &mut SessionState) -> Result<Output> {
     Ok(output)
 }
 
-/// Returns SHOW CREATE VIEW. A warning tells that the view is invalid.
+/// Returns SHOW CREATE VIEW. A warning reports an invalid view.
 ///
 /// # Errors
 /// 1142; 1146; 1347 for a table.
@@ -117,7 +117,7 @@ pub fn no_such_object(kind: &str, name: &TableName, state: &SessionState) -> Err
 
 /// Returns SHOW CREATE TABLE of a virtual table.
 fn virtual_create_table(database: &str, name: &str) -> String {
-    let columns = crate::server::virtual_columns(database, name).unwrap_or_default();
+    let columns = crate::names::virtual_columns(database, name).unwrap_or_default();
     let lines: Vec<String> = columns
         .iter()
         .map(|column| {

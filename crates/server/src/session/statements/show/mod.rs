@@ -28,7 +28,7 @@ use slave_status::ShownConnections;
 enum Answer<'a> {
     /// The result of a query, with a filter.
     Query(ShowQuery, &'a ShowFilter),
-    /// The same, on one table. It may be temporary, and information_schema includes it only meanwhile.
+    /// The same for one table. It may be temporary, and information_schema includes it only during the statement.
     QueryOfTable(ShowQuery, &'a ShowFilter, (String, String)),
     /// A result set.
     Rows(Output),

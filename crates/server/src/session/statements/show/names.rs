@@ -1,6 +1,6 @@
 //! Databases and tables that a SHOW names.
 
-use crate::server::{virtual_columns, virtual_database};
+use crate::names::{virtual_columns, virtual_database};
 use crate::session::state::SessionState;
 use paceline_expression::session::Privilege;
 use paceline_syntax::{Error, Result, TableName};
@@ -9,7 +9,7 @@ use paceline_types::error_code::*;
 /// Returns the database of a SHOW: the named one, or the current one.
 ///
 /// # Errors
-/// 1046 without one; 1044 if the account may not see it; 1049 if it does not exist.
+/// 1046 if there is no database; 1044 if the account may not see it; 1049 if it does not exist.
 pub fn shown_database(named: Option<&str>, state: &SessionState) -> Result<String> {
     let database = match (named, &state.context.database) {
         (Some(name), _) => name.to_owned(),

@@ -26,8 +26,8 @@ fn exact(column: &str) -> String {
     format!("{column} COLLATE utf8mb3_bin")
 }
 
-/// Converts a filter's pattern to a condition on the underlying column, so that rows that do not match need not be
-/// built. The filter itself is still applied to the result.
+/// Converts a filter's pattern to a condition on the underlying column, so that rows that do not match are not built.
+/// The filter itself is still applied to the result.
 fn and_like(column: &str, filter: &ShowFilter) -> String {
     match filter {
         ShowFilter::Like(pattern) => format!(" AND {column} LIKE {}", text_literal(pattern)),
@@ -66,7 +66,7 @@ impl ShowQuery {
     /// Returns the statement with a filter applied to its result.
     ///
     /// # Errors
-    /// Those of the parser, for names that no text can contain.
+    /// The errors of the parser, for names that no text can contain.
     pub fn statement(&self, filter: &ShowFilter) -> Result<Statement> {
         let select = &self.select;
         let text = match filter {
@@ -296,7 +296,7 @@ mod tests {
         assert_eq!(
             text(&show),
             "SELECT TABLE_NAME AS `Tables_in_a'b (it's)`, TABLE_TYPE AS `Table_type` FROM information_schema.TABLES \
-             WHERE TABLE_SCHEMA = 'a\\'b' AND TABLE_NAME LIKE 'it\\'s' ORDER BY BINARY TABLE_NAME"
+             WHERE TABLE_SCHEMA = 'a''b' AND TABLE_NAME LIKE 'it''s' ORDER BY BINARY TABLE_NAME"
         );
         assert_eq!(show.like, "`Tables_in_a'b (it's)` COLLATE utf8mb3_bin");
         assert!(show.statement(&filter).is_ok());

@@ -1,15 +1,15 @@
 //! SHOW statements on connections to primaries and on replicas.
 
 use super::binary_log::event_columns;
+use crate::errors::of_replica;
 use crate::server::Server;
-use crate::session::errors::of_replica;
 use crate::session::protocol::Output;
 use crate::session::services::SessionServices;
 use crate::session::statements::replication::connection_name;
 use paceline_expression::session::Privilege;
+use paceline_log_stream::source::definition::UseGtid;
+use paceline_log_stream::source::filter::FilterKind;
 use paceline_replication::replica::connection::ConnectionStatus;
-use paceline_replication::replica::definition::UseGtid;
-use paceline_replication::replica::filter::FilterKind;
 use paceline_replication::replica::received::SourcePosition;
 use paceline_replication::replica::status::ShownError;
 use paceline_replication::replica::until::Until;

@@ -1,7 +1,7 @@
 //! CHECK TABLE: compares all rows with all index entries of a table. QUICK, FAST, MEDIUM, EXTENDED and CHANGED are
 //! equivalent here.
 
-use crate::session::errors::of_transaction;
+use crate::errors::of_transaction;
 use crate::session::state::SessionState;
 use paceline_catalog::ddl::names_read;
 use paceline_catalog::{TableDefinition, TableEngine, ViewDefinition};
@@ -107,7 +107,7 @@ pub fn check_view(view: &ViewDefinition, state: &SessionState) -> Vec<CheckLine>
             let database = name.database.as_deref().unwrap_or(&view.database);
             catalog.table(database, &name.name).is_none()
                 && catalog.view(database, &name.name).is_none()
-                && crate::server::virtual_columns(database, &name.name).is_none()
+                && crate::names::virtual_columns(database, &name.name).is_none()
         });
     let missing = missing.map(|name| {
         let database = name.database.unwrap_or_else(|| view.database.clone());
@@ -120,7 +120,7 @@ pub fn check_view(view: &ViewDefinition, state: &SessionState) -> Vec<CheckLine>
         .collect()
 }
 
-/// MariaDB's message if an engine has nothing to check.
+/// MariaDB's message for an engine without a check.
 pub const NO_CHECK: &str = "The storage engine for the table doesn't support check";
 
 /// Returns InnoDB's message for a mismatch.

@@ -1,7 +1,7 @@
 //! CHECKSUM TABLE: MariaDB's numbers, so that a replica can be compared with its primary if either is MariaDB.
 
-use crate::server::{virtual_columns, virtual_database};
-use crate::session::errors::of_transaction;
+use crate::errors::of_transaction;
+use crate::names::{virtual_columns, virtual_database};
 use crate::session::protocol::{Output, Reply};
 use crate::session::state::SessionState;
 use paceline_expression::ExprType;

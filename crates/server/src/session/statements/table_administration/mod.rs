@@ -6,7 +6,7 @@ mod checksum;
 pub use checksum::execute as checksum;
 
 use crate::accounts::checks::check_maintenance;
-use crate::session::errors::of_transaction;
+use crate::errors::of_transaction;
 use crate::session::protocol::{Output, Reply};
 use crate::session::state::SessionState;
 use check::{check_table, check_view};
@@ -104,7 +104,7 @@ pub async fn execute(
         let catalog = state.catalog();
         let Some(definition) = catalog.table(&database, &table) else {
             if operation == TableMaintenance::Check
-                && crate::server::virtual_columns(&database, &table).is_some()
+                && crate::names::virtual_columns(&database, &table).is_some()
             {
                 match database == crate::mysql_tables::DATABASE {
                     true => line("status", "OK"),
@@ -147,7 +147,7 @@ pub async fn execute(
     Ok(Reply::Rows(output))
 }
 
-/// Locks a table for its maintenance. Others may read it meanwhile, and also write it if it is only inspected. A
+/// Locks a table for its maintenance. Other sessions may read it meanwhile, and may write it if it is only inspected. A
 /// temporary table needs no lock.
 pub fn lock_to_maintain(
     operation: TableMaintenance,

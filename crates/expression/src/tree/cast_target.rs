@@ -1,0 +1,84 @@
+//! Targets of CAST and CONVERT.
+
+use paceline_types::Collation;
+
+use crate::expr_type::{Coercibility, ExprType};
+
+/// The target of a CAST.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CastTarget {
+    /// SIGNED.
+    Signed,
+    /// UNSIGNED.
+    Unsigned,
+    /// DECIMAL(precision, scale).
+    Decimal {
+        /// Number of digits.
+        precision: u8,
+        /// Number of digits after the point.
+        scale: u8,
+    },
+    /// DOUBLE.
+    Double,
+    /// FLOAT.
+    Float,
+    /// CHAR(length) in a character set; also CONVERT(… USING …).
+    Char {
+        /// Maximum number of characters.
+        length: Option<u32>,
+        /// Collation of the result. With `Collation::Binary` the result is bytes.
+        collation: Collation,
+    },
+    /// BINARY(length): truncated, or padded with zero bytes, to the length if there is one.
+    Binary {
+        /// Length in bytes.
+        length: Option<u32>,
+    },
+    /// DATE.
+    Date,
+    /// TIME(decimals).
+    Time {
+        /// Number of fractional digits.
+        decimals: u8,
+    },
+    /// DATETIME(decimals).
+    DateTime {
+        /// Number of fractional digits.
+        decimals: u8,
+    },
+}
+
+impl CastTarget {
+    /// Returns whether the result is text or bytes.
+    pub fn is_string(&self) -> bool {
+        matches!(self, CastTarget::Char { .. } | CastTarget::Binary { .. })
+    }
+
+    /// Returns the type of the result.
+    pub fn result_type(&self, operand: &ExprType) -> ExprType {
+        let ty = match self {
+            CastTarget::Signed => ExprType::int(operand.max_characters().clamp(1, 21) as u8),
+            CastTarget::Unsigned => ExprType::bigint_unsigned(20),
+            CastTarget::Decimal { precision, scale } => {
+                ExprType::decimal(u32::from(*precision), u32::from(*scale))
+            }
+            CastTarget::Double => ExprType::double(),
+            CastTarget::Float => ExprType::new(paceline_types::DataType::Float(
+                paceline_types::FloatType::default(),
+            )),
+            CastTarget::Char { length, collation } => {
+                let length = length.map_or_else(|| operand.max_characters(), u64::from);
+                ExprType::text(length, *collation).with_coercibility(Coercibility::Implicit)
+            }
+            CastTarget::Binary { length } => {
+                let length = length.map_or_else(|| operand.max_bytes(), u64::from);
+                ExprType::bytes(length).with_coercibility(Coercibility::Implicit)
+            }
+            CastTarget::Date => ExprType::date().nullable(),
+            CastTarget::Time { decimals } => ExprType::time(*decimals).nullable(),
+            CastTarget::DateTime { decimals } => ExprType::datetime(*decimals).nullable(),
+        };
+        let nullable = ty.nullable || operand.nullable;
+        ty.with_nullable(nullable)
+    }
+}

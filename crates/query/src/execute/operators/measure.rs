@@ -1,0 +1,77 @@
+//! Measures operators, for the ANALYZE statement.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use paceline_types::Value;
+
+use crate::error::Result;
+use crate::execute::context::{Consumer, Execution, Visit};
+use crate::plan::tree::TableAccess;
+
+/// Reads a table, and measures it.
+pub(super) fn measure_access(
+    exec: &mut Execution<'_, '_>,
+    access: &TableAccess,
+    visit: Visit<'_>,
+    read: impl FnOnce(&mut Execution<'_, '_>, Visit<'_>) -> Result<ControlFlow<()>>,
+) -> Result<ControlFlow<()>> {
+    let started = Instant::now();
+    let (mut rows, mut visits) = (0, Duration::ZERO);
+    let flow = read(exec, &mut |exec, row: &mut [Value]| {
+        let visited = Instant::now();
+        rows += 1;
+        let flow = visit(exec, row);
+        visits += visited.elapsed();
+        flow
+    });
+    if let Some(measurements) = &mut exec.state.measurements {
+        let measure = measurements.access_mut(access);
+        measure.loops += 1;
+        measure.rows += rows;
+        measure.read_time += started.elapsed().saturating_sub(visits);
+        measure.visit_time += visits;
+    }
+    flow
+}
+
+/// Runs the steps after a table for a row that met the conditions on it.
+pub(super) fn run_later_steps(
+    exec: &mut Execution<'_, '_>,
+    access: &TableAccess,
+    run: impl FnOnce(&mut Execution<'_, '_>) -> Result<ControlFlow<()>>,
+) -> Result<ControlFlow<()>> {
+    let started = Instant::now();
+    let flow = run(exec);
+    if let Some(measurements) = &mut exec.state.measurements {
+        let measure = measurements.access_mut(access);
+        measure.rows_passed += 1;
+        measure.later_time += started.elapsed();
+    }
+    flow
+}
+
+/// Runs a query block or a set operation, and measures it if the statement is measured.
+pub(super) fn measure_query<T, R>(
+    exec: &mut Execution<'_, '_>,
+    part: &T,
+    consumer: Consumer<'_>,
+    run: impl FnOnce(&mut Execution<'_, '_>, Consumer<'_>) -> Result<R>,
+) -> Result<R> {
+    if exec.state.measurements.is_none() {
+        return run(exec, consumer);
+    }
+    let started = Instant::now();
+    let mut rows = 0;
+    let result = run(exec, &mut |exec, row| {
+        rows += 1;
+        consumer(exec, row)
+    });
+    if let Some(measurements) = &mut exec.state.measurements {
+        let measure = measurements.query_mut(part);
+        measure.loops += 1;
+        measure.rows += rows;
+        measure.time += started.elapsed();
+    }
+    result
+}

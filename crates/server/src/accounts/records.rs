@@ -1,0 +1,75 @@
+//! Catalog records of accounts: which ones a statement writes.
+
+use super::Accounts;
+use paceline_catalog::{Catalog, CatalogChange};
+
+/// Records to write for a new list of accounts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WrittenRecords {
+    /// Those that differ.
+    Changed,
+    /// All, because none has been written yet.
+    All,
+}
+
+impl WrittenRecords {
+    /// Returns the records to write: the first statement about accounts writes one for every account.
+    pub fn of_catalog(catalog: &Catalog) -> Self {
+        match catalog.accounts().next() {
+            None => WrittenRecords::All,
+            Some(_) => WrittenRecords::Changed,
+        }
+    }
+}
+
+/// Returns the changes of records from one list of accounts to the next.
+pub fn changed_records(before: &Accounts, after: &Accounts, written: WrittenRecords) -> Vec<CatalogChange> {
+    let all = written == WrittenRecords::All;
+    let mut changes = vec![];
+    for account in before.iter() {
+        if after.get(&account.user, &account.host).is_none() && !all {
+            changes.push(CatalogChange::DropAccount {
+                user: account.user.clone(),
+                host: account.host.clone(),
+            });
+        }
+    }
+    for account in after.iter() {
+        if all || before.get(&account.user, &account.host) != Some(account) {
+            changes.push(CatalogChange::PutAccount {
+                user: account.user.clone(),
+                host: account.host.clone(),
+                record: account.to_record(),
+            });
+        }
+    }
+    changes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::accounts::Account;
+
+    #[test]
+    fn the_first_statement_writes_every_account() {
+        let before = Accounts::new(vec![Account::new("a", "%"), Account::new("b", "%")]);
+        let mut changed = Account::new("b", "%");
+        changed.locked = true;
+        let after = before.without("a", "%").with(changed);
+        let kinds = |written| -> Vec<String> {
+            changed_records(&before, &after, written)
+                .iter()
+                .map(|change| match change {
+                    CatalogChange::DropAccount { user, .. } => format!("drop {user}"),
+                    CatalogChange::PutAccount { user, .. } => format!("put {user}"),
+                    _ => "other".to_owned(),
+                })
+                .collect()
+        };
+        assert_eq!(kinds(WrittenRecords::Changed), ["drop a", "put b"]);
+        assert_eq!(kinds(WrittenRecords::All), ["put b"]);
+        assert!(changed_records(&before, &before, WrittenRecords::Changed).is_empty());
+        assert_eq!(changed_records(&before, &before, WrittenRecords::All).len(), 2);
+    }
+}

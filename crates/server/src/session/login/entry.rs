@@ -1,0 +1,127 @@
+//! Setup of an authenticated session: the limits of its account, its account's names, and the session variables.
+
+use super::collation::login_collation;
+use crate::accounts::Account;
+use crate::registry::SessionHandle;
+use crate::session::Session;
+use crate::variables::{SessionValues, Variable, VariableValue, apply_all_to_session, apply_to_session};
+use paceline_expression::session::{Account as AccountName, Privilege, SqlMode};
+use paceline_syntax::{Error, Result};
+use paceline_types::Collation;
+use paceline_types::error_code::*;
+use paceline_wire::Capabilities;
+use paceline_wire::handshake::HandshakeResponse;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+impl Session {
+    /// Sets the session up for the account of an authenticated client.
+    pub(super) fn enter(&mut self, login: &HandshakeResponse, account: Account) -> Result<()> {
+        let globals = &self.state.server.globals;
+        let limit = globals.number(Variable::MaxConnections) as usize;
+        let may_always =
+            account.global.has(Privilege::Super) || account.global.has(Privilege::ConnectionAdmin);
+        if self.state.server.sessions.count() > limit && !may_always {
+            self.state
+                .server
+                .counters
+                .too_many_connections
+                .fetch_add(1, Ordering::Relaxed);
+            return Err(Error::new(ER_CON_COUNT_ERROR, &[]));
+        }
+        self.check_user_connections(login, &account)?;
+        self.state.context.user = AccountName {
+            user: login.user.clone(),
+            host: self.client.name.clone(),
+        };
+        self.state.context.current_user = AccountName {
+            user: account.user.clone(),
+            host: account.host.clone(),
+        };
+        self.state.services.set_account(account);
+        self.login_collation = login_collation(login.collation)?;
+        self.set_up_values();
+        self.state.shared.update(|activity| {
+            activity.user = login.user.clone();
+            activity.state = "";
+        });
+        match &login.database {
+            Some(database) => self.state.use_database(database),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns 1226 or 1203 if the user has too many connections.
+    fn check_user_connections(&self, login: &HandshakeResponse, account: &Account) -> Result<()> {
+        let global = self
+            .state
+            .server
+            .globals
+            .get(Variable::MaxUserConnections)
+            .as_u64();
+        let limit = if account.user_connections_max > 0 {
+            account.user_connections_max
+        } else {
+            global
+        };
+        if limit == 0 {
+            return Ok(());
+        }
+        let same = |session: &&Arc<SessionHandle>| {
+            session.id != self.state.shared.id && session.activity().user == login.user
+        };
+        let others = self.state.server.sessions.all().iter().filter(same).count() as u64;
+        if others < limit {
+            return Ok(());
+        }
+        Err(match account.user_connections_max {
+            0 => Error::new(ER_TOO_MANY_USER_CONNECTIONS, &[&login.user]),
+            limit => Error::new(
+                ER_USER_LIMIT_REACHED,
+                &[&login.user, &"max_user_connections", &limit],
+            ),
+        })
+    }
+
+    /// Sets session variables to their global values, and the character set and timeouts that the client requested.
+    pub(super) fn set_up_values(&mut self) {
+        let mut values = SessionValues::new(&self.state.server.globals);
+        apply_all_to_session(&mut self.state.context, &mut values);
+        let collation = self.login_collation.or_else(|| {
+            Collation::from_name(self.state.server.globals.get(Variable::CollationServer).as_str())
+        });
+        if let Some(collation) = collation {
+            let charset = VariableValue::Text(collation.charset().name().into());
+            let settings = [
+                (Variable::CharacterSetClient, charset.clone()),
+                (Variable::CharacterSetResults, charset),
+                (
+                    Variable::CollationConnection,
+                    VariableValue::Text(collation.name().into()),
+                ),
+            ];
+            for (variable, setting) in settings {
+                values.set(variable, setting.clone());
+                apply_to_session(&mut self.state.context, &mut values, variable, &setting);
+            }
+        }
+        if self.connection.capabilities.has(Capabilities::INTERACTIVE) {
+            let timeout = values.get(Variable::InteractiveTimeout).clone();
+            values.set(Variable::WaitTimeout, timeout);
+        }
+        let seconds = values.get(Variable::WaitTimeout).as_u64();
+        self.state
+            .shared
+            .update(|activity| activity.wait_timeout_seconds = seconds);
+        self.connection
+            .reader
+            .set_payload_max(self.state.context.settings.max_allowed_packet);
+        self.connection.heed(&values);
+        self.state.log_settings.heed(&values);
+        if self.connection.capabilities.has(Capabilities::IGNORE_SPACE) {
+            let mode = self.state.context.settings.sql_mode.with(SqlMode::IGNORE_SPACE);
+            self.state.context.settings.sql_mode = mode;
+        }
+        *self.state.services.values.lock() = values;
+    }
+}

@@ -1,0 +1,207 @@
+//! CREATE PROCEDURE, CREATE FUNCTION, CREATE TRIGGER, CALL.
+
+use super::super::parser::Parser;
+use super::scope::{ProgramKind, ProgramScope};
+use crate::error::{Error, Result};
+use crate::lexer::Token;
+use crate::statement::definition::ViewSecurity;
+use crate::statement::*;
+use paceline_types::error_code::*;
+
+/// Options between CREATE and the kind of object.
+pub(in crate::grammar) struct CreateOptions {
+    pub or_replace: bool,
+    pub definer: Option<AccountName>,
+}
+
+impl Parser<'_> {
+    /// Parses `CALL procedure[(argument, …)]`.
+    pub(in crate::grammar) fn call(&mut self) -> Result<Statement> {
+        self.expect_word("CALL")?;
+        let procedure = self.table_name()?;
+        let mut arguments = Vec::new();
+        if self.accept(&Token::LeftParen) && !self.accept(&Token::RightParen) {
+            arguments = self.comma_separated(Self::expr)?;
+            self.expect(&Token::RightParen)?;
+        }
+        Ok(Statement::Call { procedure, arguments })
+    }
+
+    /// Parses a routine or a trigger, from the word that says its kind. `None` if none follows.
+    pub(in crate::grammar) fn create_program(&mut self, options: CreateOptions) -> Result<Option<Statement>> {
+        if self.has_opaque_programs() {
+            return Ok(None);
+        }
+        if self.accept_word("TRIGGER") {
+            return self.create_trigger(options).map(Some);
+        }
+        match self.accept_any_word(&["PROCEDURE", "FUNCTION"]) {
+            Some("PROCEDURE") => self.create_routine(options, ProgramKind::Procedure).map(Some),
+            Some(_) => self.create_routine(options, ProgramKind::Function).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn create_routine(&mut self, options: CreateOptions, kind: ProgramKind) -> Result<Statement> {
+        let if_not_exists = self.if_not_exists(options.or_replace)?;
+        let name = self.table_name()?;
+        if kind == ProgramKind::Function && self.is_word("RETURNS") {
+            return Ok(Statement::Unsupported("FUNCTION of a library"));
+        }
+        let mut scope = ProgramScope::new(kind);
+        let mut parameters = Vec::new();
+        self.expect(&Token::LeftParen)?;
+        let start = self.position();
+        if !self.is(&Token::RightParen) {
+            parameters = self.comma_separated(|parser| parser.routine_parameter(&mut scope))?;
+        }
+        let end = self.position();
+        let parameters_text = self.slice(start..end).trim_end().to_owned();
+        self.expect(&Token::RightParen)?;
+        let mut kind = match kind {
+            ProgramKind::Function => {
+                self.expect_word("RETURNS")?;
+                let start = self.position();
+                let returns = self.declared_type()?;
+                RoutineKind::Function {
+                    returns,
+                    returns_text: self.text_since(start),
+                    has_return: false,
+                }
+            }
+            _ => RoutineKind::Procedure,
+        };
+        let characteristics = self.characteristics()?;
+        let start = self.position();
+        let mut returns = false;
+        let program = self.program(scope, |parser| {
+            let body = match parser.scope().kind {
+                ProgramKind::Function => parser.function_body()?,
+                _ => parser.program_statement()?,
+            };
+            returns = parser.scope().has_return;
+            Ok(body)
+        })?;
+        if let RoutineKind::Function { has_return, .. } = &mut kind {
+            *has_return = returns;
+        }
+        Ok(Statement::CreateRoutine(Box::new(Routine {
+            or_replace: options.or_replace,
+            if_not_exists,
+            definer: options.definer,
+            name,
+            kind,
+            parameters,
+            characteristics,
+            program,
+            parameters_text,
+            body_text: self.text_since(start),
+        })))
+    }
+
+    fn routine_parameter(&mut self, scope: &mut ProgramScope) -> Result<RoutineParameter> {
+        let is_procedure = scope.kind == ProgramKind::Procedure;
+        let mode = match self.accept_any_word(&["IN", "OUT", "INOUT"]) {
+            Some("OUT" | "INOUT") if !is_procedure => return Err(self.error()),
+            Some("OUT") => RoutineParameter::Out,
+            Some("INOUT") => RoutineParameter::InOut,
+            _ => RoutineParameter::In,
+        };
+        let name = self.checked_identifier()?;
+        if scope.declares_variable(&name) {
+            return Err(Error::new(ER_SP_DUP_PARAM, &[&name]));
+        }
+        let kind = self.variable_kind()?;
+        let variable = scope.add_variable(name, kind);
+        scope.show_variable(variable);
+        Ok(mode)
+    }
+
+    fn characteristics(&mut self) -> Result<Characteristics> {
+        let mut found = Characteristics::default();
+        loop {
+            if self.accept_word("COMMENT") {
+                found.comment = Some(self.text()?);
+            } else if self.accept_phrase(&["LANGUAGE", "SQL"])? {
+            } else if self.accept_words(&["NO", "SQL"]) {
+                found.data_access = Some(DataAccess::NoSql);
+            } else if self.accept_words(&["CONTAINS", "SQL"]) {
+                found.data_access = Some(DataAccess::ContainsSql);
+            } else if self.accept_words(&["READS", "SQL", "DATA"]) {
+                found.data_access = Some(DataAccess::ReadsSqlData);
+            } else if self.accept_words(&["MODIFIES", "SQL", "DATA"]) {
+                found.data_access = Some(DataAccess::ModifiesSqlData);
+            } else if self.accept_words(&["SQL", "SECURITY"]) {
+                found.security = Some(match self.accept_any_word(&["DEFINER", "INVOKER"]) {
+                    Some("INVOKER") => ViewSecurity::Invoker,
+                    Some(_) => ViewSecurity::Definer,
+                    None => return Err(self.error()),
+                });
+            } else if self.accept_word("DETERMINISTIC") {
+                found.deterministic = Some(true);
+            } else if self.accept_words(&["NOT", "DETERMINISTIC"]) {
+                found.deterministic = Some(false);
+            } else {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// Parses `ALTER PROCEDURE` and `ALTER FUNCTION`, after ALTER. `None` if neither follows.
+    pub(in crate::grammar) fn alter_routine(&mut self) -> Result<Option<Statement>> {
+        if self.has_opaque_programs() {
+            return Ok(None);
+        }
+        let kind = match self.accept_any_word(&["PROCEDURE", "FUNCTION"]) {
+            Some("PROCEDURE") => RoutineType::Procedure,
+            Some(_) => RoutineType::Function,
+            None => return Ok(None),
+        };
+        let name = self.table_name()?;
+        let characteristics = self.characteristics()?;
+        Ok(Some(Statement::AlterRoutine {
+            kind,
+            name,
+            characteristics,
+        }))
+    }
+
+    fn create_trigger(&mut self, options: CreateOptions) -> Result<Statement> {
+        let if_not_exists = self.if_not_exists(options.or_replace)?;
+        let name = self.table_name()?;
+        let time = match self.accept_any_word(&["BEFORE", "AFTER"]) {
+            Some("BEFORE") => TriggerTime::Before,
+            Some(_) => TriggerTime::After,
+            None => return Err(self.error()),
+        };
+        let event = match self.accept_any_word(&["INSERT", "UPDATE", "DELETE"]) {
+            Some("INSERT") => TriggerEvent::Insert,
+            Some("UPDATE") => TriggerEvent::Update,
+            Some(_) => TriggerEvent::Delete,
+            None => return Err(self.error()),
+        };
+        self.expect_word("ON")?;
+        let table = self.table_name()?;
+        self.expect_words(&["FOR", "EACH", "ROW"])?;
+        let order = match self.accept_any_word(&["FOLLOWS", "PRECEDES"]) {
+            Some("FOLLOWS") => Some((TriggerOrder::Follows, self.identifier()?)),
+            Some(_) => Some((TriggerOrder::Precedes, self.identifier()?)),
+            None => None,
+        };
+        let start = self.position();
+        let scope = ProgramScope::new(ProgramKind::Trigger { time, event });
+        let program = self.program(scope, Self::program_statement)?;
+        Ok(Statement::CreateTrigger(Box::new(Trigger {
+            or_replace: options.or_replace,
+            if_not_exists,
+            definer: options.definer,
+            name,
+            table,
+            time,
+            event,
+            order,
+            program,
+            body_text: self.text_since(start),
+        })))
+    }
+}

@@ -1,0 +1,441 @@
+//! Stored programs: blocks, procedures, functions, triggers.
+//!
+//! ```text
+//!   Routine, CompoundStatement ──▶ Program ─┬─ variables, cursors        (numbered)
+//!                                           └─ body: ProgramStatement ─┬─ Block, If, Case, Loop …
+//!                                                                      └─ Sql ──▶ Statement
+//! ```
+//! Names are resolved while parsing, as in MariaDB: a name that is a variable's is that variable, even if a table has
+//! such a column. A variable in a statement is [`Expr::Parameter`] with the number of the variable, so planning and
+//! execution know only parameters: the values of a program's variables are the parameters of all its statements.
+//! Columns of NEW and OLD are variables, too.
+//!
+//! Rejected: a node for variables, as each pass over expressions would have to treat it exactly like a parameter; and
+//! names that are resolved when a statement is executed, because MariaDB's rules depend on the place of the
+//! declaration.
+
+use super::Statement;
+use super::definition::TypeSpec;
+use crate::ast::{ColumnName, Expr, TableName};
+
+/// A program's body, with everything that its statements refer to by number.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Program {
+    /// Parameters first, in their order; then the variables of all blocks.
+    pub variables: Vec<Variable>,
+    /// Number of parameters among them.
+    pub parameters: usize,
+    /// Cursors of all blocks.
+    pub cursors: Vec<Cursor>,
+    pub body: LocatedStatement,
+}
+
+/// A variable, or a parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variable {
+    pub name: String,
+    pub kind: VariableKind,
+}
+
+/// Origin of a variable's type.
+#[derive(Debug, Clone, PartialEq)]
+pub enum VariableKind {
+    /// A declared type.
+    Typed(TypeSpec),
+    /// `TYPE OF table.column`.
+    TypeOf(ColumnName),
+    /// A column of NEW or OLD.
+    TriggerColumn { row: TriggerRow },
+    /// The bound of a FOR loop, which cannot be named: its type is that of its value.
+    Bound,
+}
+
+/// Rows of a trigger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TriggerRow {
+    Old,
+    New,
+}
+
+/// A cursor.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cursor {
+    pub name: String,
+    /// Variables of its parameters, by number.
+    pub parameters: Vec<usize>,
+    pub query: SqlStatement,
+}
+
+/// A statement of SQL within a program.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SqlStatement {
+    pub statement: Statement,
+    pub text: String,
+}
+
+/// A statement of a program, with its place for messages.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LocatedStatement {
+    /// Line of the text, from 1.
+    pub line: u32,
+    pub statement: ProgramStatement,
+}
+
+/// A statement of a program.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ProgramStatement {
+    /// `BEGIN … END`.
+    Block(Block),
+    If {
+        branches: Vec<Branch>,
+        otherwise: Vec<LocatedStatement>,
+    },
+    Case {
+        /// Value to compare with each branch's; without it each branch has a condition.
+        operand: Option<Expr>,
+        branches: Vec<Branch>,
+        /// `None`: without ELSE the error 1339.
+        otherwise: Option<Vec<LocatedStatement>>,
+    },
+    /// `LOOP`, `WHILE`, `REPEAT`.
+    Loop(Box<Loop>),
+    /// `FOR variable IN [REVERSE] from .. to`.
+    ForRange(Box<ForRange>),
+    /// `LEAVE label`: the number of the labelled statement.
+    Leave(Label),
+    /// `ITERATE label`.
+    Iterate(Label),
+    /// `RETURN value`.
+    Return(Expr),
+    Open {
+        /// The cursor, by number.
+        cursor: usize,
+        arguments: Vec<Expr>,
+    },
+    Fetch {
+        /// The cursor, by number.
+        cursor: usize,
+        /// Variables, by number.
+        into: Vec<usize>,
+    },
+    Close {
+        /// The cursor, by number.
+        cursor: usize,
+    },
+    /// `SET` with a variable of the program among its items.
+    Assign(Vec<super::SetItem>),
+    /// Any other statement.
+    Sql(Box<SqlStatement>),
+}
+
+/// Number of a labelled statement, unique in its program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Label(pub u32);
+
+/// `BEGIN … END`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Block {
+    pub label: Label,
+    /// Variables that get a value when the block begins, in the order of their declaration.
+    pub initial: Vec<InitialValue>,
+    /// Cursors that the block and the blocks in it declare, by number.
+    pub cursors: std::ops::Range<usize>,
+    pub handlers: Vec<Handler>,
+    pub statements: Vec<LocatedStatement>,
+}
+
+/// Value of a variable at the beginning of its block.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InitialValue {
+    /// Line of the declaration, from 1.
+    pub line: u32,
+    /// The variable, by number.
+    pub variable: usize,
+    /// `None` is NULL.
+    pub value: Option<Expr>,
+}
+
+/// A condition and the statements to execute if it is true.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Branch {
+    /// The condition, or the value to compare with.
+    pub condition: Expr,
+    pub statements: Vec<LocatedStatement>,
+}
+
+/// `LOOP`, `WHILE`, `REPEAT`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loop {
+    pub label: Label,
+    /// ConditionValue before each pass: the loop ends if it is not true.
+    pub while_true: Option<Expr>,
+    pub statements: Vec<LocatedStatement>,
+    /// ConditionValue after each pass: the loop ends if it is true.
+    pub until: Option<Expr>,
+}
+
+/// `FOR variable IN [REVERSE] from .. to`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ForRange {
+    pub label: Label,
+    /// The variable, by number.
+    pub variable: usize,
+    /// Variable that holds the last value, by number.
+    pub last: usize,
+    pub reverse: bool,
+    /// Lower bound, inclusive.
+    pub from: Expr,
+    /// Upper bound, inclusive.
+    pub to: Expr,
+    pub statements: Vec<LocatedStatement>,
+}
+
+/// `DECLARE … HANDLER`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Handler {
+    pub action: HandlerAction,
+    pub conditions: Vec<ConditionValue>,
+    pub statement: Box<LocatedStatement>,
+}
+
+/// What happens after a handler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HandlerAction {
+    /// The program continues after the statement that failed.
+    Continue,
+    /// The handler's block ends.
+    Exit,
+}
+
+/// Value of a condition: what a handler is for, or what is signalled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ConditionValue {
+    /// Number of an error; never 0. Errors have at most 16 bits.
+    Error(u64),
+    SqlState(String),
+    /// `SQLWARNING`: states of class 01.
+    Warning,
+    /// `NOT FOUND`: states of class 02.
+    NotFound,
+    /// `SQLEXCEPTION`: all other states than success.
+    Exception,
+}
+
+/// `BEGIN NOT ATOMIC … END` and other statements of programs outside one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CompoundStatement {
+    pub program: Program,
+}
+
+/// `SIGNAL`, `RESIGNAL`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Signal {
+    pub resignal: bool,
+    /// `None` only for RESIGNAL: the condition that is being handled.
+    pub condition: Option<ConditionValue>,
+    /// `SET item = value, …`, each item at most once.
+    pub items: Vec<(SignalItem, Expr)>,
+}
+
+/// Items of a condition that SIGNAL can set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SignalItem {
+    ClassOrigin,
+    SubclassOrigin,
+    ConstraintCatalog,
+    ConstraintSchema,
+    ConstraintName,
+    CatalogName,
+    SchemaName,
+    TableName,
+    ColumnName,
+    CursorName,
+    MessageText,
+    MysqlErrno,
+    RowNumber,
+}
+
+impl SignalItem {
+    /// Returns all items with their names.
+    pub const ALL: [(SignalItem, &'static str); 13] = [
+        (SignalItem::ClassOrigin, "CLASS_ORIGIN"),
+        (SignalItem::SubclassOrigin, "SUBCLASS_ORIGIN"),
+        (SignalItem::ConstraintCatalog, "CONSTRAINT_CATALOG"),
+        (SignalItem::ConstraintSchema, "CONSTRAINT_SCHEMA"),
+        (SignalItem::ConstraintName, "CONSTRAINT_NAME"),
+        (SignalItem::CatalogName, "CATALOG_NAME"),
+        (SignalItem::SchemaName, "SCHEMA_NAME"),
+        (SignalItem::TableName, "TABLE_NAME"),
+        (SignalItem::ColumnName, "COLUMN_NAME"),
+        (SignalItem::CursorName, "CURSOR_NAME"),
+        (SignalItem::MessageText, "MESSAGE_TEXT"),
+        (SignalItem::MysqlErrno, "MYSQL_ERRNO"),
+        (SignalItem::RowNumber, "ROW_NUMBER"),
+    ];
+
+    /// Returns its name.
+    pub fn name(self) -> &'static str {
+        let named = Self::ALL.iter().find(|(item, _)| *item == self);
+        named.map_or("", |(_, name)| name)
+    }
+}
+
+/// `GET [CURRENT] DIAGNOSTICS`. (MariaDB has no STACKED.)
+#[derive(Debug, Clone, PartialEq)]
+pub struct GetDiagnostics {
+    pub information: DiagnosticsInformation,
+}
+
+/// Information that GET DIAGNOSTICS reads, each with its target.
+#[derive(Debug, Clone, PartialEq)]
+pub enum DiagnosticsInformation {
+    /// `target = NUMBER`, `target = ROW_COUNT`.
+    Statement(Vec<(Target, StatementItem)>),
+    /// `CONDITION number target = item, …`.
+    Condition {
+        number: Expr,
+        items: Vec<(Target, ConditionItem)>,
+    },
+}
+
+/// Items about a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StatementItem {
+    Number,
+    RowCount,
+}
+
+/// Items about a condition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConditionItem {
+    ReturnedSqlState,
+    Signal(SignalItem),
+}
+
+/// Target of a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// A user variable, without the `@`.
+    User(String),
+    /// A variable of the program, by number.
+    Variable(usize),
+}
+
+/// `CREATE PROCEDURE`, `CREATE FUNCTION`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Routine {
+    pub or_replace: bool,
+    pub if_not_exists: bool,
+    pub definer: Option<super::AccountName>,
+    pub name: TableName,
+    pub kind: RoutineKind,
+    pub parameters: Vec<RoutineParameter>,
+    pub characteristics: Characteristics,
+    pub program: Program,
+    /// Text of the parameters, without the parentheses.
+    pub parameters_text: String,
+    /// Text of the body.
+    pub body_text: String,
+}
+
+/// Kinds of routines.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RoutineKind {
+    Procedure,
+    /// A function with the type that it returns, and the text of the type.
+    Function {
+        returns: TypeSpec,
+        returns_text: String,
+        /// Whether the body contains a RETURN: without it the function is refused (1320).
+        has_return: bool,
+    },
+}
+
+impl RoutineKind {
+    /// Returns the kind without its details.
+    pub fn routine_type(&self) -> RoutineType {
+        match self {
+            RoutineKind::Procedure => RoutineType::Procedure,
+            RoutineKind::Function { .. } => RoutineType::Function,
+        }
+    }
+}
+
+/// Kinds of routines in ALTER.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RoutineType {
+    Procedure,
+    Function,
+}
+
+impl RoutineType {
+    /// Returns its name in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            RoutineType::Procedure => "PROCEDURE",
+            RoutineType::Function => "FUNCTION",
+        }
+    }
+}
+
+/// A parameter of a routine. Its variable has the same number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RoutineParameter {
+    In,
+    Out,
+    InOut,
+}
+
+/// Characteristics of a routine; `None` where nothing was written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Characteristics {
+    pub comment: Option<String>,
+    pub deterministic: Option<bool>,
+    pub data_access: Option<DataAccess>,
+    pub security: Option<super::definition::ViewSecurity>,
+}
+
+/// What a routine says of its statements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DataAccess {
+    ContainsSql,
+    NoSql,
+    ReadsSqlData,
+    ModifiesSqlData,
+}
+
+/// `CREATE TRIGGER`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trigger {
+    pub or_replace: bool,
+    pub if_not_exists: bool,
+    pub definer: Option<super::AccountName>,
+    pub name: TableName,
+    pub table: TableName,
+    pub time: TriggerTime,
+    pub event: TriggerEvent,
+    /// `FOLLOWS trigger`, `PRECEDES trigger`.
+    pub order: Option<(TriggerOrder, String)>,
+    pub program: Program,
+    /// Text of the body.
+    pub body_text: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TriggerTime {
+    Before,
+    After,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TriggerEvent {
+    Insert,
+    Update,
+    Delete,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TriggerOrder {
+    Follows,
+    Precedes,
+}

@@ -1,0 +1,25 @@
+-- ALTER IGNORE TABLE: of rows with the same unique key the first stays, values are adjusted.
+create table ai (id int auto_increment primary key, a int, b varchar(10), c int, t text);
+insert into ai (a, b, c, t) values (1,'x',null,'one'),(1,'y',2,'two'),(2,'x',3,'one'),(null,'z',4,'three'),(null,'z',5,null);
+alter ignore table ai add unique(a);
+select * from ai;
+alter ignore table ai modify b varchar(0);
+select * from ai;
+alter ignore table ai add unique (t);
+select * from ai;
+alter table ai add unique (b);
+alter ignore table ai add unique (b), algorithm=inplace;
+alter ignore table ai add unique (b), algorithm=copy;
+select * from ai;
+show create table ai;
+insert into ai (a, b) values (7, '');
+create table aj (a int, b tinyint default 5);
+insert into aj values (1,1),(300,2),(2,3),(1,4);
+alter ignore table aj modify a tinyint, add unique (a), algorithm=copy;
+alter ignore table aj add index (b), algorithm=inplace;
+select * from aj;
+check table ai, aj;
+create temporary table at (a int);
+insert into at values (1), (1), (2);
+alter ignore table at add primary key (a);
+select * from at;

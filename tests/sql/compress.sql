@@ -1,0 +1,21 @@
+-- COMPRESS, UNCOMPRESS, LOAD_FILE, LAST_VALUE.
+select hex(compress('')), compress(null), uncompress(null), uncompressed_length(null), uncompressed_length('');
+select uncompress(compress('a text that is not so long')), uncompressed_length(compress(repeat('ab ', 1000)));
+select length(uncompress(compress(repeat('ab ', 1000)))), length(compress(repeat('ab ', 1000))) < 100;
+select hex(compress('hello hello hello'));
+select uncompress('abc');
+select uncompress('abcdefgh');
+select uncompress(x'0500000011223344');
+select uncompressed_length('abc'), uncompressed_length('abcdefgh');
+create table c as select compress('abc') a, uncompressed_length('abcdefgh') b, compress(1) c;
+show create table c;
+insert into c (a) values (uncompress('abc'));
+select load_file('/no/such/file'), load_file(null);
+select last_value(1), last_value(@a := 1, @b := "x", 3);
+select @a, @b;
+select last_value(1, 2) over ();
+select last_value();
+create table d (a int, b int);
+insert into d values (1, 2), (3, 4);
+update d set b = last_value(@last := a, 7) where b = 4;
+select *, @last from d;

@@ -1,0 +1,23 @@
+-- FETCH … WITH TIES returns what ORDER BY does not tell from its last row.
+create table f (id int primary key, a int, b varchar(10), key a (a));
+insert into f values (1,1,'a'), (2,1,'A'), (3,2,'b'), (4,2,'c'), (5,2,'C'), (6,3,'d'), (7,null,'e'), (8,null,'f');
+select id, a from f fetch first 2 rows with ties;
+select a, count(*) from f group by a order by a fetch first 2 rows with ties;
+select count(*) from (select id from f order by a fetch first 3 rows with ties) x;
+select count(*) from (select id from f order by a desc fetch first row with ties) x;
+select count(*) from (select id from f order by b fetch first 1 row with ties) x;
+select count(*) from (select id from f order by a offset 1 row fetch next 2 rows with ties) x;
+select count(*) from (select id from f order by 'x' fetch first 2 rows with ties) x;
+select count(*) from (select id from f order by a fetch first 0 rows with ties) x;
+select a from f union all select 3 order by a desc fetch first 1 rows with ties;
+select a from f order by a limit 3;
+(select a from f order by a fetch first 1 rows with ties) union all select 9 order by a;
+prepare s from 'select a from f order by a fetch first ? rows with ties';
+set @n = 3;
+execute s using @n;
+create view fv as select a from f order by a offset 2 rows fetch first 2 rows with ties;
+select * from fv;
+show create view fv;
+select sql_calc_found_rows a from f order by a fetch first 1 rows with ties;
+select found_rows();
+drop view fv;

@@ -1,0 +1,22 @@
+-- A view keeps the parentheses that its operators need, and no others.
+create table p (a int, b int, c varchar(10));
+insert into p values (1, 2, 'x'), (0, 1, '1');
+create view p1 as select (a=1) between 1 and 3 as x1, a=(b between 1 and 3) as x2, a between 0 and (b=2) as x3, (a between 0 and 1)=b as x4, a between (b in (2,3)) and 3 as x5, a between (0 between 1 and 2) and 3 as x6, (a between 2 and 3) between 1 and 2 as x7 from p;
+show create view p1;
+select * from p1;
+create view p2 as select (a=1)=2 as x1, -(a+1) as x2, -a+1 as x3, -(-a) as x4, ~(-a) as x5, -(c collate utf8mb4_bin) as x6, (-a) collate utf8mb4_bin as x7, (a is null) is true as x8, a=(1 is true) as x9, (a in (1,2)) is null as x10, a in (a is null,2) as x11, (c like 1) is true as x12, c like (1 is true) as x13, (a in (1,2)) in (2,3) as x14, (a in (1,2)) between 0 and 1 as x15, (a between 1 and 2) in (1,2) as x16, (a in (1,2)) | 4 as x17, (a is null)=1 as x18, a=(a is null) as x19 from p;
+show create view p2;
+select * from p2;
+create view p3 as select - 0 xor 3 as x1, -(0) as x2, - - 1 as x3, -(-1) as x4, - 5 as x5, -1 as x6 from p;
+show create view p3;
+select * from p3;
+create view p4 as select '2001-01-01' + interval 1 day as x1, ('2001-01-01' + interval 1 day) + 1 as x2, -('2001-01-01' + interval 1 day) as x3, (a|1) + interval (1+2) day as x4, date_add(c, interval 1 day) * 2 as x5, mod(a, 2) * 3 as x6, a * mod(b, 2) as x7, isnull(a) between 0 and 1 as x8 from p;
+show create view p4;
+select x1, x2, x6, x7, x8 from p4;
+create view p5 as (select a from p);
+show create view p5;
+create view p6 as (select a from p) union (select b from p);
+show create view p6;
+create view p7 as ((select a from p) union (select b from p));
+show create view p7;
+select !a = 1, not a = 1, (not a) + 1, !(a + 1) from p;

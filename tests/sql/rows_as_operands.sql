@@ -1,0 +1,28 @@
+-- Operations that refuse a row by name (4079), and those that do not (1241).
+select row(1,1) | 1;
+select 1 & row(1,1);
+select row(1,1) ^ row(1,1);
+select 1 << row(1,1);
+select row(1,1) >> 1;
+select ~row(1,1);
+select extract(day from row(1,1));
+select timestampdiff(second, row(1,1), 1);
+select atan2(row(1,1), 1);
+select character_length(row(1,1));
+select datediff(row(1,1), 1);
+select day(row(1,1));
+select instr('a', row(1,1));
+select length(row(1,1));
+select power(2, row(1,1));
+select weekofyear(row(1,1));
+select crc32(row(1,1));
+select crc32(1, row(1,1));
+select benchmark(row(1,1), 1);
+select benchmark(1, row(1,1));
+select uncompressed_length(row(1,1));
+select abs(row(1,1));
+select concat(row(1,1));
+select 1 and row(1,1);
+select -row(1,1);
+select sleep(row(1,1));
+select json_length('[]', row(1,1));
