@@ -822,7 +822,7 @@ fn integer_type(op: ArithmeticOp, left: &ExprType, right: &ExprType, session: &S
         ArithmeticOp::Divide | ArithmeticOp::IntDivide => a,
         ArithmeticOp::Modulo => a.max(b),
     };
-    let has_sign = !unsigned && !(is_decimal_first && op == ArithmeticOp::IntDivide);
+    let has_sign = !(unsigned || is_decimal_first && op == ArithmeticOp::IntDivide);
     let length = (length + u32::from(has_sign)).min(21) as u8;
     if is_decimal_first {
         return match unsigned {
