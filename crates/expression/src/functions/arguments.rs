@@ -398,7 +398,7 @@ fn choice_under_date(expr: &Expr) -> Option<&Expr> {
     }
 }
 
-/// Returns whether an expression is a TIMEDIFF, which MariaDB takes for a zero date where it stands for a date in a choice.
+/// Returns whether an expression is a TIMEDIFF, which MariaDB takes for a zero date where a choice wants a date.
 fn is_timediff(expr: &Expr) -> bool {
     matches!(&expr.kind, ExprKind::Call(call) if call.function.name == "timediff")
 }

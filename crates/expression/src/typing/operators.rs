@@ -800,7 +800,8 @@ fn display_width(ty: &ExprType) -> u32 {
 
 fn integer_type(op: ArithmeticOp, left: &ExprType, right: &ExprType, session: &SessionContext) -> ExprType {
     let mode = session.settings.sql_mode;
-    // Beside a date, a number first becomes a decimal, which is unsigned only if both operands are. DIV has no decimals.
+    // Beside a date, a number first becomes a decimal, which is unsigned only if both operands are. DIV has no
+    // decimals.
     let is_decimal_first = left.class().is_temporal() || right.class().is_temporal();
     let either = match is_decimal_first && op != ArithmeticOp::IntDivide {
         true => left.is_unsigned() && right.is_unsigned(),
