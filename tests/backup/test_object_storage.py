@@ -98,7 +98,7 @@ def test_several_objects_at_a_time(paceline, tmp_path, bucket):
     last = max(name for name in bucket.objects if "/log/" in name)
     kept = bucket.objects.pop(last)
     said = refused("restore", "--from", place, "--datadir", tmp_path / "no", environment=environment)
-    assert "it is missing" in said and "not complete" in said
+    assert "it is missing" in said and "is incomplete" in said
     assert (tmp_path / "no/paceline.unfinished").exists()
     bucket.objects[last] = kept
     # Interrupted while it reads objects.
@@ -112,7 +112,7 @@ def test_several_objects_at_a_time(paceline, tmp_path, bucket):
     assert process.poll() is None
     process.send_signal(signal.SIGINT)
     printed, said = process.communicate(timeout=10)
-    assert process.returncode == 1 and printed == "" and "interrupted\n" in said and "not complete" in said, said
+    assert process.returncode == 1 and printed == "" and "interrupted\n" in said and "is incomplete" in said, said
     assert (tmp_path / "no/paceline.unfinished").exists()
 
 

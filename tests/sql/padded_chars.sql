@@ -31,3 +31,14 @@ insert into p values ('', 'x');
 select '' is null, concat('a',''), '' = '', a is null from p;
 select * from p where a = '';
 drop table p;
+-- What an UPDATE reads of a CHAR has them, too.
+set sql_mode = 'PAD_CHAR_TO_FULL_LENGTH';
+create table p (id int primary key, c char(5), v varchar(10), d char(5));
+insert into p values (1, 'x', 'y', 'z'), (2, 'ä', '', null);
+update p set v = c;
+select id, concat('[', v, ']') from p order by id;
+update p set v = concat(c, 'z'), d = c where c = 'x';
+update p a join p b on a.id = b.id + 1 set a.v = b.c, b.v = concat(a.c, a.d);
+set sql_mode = default;
+select id, concat('[', c, ']'), concat('[', v, ']'), concat('[', d, ']') from p order by id;
+drop table p;

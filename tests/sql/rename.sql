@@ -11,3 +11,18 @@ rename table t to `odd name/-`;
 show tables;
 rename table t to t2, t2 to t3;
 show tables;
+-- Under LOCK TABLES ALTER TABLE may, RENAME TABLE may not.
+create table la (id int);
+lock tables la write;
+alter table la rename to lb;
+rename table lb to la;
+unlock tables;
+lock tables lb write;
+alter table lb rename la, add column x int;
+unlock tables;
+insert into la values (1, 2);
+select * from la;
+lock tables la read;
+alter table la rename lb;
+unlock tables;
+drop table la;

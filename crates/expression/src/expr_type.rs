@@ -61,6 +61,8 @@ pub enum TypeNote {
     Parameter,
     /// A hexadecimal or bit literal: a number in numeric context, bytes elsewhere.
     HexLiteral,
+    /// An integer literal without a sign: all of its characters are digits.
+    Digits,
     /// JSON made by a function: it is embedded in other JSON without quotes.
     Json,
     /// The result of a comparison or of a logical operator.
@@ -225,6 +227,18 @@ impl ExprType {
             display_width,
             ..IntegerType::new(IntegerWidth::Int, Sign::Signed)
         }))
+    }
+
+    /// Returns the type of an integer literal of so many digits.
+    pub(crate) fn integer_literal(digits: u8, sign: Sign) -> Self {
+        let ty = match sign {
+            Sign::Signed => Self::int(digits),
+            Sign::Unsigned => Self::bigint_unsigned(digits),
+        };
+        ExprType {
+            note: TypeNote::Digits,
+            ..ty
+        }
     }
 
     /// Returns the type of a comparison: INT(1).
@@ -405,15 +419,17 @@ impl ExprType {
         }
     }
 
-    /// Returns whether numbers of this type are unsigned.
+    /// Returns whether numbers of this type are unsigned, as those of TIMESTAMP columns are.
     pub fn is_unsigned(&self) -> bool {
-        self.data_type.is_unsigned()
+        let is_timestamp = matches!(self.data_type, DataType::Timestamp { .. }) && self.is_column();
+        is_timestamp || self.data_type.is_unsigned()
     }
 
     /// Returns the number of digits after the point; 31 or more means that it is not fixed, as for DOUBLE.
     pub fn decimals(&self) -> u8 {
         match self.class() {
-            Class::String if !self.is_null() => NOT_FIXED_DECIMALS,
+            Class::Null => 0,
+            Class::String => NOT_FIXED_DECIMALS,
             _ => match self.data_type.decimals() {
                 31 => NOT_FIXED_DECIMALS,
                 decimals => decimals,
@@ -427,7 +443,8 @@ impl ExprType {
         match &self.data_type {
             DataType::Decimal(decimal) => u32::from(decimal.precision - decimal.scale),
             DataType::Integer(integer) => {
-                let sign = u32::from(integer.sign == Sign::Signed);
+                let has_sign = !matches!(self.note, TypeNote::Digits | TypeNote::Boolean);
+                let sign = u32::from(integer.sign == Sign::Signed && has_sign);
                 u32::from(integer.display_width).saturating_sub(sign).max(1)
             }
             DataType::Year => 4,

@@ -18,6 +18,8 @@ const MATCH_LIMIT_EXCEEDED: i32 = -47;
 #[derive(Debug)]
 pub(crate) struct CompiledPattern {
     source: Vec<u8>,
+    /// The source as it was compiled: as text, and with options.
+    written: String,
     collation: Collation,
     compiled: Regex,
     /// The pattern for the interpreter, created when it is first needed.
@@ -31,18 +33,22 @@ pub(crate) struct CompiledPattern {
 pub(crate) type Groups = [Range<usize>; 10];
 
 impl CompiledPattern {
-    /// Compiles a pattern. `source` is UTF-8 unless the collation is binary.
+    /// Compiles a pattern. `source` is UTF-8 unless the collation is binary; `options` are added to those that it
+    /// begins with.
     ///
     /// # Errors
     /// PCRE2's message with the offset, as in error 1139.
-    pub(crate) fn new(source: &[u8], collation: Collation) -> Result<CompiledPattern, String> {
+    pub(crate) fn new(source: &[u8], collation: Collation, options: &str) -> Result<CompiledPattern, String> {
+        let mut written = written(source).into_owned();
+        written.insert_str(end_of_verbs(&written), options);
         let compiled = builder(collation)
             .jit_if_available(true)
             .max_jit_stack_size(Some(JIT_STACK_MAX))
-            .build(&written(source))
-            .map_err(|error| text_of(&error))?;
+            .build(&written)
+            .map_err(|error| text_of(&error, options.len()))?;
         Ok(CompiledPattern {
             source: source.to_vec(),
+            written,
             collation,
             compiled,
             interpreted: OnceLock::new(),
@@ -92,14 +98,14 @@ impl CompiledPattern {
         match find(&self.compiled) {
             Ok(found) => return Ok(found),
             // The interpreter counts more steps, so it would give up too.
-            Err(error) if error.code() == MATCH_LIMIT_EXCEEDED => return Err(text_of(&error)),
+            Err(error) if error.code() == MATCH_LIMIT_EXCEEDED => return Err(text_of(&error, 0)),
             Err(_) => {}
         }
         let interpreted = self.interpreted.get_or_init(|| {
-            let again = builder(self.collation).build(&written(&self.source));
+            let again = builder(self.collation).build(&self.written);
             again.expect("the pattern was compiled before")
         });
-        find(interpreted).map_err(|error| text_of(&error))
+        find(interpreted).map_err(|error| text_of(&error, 0))
     }
 }
 
@@ -132,12 +138,26 @@ fn written(source: &[u8]) -> std::borrow::Cow<'_, str> {
     }
 }
 
-/// Returns PCRE2's error message, in MariaDB's form instead of that of crate `pcre2`.
-fn text_of(error: &pcre2::Error) -> String {
+/// Returns where the verbs end that only the beginning of a pattern may have: `(*ANYCRLF)`.
+fn end_of_verbs(pattern: &str) -> usize {
+    let mut rest = pattern;
+    while let Some(verb) = rest.strip_prefix("(*")
+        && verb.starts_with(|first: char| first.is_ascii_uppercase())
+        && let Some((_, after)) = verb.split_once(')')
+    {
+        rest = after;
+    }
+    pattern.len() - rest.len()
+}
+
+/// Returns PCRE2's error message, in MariaDB's form instead of that of crate `pcre2`. Its offset does not count the
+/// `added` bytes of options.
+fn text_of(error: &pcre2::Error, added: usize) -> String {
     let text = error.to_string();
     match error.offset() {
         Some(offset) => {
             let text = text.split_once(&format!(" at offset {offset}: "));
+            let offset = offset.saturating_sub(added);
             format!("{} at offset {offset}", text.map_or("", |(_, text)| text))
         }
         None => {
@@ -152,13 +172,13 @@ mod tests {
     use super::*;
 
     fn pattern(source: &str) -> CompiledPattern {
-        CompiledPattern::new(source.as_bytes(), Collation::Utf8mb4Bin).expect("a pattern")
+        CompiledPattern::new(source.as_bytes(), Collation::Utf8mb4Bin, "").expect("a pattern")
     }
 
     #[test]
     fn an_error_has_pcre2s_text_and_the_offset() {
         let error =
-            |source: &str| CompiledPattern::new(source.as_bytes(), Collation::Utf8mb4Bin).unwrap_err();
+            |source: &str| CompiledPattern::new(source.as_bytes(), Collation::Utf8mb4Bin, "").unwrap_err();
         assert_eq!(error("("), "missing closing parenthesis at offset 1");
         assert_eq!(
             error("[a"),
@@ -180,8 +200,23 @@ mod tests {
 
     #[test]
     fn characters_of_a_binary_collation_are_bytes() {
-        let pattern = CompiledPattern::new(b"\xff.", Collation::Binary).unwrap();
+        let pattern = CompiledPattern::new(b"\xff.", Collation::Binary, "").unwrap();
         assert_eq!(pattern.find(b"a\xff\xc3\xb1", 0), Ok(Some(1..3)));
+    }
+
+    #[test]
+    fn options_are_added_behind_the_verbs() {
+        let find = |source: &str, options: &str| {
+            let pattern = CompiledPattern::new(source.as_bytes(), Collation::Utf8mb4Bin, options);
+            pattern.and_then(|pattern| pattern.find(b"a\nb", 0))
+        };
+        assert_eq!(find("a.b", ""), Ok(None));
+        assert_eq!(find("a.b", "(?s)"), Ok(Some(0..3)));
+        assert_eq!(find("(*ANYCRLF)(*UCP)^ b $", "(?xm)"), Ok(Some(2..3)));
+        assert_eq!(
+            find("a(", "(?s)"),
+            Err("missing closing parenthesis at offset 2".to_owned())
+        );
     }
 
     #[test]

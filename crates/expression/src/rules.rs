@@ -350,6 +350,11 @@ pub(crate) fn common_type_in(
     if known.iter().any(|ty| ty.is_parameter()) {
         return Ok(ExprType::parameter());
     }
+    // NULL is signed. IF alone does not ask it.
+    if known.len() < types.len() && operation != "if" && are_unsigned_integers(&known) {
+        let digits = known.iter().map(|ty| ty.integer_digits()).max().unwrap_or(20);
+        return Ok(ExprType::decimal(digits, 0).nullable());
+    }
     if known
         .iter()
         .all(|ty| ty.data_type == first.data_type && ty.coercibility == first.coercibility)
@@ -375,7 +380,9 @@ pub(crate) fn common_type_in(
             same => same.clone(),
         };
         let coercibility = match data_type {
-            DataType::Bit { .. } | DataType::Year => Coercibility::Numeric,
+            DataType::Bit { .. } | DataType::Year | DataType::Float(_) | DataType::Double(_) => {
+                Coercibility::Numeric
+            }
             _ => first.coercibility,
         };
         return Ok(ExprType {
@@ -433,6 +440,16 @@ fn common_class(a: Class, b: Class) -> Class {
     }
 }
 
+/// Whether the type of all is an unsigned integer.
+fn are_unsigned_integers(types: &[&ExprType]) -> bool {
+    let are_same = |is: fn(&DataType) -> bool| types.iter().all(|ty| is(&ty.data_type));
+    types
+        .iter()
+        .all(|ty| ty.class() == Class::Int && ty.is_unsigned())
+        && !are_same(|ty| matches!(ty, DataType::Bit { .. }))
+        && !are_same(|ty| matches!(ty, DataType::Year))
+}
+
 fn common_integer(types: &[&ExprType]) -> ExprType {
     let bits = |ty: &&ExprType| match ty.data_type {
         DataType::Bit { length } => Some(length),
@@ -449,6 +466,7 @@ fn common_integer(types: &[&ExprType]) -> ExprType {
         let (own, display) = match &ty.data_type {
             DataType::Integer(integer) => (integer.width, integer.display_width),
             DataType::Year => (IntegerWidth::Small, 4),
+            DataType::Bit { length } => (IntegerWidth::Big, *length),
             _ => (IntegerWidth::Big, 20),
         };
         width = width.max(own);
@@ -494,7 +512,13 @@ fn common_decimal(types: &[&ExprType]) -> ExprType {
 }
 
 fn common_double(types: &[&ExprType]) -> ExprType {
-    if types.iter().all(|ty| matches!(ty.data_type, DataType::Float(_))) {
+    // FLOAT stays beside integers whose digits it has.
+    let is_short = |ty: &&ExprType| match &ty.data_type {
+        DataType::Integer(integer) => integer.width < IntegerWidth::Int,
+        DataType::Float(_) | DataType::Year => true,
+        _ => false,
+    };
+    if types.iter().all(is_short) {
         return ExprType::new(DataType::Float(paceline_types::FloatType::default()));
     }
     let decimals = types.iter().map(|ty| ty.decimals()).max();

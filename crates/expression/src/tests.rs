@@ -458,3 +458,19 @@ fn operands_that_are_read_in_two_ways_are_evaluated_once() {
         assert_eq!(runs, 2, "{shape:?}: one for each of two evaluations");
     }
 }
+
+#[test]
+fn numbers_have_no_sign_where_an_operand_has_none() {
+    let value = |text: &str| with_rows(text, &[], Correlation::Uncorrelated).0;
+    for text in [
+        "a - ROUND(CAST(8 AS UNSIGNED), 1)",
+        "a - TRUNCATE(CAST(8 AS UNSIGNED), a)",
+        "a - FLOOR(CAST(8 AS UNSIGNED))",
+        "CAST(8 AS UNSIGNED) DIV TIME'-00:00:01'",
+        "CAST(8 AS UNSIGNED) DIV -a",
+    ] {
+        assert_eq!(value(text), Err(1690), "{text}");
+    }
+    assert!(value("a - COALESCE(CAST(8 AS UNSIGNED), NULL)").is_ok());
+    assert!(value("a - IF(a, CAST(8 AS UNSIGNED), NULL)").is_err());
+}

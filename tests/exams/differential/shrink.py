@@ -69,8 +69,9 @@ def shrink(pair: Pair, history: list[str], tree: Node, kind: str) -> Finding:
     smaller = with_fewer_rows(pair, history, definitions, statement, kind)
     if smaller:
         answers = pair.answers(statement)
+        reason = reason_of_small(Controls(pair, definitions), tree, answers)
     pair.reset(history)
-    return Finding(statement, smaller or history, *answers, None)
+    return Finding(statement, smaller or history, *answers, reason)
 
 
 def reason_of_small(controls: Controls, tree: Node, answers: tuple[Answer, Answer]) -> str | None:

@@ -1,16 +1,17 @@
 //! CAST, CONVERT and COLLATE: their targets, and the errors of types that do not exist.
 
 use paceline_types::error_code::ER_UNKNOWN_CHARACTER_SET;
-use paceline_types::{Charset, DataType};
+use paceline_types::{Charset, Collation, DataType};
 
 use crate::bind::{bind_expr, literal};
 use crate::error::Result;
 use crate::errors;
 use crate::expr_type::{Class, Coercibility, ExprType};
+use crate::functions::CONVERTED_NUMBER;
 use crate::rules::CollationMix;
 use crate::scope::Scope;
 use crate::session::SessionContext;
-use crate::tree::{CastTarget, Expr, ExprKind};
+use crate::tree::{Call, CastTarget, Expr, ExprKind, unique_id};
 use crate::typing::operators;
 use paceline_syntax::ast::{self, CastType};
 
@@ -115,12 +116,34 @@ pub(super) fn cast_target(
     })
 }
 
+/// `CONVERT(operand USING …)`. Of a number it is the number where a number or a date is wanted.
+pub(super) fn convert_using(operand: Expr, collation: Collation) -> Result<Expr> {
+    let is_number = matches!(operand.ty.class(), Class::Int | Class::Decimal | Class::Double);
+    let target = CastTarget::Char {
+        length: None,
+        collation,
+    };
+    if !is_number || operand.ty.is_parameter() || operand.as_literal().is_some() {
+        return cast(operand, target);
+    }
+    let ty = target.result_type(&operand.ty);
+    let call = Call {
+        function: &CONVERTED_NUMBER,
+        args: vec![operand],
+        id: unique_id(),
+        compared: None,
+    };
+    Ok(Expr {
+        kind: ExprKind::Call(Box::new(call)),
+        ty,
+    })
+}
+
 pub(super) fn cast(mut operand: Expr, target: CastTarget) -> Result<Expr> {
     match target {
         CastTarget::Char { .. } | CastTarget::Binary { .. } => {}
-        CastTarget::Decimal { .. } | CastTarget::Double | CastTarget::Float => {
-            operators::read_as_number(&mut operand);
-        }
+        CastTarget::Decimal { .. } => operators::read_as_decimal(&mut operand),
+        CastTarget::Double | CastTarget::Float => operators::read_as_number(&mut operand),
         // For an integer, MariaDB reads the text form of JSON and of texts that are dates.
         CastTarget::Signed | CastTarget::Unsigned => operators::hex_to_number(&mut operand),
         _ => {

@@ -1,5 +1,6 @@
 //! Literals: values and types, as in MariaDB.
 
+use paceline_types::data_type::Sign;
 use paceline_types::error_code::{ER_UNKNOWN_CHARACTER_SET, ER_WRONG_VALUE};
 use paceline_types::temporal::{self, ParsedTemporal};
 use paceline_types::{Charset, Collation, Decimal, Value};
@@ -18,12 +19,15 @@ pub(super) fn number(text: &str) -> Result<Expr> {
         let trimmed = text.trim_start_matches('0');
         let width = trimmed.len().max(1) as u8;
         if let Ok(number) = text.parse::<i64>() {
-            return Ok(Expr::literal(Value::Int(number), ExprType::int(width)));
+            return Ok(Expr::literal(
+                Value::Int(number),
+                ExprType::integer_literal(width, Sign::Signed),
+            ));
         }
         if let Ok(number) = text.parse::<u64>() {
             return Ok(Expr::literal(
                 Value::UInt(number),
-                ExprType::bigint_unsigned(width),
+                ExprType::integer_literal(width, Sign::Unsigned),
             ));
         }
     } else if text.contains(['e', 'E']) {
@@ -161,13 +165,13 @@ pub(super) fn temporal(kind: ast::TemporalKind, text: &str, session: &SessionCon
     }
 }
 
-/// Returns TRUE or FALSE.
+/// Returns TRUE or FALSE, both as wide as the longer word.
 pub(super) fn boolean(truth: bool) -> Expr {
     Expr::literal(
         Value::Int(i64::from(truth)),
         ExprType {
             note: TypeNote::Boolean,
-            ..ExprType::int(1)
+            ..ExprType::int(5)
         },
     )
 }

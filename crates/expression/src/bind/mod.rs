@@ -20,10 +20,9 @@ use super::tree::{ArithmeticOp, BitOp, CompareOp, Comparison, Expr, ExprKind, Qu
 use crate::error::Result;
 use crate::rules::{self, CollationMix, common_type_in};
 use crate::session::SessionContext;
-use crate::tree::CastTarget;
 use crate::typing::operators::expect_value;
 use crate::typing::{fold, operators};
-use cast::{cast, cast_target, charset_named, collate};
+use cast::{cast, cast_target, charset_named, collate, convert_using};
 use names::{system_variable, user_variable};
 use paceline_syntax::ast::{self, BinaryOp, UnaryOp};
 use paceline_syntax::stack;
@@ -205,11 +204,7 @@ fn bind_node(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
         }
         E::ConvertUsing { operand, charset } => {
             let operand = bind_expr(operand, scope)?;
-            let target = CastTarget::Char {
-                length: None,
-                collation: charset_named(charset)?.default_collation(),
-            };
-            cast(operand, target)
+            convert_using(operand, charset_named(charset)?.default_collation())
         }
         E::Collate { operand, collation } => collate(operand, collation, scope),
         E::Call(call) => call::function(call, scope),
@@ -279,7 +274,7 @@ fn unary(op: UnaryOp, operand: &ast::Expr, whole: &ast::Expr, scope: &mut dyn Sc
 }
 
 fn bit_operand(mut operand: Expr) -> Expr {
-    operators::read_as_number(&mut operand);
+    operators::read_as_decimal(&mut operand);
     operand
 }
 

@@ -71,6 +71,16 @@ pub(super) fn in_list(
         _ => rules_of_columns(operation, &needle, &items, connection)?,
     };
     let mut asked = Vec::with_capacity(items.len());
+    let are_constants_of_one_kind = columns == 1 && {
+        let kind = |item: &Expr| match rules::comparison_rule_for(operation, &needle.ty, &item.ty, connection)
+        {
+            Ok(Comparison::Decimal) => Some(Comparison::Int),
+            by => by.ok(),
+        };
+        let mut kinds = items.iter().filter(|item| !item.ty.is_null()).map(kind);
+        let first = kinds.next();
+        items.iter().all(Expr::is_constant_during_execution) && kinds.all(|by| Some(by) == first)
+    };
     for item in &mut items {
         if width(item) != columns {
             return Err(errors::operand_columns(columns));
@@ -94,7 +104,17 @@ pub(super) fn in_list(
             if !item.ty.is_null() {
                 asked.push(by.clone());
             }
-            operators::adapt(&mut by, &mut unchanged, item, session);
+            if are_constants_of_one_kind && by.is_numeric() {
+                operators::hex_to_number(item);
+            }
+            if single {
+                operators::adapt(&mut by, &mut unchanged, item, session);
+            } else if are_constants_of_one_kind && operators::literal_to_column(&needle, item, session) {
+                by = Comparison::Int;
+            } else {
+                operators::adapt_each(&mut by, &mut unchanged, item, session);
+                operators::literal_to_number(&by, item);
+            }
             if single {
                 operators::compare_fixed(&mut by, decimals);
                 round_quotient(&by, &mut needle);
@@ -108,7 +128,8 @@ pub(super) fn in_list(
                 .iter_mut()
                 .zip(operators::elements(item));
             for (by, (left, right)) in by.iter_mut().zip(pairs) {
-                operators::adapt(by, left, right, session);
+                operators::adapt_each(by, left, right, session);
+                operators::literal_to_number(by, right);
             }
             rules.push(Comparison::Row(by));
         }
@@ -118,7 +139,14 @@ pub(super) fn in_list(
         items.iter_mut().for_each(operators::converted_before);
     }
     let ty = ExprType::boolean().with_nullable(nullable);
-    operators::adapt_shared(&mut needle, &rules, session);
+    // A NULL asks for nothing.
+    let asking: Vec<Comparison> = rules
+        .iter()
+        .zip(&items)
+        .filter(|(_, item)| columns > 1 || !item.ty.is_null())
+        .map(|(by, _)| by.clone())
+        .collect();
+    operators::adapt_shared(&mut needle, &asking, session);
     Ok(Expr {
         kind: ExprKind::InList {
             by: rules,

@@ -104,6 +104,10 @@ fn integers(
     let right = convert::to_i128(right, context)?;
     let result = match call.op {
         ArithmeticOp::Add => left + right,
+        // MariaDB does not look whether zero minus the smallest BIGINT is one.
+        ArithmeticOp::Subtract if left == 0 && right == i128::from(i64::MIN) && !call.ty.is_unsigned() => {
+            right
+        }
         ArithmeticOp::Subtract => left - right,
         ArithmeticOp::Multiply => match left.checked_mul(right) {
             Some(product) => product,

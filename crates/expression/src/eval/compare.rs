@@ -8,7 +8,7 @@ use super::readings::SharedOperand;
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::errors;
-use crate::eval::{convert, long_bytes};
+use crate::eval::{convert, convert_for, long_bytes};
 use crate::expr_type::{Class, ExprType};
 use crate::tree::{CompareOp, Comparison, Expr, ExprKind, Frame, InSet};
 
@@ -157,7 +157,14 @@ fn equal_rows<'a>(
     let mut unknown = false;
     for ((by, left), right) in by.iter().zip(left).zip(right) {
         let left = left.eval_in(frame, context)?;
+        if left.is_null() && op != CompareOp::NullSafeEq {
+            unknown = true;
+            continue;
+        }
         let right = right.eval_in(frame, context)?;
+        if right.is_null() {
+            convert_for(by, &left, context)?;
+        }
         match compare_with(element, by, &left, &right, context)? {
             Some(true) => {}
             Some(false) => return Ok(Some(op == CompareOp::Ne)),
@@ -272,6 +279,10 @@ pub(super) fn in_list<'a>(
     for (by, item) in by.iter().zip(list) {
         let item = item.eval_in(frame, context)?;
         let needle = needle.compared_by(by, context)?;
+        if item.is_null() {
+            // As in MariaDB the needle has been converted by then, and may say something.
+            convert_for(by, &needle, context)?;
+        }
         match compare_with(CompareOp::Eq, by, &needle, &item, context)? {
             Some(true) => return Ok(Some(true)),
             Some(false) => {}

@@ -204,7 +204,15 @@ pub fn to_i64(value: &Value, context: &mut EvalContext<'_>) -> Result<i64> {
     Ok(match value {
         Value::Int(number) => *number,
         // These have no bits that could wrap around.
-        Value::Decimal(_) | Value::Float(_) => {
+        Value::Decimal(decimal) => {
+            let number = to_i128(value, context)?;
+            if number > i128::from(i64::MAX) && !is_past_integers(decimal) {
+                let message = ER_DATA_OVERFLOW.message(&[decimal, &"INT"]);
+                context.warn(ER_DATA_OVERFLOW, message)?;
+            }
+            i64::try_from(number).unwrap_or(i64::MAX)
+        }
+        Value::Float(_) => {
             let number = to_i128(value, context)?;
             i64::try_from(number).unwrap_or(i64::MAX)
         }
@@ -231,15 +239,29 @@ pub(crate) fn to_bits(value: &Value, context: &mut EvalContext<'_>) -> Result<u6
 /// Converts to an operand of a bit operator: like a decimal, a text or a double is rounded half away from zero.
 pub(crate) fn to_bit_operand(value: &Value, context: &mut EvalContext<'_>) -> Result<u64> {
     let number = match value {
-        Value::Double(number) => number.round() as i128,
-        Value::Float(number) => f64::from(*number).round() as i128,
-        Value::Text(_) | Value::Bytes(_) | Value::Time(_) | Value::DateTime(_) | Value::Timestamp(_) => {
-            let number = to_decimal(value, context)?.round(0, Rounding::HalfUp);
+        Value::Double(number) if Decimal::from_f64(*number).is_err() => number.round() as i128,
+        Value::Double(_)
+        | Value::Float(_)
+        | Value::Text(_)
+        | Value::Bytes(_)
+        | Value::Time(_)
+        | Value::DateTime(_)
+        | Value::Timestamp(_) => {
+            let decimal = to_decimal(value, context)?;
+            let number = decimal.round(0, Rounding::HalfUp);
             match (number.to_i64(), number.to_u64()) {
                 (Ok(number), _) => i128::from(number),
                 (_, Ok(number)) => i128::from(number),
-                _ if number.is_negative() => i128::from(i64::MIN),
-                _ => i128::from(u64::MAX),
+                _ if number.is_negative() => {
+                    let message = ER_DATA_OVERFLOW.message(&[&decimal, &"INT"]);
+                    context.warn(ER_DATA_OVERFLOW, message)?;
+                    i128::from(i64::MIN)
+                }
+                _ => {
+                    let message = ER_DATA_OVERFLOW.message(&[&decimal, &"UNSIGNED INT"]);
+                    context.warn(ER_DATA_OVERFLOW, message)?;
+                    i128::from(u64::MAX)
+                }
             }
         }
         _ => return to_bits(value, context),
@@ -494,7 +516,7 @@ pub(crate) fn to_time(value: &Value, context: &mut EvalContext<'_>) -> Result<Op
 pub(crate) fn to_time_for_comparison(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<Time>> {
     let value = &*bits_as_text(value, context);
     let is_time = match value {
-        Value::Null | Value::Time(_) => true,
+        Value::Null | Value::Time(_) | Value::Year(_) => true,
         Value::Text(text) => match temporal::parse_time(text) {
             Some(ParsedTemporal::Time(parsed)) if parsed.fraction_cut && !parsed.truncated => {
                 context.note_truncated("time", value);
@@ -553,7 +575,7 @@ pub(crate) fn to_union_type<'a>(
             let number = Cow::Owned(Value::UInt(bits.bits));
             to_common_type(number, &ExprType::bigint_unsigned(20), to, context)
         }
-        (Value::Year(year), Class::String) => {
+        (Value::Year(year), Class::String) if !to.is_long_text() => {
             let number = Cow::Owned(Value::Int(i64::from(*year)));
             to_common_type(number, &ExprType::int(4), to, context)
         }
@@ -602,6 +624,7 @@ pub(crate) fn to_common_type<'a>(
         (Value::Decimal(_), DataType::Decimal(_)) => return Ok(value),
         (other, DataType::Decimal(_)) => Value::Decimal(to_decimal(other, context)?),
         (other, DataType::Double(_)) => Value::Double(to_double(other, context)?),
+        (other, DataType::Float(_)) => Value::Float(to_double(other, context)? as f32),
         (Value::Year(_), DataType::Year) => return Ok(as_computed(value)),
         (Value::Bit(_), DataType::Bit { .. }) => return Ok(as_computed(value)),
         (other, DataType::Integer(_)) => {

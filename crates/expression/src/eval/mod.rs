@@ -222,11 +222,16 @@ impl Expr {
             } => {
                 let left = operands[0].eval_in(frame, context)?;
                 // Only for exact decimals the other operand is not evaluated then.
-                if left.is_null() && (*domain == Domain::Decimal || !operands[1].ty.nullable) {
+                let looks = *domain != Domain::Decimal && *op != ArithmeticOp::IntDivide;
+                let says = operands[1].ty.nullable || operands[1].ty.class() == Class::String;
+                if left.is_null() && !(looks && says) {
                     return Ok(left);
                 }
                 let right = operands[1].eval_in(frame, context)?;
                 if left.is_null() {
+                    if *domain == Domain::Double {
+                        convert::to_double(&right, context)?;
+                    }
                     return Ok(left);
                 }
                 if right.is_null() {
@@ -299,17 +304,9 @@ impl Expr {
                 branches,
                 otherwise,
             } => {
-                let rules = branches.iter().map(|(by, ..)| by);
-                let subject = SharedOperand::new(operand, rules, frame, context)?;
-                for (by, value, result) in branches {
-                    let value = value.eval_in(frame, context)?;
-                    let subject = subject.compared_by(by, context)?;
-                    if compare_with(CompareOp::Eq, by, &subject, &value, context)? == Some(true) {
-                        return result.eval_as(&self.ty, frame, context);
-                    }
-                }
-                return match otherwise {
-                    Some(otherwise) => otherwise.eval_as(&self.ty, frame, context),
+                let equal = equal_branch(operand, branches, frame, context)?;
+                return match equal.or(otherwise.as_deref()) {
+                    Some(result) => result.eval_as(&self.ty, frame, context),
                     None => Ok(Cow::Owned(Value::Null)),
                 };
             }
@@ -338,6 +335,42 @@ impl Expr {
             }
         };
         Ok(Cow::Owned(value))
+    }
+
+    /// Returns the operand that CASE, IF or NULLIF takes its value from: `Some(None)` where it is NULL, `None` for what
+    /// is no such choice.
+    pub(crate) fn chosen<'a>(
+        &'a self,
+        frame: &Frame<'a>,
+        context: &mut EvalContext<'_>,
+    ) -> Result<Option<Option<&'a Expr>>> {
+        Ok(Some(match &self.kind {
+            ExprKind::Case { branches, otherwise } if !branches.is_empty() => {
+                for (condition, result) in branches {
+                    if condition.truth_in(frame, context)? == Some(true) {
+                        return Ok(Some(Some(result)));
+                    }
+                }
+                otherwise.as_deref()
+            }
+            ExprKind::SimpleCase {
+                operand,
+                branches,
+                otherwise,
+            } => equal_branch(operand, branches, frame, context)?.or(otherwise.as_deref()),
+            ExprKind::Call(call) => match (call.function.name, &call.args[..]) {
+                ("if", [condition, then, otherwise]) => match condition.truth_in(frame, context)? {
+                    Some(true) => Some(then),
+                    _ => Some(otherwise),
+                },
+                ("nullif", [returned, _]) => match self.eval_in(frame, context)?.is_null() {
+                    true => None,
+                    false => Some(returned),
+                },
+                _ => return Ok(None),
+            },
+            _ => return Ok(None),
+        }))
     }
 
     /// Evaluates a branch of CASE or of a function that selects an argument. Returns the value in the common type.
@@ -440,6 +473,9 @@ impl Expr {
                 }
                 let low = operands[1].eval_in(frame, context)?;
                 let high = operands[2].eval_in(frame, context)?;
+                if low.is_null() && high.is_null() {
+                    convert_for(by, &value, context)?;
+                }
                 let from = compare_with(CompareOp::Ge, by, &value, &low, context)?;
                 let to = compare_with(CompareOp::Le, by, &value, &high, context)?;
                 let within = match (from, to) {
@@ -497,6 +533,30 @@ impl Expr {
     }
 }
 
+/// Returns the result of the first branch of a CASE whose value is equal to the operand.
+fn equal_branch<'a>(
+    operand: &'a Expr,
+    branches: &'a [(Comparison, Expr, Expr)],
+    frame: &Frame<'a>,
+    context: &mut EvalContext<'_>,
+) -> Result<Option<&'a Expr>> {
+    let rules = branches.iter().map(|(by, ..)| by);
+    let subject = SharedOperand::new(operand, rules, frame, context)?;
+    // NULL is equal to nothing, and nothing is read for it.
+    let branches = if subject.is_null() { &[] } else { branches };
+    for (by, value, result) in branches {
+        let value = value.eval_in(frame, context)?;
+        let subject = subject.compared_by(by, context)?;
+        if value.is_null() {
+            convert_for(by, &subject, context)?;
+        }
+        if compare_with(CompareOp::Eq, by, &subject, &value, context)? == Some(true) {
+            return Ok(Some(result));
+        }
+    }
+    Ok(None)
+}
+
 /// Evaluates AND or OR. The first operand with the value `decisive`, false for AND and true for OR,
 /// determines the result; the operands after it are not evaluated.
 #[inline]
@@ -518,7 +578,7 @@ fn decide<'a>(
 }
 
 /// Converts a value as a comparison does, for the warnings of the conversion.
-fn convert_for(by: &Comparison, value: &Value, context: &mut EvalContext<'_>) -> Result<()> {
+pub(crate) fn convert_for(by: &Comparison, value: &Value, context: &mut EvalContext<'_>) -> Result<()> {
     match by {
         Comparison::Double => convert::to_double(value, context).map(drop),
         Comparison::Decimal => convert::to_decimal(value, context).map(drop),

@@ -18,7 +18,7 @@ use crate::tree::{Args, Call, Comparison, Expr, ExprKind, Frame, Function, Readi
 impl Reading {
     /// Returns whether the compared form is the returned form.
     pub fn is_plain(&self) -> bool {
-        self.function.is_none() && self.target.is_none() && !self.is_rounded
+        self.function.is_none() && self.target.is_none() && !self.is_rounded && self.constant.is_none()
     }
 
     /// Returns the operand's value in the returned form and in the compared form.
@@ -28,6 +28,9 @@ impl Reading {
         frame: &Frame<'a>,
         context: &mut EvalContext<'_>,
     ) -> Result<(Cow<'a, Value>, Cow<'a, Value>)> {
+        if let Some(constant) = &self.constant {
+            return Ok((operand.eval_in(frame, context)?, Cow::Owned(constant.clone())));
+        }
         let (returned, mut compared) = match (&operand.kind, self.function) {
             (ExprKind::Call(call), Some(function)) => twice(operand, call, function, frame, context)?,
             _ => {
@@ -84,6 +87,14 @@ impl<'a> SharedOperand<'a> {
         self.value.is_null() && self.number.as_ref().is_none_or(|number| number.is_null())
     }
 
+    /// Returns whether a comparison uses the text, though it compares numbers.
+    fn keeps_text(&self, by: &Comparison) -> bool {
+        match &self.operand.kind {
+            ExprKind::Call(call) => *by == Comparison::Decimal && call.function.decimal_of_text,
+            _ => false,
+        }
+    }
+
     /// Returns the value for all comparisons, if they use the same form.
     pub fn single(&self) -> Option<&Value> {
         self.number.is_none().then_some(&*self.value)
@@ -93,7 +104,7 @@ impl<'a> SharedOperand<'a> {
     pub fn compared_by(&self, by: &Comparison, context: &mut EvalContext<'_>) -> Result<Cow<'_, Value>> {
         match &self.number {
             None => Ok(Cow::Borrowed(&self.value)),
-            Some(number) if by.is_numeric() => Ok(Cow::Borrowed(number)),
+            Some(number) if by.is_numeric() && !self.keeps_text(by) => Ok(Cow::Borrowed(number)),
             Some(_) => match compared_charset(&self.operand.ty, by) {
                 None => Ok(Cow::Borrowed(&self.value)),
                 Some(target) => cast(Cow::Borrowed(&*self.value), &self.operand.ty, &target, context),

@@ -323,12 +323,25 @@ fn real_datetime_of(
         && matches!(call.function.name, "coalesce" | "ifnull" | "nvl")
         && expr.ty.class().is_temporal()
     {
-        for branch in &call.args {
+        for branch in call.args.iter().filter(|branch| !is_timediff(branch)) {
             if let Some(datetime) = real_datetime_of(branch, frame, context)? {
                 return Ok(Some(datetime));
             }
         }
         return Ok(None);
+    }
+    if matches!(expr.ty.class(), Class::Date | Class::DateTime)
+        && let Some(chosen) = expr.chosen(frame, context)?
+    {
+        return match chosen {
+            Some(chosen) if !is_timediff(chosen) => real_datetime_of(chosen, frame, context),
+            _ => Ok(None),
+        };
+    }
+    // The day of a choice among dates is that of the first that is one.
+    if let Some(choice) = choice_under_date(expr) {
+        let datetime = real_datetime_of(choice, frame, context)?;
+        return Ok(datetime.map(|datetime| datetime.date.at_midnight()));
     }
     if let ExprKind::Call(call) = &under_casts(expr).kind
         && call.function.name == "last_day"
@@ -362,6 +375,32 @@ fn real_datetime_of(
         return Ok(None);
     }
     Ok(datetime)
+}
+
+/// Returns the COALESCE of dates whose day DATE() takes.
+fn choice_under_date(expr: &Expr) -> Option<&Expr> {
+    let operand = match &expr.kind {
+        ExprKind::Cast {
+            target: CastTarget::Date,
+            operand,
+        } => operand,
+        ExprKind::Call(call) if call.function.name == "date" => call.args.first()?,
+        _ => return None,
+    };
+    match &operand.kind {
+        ExprKind::Call(call)
+            if matches!(call.function.name, "coalesce" | "ifnull" | "nvl")
+                && operand.ty.class().is_temporal() =>
+        {
+            Some(operand)
+        }
+        _ => None,
+    }
+}
+
+/// Returns whether an expression is a TIMEDIFF, which MariaDB takes for a zero date where a choice wants a date.
+fn is_timediff(expr: &Expr) -> bool {
+    matches!(&expr.kind, ExprKind::Call(call) if call.function.name == "timediff")
 }
 
 /// Returns whether an expression is a date itself, not a number or text cast to one.

@@ -8,7 +8,7 @@ use super::temporal::{ReadAs, shown_decimals, text_fraction, value_fraction};
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::eval::convert::{self, as_computed};
-use crate::eval::{compare_values, compare_with};
+use crate::eval::{compare_values, compare_with, convert_for};
 use crate::expr_type::{Class, ExprType, NOT_FIXED_DECIMALS};
 use crate::rules::{
     CollationMix, common_type_in, compared_charset, comparison_rule_for, is_exact_quotient, round_quotient,
@@ -18,7 +18,7 @@ use crate::tree::{
 };
 use crate::typing::charset::as_compared;
 use crate::typing::operators::{
-    compare_exactly, compare_fixed, fixed_decimals, literal_to_number, literal_to_year, read_as_number,
+    compare_exactly, compare_fixed, fixed_decimals, literal_to_column, literal_to_number, read_as_number,
     read_as_temporal, read_leniently, reads_text, unquote_json,
 };
 
@@ -148,8 +148,16 @@ fn eval_coalesce(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value
 }
 
 fn bind_nullif(call: &mut BindCall<'_>) -> Result<ExprType> {
-    if let [column, constant] = &mut call.args[..] {
-        literal_to_year(column, constant, call.session);
+    // As in `=`, a constant is read as the column beside it, which may be on either side.
+    let mut constant = None;
+    if let [subject, other] = &mut call.args[..]
+        && !literal_to_column(subject, other, call.session)
+        && subject.as_literal().is_some()
+    {
+        let mut compared = subject.clone();
+        if literal_to_column(other, &mut compared, call.session) {
+            constant = compared.as_literal().cloned();
+        }
     }
     let mut by = comparison_rule_for("nullif", &call.args[0].ty, &call.args[1].ty, call.connection())?;
     if let Comparison::Text(collation) = &by {
@@ -160,6 +168,9 @@ fn bind_nullif(call: &mut BindCall<'_>) -> Result<ExprType> {
     compare_exactly(&mut by, &call.args[0], &call.args[1]);
     if by != of_types {
         literal_to_number(&by, &mut call.args[1]);
+    }
+    if constant.is_some() {
+        by = Comparison::Int;
     }
     let mut ty = call.args[0].ty.clone().nullable();
     ty.data_type = match ty.data_type {
@@ -179,6 +190,10 @@ fn bind_nullif(call: &mut BindCall<'_>) -> Result<ExprType> {
     }
     let mut reading = Reading::default();
     match (&subject.kind, by.is_numeric()) {
+        (ExprKind::Call(subject), true) if by == Comparison::Decimal => {
+            let function = subject.decimal_function();
+            reading.function = (!std::ptr::eq(function, subject.function)).then_some(function);
+        }
         (ExprKind::Call(subject), true) if subject.has_number_function() => {
             reading.function = Some(subject.number_function());
         }
@@ -196,6 +211,7 @@ fn bind_nullif(call: &mut BindCall<'_>) -> Result<ExprType> {
     as_compared(other, &by, call.session);
     reading.is_rounded = is_exact_quotient(&by, subject);
     round_quotient(&by, other);
+    reading.constant = constant;
     call.compared = (!reading.is_plain()).then(|| Box::new(reading));
     Ok(ty)
 }
@@ -210,12 +226,21 @@ fn eval_nullif(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
             (returned, Some(compared))
         }
     };
+    let compared = compared.as_ref().unwrap_or(&returned);
+    if compared.is_null() {
+        return Ok(as_computed(returned).into_owned());
+    }
     let right = args.value(1, context)?;
     let connection = context.session.settings.collation_connection;
-    let mut by = comparison_rule_for("nullif", args.ty_of(0), args.ty_of(1), connection)?;
+    let mut by = match &args.call.compared {
+        Some(reading) if reading.constant.is_some() => Comparison::Int,
+        _ => comparison_rule_for("nullif", args.ty_of(0), args.ty_of(1), connection)?,
+    };
     let decimals = fixed_decimals(&by, args.ty_of(0), args.ty_of(1));
     compare_fixed(&mut by, decimals);
-    let compared = compared.as_ref().unwrap_or(&returned);
+    if right.is_null() {
+        convert_for(&by, compared, context)?;
+    }
     if compare_with(CompareOp::Eq, &by, compared, &right, context)? == Some(true) {
         return Ok(Value::Null);
     }
@@ -245,9 +270,10 @@ fn bind_extreme(call: &mut BindCall<'_>) -> Result<ExprType> {
         .copied()
         .filter(|ty| ty.class().is_temporal())
         .collect();
+    // NULL is a text among numbers.
     let texts = all
         .iter()
-        .filter(|ty| ty.class() == Class::String && !ty.is_parameter())
+        .filter(|ty| ty.is_null() || ty.class() == Class::String && !ty.is_parameter())
         .count();
     let ty = if !temporal.is_empty() {
         // With dates among them, texts and numbers are read as dates. The result is a TIMESTAMP only if all arguments
@@ -267,12 +293,8 @@ fn bind_extreme(call: &mut BindCall<'_>) -> Result<ExprType> {
             DataType::Time { .. } => ExprType::time(decimals),
             _ => ty,
         }
-    } else if texts > 0 && texts < all.iter().filter(|ty| !ty.is_null()).count() {
-        let decimals = call
-            .args
-            .iter()
-            .filter(|arg| !arg.ty.is_null())
-            .map(shown_decimals);
+    } else if texts > 0 && has_numbers {
+        let decimals = call.args.iter().map(shown_decimals);
         ExprType::double_with(decimals.max().unwrap_or(NOT_FIXED_DECIMALS))
     } else {
         call.common_type(0, call.name)?
@@ -339,17 +361,31 @@ fn eval_isnull(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
     Ok(Value::Int(i64::from(args.value(0, context)?.is_null())))
 }
 
-/// Computes INTERVAL(n, a, b, …): the number of values that are at most n in an ascending list; -1 for NULL.
+/// Computes INTERVAL(n, a, b, …): the number of values that are at most n in an ascending list; -1 for NULL. Integers
+/// and decimals are compared exactly.
 fn eval_interval(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
-    let Some(needle) = args.double(0, context)? else {
+    let is_exact = |index: usize| matches!(args.ty_of(index).class(), Class::Int | Class::Decimal);
+    let needle = args.value(0, context)?;
+    if needle.is_null() {
         return Ok(Value::Int(-1));
+    }
+    let exact = match is_exact(0) {
+        true => Some(convert::to_decimal(&needle, context)?),
+        false => None,
     };
+    let needle = convert::to_double(&needle, context)?;
     let mut count = 0;
     for index in 1..args.len() {
-        match args.double(index, context)? {
-            Some(bound) if bound > needle => break,
-            _ => count = index,
+        let bound = args.value(index, context)?;
+        let is_above = match exact {
+            _ if bound.is_null() => false,
+            Some(needle) if is_exact(index) => convert::to_decimal(&bound, context)? > needle,
+            _ => convert::to_double(&bound, context)? > needle,
+        };
+        if is_above {
+            break;
         }
+        count = index;
     }
     Ok(Value::Int(count as i64))
 }

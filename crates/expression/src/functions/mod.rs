@@ -7,6 +7,7 @@
 mod arguments;
 mod compression;
 mod control;
+mod converted;
 mod digest;
 mod info;
 mod json;
@@ -25,6 +26,7 @@ mod weight_string;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+pub(crate) use converted::CONVERTED_NUMBER;
 pub(crate) use json::{append_json_value, json_quote};
 pub(crate) use number_arguments::{reads_number, reads_temporal, wants_whole_date};
 

@@ -1,6 +1,6 @@
 //! Numeric functions: rounding, powers, logarithms, trigonometry, RAND.
 
-use paceline_types::data_type::{IntegerType, IntegerWidth, Sign};
+use paceline_types::data_type::{DecimalType, IntegerType, IntegerWidth, Sign};
 use paceline_types::decimal::Rounding;
 use paceline_types::temporal::{Interval, add_interval};
 use paceline_types::{DataType, DateTime, FixedPoint, FloatType, Time, Value};
@@ -148,10 +148,21 @@ fn class(ty: &ExprType) -> Class {
 fn bind_same_number(call: &mut BindCall<'_>) -> Result<ExprType> {
     let argument = &call.args[0].ty;
     let ty = match class(argument) {
+        _ if argument.is_null() => ExprType::double_with(0),
         Class::Int | Class::Decimal
             if matches!(argument.data_type, DataType::Integer(_) | DataType::Decimal(_)) =>
         {
             ExprType::new(argument.data_type.clone())
+        }
+        Class::Int if argument.data_type == DataType::Year => year_number(),
+        // A date or a time is a decimal of its characters.
+        Class::Int if argument.class().is_temporal() => {
+            let sign = sign_of(argument);
+            let digits = argument.display_length(1) - u32::from(sign == Sign::Signed);
+            ExprType::new(DataType::Decimal(DecimalType {
+                sign,
+                ..DecimalType::new(digits as u8, 0)
+            }))
         }
         Class::Int if matches!(argument.data_type, DataType::Bit { .. }) => {
             ExprType::bigint_unsigned(argument.integer_digits().min(20) as u8)
@@ -188,6 +199,30 @@ fn eval_abs(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     })
 }
 
+fn sign_of(ty: &ExprType) -> Sign {
+    match ty.is_unsigned() {
+        true => Sign::Unsigned,
+        false => Sign::Signed,
+    }
+}
+
+/// A YEAR as a number.
+fn year_number() -> ExprType {
+    integer_type(4, Sign::Unsigned)
+}
+
+/// An integer of a display width.
+fn integer_type(display_width: u8, sign: Sign) -> ExprType {
+    let width = match display_width < 10 {
+        true => IntegerWidth::Int,
+        false => IntegerWidth::Big,
+    };
+    ExprType::new(DataType::Integer(IntegerType {
+        display_width,
+        ..IntegerType::new(width, sign)
+    }))
+}
+
 /// Returns the type of an integral argument as a rounded number: ENUM and SET have five characters, dates
 /// eight.
 fn whole_number(argument: &ExprType) -> ExprType {
@@ -209,7 +244,8 @@ fn bind_integral(call: &mut BindCall<'_>) -> Result<ExprType> {
         _ if argument.class() == Class::DateTime => ExprType::datetime(0).nullable(),
         Class::Int => match &argument.data_type {
             DataType::Integer(_) => ExprType::new(argument.data_type.clone()),
-            DataType::Bit { .. } => ExprType::bigint_unsigned(argument.integer_digits().min(20) as u8),
+            DataType::Bit { length } => integer_type(bit_digits(*length), Sign::Unsigned),
+            DataType::Year => year_number(),
             _ => whole_number(argument),
         },
         _ if argument.class() == Class::Date => whole_number(argument),
@@ -274,6 +310,15 @@ fn integral(args: &Args<'_>, context: &mut EvalContext<'_>, rounding: Rounding) 
     })
 }
 
+fn is_bigint(ty: &ExprType) -> bool {
+    matches!(&ty.data_type, DataType::Integer(integer) if integer.width == IntegerWidth::Big)
+}
+
+/// How many digits the numbers of a BIT have.
+fn bit_digits(length: u8) -> u8 {
+    (u32::from(length) * 30103 / 100_000 + 1) as u8
+}
+
 fn integer(number: i128, ty: &ExprType) -> Value {
     if ty.is_unsigned() {
         Value::UInt(number as u64)
@@ -297,22 +342,30 @@ fn bind_round(call: &mut BindCall<'_>) -> Result<ExprType> {
     let ty = match class(&argument) {
         _ if argument.class() == Class::Time => ExprType::time(fraction),
         _ if argument.class() == Class::DateTime => ExprType::datetime(fraction).nullable(),
-        Class::Int if matches!(argument.data_type, DataType::Bit { .. }) => {
-            ExprType::bigint_unsigned(argument.integer_digits().min(20) as u8)
+        Class::Int if let DataType::Bit { length } = argument.data_type => {
+            integer_type(bit_digits(length), Sign::Unsigned)
         }
-        _ if argument.class() == Class::Date && digits.is_some() => whole_number(&argument),
         Class::Int if matches!(argument.data_type, DataType::Enum { .. } | DataType::Set { .. }) => {
             whole_number(&argument)
         }
         // Rounding up may need one digit more than the integer type has.
-        Class::Int if digits.is_none_or(|digits| digits < 0) => match argument.integer_digits() + 1 {
-            width @ ..19 => ExprType::int(width as u8 + 1),
-            width => ExprType::decimal(width, 0),
-        },
+        Class::Int if call.name == "round" && digits.is_none_or(|digits| digits < 0) => {
+            match (sign_of(&argument), argument.integer_digits() + 1) {
+                _ if argument.class() == Class::Date => integer_type(9, Sign::Unsigned),
+                (Sign::Signed, width) if !is_bigint(&argument) => ExprType::int(width as u8 + 1),
+                (Sign::Unsigned, width) if !is_bigint(&argument) => integer_type(width as u8, Sign::Unsigned),
+                (sign, width) => ExprType::new(DataType::Decimal(DecimalType {
+                    sign,
+                    ..DecimalType::new(width.min(65) as u8, 0)
+                })),
+            }
+        }
         Class::Int => match &argument.data_type {
             DataType::Integer(integer) => ExprType::new(DataType::Integer(*integer)),
-            _ => ExprType::bigint(20),
+            DataType::Year => year_number(),
+            _ => whole_number(&argument),
         },
+        _ if nullable_digits => ExprType::double(),
         Class::Decimal => {
             let scale = i64::from(argument.decimals());
             let wanted = digits.map_or(scale, |digits| digits.clamp(0, 38));
@@ -455,7 +508,7 @@ fn round_micros(micros: i64, decimals: u8, rounding: Rounding) -> i64 {
 }
 
 /// Rounds a double to a number of decimals like MariaDB's `my_double_round`: half to even, by `rint`.
-fn round_double(number: f64, digits: i32, rounding: Rounding) -> f64 {
+pub(super) fn round_double(number: f64, digits: i32, rounding: Rounding) -> f64 {
     // The nearest double, as in MariaDB's table. `powi` is less exact from 1e23 on.
     let factor = match digits.abs() {
         digits @ 0..=22 => 10f64.powi(digits),

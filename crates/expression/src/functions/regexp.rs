@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use paceline_types::error_code::ER_REGEXP_ERROR;
+use paceline_types::error_code::{ER_REGEXP_ERROR, ER_UNKNOWN_ERROR};
 use paceline_types::{Collation, Value};
 
 use super::string::{LONGEST, too_long};
@@ -75,6 +75,7 @@ fn collation(args: &Args<'_>, context: &EvalContext<'_>) -> Collation {
 fn pattern(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Option<Arc<CompiledPattern>>> {
     let id = args.call.id;
     let last = context.state.regexes.get(&id).cloned();
+    let last_is_none = last.is_none();
     let collation = match &last {
         Some(last) => last.collation(),
         None => collation(args, context),
@@ -85,7 +86,13 @@ fn pattern(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Option<Arc<
     if let Some(last) = last.filter(|last| last.is_of(&source)) {
         return Ok(Some(last));
     }
-    match CompiledPattern::new(&source, collation) {
+    let options = &context.session.settings.regex_options;
+    let compiled = CompiledPattern::new(&source, collation, &options.prefix);
+    if options.has_extra && last_is_none {
+        let message = "PCRE2 doesn't support the EXTRA flag. Ignored.";
+        context.session.diagnostics.warn(ER_UNKNOWN_ERROR, message);
+    }
+    match compiled {
         Ok(pattern) => {
             let pattern = Arc::new(pattern);
             context.state.regexes.insert(id, pattern.clone());

@@ -102,6 +102,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     ),
     Function {
         as_number: Some(&ELT_NUMBER),
+        decimal_of_text: true,
         ..pure("elt", (2, MANY), bind_elt, eval_elt)
     },
     pure("make_set", (2, MANY), bind_make_set, eval_make_set),

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 
 use paceline_types::decimal::Rounding;
-use paceline_types::{Decimal, Locale, Value};
+use paceline_types::{Locale, Value};
 
+use super::numeric::round_double;
 use super::temporal_format::locale_named;
 use crate::context::EvalContext;
 use crate::error::Result;
@@ -200,6 +201,16 @@ fn bind_format(call: &mut BindCall<'_>) -> Result<ExprType> {
 }
 
 /// Computes FORMAT(number, decimals[, locale]): with thousands separators.
+/// The digits of a double that has been rounded to so many decimals.
+fn fixed_double(number: f64, decimals: usize) -> String {
+    // A zero has no sign.
+    let shortest = (number + 0.0).to_string();
+    match shortest.split_once('.') {
+        Some((_, fraction)) if fraction.len() > decimals => format!("{number:.decimals$}"),
+        _ => shortest,
+    }
+}
+
 fn eval_format(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let value = args.value(0, context)?;
     if value.is_null() {
@@ -213,10 +224,7 @@ fn eval_format(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
         }
         _ => {
             let number = convert::to_double(&value, context)?;
-            match Decimal::from_f64(number) {
-                Ok(number) => number.round(decimals as i32, Rounding::HalfUp).to_string(),
-                Err(_) => format!("{number:.decimals$}"),
-            }
+            fixed_double(round_double(number, decimals as i32, Rounding::HalfUp), decimals)
         }
     };
     let (sign, digits) = match text.strip_prefix('-') {

@@ -893,8 +893,13 @@ fn addtime_value(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Dire
         }
         TimeOrDateTime::Time(time) => {
             let micros = time.micros() + delta;
-            let clipped = Time::from_micros(micros, 6).micros();
+            let mut clipped = Time::from_micros(micros, 6).micros();
             if clipped != micros {
+                let digits = match as_text {
+                    true => of_number.unwrap_or(6),
+                    false => args.ty.decimals().min(6),
+                };
+                clipped = Time::from_micros(clipped, 6).truncated(digits).micros();
                 context.warn_truncated("time", &Value::Text(clipped_text(micros)))?;
             }
             Value::Time(Time::from_micros(clipped, decimals(clipped)))

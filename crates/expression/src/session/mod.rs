@@ -33,7 +33,7 @@ pub use services::{
     NoServices, PlaceWait, Privilege, PrivilegeTarget, Privileges, ServerFunctions, SourceWaitOutcome,
     SystemVariable, SystemVariables, VirtualColumn, VirtualTables, WaitOutcome,
 };
-pub use settings::{AlterAlgorithm, IdleTransactionTimeouts, Settings};
+pub use settings::{AlterAlgorithm, IdleTransactionTimeouts, RegexOptions, Settings};
 pub(crate) use statement::now_micros;
 pub use statement::{RandomGenerator, StatementContext};
 pub use user_variables::{UserVariable, UserVariables};

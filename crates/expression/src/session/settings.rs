@@ -119,6 +119,8 @@ pub struct Settings {
     pub group_concat_max_len: usize,
     /// `div_precision_increment`: number of digits that `/` adds to the dividend's scale.
     pub div_precision_increment: u8,
+    /// `default_regex_flags`.
+    pub regex_options: RegexOptions,
     /// `max_allowed_packet`, in bytes. It also limits the values that functions produce.
     pub max_allowed_packet: usize,
     /// `max_sort_length`, in bytes.
@@ -141,6 +143,15 @@ pub struct Settings {
     pub max_statement_time: Duration,
     /// `SET TIMESTAMP`: the value of `NOW()` instead of the clock's, in microseconds since 1970.
     pub timestamp_override: Option<i64>,
+}
+
+/// The flags that every regular expression has.
+#[derive(Debug, Clone, Default)]
+pub struct RegexOptions {
+    /// Options that a pattern is to begin with, `(?s)`; empty for none.
+    pub prefix: String,
+    /// Whether EXTRA is among the flags, which PCRE2 does not know.
+    pub has_extra: bool,
 }
 
 impl Default for Settings {
@@ -174,6 +185,7 @@ impl Default for Settings {
             max_error_count: 64,
             group_concat_max_len: 1 << 20,
             div_precision_increment: 4,
+            regex_options: RegexOptions::default(),
             max_allowed_packet: 16 << 20,
             max_sort_length: 1024,
             max_recursive_iterations: 1000,

@@ -45,6 +45,8 @@ pub struct Function {
     pub(crate) eval: EvalFn,
     /// Function called instead where a number or truth value is expected.
     pub(crate) as_number: Option<&'static Function>,
+    /// Whether a decimal is read from the text, where other numbers come from `as_number`.
+    pub(crate) decimal_of_text: bool,
     /// Function called instead where a number or date is expected, if the result is a date as text.
     pub(crate) as_temporal: Option<&'static Function>,
     /// Function called instead where the result is compared with text.
@@ -74,6 +76,7 @@ pub(crate) const fn pure(
         bind,
         eval,
         as_number: None,
+        decimal_of_text: false,
         as_temporal: None,
         as_compared: None,
     }
@@ -93,6 +96,7 @@ pub(crate) const fn steady(
         bind,
         eval,
         as_number: None,
+        decimal_of_text: false,
         as_temporal: None,
         as_compared: None,
     }
@@ -112,6 +116,7 @@ pub(crate) const fn volatile(
         bind,
         eval,
         as_number: None,
+        decimal_of_text: false,
         as_temporal: None,
         as_compared: None,
     }
@@ -154,6 +159,14 @@ impl Call {
     /// Returns whether another function is called where a number or truth value is expected.
     pub(crate) fn has_number_function(&self) -> bool {
         !std::ptr::eq(self.function, self.number_function())
+    }
+
+    /// Returns the function to call where a decimal is expected.
+    pub(crate) fn decimal_function(&self) -> &'static Function {
+        match self.function.decimal_of_text {
+            true => self.function,
+            false => self.number_function(),
+        }
     }
 
     /// Returns the function to call where a number or truth value is expected.
@@ -205,4 +218,6 @@ pub(crate) struct Reading {
     pub target: Option<CastTarget>,
     /// Whether a quotient is reduced to the digits that it shows.
     pub is_rounded: bool,
+    /// The integer that a constant operand is compared as.
+    pub constant: Option<Value>,
 }

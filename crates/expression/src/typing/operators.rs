@@ -84,7 +84,9 @@ pub(crate) fn compare(
             compare_exactly(by, left, right);
             unquote_json(by, left, right, session);
             let decimals = fixed_decimals(by, &left.ty, &right.ty);
-            adapt(by, left, right, session);
+            adapt_each(by, left, right, session);
+            literal_to_number(by, left);
+            literal_to_number(by, right);
             compare_fixed(by, decimals);
         }
         for operand in [&mut left, &mut right] {
@@ -174,9 +176,22 @@ fn is_temporal(by: &Comparison) -> bool {
 
 /// Does the work of [`adapt_each`], and converts constant texts to the numbers that they are compared as.
 pub(crate) fn adapt(by: &mut Comparison, left: &mut Expr, right: &mut Expr, session: &SessionContext) {
-    adapt_each(by, left, right, session);
+    if matches!(by, Comparison::Int | Comparison::Decimal | Comparison::Double) {
+        hex_to_number(left);
+        hex_to_number(right);
+    }
+    if literal_to_column(left, right, session) || literal_to_column(right, left, session) {
+        *by = Comparison::Int;
+    } else {
+        adapt_each(by, left, right, session);
+    }
     literal_to_number(by, left);
     literal_to_number(by, right);
+}
+
+/// Converts a constant beside a YEAR or BIGINT column to a value of that column. Returns whether it did.
+pub fn literal_to_column(column: &Expr, literal: &mut Expr, session: &SessionContext) -> bool {
+    literal_to_year(column, literal, session) || literal_to_bigint(column, literal)
 }
 
 /// Converts constants once to the type that the comparison needs. The comparison of an integer column with
@@ -185,14 +200,6 @@ pub(crate) fn adapt_each(by: &mut Comparison, left: &mut Expr, right: &mut Expr,
     if matches!(by, Comparison::Int | Comparison::Decimal | Comparison::Double) {
         hex_to_number(left);
         hex_to_number(right);
-    }
-    let is_number = literal_to_year(left, right, session)
-        || literal_to_year(right, left, session)
-        || literal_to_bigint(left, right)
-        || literal_to_bigint(right, left);
-    if is_number {
-        *by = Comparison::Int;
-        return;
     }
     // In a comparison with an integer column, MariaDB stores a constant text in that column: it becomes the
     // number that it begins with.
@@ -205,7 +212,11 @@ pub(crate) fn adapt_each(by: &mut Comparison, left: &mut Expr, right: &mut Expr,
             Comparison::Int | Comparison::Decimal | Comparison::Double if !is_stored => {
                 hex_to_number(operand);
                 if let ExprKind::Call(call) = &operand.kind {
-                    call_instead(operand, call.number_function(), session);
+                    let function = match by {
+                        Comparison::Decimal => call.decimal_function(),
+                        _ => call.number_function(),
+                    };
+                    call_instead(operand, function, session);
                 }
             }
             Comparison::DateTime => {
@@ -267,8 +278,8 @@ fn is_constant_sum(expr: &Expr) -> bool {
 }
 
 /// Converts a constant that is compared with a YEAR column as if it were stored in one: 24 and `'24'` become
-/// 2024, 2.5 becomes 2003. Returns whether it did.
-pub fn literal_to_year(column: &Expr, literal: &mut Expr, session: &SessionContext) -> bool {
+/// 2024, 2.5 becomes 2003, a time becomes 0. Returns whether it did.
+fn literal_to_year(column: &Expr, literal: &mut Expr, session: &SessionContext) -> bool {
     if column.ty.data_type != DataType::Year || !is_integer_column(column) || !column.ty.is_column() {
         return false;
     }
@@ -280,7 +291,8 @@ pub fn literal_to_year(column: &Expr, literal: &mut Expr, session: &SessionConte
         | Value::Text(_)
         | Value::Bytes(_)
         | Value::Date(_)
-        | Value::DateTime(_)),
+        | Value::DateTime(_)
+        | Value::Time(_)),
     ) = &literal.kind
     else {
         return false;
@@ -289,6 +301,7 @@ pub fn literal_to_year(column: &Expr, literal: &mut Expr, session: &SessionConte
     let value = match value {
         Value::Date(date) => Value::Int(i64::from(date.year)),
         Value::DateTime(datetime) => Value::Int(i64::from(datetime.date.year)),
+        Value::Time(_) => Value::Int(0),
         value => value.clone(),
     };
     let assigned = convert::assign(value, &DataType::Year, &lax(session));
@@ -367,6 +380,14 @@ pub fn read_as_number(expr: &mut Expr) {
     }
 }
 
+/// Selects the decimal form of an operand.
+pub fn read_as_decimal(expr: &mut Expr) {
+    hex_to_number(expr);
+    if let ExprKind::Call(call) = &mut expr.kind {
+        call.function = call.decimal_function();
+    }
+}
+
 /// Selects the temporal form of an operand that is read as a date or time.
 pub fn read_as_temporal(expr: &mut Expr, session: &SessionContext) {
     if let ExprKind::Call(call) = &expr.kind {
@@ -393,12 +414,23 @@ pub fn read_leniently(expr: &mut Expr) {
                 read_operand_leniently(operand, &LENIENT_DATETIME);
             }
             ("time", [operand]) => read_operand_leniently(operand, &LENIENT_TIME),
-            ("coalesce" | "ifnull" | "nvl", branches) => branches.iter_mut().for_each(read_leniently),
+            // COALESCE goes on where a date is none, and a choice of times is never lenient.
+            _ if expr.ty.class() == Class::Time => {}
             ("if" | "nvl2", [_, branches @ ..]) => branches.iter_mut().for_each(read_leniently),
+            ("nullif", [returned, _]) => read_leniently(returned),
             _ => {}
         },
+        _ if expr.ty.class() == Class::Time => {}
         ExprKind::Case { branches, otherwise } => {
             branches.iter_mut().for_each(|(_, result)| read_leniently(result));
+            otherwise.iter_mut().for_each(|result| read_leniently(result));
+        }
+        ExprKind::SimpleCase {
+            branches, otherwise, ..
+        } => {
+            branches
+                .iter_mut()
+                .for_each(|(_, _, result)| read_leniently(result));
             otherwise.iter_mut().for_each(|result| read_leniently(result));
         }
         _ => {}
@@ -445,18 +477,22 @@ pub(crate) fn adapt_shared(operand: &mut Expr, rules: &[Comparison], session: &S
             Comparison::Row(by) => &by[place],
             by => by,
         });
+        if wanted.clone().all(is_temporal) {
+            read_as_temporal(element, session);
+            read_leniently(element);
+        }
         let Some(first) = wanted.next() else {
             return;
         };
         if first.is_numeric() {
-            if wanted.all(Comparison::is_numeric) {
+            let keeps_text = match &element.kind {
+                ExprKind::Call(call) => call.function.decimal_of_text,
+                _ => false,
+            };
+            if wanted.all(Comparison::is_numeric) && !keeps_text {
                 read_as_number(element);
             }
         } else if wanted.all(|by| by == first) {
-            if matches!(first, Comparison::DateTime | Comparison::Time) {
-                read_as_temporal(element, session);
-                read_leniently(element);
-            }
             as_compared(element, first, session);
         }
     }
@@ -587,16 +623,36 @@ pub(crate) fn between(
     if value_columns != 1 || width(&low) != 1 || width(&high) != 1 {
         return Err(errors::operand_columns(1));
     }
-    literal_to_year(&value, &mut low, session);
-    literal_to_year(&value, &mut high, session);
     let mut by = between_rule(&value.ty, &low.ty, &high.ty, connection)?;
+    if !is_temporal(&by) {
+        for bound in [&mut low, &mut high] {
+            if by.is_numeric() {
+                hex_to_number(bound);
+            }
+            literal_to_year(&value, bound, session);
+        }
+        by = between_rule(&value.ty, &low.ty, &high.ty, connection)?;
+    }
     let nullable = value.ty.nullable || low.ty.nullable || high.ty.nullable;
     let ty = ExprType::boolean().with_nullable(nullable);
     if let Comparison::Text(collation) = by {
         CollationMix::check_literals(&[&value, &low, &high], collation, connection, "between")?;
     }
     let saved = (value.clone(), low.clone());
-    adapt(&mut by, &mut value, &mut low, session);
+    if is_temporal(&by) {
+        adapt_each(&mut by, &mut value, &mut low, session);
+        adapt_each(&mut by, &mut value, &mut high, session);
+        return Ok(Expr {
+            kind: ExprKind::Between {
+                by,
+                negated,
+                operands: Box::new([value, low, high]),
+            },
+            ty,
+        });
+    }
+    adapt_each(&mut by, &mut value, &mut low, session);
+    literal_to_number(&by, &mut low);
     if by == Comparison::Int && from_is_not_int(&saved.0.ty, &high, session)? {
         // The upper bound is not an integer, so both bounds keep the wider rule.
         (value, low) = saved;
@@ -605,7 +661,9 @@ pub(crate) fn between(
             by = Comparison::Double;
         }
     } else {
-        adapt(&mut by.clone(), &mut value, &mut high, session);
+        adapt_each(&mut by.clone(), &mut value, &mut high, session);
+        literal_to_number(&by, &mut value);
+        literal_to_number(&by, &mut high);
         if by == Comparison::Int {
             literal_to_integer(&mut high);
         }
@@ -696,8 +754,12 @@ pub fn arithmetic(
     source: &str,
     session: &SessionContext,
 ) -> Result<Expr> {
-    read_as_number(&mut left);
-    read_as_number(&mut right);
+    for operand in [&mut left, &mut right] {
+        match op {
+            ArithmeticOp::IntDivide => read_as_decimal(operand),
+            _ => read_as_number(operand),
+        }
+    }
     let domain = domain(op, &left.ty, &right.ty);
     let nullable = left.ty.nullable
         || right.ty.nullable
@@ -738,8 +800,10 @@ fn display_width(ty: &ExprType) -> u32 {
 
 fn integer_type(op: ArithmeticOp, left: &ExprType, right: &ExprType, session: &SessionContext) -> ExprType {
     let mode = session.settings.sql_mode;
-    // Beside a date, a number first becomes a decimal, which is unsigned only if both operands are.
-    let either = match left.class().is_temporal() || right.class().is_temporal() {
+    // Beside a date, a number first becomes a decimal, which is unsigned only if both operands are. DIV has no
+    // decimals.
+    let is_decimal_first = left.class().is_temporal() || right.class().is_temporal();
+    let either = match is_decimal_first && op != ArithmeticOp::IntDivide {
         true => left.is_unsigned() && right.is_unsigned(),
         false => left.is_unsigned() || right.is_unsigned(),
     };
@@ -748,14 +812,25 @@ fn integer_type(op: ArithmeticOp, left: &ExprType, right: &ExprType, session: &S
         ArithmeticOp::Subtract => either && !mode.contains(SqlMode::NO_UNSIGNED_SUBTRACTION),
         _ => either,
     };
-    let (a, b) = (display_width(left), display_width(right));
+    let digits = |ty: &ExprType| match ty.class() {
+        Class::Int | Class::Date | Class::Time | Class::DateTime => ty.integer_digits(),
+        _ => display_width(ty).saturating_sub(1),
+    };
+    let (a, b) = (digits(left), digits(right));
     let length = match op {
         ArithmeticOp::Add | ArithmeticOp::Subtract => a.max(b) + 1,
         ArithmeticOp::Multiply => a + b,
         ArithmeticOp::Divide | ArithmeticOp::IntDivide => a,
         ArithmeticOp::Modulo => a.max(b),
+    };
+    let has_sign = !(unsigned || is_decimal_first && op == ArithmeticOp::IntDivide);
+    let length = (length + u32::from(has_sign)).min(21) as u8;
+    if is_decimal_first {
+        return match unsigned {
+            true => ExprType::bigint_unsigned(length.min(20)),
+            false => ExprType::bigint(length),
+        };
     }
-    .min(21) as u8;
     if unsigned {
         return ExprType::new(DataType::Integer(IntegerType {
             width: if length < 11 {
@@ -780,7 +855,7 @@ fn double_type(op: ArithmeticOp, left: &ExprType, right: &ExprType, increment: u
         _ => ty.decimals(),
     };
     let (a, b) = (decimals(left), decimals(right));
-    if a == NOT_FIXED_DECIMALS || b == NOT_FIXED_DECIMALS || left.is_null() || right.is_null() {
+    if a == NOT_FIXED_DECIMALS || b == NOT_FIXED_DECIMALS {
         return ExprType::double();
     }
     let scale = match op {
@@ -791,10 +866,11 @@ fn double_type(op: ArithmeticOp, left: &ExprType, right: &ExprType, increment: u
     if scale > 30 {
         return ExprType::double();
     }
-    let fixed = Some(FixedPoint {
-        precision: 17 + scale,
-        scale,
-    });
+    let precision = match op {
+        ArithmeticOp::Divide => (display_width(left) + u32::from(scale - a)).min(u32::from(17 + scale)) as u8,
+        _ => 17 + scale,
+    };
+    let fixed = Some(FixedPoint { precision, scale });
     ExprType::new(DataType::Double(FloatType {
         fixed,
         ..FloatType::default()
@@ -822,10 +898,7 @@ fn decimal_type(op: ArithmeticOp, left: &ExprType, right: &ExprType, increment: 
             let scale = (s1 + u32::from(increment)).min(38);
             ExprType::decimal(i1 + s1 + s2 + u32::from(increment), scale)
         }
-        ArithmeticOp::Modulo => {
-            let scale = s1.max(s2);
-            ExprType::decimal(i1.max(i2) + scale, scale)
-        }
+        ArithmeticOp::Modulo => ExprType::decimal((i1 + s1).max(i2 + s2), s1.max(s2)),
     }
 }
 
@@ -836,7 +909,12 @@ pub(crate) fn negate(mut operand: Expr, source: &str) -> Result<Expr> {
         let negative = match value {
             Value::Int(number) => number.checked_neg().map(Value::Int),
             Value::UInt(number) if *number == 1 << 63 => Some(Value::Int(i64::MIN)),
-            Value::UInt(number) if operand.ty.note == TypeNote::Plain => {
+            Value::UInt(number)
+                if i64::try_from(*number).is_ok() && operand.ty.note != TypeNote::HexLiteral =>
+            {
+                Some(Value::Int(-(*number as i64)))
+            }
+            Value::UInt(number) if operand.ty.note != TypeNote::HexLiteral => {
                 Some(Value::Decimal(paceline_types::Decimal::from(*number).neg()))
             }
             Value::Decimal(number) => Some(Value::Decimal(number.neg())),
@@ -858,16 +936,19 @@ pub(crate) fn negate(mut operand: Expr, source: &str) -> Result<Expr> {
     }
     let (domain, ty) = match arithmetic_class(&operand.ty) {
         _ if operand.ty.is_parameter() => (Domain::Dynamic, ExprType::parameter()),
+        // A date or a time is a decimal with all its characters as digits.
+        _ if operand.ty.class().is_temporal() && operand.ty.decimals() == 0 => {
+            let digits = operand.ty.display_length(1);
+            (Domain::Decimal, ExprType::decimal(digits, 0))
+        }
         Class::Int | Class::Null => {
             let length = (display_width(&operand.ty) + 1).min(21) as u8;
             (Domain::Int, ExprType::int(length))
         }
         Class::Decimal => {
             let scale = u32::from(operand.ty.decimals());
-            (
-                Domain::Decimal,
-                ExprType::decimal(operand.ty.integer_digits() + scale, scale),
-            )
+            let digits = operand.ty.integer_digits() + u32::from(operand.ty.class() == Class::Decimal);
+            (Domain::Decimal, ExprType::decimal(digits + scale, scale))
         }
         _ if operand.ty.class() == Class::Double => {
             (Domain::Double, ExprType::double_with(operand.ty.decimals()))

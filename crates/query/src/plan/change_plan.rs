@@ -104,6 +104,8 @@ pub struct UpdateTarget {
     /// expression of the time; then generated columns.
     pub on_update: Vec<AssignmentPlan>,
     pub checks: Vec<CheckPlan>,
+    /// Slots of the joined row that assignments read with their trailing blanks, and their numbers of characters then.
+    pub padding: Vec<(usize, usize)>,
 }
 
 impl UpdateTarget {

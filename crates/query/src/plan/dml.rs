@@ -21,7 +21,8 @@ use super::from::FromNode;
 use super::select::BoundSelect;
 use super::source_columns::SourceColumns;
 use super::tree::{
-    GroupStrategy, Limit, LockPatience, LockStrength, QueryBody, ReadMode, SelectPlan, SortKey, TableSource,
+    GroupStrategy, Limit, LockPatience, LockStrength, QueryBody, ReadMode, SelectPlan, SortKey,
+    TableInstance, TableSource,
 };
 use super::{PlanKind, Planner, ResultColumn, TableUsage};
 use crate::error::{Error, Result};
@@ -30,6 +31,18 @@ use paceline_expression::session::SqlMode;
 use paceline_expression::{Clause, CompareOp, Expr, ExprKind};
 use paceline_syntax::ast;
 use paceline_syntax::{AssignedValue, InsertKind, InsertSource};
+
+/// The slots of CHAR columns that are read with their trailing blanks, and their lengths.
+fn padded_slots(select: &SelectPlan) -> Vec<(usize, usize)> {
+    let of_table = |table: &TableInstance| {
+        let start = table.slots.start;
+        let places = table.padding.iter().copied();
+        places
+            .map(move |(column, length)| (start + column, length))
+            .collect::<Vec<_>>()
+    };
+    select.tables.iter().flat_map(of_table).collect()
+}
 
 /// Makes quotients keep their digits, in the plan and in its alternative.
 pub(super) fn keep_digits(select: &mut SelectPlan) {
@@ -194,6 +207,7 @@ impl Planner<'_> {
                         assignments: vec![assignment],
                         on_update: Vec::new(),
                         checks,
+                        padding: Vec::new(),
                     });
                 }
             }
@@ -234,6 +248,9 @@ impl Planner<'_> {
         block.note_read(&changed);
         use_all_columns(&mut block, &changed);
         let select = changing_select(block, from, bound)?;
+        for target in &mut targets {
+            target.padding = padded_slots(&select);
+        }
         Ok((
             PlanKind::Update(Box::new(UpdatePlan {
                 ignore: update.ignore,

@@ -385,11 +385,16 @@ pub struct TableInstance {
 impl TableInstance {
     /// Adds the trailing blanks of CHAR values in the table's slots, for the columns of [`Self::padding`].
     pub(crate) fn pad(&self, slots: &mut [paceline_types::Value]) {
-        for (column, length) in &self.padding {
-            if let paceline_types::Value::Text(text) = &mut slots[*column] {
-                let missing = length.saturating_sub(text.chars().count());
-                text.extend(std::iter::repeat_n(' ', missing));
-            }
+        pad(slots, &self.padding);
+    }
+}
+
+/// Gives the texts in these slots their trailing blanks, up to so many characters.
+pub(crate) fn pad(row: &mut [paceline_types::Value], padding: &[(usize, usize)]) {
+    for (slot, length) in padding {
+        if let paceline_types::Value::Text(text) = &mut row[*slot] {
+            let missing = length.saturating_sub(text.chars().count());
+            text.extend(std::iter::repeat_n(' ', missing));
         }
     }
 }

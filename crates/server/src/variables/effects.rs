@@ -4,7 +4,7 @@ use super::store::{Globals, SessionValues};
 use super::table::Variable;
 use super::value::VariableValue;
 use crate::memory;
-use paceline_expression::session::{AlterAlgorithm, Notes, SessionContext, SqlMode};
+use paceline_expression::session::{AlterAlgorithm, Notes, RegexOptions, SessionContext, SqlMode};
 use paceline_log_stream::primary::{Fallback, SemiSyncMode, SemiSyncSettings, TooFewReplicas};
 use paceline_txn::{Config, GtidStrictMode, LeaderMode, LockRelease, ROW_LOCK_BYTES, SyncBinlog};
 use paceline_types::{Charset, Collation, IsolationLevel, Locale, TimeZone};
@@ -110,6 +110,7 @@ pub fn apply_to_session(
         Variable::IdleWriteTransactionTimeout => settings.idle_transaction.write = idle(setting),
         Variable::MaxErrorCount => settings.max_error_count = size(setting),
         Variable::GroupConcatMaxLen => settings.group_concat_max_len = size(setting),
+        Variable::DefaultRegexFlags => settings.regex_options = regex_options(setting.as_u64()),
         Variable::DivPrecisionIncrement => settings.div_precision_increment = setting.as_u64() as u8,
         Variable::MaxAllowedPacket => settings.max_allowed_packet = size(setting),
         Variable::MaxSortLength => settings.max_sort_length = size(setting),
@@ -130,6 +131,22 @@ pub fn apply_to_session(
         }
         Variable::MaxStatementTime => settings.max_statement_time = Duration::from_secs_f64(setting.as_f64()),
         _ => {}
+    }
+}
+
+/// Returns the flags of `default_regex_flags`, in the order of its words, as options at the beginning of a pattern.
+fn regex_options(flags: u64) -> RegexOptions {
+    const EXTRA: usize = 4;
+    let letters = ["s", "J", "x", "xx", "", "m", "U"];
+    let is_set = |index: usize| flags >> index & 1 == 1;
+    let chosen = letters.iter().enumerate().filter(|(index, _)| is_set(*index));
+    let chosen: String = chosen.map(|(_, letters)| *letters).collect();
+    RegexOptions {
+        prefix: match chosen.is_empty() {
+            true => chosen,
+            false => format!("(?{chosen})"),
+        },
+        has_extra: is_set(EXTRA),
     }
 }
 
@@ -169,6 +186,7 @@ pub fn apply_all_to_session(session: &mut SessionContext, values: &mut SessionVa
         IdleWriteTransactionTimeout,
         MaxErrorCount,
         GroupConcatMaxLen,
+        DefaultRegexFlags,
         DivPrecisionIncrement,
         MaxAllowedPacket,
         MaxSortLength,

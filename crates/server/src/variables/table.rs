@@ -111,7 +111,7 @@ mod list {
         DebugNoThreadAlarm "debug_no_thread_alarm" Global Fixed Boolean => Some("OFF"), Absent;
         DefaultMasterConnection "default_master_connection" SessionOnly Dynamic Text => Some("");
         DefaultPasswordLifetime "default_password_lifetime" Global Dynamic Unsigned { min: 0, max: 4294967295, block: 1 } => Some("0"), Absent;
-        DefaultRegexFlags "default_regex_flags" Both Dynamic Set(&["DOTALL", "DUPNAMES", "EXTENDED", "EXTENDED_MORE", "EXTRA", "MULTILINE", "UNGREEDY"]) => Some(""), Absent;
+        DefaultRegexFlags "default_regex_flags" Both Dynamic Set(&["DOTALL", "DUPNAMES", "EXTENDED", "EXTENDED_MORE", "EXTRA", "MULTILINE", "UNGREEDY"]) => Some("");
         DefaultStorageEngine "default_storage_engine" Both Dynamic Text => Some("InnoDB");
         DefaultTmpStorageEngine "default_tmp_storage_engine" Both Dynamic Text => None, Absent;
         DefaultWeekFormat "default_week_format" Both Dynamic Unsigned { min: 0, max: 7, block: 1 } => Some("0");

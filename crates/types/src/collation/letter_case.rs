@@ -15,6 +15,24 @@ pub(super) fn to_lower(text: &str) -> String {
     change(text, LOWER, |c| c.to_ascii_lowercase())
 }
 
+/// As [`to_upper`], for latin1: MariaDB changes only what it has in ISO 8859-1, in both cases.
+pub(super) fn to_upper_latin1(text: &str) -> String {
+    text.chars().map(|c| within_latin1(c, UPPER)).collect()
+}
+
+/// As [`to_lower`], for latin1.
+pub(super) fn to_lower_latin1(text: &str) -> String {
+    text.chars().map(|c| within_latin1(c, LOWER)).collect()
+}
+
+fn within_latin1(character: char, runs: &[Run]) -> char {
+    let is_latin1 = |character: char| u32::from(character) <= 0xff;
+    match other_case(character, runs) {
+        other if is_latin1(character) && is_latin1(other) => other,
+        _ => character,
+    }
+}
+
 fn change(text: &str, runs: &[Run], ascii: fn(&char) -> char) -> String {
     text.chars()
         .map(|c| {
@@ -110,6 +128,8 @@ mod tests {
     fn changes_case_as_mariadb() {
         assert_eq!(to_upper("straße ÿ ǆ я ａ 𐐨"), "STRAßE Ÿ Ǆ Я Ａ 𐐨");
         assert_eq!(to_lower("ÀÉ İ Σ Ⅷ Ж ſ"), "àé i σ ⅷ ж ſ");
+        assert_eq!(to_upper_latin1("aé ÿ š µ ß"), "AÉ ÿ š µ ß");
+        assert_eq!(to_lower_latin1("AÉ Ÿ Š"), "aé Ÿ Š");
     }
 
     #[test]

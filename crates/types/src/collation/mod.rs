@@ -586,6 +586,7 @@ impl Collation {
             Collation::Utf8mb3TurkishCi | Collation::Utf8mb4TurkishCi => {
                 letter_case::to_upper(&text.replace('i', "İ"))
             }
+            _ if self.charset() == Charset::Latin1 => letter_case::to_upper_latin1(text),
             _ => letter_case::to_upper(text),
         }
     }
@@ -596,6 +597,7 @@ impl Collation {
             Collation::Utf8mb3TurkishCi | Collation::Utf8mb4TurkishCi => {
                 letter_case::to_lower(&text.replace('I', "ı"))
             }
+            _ if self.charset() == Charset::Latin1 => letter_case::to_lower_latin1(text),
             _ => letter_case::to_lower(text),
         }
     }

@@ -70,6 +70,9 @@ fn text_to_rounded(text: &str, sign: Sign) -> (i128, Option<Rest>) {
     if length == 0 {
         return (0, None);
     }
+    if let Some(number) = number_with_two_points(text) {
+        return (number, Some(Rest::Garbage));
+    }
     let rest = Rest::of(&text[length..]);
     let Some(read) = Decimal::parse_prefix(text) else {
         return (0, None);
@@ -78,6 +81,22 @@ fn text_to_rounded(text: &str, sign: Sign) -> (i128, Option<Rest>) {
     // MariaDB's parser fails for numbers below BIGINT. An unsigned column then gets its highest value.
     let below = sign == Sign::Unsigned && number < i128::from(i64::MIN);
     (if below { i128::MAX } else { number }, Some(rest))
+}
+
+/// Reads a text with a second decimal point in its number as MariaDB does, which then forgets the first one: `'1.5.5'`
+/// is 15. Returns `None` for any other text.
+fn number_with_two_points(text: &str) -> Option<i128> {
+    const DIGITS_MAX: usize = 18;
+    let trimmed = text.trim_start_matches(|c: char| c.is_ascii_whitespace());
+    let unsigned = trimmed.strip_prefix(['-', '+']).unwrap_or(trimmed);
+    let (whole, rest) = unsigned.split_once('.')?;
+    let (fraction, _) = rest.split_once('.')?;
+    let digits = [whole, fraction].concat();
+    if digits.len() > DIGITS_MAX || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let number: i128 = digits.parse().ok()?;
+    Some(if trimmed.starts_with('-') { -number } else { number })
 }
 
 /// Rounds half away from zero. Clips far outside of any column's range.

@@ -17,6 +17,13 @@ fn too_long() -> Problem {
 pub(super) fn text(value: Value, target: &DataType, context: &ConvertContext<'_>) -> ConvertedValue {
     let charset = target.charset();
     let mut problem = None;
+    let value = match value {
+        // A TEXT gets its bytes, other columns its digits.
+        Value::Bit(v) if matches!(target, DataType::Text { .. }) => {
+            Value::Bytes(v.to_be_bytes()[8 - v.byte_length()..].to_vec())
+        }
+        value => value,
+    };
     let mut text = match value {
         Value::Text(text) => text,
         // Bytes are assumed to be in the column's character set.
@@ -35,10 +42,6 @@ pub(super) fn text(value: Value, target: &DataType, context: &ConvertContext<'_>
                 }
             },
         },
-        // Its bytes in a TEXT, else its digits.
-        Value::Bit(v) if matches!(target, DataType::Text { .. }) => {
-            String::from_utf8_lossy(&v.to_be_bytes()[8 - v.byte_length()..]).into_owned()
-        }
         Value::Bit(v) => v.bits.to_string(),
         // As a number; only a TEXT gets what the column shows.
         Value::Year(year) if !matches!(target, DataType::Text { .. }) => year.to_string(),
@@ -229,9 +232,14 @@ pub(super) fn enumeration(
         Label::Text(text) => {
             let trimmed = text.trim_end_matches(' ');
             // A text that is not a label may be the number of a label.
-            labels
-                .find(trimmed, collation)
-                .or_else(|| in_range(trimmed.parse().ok()?))
+            labels.find(trimmed, collation).or_else(|| {
+                in_range(
+                    trimmed
+                        .trim_start_matches(|c: char| c.is_ascii_whitespace())
+                        .parse()
+                        .ok()?,
+                )
+            })
         }
     };
     match index {

@@ -192,6 +192,16 @@ impl UpdateTarget {
         row: &[Value],
         strictness: Strictness,
     ) -> Result<Value> {
+        let padded;
+        let row = match self.padding.is_empty() {
+            true => row,
+            false => {
+                let mut copy = row.to_vec();
+                crate::plan::tree::pad(&mut copy, &self.padding);
+                padded = copy;
+                &padded
+            }
+        };
         let value = assigned_value(exec, &assignment.value, row, &self.definition, assignment.column)?;
         assign_column(
             exec,
@@ -217,7 +227,7 @@ impl UpdateTarget {
     /// Stores these values in a joined row.
     fn put(&self, row: &mut [Value], values: Vec<Value>) {
         for (assignment, value) in self.assignments.iter().zip(values) {
-            row[self.base + assignment.column] = value;
+            assign(&mut row[self.base + assignment.column], value);
         }
     }
 }
@@ -262,7 +272,7 @@ impl UpdateRun<'_> {
         } else {
             for assignment in &plan.assignments {
                 let value = plan.assigned(exec, assignment, row, self.strictness)?;
-                row[plan.base + assignment.column] = value;
+                assign(&mut row[plan.base + assignment.column], value);
             }
         }
         self.write_row(exec, 0, row, handle)
@@ -366,7 +376,7 @@ impl UpdateRun<'_> {
                     self.strictness,
                     NullRule::BySqlMode,
                 )?;
-                row[slots.start + assignment.column] = value;
+                assign(&mut row[slots.start + assignment.column], value);
             }
         }
         let values = &row[slots.clone()];
@@ -399,6 +409,18 @@ impl UpdateRun<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Stores a value in a row. A zero is no other zero for its sign: the row stays as it was.
+fn assign(place: &mut Value, value: Value) {
+    let is_same = match (&*place, &value) {
+        (Value::Double(before), Value::Double(after)) => before == after,
+        (Value::Float(before), Value::Float(after)) => before == after,
+        _ => false,
+    };
+    if !is_same {
+        *place = value;
     }
 }
 

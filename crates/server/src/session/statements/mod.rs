@@ -9,7 +9,7 @@
 //! | [`SessionState`]: also the transaction, temporary tables and locks | statements that commit, lock or plan |
 //! | also the [`Connection`] | statements that write rows while they run |
 //!
-//! Statements that contain another one (SET STATEMENT … FOR, EXECUTE) call [`execute`] for it.
+//! Statements that contain others (SET STATEMENT … FOR, EXECUTE, [`program`]) call [`execute`] for them.
 
 mod account;
 mod backup;

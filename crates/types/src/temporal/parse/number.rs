@@ -37,8 +37,16 @@ pub fn datetime_from_number(number: i64, micros: u32, modes: DateModes) -> Optio
 /// Reads a number such as -123000; it is clipped beyond 838:59:59. A number with more digits than a time is read as a
 /// datetime. `micros` is the fraction of the number.
 pub fn time_from_number(number: i64, micros: u32) -> Option<ParseResult<Time>> {
-    // A number beyond BIGINT is clipped like a time, not read as a datetime.
-    if number > 9_999_999 && number < i64::MAX {
+    // A number beyond the last datetime is clipped like a time, not read as a datetime.
+    const LAST_DATETIME: i64 = 99_991_231_235_959;
+    if number > LAST_DATETIME {
+        let (value, _) = time_from_parts(false, u64::MAX, 0, 0, 0, 6);
+        return Some(ParseResult {
+            clipped: true,
+            ..ParseResult::whole(value)
+        });
+    }
+    if number > 9_999_999 {
         return datetime_from_number(number, micros, DateModes::default())
             .map(|v| ParseResult::whole(v.time()));
     }
@@ -47,7 +55,7 @@ pub fn time_from_number(number: i64, micros: u32) -> Option<ParseResult<Time>> {
         return None;
     }
     if magnitude > 9_999_999 {
-        let (value, clipped) = time_from_parts(number < 0, u64::MAX, 0, 0, 0, 6);
+        let (value, clipped) = time_from_parts(true, u64::MAX, 0, 0, 0, 6);
         return Some(ParseResult {
             clipped,
             ..ParseResult::whole(value)

@@ -12,6 +12,7 @@ mod create_select;
 mod locks;
 
 use crate::accounts::checks::{DefinitionCatalogs, check_definition, check_view_definer, check_view_query};
+use crate::names::qualified;
 use crate::session::execution::Execution;
 use crate::session::protocol::Reply;
 use crate::session::services::SessionServices;
@@ -76,8 +77,22 @@ pub async fn execute(
         DdlStatement::DropTables { temporary: true, .. } => {}
         _ => state.commit().await?,
     }
-    for object in ddl_objects(ddl, &catalog, state.context.database.as_deref())? {
-        state.table_locks.check_definition(&object)?;
+    if state.table_locks.has_tables() && matches!(ddl, DdlStatement::RenameTables { .. }) {
+        return Err(Error::new(ER_LOCK_OR_ACTIVE_TRANSACTION, &[]));
+    }
+    let database = state.context.database.as_deref();
+    // The new name of an altered table need not be locked.
+    let altered = match ddl {
+        DdlStatement::AlterTable(alter) => Some(qualified(&alter.table, database)?),
+        _ => None,
+    };
+    for object in ddl_objects(ddl, &catalog, database)? {
+        let is_new_name = altered.as_ref().is_some_and(|(database, table)| {
+            (database, Some(table)) != (&object.database, object.table.as_ref())
+        });
+        if !is_new_name {
+            state.table_locks.check_definition(&object)?;
+        }
     }
     let mut objects = objects_to_lock(ddl, state)?;
     let _guards = loop {
