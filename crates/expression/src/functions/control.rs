@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use paceline_types::{Collation, DataType, Value};
 
-use super::temporal::{ReadAs, shown_decimals, text_fraction, value_fraction};
+use super::temporal_fraction::{ReadAs, shown_decimals, text_fraction, value_fraction};
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::eval::convert::{self, as_computed};

@@ -8,6 +8,7 @@ mod arguments;
 mod compression;
 mod control;
 mod converted;
+mod date_arithmetic;
 mod digest;
 mod info;
 mod json;
@@ -19,6 +20,8 @@ mod string;
 mod string_format;
 mod temporal;
 mod temporal_format;
+mod temporal_fraction;
+mod temporal_now;
 mod temporal_number;
 mod temporal_parts;
 mod weight_string;
@@ -134,7 +137,9 @@ pub(crate) fn find(name: &str) -> Option<&'static Function> {
             regexp::FUNCTIONS,
             string::FUNCTIONS,
             string_format::FUNCTIONS,
+            date_arithmetic::FUNCTIONS,
             temporal::FUNCTIONS,
+            temporal_now::FUNCTIONS,
             temporal_format::FUNCTIONS,
             temporal_number::FUNCTIONS,
             temporal_parts::FUNCTIONS,

@@ -4,7 +4,8 @@ use paceline_types::decimal::Rounding;
 use paceline_types::temporal::Fractions;
 use paceline_types::{Decimal, Time, TimeZone, Value};
 
-use super::temporal::{ReadAs, argument_fraction, real_day, text_fraction};
+use super::temporal_fraction::{ReadAs, argument_fraction, text_fraction};
+use super::temporal_parts::real_day;
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::errors;

@@ -7,7 +7,6 @@ use paceline_types::temporal::{
 };
 use paceline_types::{Date, DateTime, Time, Value};
 
-use super::temporal::unit_named;
 use super::temporal_format::names_are_ascii;
 use crate::context::EvalContext;
 use crate::error::Result;
@@ -345,4 +344,37 @@ fn extract_from_date(unit: IntervalUnit, datetime: DateTime, context: &EvalConte
             i64::from(datetime.micros),
         ),
     })
+}
+
+/// Looks up a unit by its name.
+pub(super) fn unit_named(name: &str) -> Option<IntervalUnit> {
+    use IntervalUnit as U;
+    Some(match name {
+        "YEAR" => U::Year,
+        "QUARTER" => U::Quarter,
+        "MONTH" => U::Month,
+        "WEEK" => U::Week,
+        "DAY" => U::Day,
+        "HOUR" => U::Hour,
+        "MINUTE" => U::Minute,
+        "SECOND" => U::Second,
+        "MICROSECOND" => U::Microsecond,
+        "YEAR_MONTH" => U::YearMonth,
+        "DAY_HOUR" => U::DayHour,
+        "DAY_MINUTE" => U::DayMinute,
+        "DAY_SECOND" => U::DaySecond,
+        "DAY_MICROSECOND" => U::DayMicrosecond,
+        "HOUR_MINUTE" => U::HourMinute,
+        "HOUR_SECOND" => U::HourSecond,
+        "HOUR_MICROSECOND" => U::HourMicrosecond,
+        "MINUTE_SECOND" => U::MinuteSecond,
+        "MINUTE_MICROSECOND" => U::MinuteMicrosecond,
+        "SECOND_MICROSECOND" => U::SecondMicrosecond,
+        _ => return None,
+    })
+}
+
+/// Returns the day number of a date whose month and day are not zero.
+pub(super) fn real_day(date: Date) -> Option<u32> {
+    (date.month != 0 && date.day != 0).then(|| day_number(date))
 }
