@@ -13,7 +13,7 @@ const CHOOSE: &str = "GOLDEN_SCRIPT";
 /// Reason of a difference that nobody has looked at yet.
 const UNEXPLAINED: &str = "not explained yet";
 
-/// Whose answers a script has.
+/// Server that a script's answers come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answers {
     /// This server's.

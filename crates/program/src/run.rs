@@ -9,7 +9,7 @@ use paceline_syntax::{ConditionValue, HandlerAction, SqlStatement, Target};
 use paceline_types::Value;
 use paceline_types::error_code::*;
 
-/// What a program needs next.
+/// Next step of a program, which the caller performs.
 #[derive(Debug)]
 pub enum Request<'c> {
     /// Evaluate an expression and convert its value for a variable. Answer: [`Answer::Value`].
@@ -39,7 +39,7 @@ pub enum Request<'c> {
     End(Option<Value>),
 }
 
-/// What a request has led to.
+/// Result of a request.
 #[derive(Debug)]
 pub enum Answer {
     Done,

@@ -17,7 +17,7 @@ pub struct StatementError {
     signalled: Option<Arc<SignalledCondition>>,
 }
 
-/// What SIGNAL or RESIGNAL has said of a condition, besides its number and message.
+/// SQLSTATE and items of a condition that SIGNAL or RESIGNAL has raised.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignalledCondition {
     /// Five characters.
@@ -55,7 +55,7 @@ impl StatementError {
         }
     }
 
-    /// Adds what SIGNAL has said of the error.
+    /// Adds the SQLSTATE and items that SIGNAL has set.
     #[must_use]
     pub fn signalled(self, condition: Arc<SignalledCondition>) -> Self {
         Self {
@@ -64,7 +64,7 @@ impl StatementError {
         }
     }
 
-    /// Returns what SIGNAL has said of the error; `None` for an error of the server.
+    /// Returns the SQLSTATE and items that SIGNAL has set; `None` for an error of the server.
     pub fn signalled_condition(&self) -> Option<&Arc<SignalledCondition>> {
         self.signalled.as_ref()
     }

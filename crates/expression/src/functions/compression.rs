@@ -1,4 +1,4 @@
-//! COMPRESS and its inverse: zlib's format behind four bytes of the length.
+//! COMPRESS and its inverse: four bytes of length, then zlib's format.
 
 use std::io::{Read, Write};
 
@@ -61,7 +61,7 @@ fn eval_compress(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value
     within_packet(Value::Bytes(out), args, context)
 }
 
-/// Returns the length of the original and the data behind it; `None`, with a warning, for what is too short.
+/// Returns the original length and the compressed data. If the value is too short, warns and returns `None`.
 fn split<'b>(bytes: &'b [u8], context: &mut EvalContext<'_>) -> Result<Option<(usize, &'b [u8])>> {
     match bytes.split_first_chunk::<HEADER_LENGTH>() {
         Some((header, data)) if !data.is_empty() => {

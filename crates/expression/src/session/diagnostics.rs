@@ -45,7 +45,7 @@ pub struct Condition {
     pub code: ErrorCode,
     /// Message without number and SQLSTATE.
     pub message: String,
-    /// What SIGNAL has said of it; `None` for a condition of the server.
+    /// SQLSTATE and items set by SIGNAL; `None` for a condition of the server.
     pub signalled: Option<Arc<SignalledCondition>>,
 }
 

@@ -62,17 +62,17 @@ impl std::fmt::Debug for Function {
 /// No maximum number of arguments.
 pub(crate) const MANY: usize = usize::MAX;
 
-/// Creates the entry of a pure function.
-pub(crate) const fn pure(
+const fn entry(
     name: &'static str,
     arguments: (usize, usize),
+    stability: Stability,
     bind: BindFn,
     eval: EvalFn,
 ) -> Function {
     Function {
         name,
         arguments,
-        stability: Stability::Pure,
+        stability,
         bind,
         eval,
         as_number: None,
@@ -80,6 +80,16 @@ pub(crate) const fn pure(
         as_temporal: None,
         as_compared: None,
     }
+}
+
+/// Creates the entry of a pure function.
+pub(crate) const fn pure(
+    name: &'static str,
+    arguments: (usize, usize),
+    bind: BindFn,
+    eval: EvalFn,
+) -> Function {
+    entry(name, arguments, Stability::Pure, bind, eval)
 }
 
 /// Creates the entry of a function that is constant during an execution.
@@ -89,17 +99,7 @@ pub(crate) const fn steady(
     bind: BindFn,
     eval: EvalFn,
 ) -> Function {
-    Function {
-        name,
-        arguments,
-        stability: Stability::Execution,
-        bind,
-        eval,
-        as_number: None,
-        decimal_of_text: false,
-        as_temporal: None,
-        as_compared: None,
-    }
+    entry(name, arguments, Stability::Execution, bind, eval)
 }
 
 /// Creates the entry of a function that is evaluated at each call.
@@ -109,17 +109,7 @@ pub(crate) const fn volatile(
     bind: BindFn,
     eval: EvalFn,
 ) -> Function {
-    Function {
-        name,
-        arguments,
-        stability: Stability::Volatile,
-        bind,
-        eval,
-        as_number: None,
-        decimal_of_text: false,
-        as_temporal: None,
-        as_compared: None,
-    }
+    entry(name, arguments, Stability::Volatile, bind, eval)
 }
 
 /// A function call.

@@ -36,8 +36,8 @@ pub struct Options {
     /// Number of sessions that read rows. Each reads one table, or a part of a large table, at a time.
     #[arg(long, default_value_t = PARALLEL, value_parser = clap::value_parser!(u16).range(1..=PARALLEL_MAX))]
     pub parallel: u16,
-    /// What to copy; by default the files of a Paceline, unless something is left out or filtered, and the rows of a
-    /// MariaDB.
+    /// Form of the copy; by default the files of a Paceline, unless something is left out or filtered, and the rows
+    /// of a MariaDB.
     #[arg(long, value_name = "WHAT")]
     pub copy: Option<CopyMethod>,
     /// List of the kinds of objects that the replica will not have. Triggers, routines and events that are created

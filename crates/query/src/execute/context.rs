@@ -110,7 +110,7 @@ impl<'t> StatementState<'t> {
 pub(crate) struct Execution<'e, 't> {
     pub state: &'e mut StatementState<'t>,
     pub session: &'e mut SessionContext,
-    /// What warnings of expressions become.
+    /// Treatment of warnings of expressions.
     pub mode: EvalMode,
     parameters: &'e [Value],
     eval_state: &'e mut EvalState,

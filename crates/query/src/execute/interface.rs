@@ -1,4 +1,4 @@
-//! What the executor and its caller give each other: the context of a statement, its rows, its outcome.
+//! Interface between the executor and its caller: a statement's context, rows and outcome.
 
 use std::sync::Arc;
 

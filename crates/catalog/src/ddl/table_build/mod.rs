@@ -50,11 +50,11 @@ pub struct TableBuild {
     pub tested: TestedRows,
     /// New foreign keys whose parents all rows must have.
     pub tested_keys: Vec<TestedKey>,
-    /// What happens with rows that the new table cannot hold.
+    /// Treatment of rows that do not fit the new table.
     pub misfits: Misfits,
 }
 
-/// What happens with rows that the new table cannot hold.
+/// Treatment of rows that do not fit the new table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Misfits {
     /// The statement fails.

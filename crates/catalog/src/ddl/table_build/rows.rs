@@ -120,7 +120,7 @@ impl<'a> Rows<'a> {
                     if *source == ColumnSource::Default {
                         let value = match column.auto_increment {
                             true => std::mem::take(&mut converted[n]),
-                            // What holds for the first row holds for all rows.
+                            // The first row decides for all rows.
                             false if ordinal == 0 && self.expressions.varies(n) => {
                                 return Err(Error::unsupported(
                                     "a default that is another one on each server, for a new column of a table with rows",

@@ -27,7 +27,7 @@ use paceline_catalog::foreign_key::{
 };
 use paceline_catalog::{TableDefinition, duplicate_entry};
 
-/// What the writers of a statement share.
+/// State shared by the row writers of a statement.
 #[derive(Debug, Clone)]
 pub(crate) struct WriteOptions {
     /// Foreign keys of the tables that the statement changes, if they are checked (`foreign_key_checks`).

@@ -104,7 +104,7 @@ fn run(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn RowSink) 
     send_rows(plan.columns(), &rows, results.sink)
 }
 
-/// What a statement returns to its caller, and where to.
+/// Results of a statement, and their destinations.
 struct Results<'r> {
     columns: &'r [ResultColumn],
     affected: AffectedRows,

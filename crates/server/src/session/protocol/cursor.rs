@@ -21,8 +21,10 @@ pub struct Cursor {
 /// Sink for the rows of a cursor.
 #[derive(Default)]
 pub struct CursorSink {
-    columns: Vec<ResultColumn>,
-    rows: RowStore,
+    /// Columns of the query.
+    pub columns: Vec<ResultColumn>,
+    /// Rows so far.
+    pub rows: RowStore,
 }
 
 impl RowSink for CursorSink {

@@ -3,12 +3,12 @@
 use super::Driver;
 use crate::session::execution::Execution;
 use crate::session::planning::{ATTEMPTS_MAX, is_to_be_planned_again};
-use crate::session::protocol::ReplyWriter;
+use crate::session::protocol::{CursorSink, ReplyWriter};
 use crate::session::statements::query::{collect, run_plan};
 use paceline_expression::ExprType;
 use paceline_expression::session::{MemoryCharge, UserVariable};
 use paceline_program::Answer;
-use paceline_query::execute::{RowSink, RowStore, StoredRows};
+use paceline_query::execute::{RowSink, StoredRows};
 use paceline_query::plan::{Plan, ResultColumn};
 use paceline_syntax::{Error, Result, SqlStatement, Statement, Target};
 use paceline_types::Value;
@@ -65,24 +65,6 @@ impl Cursors {
     /// Removes a cursor's rows.
     pub fn close(&mut self, cursor: usize) {
         self.cursors[cursor] = None;
-    }
-}
-
-/// Sink that keeps rows for a program.
-#[derive(Default)]
-struct ProgramSink {
-    columns: Vec<ResultColumn>,
-    rows: RowStore,
-}
-
-impl RowSink for ProgramSink {
-    fn columns(&mut self, columns: &[ResultColumn]) -> Result<()> {
-        self.columns = columns.to_vec();
-        Ok(())
-    }
-
-    fn row(&mut self, row: &[Value]) -> Result<()> {
-        self.rows.push(row)
     }
 }
 
@@ -218,7 +200,7 @@ impl Driver<'_> {
         query: &SqlStatement,
         values: &[Value],
     ) -> Result<Answer> {
-        let sink = self.collect::<ProgramSink>(query, values).await?;
+        let sink = self.collect::<CursorSink>(query, values).await?;
         let rows = sink.rows.finish()?;
         let mut memory = MemoryCharge::new(&self.state.context.memory);
         memory.grow(rows.memory_bytes())?;
