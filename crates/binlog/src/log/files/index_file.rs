@@ -3,8 +3,8 @@
 //! It is replaced as a whole: the new index is written beside it, synced, and renamed over it; then the directory is
 //! synced. So after a crash it is either the old or the new one.
 
+use crate::disk::{Disk, read_fully};
 use crate::error::{Error, Result};
-use crate::log::disk::{Disk, read_fully};
 use std::io::{ErrorKind, IoSlice};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

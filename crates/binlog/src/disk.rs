@@ -115,7 +115,7 @@ struct Zeros([u8; ZEROS_LENGTH]);
 static ZEROS: Zeros = Zeros([0; ZEROS_LENGTH]);
 
 /// Returns zeros to fill a block with.
-pub(super) fn zeros(length: usize) -> &'static [u8] {
+pub(crate) fn zeros(length: usize) -> &'static [u8] {
     &ZEROS.0[..length]
 }
 
@@ -208,7 +208,7 @@ impl DiskFile for RealFile {
 }
 
 /// Reads until the buffer is full or the file ends; returns how many bytes were read.
-pub(super) fn read_fully(file: &dyn DiskFile, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+pub(crate) fn read_fully(file: &dyn DiskFile, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
         match file.read_at(&mut buffer[filled..], offset + filled as u64)? {
@@ -217,6 +217,11 @@ pub(super) fn read_fully(file: &dyn DiskFile, buffer: &mut [u8], offset: u64) ->
         }
     }
     Ok(filled)
+}
+
+/// Returns whether an operation failed because the disk or the user's quota is full.
+pub(crate) fn is_no_space(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
 }
 
 #[cfg(test)]

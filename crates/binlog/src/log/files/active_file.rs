@@ -7,12 +7,12 @@
 //! With blocks that are already on the disk, an fdatasync takes 95 µs; one that must also record the file's growth
 //! takes 150 µs. In addition, a full disk is found during preparation, before a transaction has its position.
 
+use crate::disk::{BLOCK_LENGTH, DiskFile, is_no_space, zeros};
 use crate::error::{Error, Result};
 use crate::event::{EventFlags, FLAGS_OFFSET, MAGIC};
-use crate::log::disk::{BLOCK_LENGTH, DiskFile, zeros};
 use crate::log::files::gtid_index::GtidIndexBuilder;
 use parking_lot::Mutex;
-use std::io::{self, ErrorKind, IoSlice};
+use std::io::{self, IoSlice};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -163,9 +163,4 @@ pub(in crate::log) fn finish_file(file: &dyn DiskFile, end: u64) -> io::Result<(
     let flags = EventFlags::NONE.0.to_le_bytes();
     file.write_at(&[IoSlice::new(&flags)], (MAGIC.len() + FLAGS_OFFSET) as u64)?;
     file.sync()
-}
-
-/// Returns whether an operation failed because the disk or the user's quota is full.
-pub(in crate::log) fn is_no_space(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
 }

@@ -1,11 +1,11 @@
 //! Reading the events of one file in order, and distinguishing its end from damage.
 
+use crate::disk::{DiskFile, read_fully};
 use crate::error::{Error, Result};
 use crate::event::{
     CHECKSUM_LENGTH, ChecksumAlgorithm, EventHeader, HEADER_LENGTH, MAGIC, RawEvent, checksum_is_right,
     end_position,
 };
-use crate::log::disk::{DiskFile, read_fully};
 use std::io;
 use std::sync::Arc;
 

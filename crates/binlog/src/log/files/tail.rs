@@ -1,17 +1,17 @@
 //! Reading a file to its end, and deciding what a bad place in it means. [`crate::log`] has the rules.
 
+use crate::disk::DiskFile;
 use crate::error::{Error, Result};
 use crate::event::{
     BinlogCheckpointEvent, CommitId, EventFlags, EventType, FormatDescription, GtidEvent, IgnorableEvent,
     MAGIC, RawEvent,
 };
-use crate::log::config::SyncMode;
-use crate::log::disk::DiskFile;
+use crate::log::files::event_stream::{EventStream, ScanStep};
+use crate::log::files::grouping::{EventRole, Grouping};
 use crate::log::files::gtid_index::GtidIndexBuilder;
 use crate::log::files::head::{FileHead, Origin, read_format};
-use crate::log::reading::grouping::{EventRole, Grouping};
-use crate::log::reading::stream::{EventStream, ScanStep};
 use crate::replica_state::{PositionChange, RecordScope, ReplicaRecord, ReplicaState};
+use crate::sync_mode::SyncMode;
 use paceline_types::LogPosition;
 use std::sync::Arc;
 
