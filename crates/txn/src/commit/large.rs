@@ -17,12 +17,12 @@
 //! recovery replays it from the log and does not need the table files.
 
 use super::acknowledge::DurableExtent;
+use super::core::{Core, unix_seconds};
 use super::log_stage::{WrittenGroup, source_record};
 use super::{CommitPlace, CommitRequest, CommitRows, Completion, Outcome, PlacedTransaction};
 use crate::error::{Error, Result};
-use crate::manager::{Core, unix_seconds};
+use crate::options::Replication;
 use crate::sync_point::CommitStep;
-use crate::transaction::Replication;
 use paceline_binlog::event::EventFlags;
 use paceline_binlog::{EventGroupBuffer, PositionChange};
 use paceline_storage::{MarkedWriteSet, RowFiles, VersionMark, WriteSet};

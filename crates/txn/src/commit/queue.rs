@@ -5,8 +5,8 @@
 //! note has the measurements.
 
 use super::CommitRequest;
+use super::core::Core;
 use crate::config::{Config, LeaderMode, PublishThread};
-use crate::manager::Core;
 use crate::sync_point::CommitStep;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;

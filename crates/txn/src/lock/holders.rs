@@ -164,11 +164,11 @@ impl Holders {
         asking: &Arc<LockOwner>,
         doomed: &mut SmallVec<[Arc<LockOwner>; 4]>,
     ) {
-        let stands_against =
+        let conflicts =
             |holder: &Holder| !mode.is_compatible_with(holder.mode) && !Arc::ptr_eq(&holder.owner, asking);
         let victims: SmallVec<[Arc<LockOwner>; 4]> = self
             .iter()
-            .filter(|holder| stands_against(holder) && holder.owner.doom())
+            .filter(|holder| conflicts(holder) && holder.owner.doom())
             .map(|holder| holder.owner.clone())
             .collect();
         for victim in victims {

@@ -256,11 +256,11 @@ impl RangeTable {
         if owner.is_applier() {
             // It waits for no session's range, unless that session is committing.
             let mut take_from = |victim: &Arc<LockOwner>| {
-                let goes = victim.doom();
-                if goes {
+                let gives_way = victim.doom();
+                if gives_way {
                     doomed.push(victim.clone());
                 }
-                goes
+                gives_way
             };
             let before = ranges.held.len() + ranges.waiting.len();
             ranges

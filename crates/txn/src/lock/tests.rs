@@ -2,7 +2,8 @@
 
 use super::owner::{LockOwner, OwnerKind};
 use super::*;
-use crate::interrupt::{Interrupt, InterruptReason};
+use crate::interrupt::Interrupt;
+use crate::interrupt_reason::InterruptReason;
 use crate::testing::Actors;
 use paceline_golden_script::{Answers, Block, Command, Context, Runner};
 use rand::Rng;

@@ -2,8 +2,8 @@
 
 use crate::IsolationLevel;
 use crate::lock::{LockMode, LockOutcome, LockWait, MetadataMode, MetadataObject};
+use crate::options::SnapshotIsolation;
 use crate::testing::{Actors, TEST_INDEX, TestServer, TestTable};
-use crate::transaction::SnapshotIsolation;
 use crate::{Error, Interrupt, Result, Session, Transaction, TransactionOptions};
 use paceline_golden_script::{Answers, Block, Command, Context, Runner};
 use paceline_storage::{Direction, KeyRange};

@@ -9,8 +9,8 @@
 //!
 //! No commit waits for the last two.
 
+use super::core::Core;
 use crate::config::SyncBinlog;
-use crate::manager::Core;
 use parking_lot::{Condvar, Mutex};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
