@@ -6,10 +6,8 @@ use crate::variables::{Globals, Variable};
 use paceline_apply::replicated::{ExecMode, RowOptions, SkippedErrors, TypeConversions, Unfiltered};
 use paceline_log_stream::source::options::{MarkedForSkip, ReplicaOptions};
 use paceline_log_stream::source::password::PasswordKey;
-use paceline_replication::replica::apply::{
-    Applier, ApplierOptions, ApplierParts, KeptPosition, ParallelMode,
-};
-use paceline_replication::replica::environment::Environment;
+use paceline_replication::apply::{Applier, ApplierOptions, ApplierParts, KeptPosition, ParallelMode};
+use paceline_replication::environment::Environment;
 use paceline_txn::TransactionManager;
 use paceline_types::table_map_metadata::RowMetadata;
 use paceline_types::{DomainId, ServerId};

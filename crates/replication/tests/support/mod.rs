@@ -11,10 +11,10 @@ use paceline_catalog::ddl::{ReplayHost, replay_ddl};
 use paceline_catalog::{Catalog, CatalogChange, CatalogHandle, TableDefinition};
 use paceline_expression::session::SessionContext;
 use paceline_query::plan::Statistics;
-use paceline_replication::replica::apply::{
+use paceline_replication::apply::{
     Applier, ApplierOptions, ApplierParts, ReplicatedStatement, StatementRunner, StatementRunners,
 };
-use paceline_replication::replica::received::{ReceivedGroup, ReceivedItem, SourcePosition};
+use paceline_replication::received::{ReceivedGroup, ReceivedItem, SourcePosition};
 use paceline_storage::{Direction, Row, Storage, StorageConfig, value_payload};
 use paceline_syntax::AccountStatement;
 use paceline_txn::{

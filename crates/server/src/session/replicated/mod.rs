@@ -33,7 +33,7 @@ use crate::server::Server;
 use idempotent_ddl::tolerate_other_state;
 use paceline_apply::replicated::Failure;
 use paceline_expression::session::SqlMode;
-use paceline_replication::replica::apply::{ReplicatedStatement, StatementRunner, StatementRunners};
+use paceline_replication::apply::{ReplicatedStatement, StatementRunner, StatementRunners};
 use paceline_storage::Direction;
 use paceline_syntax::definition::CreateTable;
 use paceline_syntax::{DdlStatement, Error, ParseOptions, ProgramBodies, Result, SetItem, Statement};

@@ -22,7 +22,7 @@ use paceline_expression::session::{
     SystemVariable, SystemVariables, VariableScope, WaitOutcome,
 };
 use paceline_log_stream::source::filter::FilterKind;
-use paceline_replication::replica::received::SourcePosition;
+use paceline_replication::received::SourcePosition;
 use paceline_syntax::{Error, Result};
 use paceline_txn::GtidChoice;
 use paceline_types::error_code::*;

@@ -13,7 +13,7 @@ use crate::variables::{
 use paceline_binlog::{GtidPosition, GtidState};
 use paceline_expression::session::{SessionContext, VariableScope};
 use paceline_log_stream::source::definition::UseGtid;
-use paceline_replication::replica::connection_set::must_stop;
+use paceline_replication::connection_set::must_stop;
 use paceline_syntax::{Error, Result};
 use paceline_txn::{MetadataMode, MetadataObject};
 use paceline_types::Value;

@@ -1,7 +1,7 @@
 //! Queue of the items that a lane has to plan.
 
 use super::progress::PushNumber;
-use crate::replica::received::{ReceivedGroup, SourcePosition};
+use crate::received::{ReceivedGroup, SourcePosition};
 use paceline_binlog::ExecutedSetChange;
 use paceline_txn::SequenceSource;
 use paceline_types::Gtid;

@@ -1,7 +1,7 @@
 //! Progress of the pushed items. Domains may overtake each other; positions in the primary's log may not.
 
 use super::status::{ApplierStatus, GroupCounts};
-use crate::replica::received::SourcePosition;
+use crate::received::SourcePosition;
 use paceline_types::Gtid;
 use std::collections::VecDeque;
 use std::time::Instant;

@@ -1,10 +1,10 @@
 //! Selection of the transactions to pass on, by GTID, skip counter, and other connections.
 
-use super::End;
-use crate::replica::apply::Applier;
-use crate::replica::duplicates::Claim;
-use crate::replica::received::SourcePosition;
-use crate::replica::shared::ConnectionShared;
+use super::state::End;
+use crate::apply::Applier;
+use crate::duplicates::Claim;
+use crate::received::SourcePosition;
+use crate::shared::ConnectionShared;
 use paceline_binlog::EventGroup;
 use paceline_binlog::event::EventFlags;
 use paceline_log_stream::source::assemble::AssembledGroup;
@@ -93,7 +93,7 @@ pub(super) async fn claim(
 }
 
 /// Returns whether a position is at or after another one. File names of one server grow with their numbers.
-pub(super) fn is_at_or_behind(place: &SourcePosition, until: &SourcePosition) -> bool {
+pub(super) fn is_at_or_after(place: &SourcePosition, until: &SourcePosition) -> bool {
     let number = |file: &str| {
         file.rsplit_once('.')
             .and_then(|(_, number)| number.parse::<u64>().ok())

@@ -1,10 +1,10 @@
 //! State shared by the threads of an applier: the queues' limit, progress, the error, and the stop flag.
 
-use super::ApplierParts;
+use super::options::ApplierParts;
 use super::progress::{Progress, PushNumber, PushedItem};
 use super::queue::LaneQueue;
 use super::status::{ApplierState, ApplierStatus, ApplyError};
-use crate::replica::received::SourcePosition;
+use crate::received::SourcePosition;
 use paceline_apply::replicated::Failure;
 use paceline_txn::{Interrupt, InterruptReason};
 use paceline_types::Gtid;

@@ -1,6 +1,6 @@
 //! Planning: determines the tables of a transaction and the keys that it touches.
 
-use super::ApplierParts;
+use super::options::ApplierParts;
 use super::round::{KeySet, RoundBuilder, RoundNumber};
 use paceline_apply::replicated::{
     Failure, MappedTable, MappedTables, ReplicatedRows, RowOptions, TableTarget, TouchedKeys, touched_keys,

@@ -424,7 +424,7 @@ fn conflicts(position: &GtidPosition, logged: &GtidState, server_id: ServerId) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replica::apply::{Applier, KeptPosition};
+    use crate::apply::{Applier, KeptPosition};
     use paceline_binlog::log::{OpenRequest, RealDisk};
     use paceline_binlog::{Log, LogConfig};
     use paceline_log_stream::source::options::ReplicaOptions;

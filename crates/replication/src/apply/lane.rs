@@ -1,6 +1,7 @@
 //! A lane: the thread of a domain. It plans the domain's transactions, dispatches rounds, and executes statements.
 
 use super::load_files::LoadFiles;
+use super::options::{KeptPosition, ParallelMode};
 use super::pipeline::Pipeline;
 use super::plan::{Conflicts, Fit, TableLocks, TableMaps};
 use super::progress::PushNumber;
@@ -10,8 +11,7 @@ use super::shared::Shared;
 use super::statement_errors::{Retries, execute_as_primary, is_of_the_moment};
 use super::statements::{LoadedFile, ReplicatedStatement, StatementContext, StatementRunner};
 use super::worker::{Pool, Worker};
-use super::{KeptPosition, ParallelMode};
-use crate::replica::received::{ReceivedGroup, SourcePosition};
+use crate::received::{ReceivedGroup, SourcePosition};
 use paceline_apply::is_create_table;
 use paceline_apply::replicated::{
     Failure, GroupKind, MappedTables, ReplicatedRows, RowApplier, RowMapping, group_kind,
@@ -155,14 +155,14 @@ impl Lane {
         let gtid = received.group.gtid();
         let end = received.source_end.clone();
         match group_kind(&received.group, &received.format) {
-            Err(failure) => self.stop_behind(failure, gtid, end),
+            Err(failure) => self.stop_after(failure, gtid, end),
             Ok(GroupKind::Statements) => self.statements(number, received),
             Ok(GroupKind::Rows) => self.plan_rows(number, received),
         }
     }
 
     /// Handles an invalid transaction: commits everything before it, then ends the applier.
-    fn stop_behind(&mut self, failure: Failure, gtid: Gtid, end: SourcePosition) -> Result<(), LaneEnd> {
+    fn stop_after(&mut self, failure: Failure, gtid: Gtid, end: SourcePosition) -> Result<(), LaneEnd> {
         self.settle()?;
         Err(self.raise(failure, gtid, Some(end)))
     }
@@ -192,7 +192,7 @@ impl Lane {
         };
         if let Err(failure) = self.conflicts.take(&rows) {
             let end = received.source_end.clone();
-            return self.stop_behind(failure, gtid, end);
+            return self.stop_after(failure, gtid, end);
         }
         let after = match self.conflicts.fit(&self.round, self.pipeline.placed()) {
             Fit::Joins(after) => after,

@@ -5,9 +5,9 @@
 //! is an applier, and until then only the primary has them. So nothing is acknowledged (semi-sync), and `Gtid_IO_Pos`,
 //! which shows what this server has, does not move.
 
-use super::{BATCH_EVENTS_MAX, End, Receiver};
-use crate::replica::received::SourcePosition;
-use crate::replica::status::ReceiverState;
+use super::state::{BATCH_EVENTS_MAX, End, Receiver};
+use crate::received::SourcePosition;
+use crate::status::ReceiverState;
 use paceline_log_stream::source::assemble::{Assembler, GtidSupply};
 use paceline_log_stream::source::definition::UseGtid;
 use paceline_log_stream::source::options::ReplicaOptions;
@@ -80,7 +80,7 @@ impl Receiver {
         }
         let place = match received.read.file.is_empty() {
             false => received.read,
-            true => self.place_here(),
+            true => self.source_position(),
         };
         (StartAt::Place(place.clone()), place)
     }

@@ -5,10 +5,10 @@
 //! `slave_domain_parallel_threads` workers at a time. When it has reached that limit, its further chunks wait, and
 //! chunks of other lanes are taken first.
 
+use super::options::{ApplierParts, KeptPosition, ParallelMode};
 use super::pipeline::Pipeline;
 use super::round::{Chunk, PlannedTransaction, PreparedTransaction};
-use super::{ApplierParts, KeptPosition};
-use crate::replica::received::ReceivedGroup;
+use crate::received::ReceivedGroup;
 use paceline_apply::replicated::{Failure, ReplicatedRows, RowApplier, RowsOutcome};
 use paceline_binlog::event::{EventFlags, RawEvent};
 use paceline_binlog::group::StatementOptions;
@@ -81,7 +81,7 @@ pub(super) struct Pool {
 impl Pool {
     pub(super) fn start(parts: &ApplierParts, interrupt: &Interrupt) -> Arc<Self> {
         let workers = match parts.options.mode {
-            super::ParallelMode::None => 0,
+            ParallelMode::None => 0,
             _ => parts.options.workers,
         };
         let pool = Arc::new(Pool {

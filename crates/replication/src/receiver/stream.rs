@@ -1,10 +1,10 @@
 //! Events of one connection, from the dump to its end: assembled, selected, passed on, acknowledged.
 
-use super::choice::{Choice, claim, is_at_or_behind, skips};
-use super::{BATCH_EVENTS_MAX, End, PASSED_FOR, Progress, Receiver};
-use crate::replica::group_filter::{FilterResult, filter_group};
-use crate::replica::received::{ReceivedGroup, ReceivedItem, SourcePosition};
-use crate::replica::until::Until;
+use super::choice::{Choice, claim, is_at_or_after, skips};
+use super::state::{BATCH_EVENTS_MAX, End, PASSED_FOR, Progress, Receiver};
+use crate::group_filter::{FilterResult, filter_group};
+use crate::received::{ReceivedGroup, ReceivedItem, SourcePosition};
+use crate::until::Until;
 use paceline_binlog::group::LARGE_GROUP_BYTES;
 use paceline_binlog::mysql::{MySqlGtid, MySqlGtidSet};
 use paceline_binlog::{ExecutedSetChange, LOCAL_DOMAIN};
@@ -236,7 +236,7 @@ impl<'a> Stream<'a> {
     async fn take_group(&mut self, received: AssembledGroup) -> Result<(), End> {
         let gtid = received.group.gtid();
         if let Some(Until::Place(until)) = &self.receiver.until
-            && is_at_or_behind(&received.start, until)
+            && is_at_or_after(&received.start, until)
         {
             return Err(self.end_at_until(End::ApplierGone).await);
         }

@@ -1,6 +1,6 @@
 //! Status of the applier for `SHOW SLAVE STATUS`.
 
-use crate::replica::received::SourcePosition;
+use crate::received::SourcePosition;
 use paceline_binlog::event::GtidFlags;
 use paceline_types::{ErrorCode, Gtid};
 use std::time::{Instant, SystemTime};

@@ -179,13 +179,13 @@ impl Pipeline {
 
     fn hand_over(self: &Arc<Self>, round: &Round, stream: &CommitStream) {
         let (prepared, guards) = round.take();
-        let is_behind_failure = self.failed_at.load(Ordering::Acquire) < round.number;
+        let follows_failure = self.failed_at.load(Ordering::Acquire) < round.number;
         let mut transactions: Vec<Box<Transaction>> = Vec::with_capacity(prepared.len());
         let mut pushes: Vec<PushNumber> = Vec::with_capacity(prepared.len());
         let mut rest: Vec<Item> = Vec::new();
         for PreparedTransaction { planned, result, .. } in prepared {
             match result {
-                Some(Ok(transaction)) if rest.is_empty() && !is_behind_failure => {
+                Some(Ok(transaction)) if rest.is_empty() && !follows_failure => {
                     transactions.push(transaction);
                     pushes.push(planned.number);
                 }

@@ -1,9 +1,9 @@
 //! Passing items to the applier's queue: transactions, position moves, and the waits for them.
 
+use super::state::{End, PASSED_FOR, log_move};
 use super::stream::{PositionMove, Stream};
-use super::{End, PASSED_FOR, log_move};
-use crate::replica::received::{ReceivedItem, SourcePosition};
-use crate::replica::status::DelayedGroup;
+use crate::received::{ReceivedItem, SourcePosition};
+use crate::status::DelayedGroup;
 use paceline_binlog::mysql::MySqlGtidSet;
 use paceline_binlog::{ExecutedSetChange, PositionChange, ReplicaRecord};
 use paceline_txn::SequenceSource;

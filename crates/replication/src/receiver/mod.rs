@@ -19,23 +19,27 @@
 //! in the log.
 //!
 //! **Skipped transactions.** A transaction excluded by a filter, a server id or the skip counter only moves the
-//! position. Such moves are held back for at most [`PASSED_FOR`] while others follow, because each costs a write to the
-//! log.
+//! position. Such moves are held back for at most [`PASSED_FOR`](state::PASSED_FOR) while others follow, because each
+//! costs a write to the log.
 
 mod ahead;
 mod choice;
 mod hand_over;
+mod state;
 mod stream;
 
 use super::apply::Applier;
 use super::received::SourcePosition;
-use super::shared::ConnectionShared;
 use super::status::ReceiverState;
 use super::until::Until;
-use choice::is_at_or_behind;
+use choice::is_at_or_after;
+use state::{End, Progress, log_move};
+
+pub(super) use state::Receiver;
+
 use paceline_binlog::mysql::MySqlGtidSet;
 use paceline_binlog::{ExecutedSetChange, GtidPosition, PositionChange, ReplicaRecord};
-use paceline_log_stream::source::definition::{Definition, UseGtid};
+use paceline_log_stream::source::definition::UseGtid;
 use paceline_log_stream::source::error::SourceError;
 use paceline_log_stream::source::options::ReplicaOptions;
 use paceline_log_stream::source::{Source, SourceKind, StartAt};
@@ -45,58 +49,12 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 use stream::Stream;
-use tokio::sync::watch;
-
-/// Maximum time for which a position move is held back while others follow.
-const PASSED_FOR: Duration = Duration::from_secs(1);
 
 /// First pause before reconnecting. It doubles up to `MASTER_CONNECT_RETRY`.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 
-/// Maximum number of events that are processed in a row without other checks.
-const BATCH_EVENTS_MAX: usize = 256;
-
 /// Interval of the pings that a waiting connection sends to its primary.
 const PING_EVERY: Duration = Duration::from_secs(15);
-
-/// Reason for the end of a session with the primary.
-enum End {
-    /// STOP SLAVE.
-    Stopped,
-    /// The applier has ended or was replaced: begin again immediately.
-    ApplierGone,
-    /// The GTIDs of START SLAVE UNTIL are reached.
-    UntilReached,
-    Failed(SourceError),
-}
-
-impl From<SourceError> for End {
-    fn from(error: SourceError) -> Self {
-        End::Failed(error)
-    }
-}
-
-/// What the applier was given. A new connection continues there while the applier lives.
-struct Progress {
-    applier: Arc<Applier>,
-    gtids: GtidPosition,
-    place: Option<SourcePosition>,
-    supply: SequenceNumber,
-    /// For a MySQL primary: the set of GTIDs, if the set before is known.
-    executed: Option<MySqlGtidSet>,
-    /// Additions to this set, logged with the next transaction.
-    executed_since: Option<ExecutedSetChange>,
-}
-
-/// Receiver of a connection; see the module comment.
-pub(super) struct Receiver {
-    pub shared: Arc<ConnectionShared>,
-    pub definition: Arc<Definition>,
-    /// UNTIL condition of the current session.
-    pub until: Option<Until>,
-    pub stop: watch::Receiver<bool>,
-    pub appliers: watch::Receiver<Option<Arc<Applier>>>,
-}
 
 impl Receiver {
     /// Runs until STOP SLAVE, a fatal error, or the end of START SLAVE UNTIL.
@@ -210,7 +168,7 @@ impl Receiver {
         // START SLAVE SQL_THREAD UNTIL also applies to a running receiver.
         self.until = shared.until.lock().clone();
         if let Some(Until::Place(until)) = &self.until
-            && is_at_or_behind(&self.place_here(), until)
+            && is_at_or_after(&self.source_position(), until)
         {
             // It is already reached before anything is applied.
             shared.applier.end();
@@ -295,7 +253,7 @@ impl Receiver {
     }
 
     /// Returns this server's source position from the log.
-    fn place_here(&self) -> SourcePosition {
+    fn source_position(&self) -> SourcePosition {
         let transactions = self.shared.environment.transactions();
         transactions
             .source_position(&self.shared.name)
@@ -325,7 +283,7 @@ impl Receiver {
                   MASTER_LOG_POS",
             ));
         }
-        let place = progress.place.clone().unwrap_or_else(|| self.place_here());
+        let place = progress.place.clone().unwrap_or_else(|| self.source_position());
         Ok(StartAt::Place(place))
     }
 
@@ -367,11 +325,4 @@ impl Receiver {
         let record = ReplicaRecord::of_gtids(PositionChange::To(news));
         log_move(&self.shared, &record)
     }
-}
-
-/// Logs a position move before anything else is done.
-fn log_move(shared: &ConnectionShared, record: &ReplicaRecord) -> Result<(), SourceError> {
-    let transactions = shared.environment.transactions();
-    tokio::task::block_in_place(|| transactions.move_replica_position(record))
-        .map_err(|error| SourceError::fatal(ER_SLAVE_FATAL_ERROR.number(), error.to_string()))
 }

@@ -2,13 +2,13 @@
 //! threads.
 
 use super::lane::Lane;
+use super::options::{ApplierParts, KeptPosition, LANES_MAX};
 use super::progress::PushedItem;
 use super::queue::{Item, LaneQueue, Pass, Work};
 use super::shared::{ApplierStopped, Shared};
 use super::status::GroupCounts;
 use super::worker::Pool;
-use super::{ApplierParts, KeptPosition, LANES_MAX};
-use crate::replica::received::ReceivedItem;
+use crate::received::ReceivedItem;
 use paceline_apply::replicated::Failure;
 use paceline_types::{DomainId, Gtid};
 use parking_lot::Mutex;

@@ -2,7 +2,7 @@
 
 use super::progress::PushNumber;
 use super::queue::{Item, Work};
-use crate::replica::received::ReceivedGroup;
+use crate::received::ReceivedGroup;
 use paceline_apply::replicated::{Failure, MappedTables};
 use paceline_binlog::event::CommitId;
 use paceline_catalog::TableDefinition;
