@@ -293,7 +293,7 @@ impl Client {
             self.writer.flush(&mut self.socket).await?;
             self.reader.set_sequence(self.writer.sequence());
             let mut payload = self.reader.read(&mut self.socket).await?;
-            if method == Method::CachingSha2 && *payload == [1, caching_sha2::server_says::FAST_OK] {
+            if method == Method::CachingSha2 && *payload == [1, caching_sha2::auth_status::FAST_OK] {
                 payload = self.reader.read(&mut self.socket).await?;
             }
             let answer = match payload {
@@ -313,7 +313,7 @@ impl Client {
                     scramble = next;
                     method.answer(&scramble, password)
                 }
-                [1, caching_sha2::server_says::FULL] if method == Method::CachingSha2 => {
+                [1, caching_sha2::auth_status::FULL] if method == Method::CachingSha2 => {
                     // A password in clear text must not be sent to a server that has proved nothing.
                     if self.unproven.is_some() {
                         return Err(CertificateRejection::UnknownAuthority.into());

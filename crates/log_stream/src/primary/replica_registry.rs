@@ -48,7 +48,7 @@ impl Registration {
             rest = behind;
             Ok(String::from_utf8_lossy(text).into_owned())
         };
-        let told_host = text(
+        let report_host = text(
             HOST_LENGTH_MAX,
             "Failed to register slave: too long 'report-host'",
         )?;
@@ -64,9 +64,9 @@ impl Registration {
         let source = u32::from_le_bytes([numbers[6], numbers[7], numbers[8], numbers[9]]);
         Ok(Registration {
             server_id: ServerId(u32::from_le_bytes(*id)),
-            host: match told_host.is_empty() {
+            host: match report_host.is_empty() {
                 true => host.to_owned(),
-                false => told_host,
+                false => report_host,
             },
             user,
             password,
