@@ -80,7 +80,7 @@ impl Session {
                         Cell::Number(number) => Value::Int(number),
                         Cell::Text(text) => Value::Text(text),
                     };
-                    self.state.user_variables.insert(name.to_lowercase(), value);
+                    self.state.user_variables.set(name, value)?;
                 }
                 SetItem::Names { .. } | SetItem::CharacterSet(_) | SetItem::Transaction { .. } => {}
                 SetItem::Variable {

@@ -15,7 +15,7 @@
 use super::artificial_event::FormatChange;
 use super::refusal::Refusal;
 use super::request::{
-    Annotations, Capability, DumpRequest, GtidStrictness, MarkedForSkip, ReaderKind, StartAt,
+    Annotations, Capability, DumpRequest, GtidStrictness, MarkedEvents, ReaderKind, StartAt,
 };
 use paceline_binlog::event::{EventFlags, EventType, GtidEvent, GtidFlags, GtidListEvent, RawEvent};
 use paceline_binlog::log::{EventRole, Grouping};
@@ -86,7 +86,7 @@ pub(super) struct GroupFilter {
     kind: ReaderKind,
     capability: Capability,
     annotations: Annotations,
-    marked: MarkedForSkip,
+    marked: MarkedEvents,
     strict: GtidStrictness,
     uses_gtids: bool,
     entries: BTreeMap<DomainId, StartEntry>,
@@ -277,7 +277,7 @@ impl GroupFilter {
     fn verdict(&self, event: &RawEvent<'_>) -> Verdict {
         let event_type = event.event_type();
         let is_marked = event.header().flags.contains(EventFlags::SKIP_REPLICATION);
-        if is_marked && self.marked == MarkedForSkip::LeftOut {
+        if is_marked && self.marked == MarkedEvents::Omitted {
             return Verdict::LeaveOut;
         }
         if !event_type.is_sent_to_replicas() && self.kind == ReaderKind::Replica {
@@ -335,7 +335,7 @@ mod tests {
             &dump,
             &|_| None,
             RegistrationState::As(ServerId(9)),
-            MarkedForSkip::Sent,
+            MarkedEvents::Sent,
         )
         .unwrap();
         request.capability = Capability::GTID;
