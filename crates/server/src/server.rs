@@ -3,11 +3,11 @@
 use crate::accounts::{InitialAccounts, SharedAccounts};
 use crate::host_errors::HostErrors;
 use crate::information_schema::TableSize;
+use crate::last_command::LastCommand;
 use crate::registry::Sessions;
 use crate::replica_filters::ReplicaFilters;
 use crate::replicated_tables::ReplicatedTables;
-use crate::replication::replicated_row_options;
-use crate::session::protocol::LastCommand;
+use crate::row_options::replicated_row_options;
 use crate::statement_logs::StatementLogs;
 use crate::status::ServerCounters;
 use crate::tls::Tls;

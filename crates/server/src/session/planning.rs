@@ -8,7 +8,7 @@ use super::state::SessionState;
 use crate::accounts::checks::check_plan;
 use crate::accounts::show::select_all;
 use crate::errors::of_transaction;
-use crate::replication::row_metadata;
+use crate::row_options::row_metadata;
 use paceline_catalog::Catalog;
 use paceline_query::execute::{AffectedRows, ExecutionContext};
 use paceline_query::plan::{Plan, PlanContext, PlanType, PlannedValues, TableUse, plan_statement};

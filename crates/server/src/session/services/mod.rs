@@ -3,6 +3,7 @@
 pub mod gtid_wait;
 mod place_wait;
 mod sources;
+pub mod status_list;
 mod time_slice;
 mod user_locks;
 
@@ -12,7 +13,7 @@ use crate::accounts::{Account, Authority, SessionPrivileges};
 use crate::registry::SessionHandle;
 use crate::replica_filters::filter_kind;
 use crate::server::Server;
-use crate::session::statements::named_file;
+use crate::session::files::named_file;
 use crate::variables::{Scope, SessionValues, Variable, VariableValue};
 use gtid_wait::AwaitedGtid;
 use paceline_binlog::{GtidPosition, GtidState};

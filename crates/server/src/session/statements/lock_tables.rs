@@ -34,7 +34,7 @@ pub async fn lock(tables: &[LockTable], state: &mut SessionState) -> Result<Repl
             &database,
             &name,
         )?;
-        if crate::names::virtual_database(&database).is_none() {
+        if crate::virtual_tables::virtual_database(&database).is_none() {
             let catalog = state.server.catalog.load();
             if let Some(view) = catalog.view(&database, &name) {
                 // The tables that the view reads are locked too.

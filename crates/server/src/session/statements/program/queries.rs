@@ -3,7 +3,8 @@
 use super::Driver;
 use crate::session::execution::Execution;
 use crate::session::planning::{ATTEMPTS_MAX, is_to_be_planned_again};
-use crate::session::protocol::{CursorSink, ReplyWriter};
+use crate::session::protocol::CursorSink;
+use crate::session::replies::ReplyWriter;
 use crate::session::statements::query::{collect, run_plan};
 use paceline_expression::ExprType;
 use paceline_expression::session::{MemoryCharge, UserVariable};

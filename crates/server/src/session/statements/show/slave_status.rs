@@ -195,7 +195,7 @@ fn status_row(status: &ConnectionStatus, server: &Server, shown: ShownConnection
         .unwrap_or_default()
         .as_secs();
     let definition = &status.definition;
-    let options = crate::replication::options(server, &status.name);
+    let options = crate::replication_options::options(server, &status.name);
     let filters = &options.filters;
     let filter = |kind: FilterKind| text(filters.show(kind));
     let recorded = status.recorded.clone();
@@ -286,7 +286,7 @@ fn status_row(status: &ConnectionStatus, server: &Server, shown: ShownConnection
         }),
         list(&definition.do_domain_ids),
         list(&definition.ignore_domain_ids),
-        text(crate::replication::parallel_mode(server)),
+        text(crate::replication_options::parallel_mode(server)),
         Value::UInt(u64::from(definition.delay_seconds)),
         optional(status.remaining_delay(now)),
         text(sql_state),

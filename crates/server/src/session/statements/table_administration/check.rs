@@ -111,7 +111,7 @@ pub fn check_view(view: &ViewDefinition, state: &SessionState) -> Vec<CheckLine>
             let database = name.database.as_deref().unwrap_or(&view.database);
             catalog.table(database, &name.name).is_none()
                 && catalog.view(database, &name.name).is_none()
-                && crate::names::virtual_columns(database, &name.name).is_none()
+                && crate::virtual_tables::virtual_columns(database, &name.name).is_none()
         });
     let missing = missing.map(|name| {
         let database = name.database.unwrap_or_else(|| view.database.clone());

@@ -6,7 +6,7 @@ use crate::session::{Phase, Session};
 use crate::variables::Variable;
 use paceline_expression::session::Privilege;
 use paceline_log_stream::primary::{
-    DumpRequest, Host, Link, MarkedForSkip, Refusal, Registration, RegistrationState, StreamEnd,
+    DumpRequest, Host, Link, MarkedEvents, Refusal, Registration, RegistrationState, StreamEnd,
 };
 use paceline_syntax::{Error, Result};
 use paceline_types::ServerId;
@@ -109,8 +109,8 @@ impl Session {
             .get(Variable::SkipReplication)
             .as_bool()
         {
-            true => MarkedForSkip::LeftOut,
-            false => MarkedForSkip::Sent,
+            true => MarkedEvents::Omitted,
+            false => MarkedEvents::Sent,
         };
         let variables = &self.state.context.user_variables;
         let lookup = |name: &str| variables.get(name).map(|variable| &variable.value);

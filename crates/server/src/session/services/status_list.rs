@@ -1,8 +1,8 @@
 //! Values of `SHOW STATUS`.
 
+use super::SessionServices;
 use crate::information_schema::Scope;
 use crate::memory;
-use crate::session::services::SessionServices;
 use crate::variables::Variable;
 use paceline_log_stream::primary::semi_sync::SemiSyncStatus;
 use paceline_replication::connection::ConnectionStatus;
@@ -11,8 +11,8 @@ use paceline_txn::HistogramSnapshot;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Status variables that MariaDB has and this server does not maintain, because it lacks the feature or nobody has
-/// asked for them. Each name has MariaDB's initial value.
+/// Status variables that MariaDB has and this server does not maintain, because it lacks the feature or
+/// because programs do not read them. Each name has MariaDB's initial value.
 static DEFAULTS: &str = include_str!("status_defaults.txt");
 
 /// Returns names and values, by name: those of the session where it has counters of its own, else those of the server.

@@ -6,176 +6,25 @@
 //! A statement belongs to the database that was current when it was prepared. This database becomes the current one
 //! again for planning and execution: for names, for DATABASE(), and in the log.
 
-use super::columns::{KnownColumns, definition};
-use super::cursor::{Cursor, CursorSink};
-use super::reply::More;
-use super::result::RowFormat;
-use crate::server::Server;
 use crate::session::Session;
 use crate::session::execution::{Execution, QueryOrigin};
 use crate::session::planning::is_to_be_planned_again;
 use crate::session::preparation::{Preparation, parse_to_prepare, plan_to_prepare};
+use crate::session::protocol::{
+    CountedStatement, CursorSink, KnownColumns, More, PreparedStatement, RowFormat, definition,
+    unknown_statement,
+};
 use crate::session::services::on_text;
 use crate::session::statements::query::{collect, run_plan};
 use paceline_expression::ExprType;
-use paceline_expression::session::MemoryCharge;
-use paceline_query::plan::{Plan, ResultColumn};
-use paceline_syntax::{Error, Result, Statement};
+use paceline_query::plan::ResultColumn;
+use paceline_syntax::{Error, Result};
 use paceline_types::data_type::FieldType;
 use paceline_types::error_code::*;
 use paceline_types::{Sign, Value, binary_protocol};
-use paceline_wire::command::LAST_PREPARED;
-use paceline_wire::prepared::{ParameterType, Parameters, cursor_type, write_prepared};
+use paceline_wire::prepared::{Parameters, cursor_type, write_prepared};
 use paceline_wire::response::write_end_of_columns;
-use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// A prepared statement.
-struct PreparedStatement {
-    text: Vec<u8>,
-    statement: Arc<Statement>,
-    parameters: usize,
-    /// Current database when it was prepared.
-    database: Option<String>,
-    /// The plan; `None` for statements that are not planned.
-    plan: Option<Arc<Plan>>,
-    /// Number of rows read by the last execution.
-    rows_read: u64,
-    /// Columns that were sent to the client.
-    columns: Option<KnownColumns>,
-    /// Parameter types of the last execution.
-    types: Vec<ParameterType>,
-    /// Data of COM_STMT_SEND_LONG_DATA, by parameter. Too much data is reported as an error by the execution.
-    long_data: Vec<Option<Vec<u8>>>,
-    /// Error that stopped the collection of long data.
-    long_data_error: Option<Error>,
-    /// Rows of an open cursor that have not been fetched.
-    cursor: Option<Cursor>,
-    /// Memory of the statement and its long data.
-    memory: MemoryCharge,
-    _counted: CountedStatement,
-}
-
-/// Counts a statement for `max_prepared_stmt_count`. It is dropped with the statement, even if a running statement
-/// panics.
-struct CountedStatement(Arc<Server>);
-
-impl CountedStatement {
-    fn new(server: &Arc<Server>) -> Result<Self> {
-        server.prepared_statement_opened()?;
-        Ok(CountedStatement(server.clone()))
-    }
-}
-
-impl Drop for CountedStatement {
-    fn drop(&mut self) {
-        self.0.prepared_statement_closed();
-    }
-}
-
-/// Prepared statements of a client.
-#[derive(Default)]
-pub struct ClientStatements {
-    /// Boxed, because a running statement is removed from the map.
-    by_id: BTreeMap<u32, Box<PreparedStatement>>,
-    last_id: u32,
-}
-
-impl ClientStatements {
-    /// Removes all statements.
-    pub fn clear(&mut self) {
-        self.by_id.clear();
-    }
-
-    fn id(&self, id: u32) -> u32 {
-        if id == LAST_PREPARED { self.last_id } else { id }
-    }
-
-    /// Returns the id of a new statement.
-    fn next_id(&mut self) -> u32 {
-        loop {
-            self.last_id = self.last_id.wrapping_add(1);
-            let id = self.last_id;
-            if id != 0 && id != LAST_PREPARED && !self.by_id.contains_key(&id) {
-                return id;
-            }
-        }
-    }
-
-    /// Removes and returns a statement's cursor, to read from it.
-    ///
-    /// # Errors
-    /// 1243 for an unknown statement; 1421 without a cursor.
-    pub(super) fn take_cursor(&mut self, id: u32) -> Result<Cursor> {
-        let id = self.id(id);
-        match self.by_id.get_mut(&id) {
-            Some(prepared) => prepared
-                .cursor
-                .take()
-                .ok_or_else(|| Error::new(ER_STMT_HAS_NO_OPEN_CURSOR, &[&id])),
-            None => Err(unknown_statement(id, "mysqld_stmt_fetch")),
-        }
-    }
-
-    /// Stores a statement's cursor again.
-    pub(super) fn keep_cursor(&mut self, id: u32, cursor: Cursor) {
-        let id = self.id(id);
-        if let Some(prepared) = self.by_id.get_mut(&id) {
-            prepared.cursor = Some(cursor);
-        }
-    }
-
-    /// Removes a statement, if it exists.
-    pub fn close(&mut self, id: u32) {
-        self.by_id.remove(&self.id(id));
-    }
-
-    /// Clears a statement's long data and cursor. Returns false if it does not exist.
-    pub fn reset(&mut self, id: u32) -> bool {
-        let id = self.id(id);
-        let Some(prepared) = self.by_id.get_mut(&id) else {
-            return false;
-        };
-        prepared.forget_long_data();
-        prepared.cursor = None;
-        true
-    }
-
-    /// Appends data to a long parameter, up to `limit` bytes in total. Unknown statements and parameters are ignored,
-    /// because the command has no reply.
-    pub fn append_long_data(&mut self, id: u32, parameter: u16, data: &[u8], limit: usize) {
-        let id = self.id(id);
-        let Some(prepared) = self.by_id.get_mut(&id) else {
-            return;
-        };
-        let Some(slot) = prepared.long_data.get_mut(usize::from(parameter)) else {
-            return;
-        };
-        let value = slot.get_or_insert_default();
-        let error = match value.len() + data.len() > limit {
-            true => Some(Error::new(ER_NET_PACKET_TOO_LARGE, &[])),
-            false => prepared.memory.grow(data.len()).err(),
-        };
-        match error {
-            None => value.extend_from_slice(data),
-            Some(error) => {
-                prepared.memory.shrink(value.len());
-                *slot = None;
-                prepared.long_data_error = Some(error);
-            }
-        }
-    }
-}
-
-impl PreparedStatement {
-    fn forget_long_data(&mut self) {
-        for slot in &mut self.long_data {
-            let bytes = slot.take().map_or(0, |data| data.len());
-            self.memory.shrink(bytes);
-        }
-        self.long_data_error = None;
-    }
-}
 
 impl Session {
     /// Executes COM_STMT_PREPARE.
@@ -358,9 +207,4 @@ impl Session {
         }
         Err(Error::new(ER_NEED_REPREPARE, &[]))
     }
-}
-
-/// Returns error 1243.
-pub(super) fn unknown_statement(id: u32, command: &str) -> Error {
-    Error::new(ER_UNKNOWN_STMT_HANDLER, &[&id, &command])
 }

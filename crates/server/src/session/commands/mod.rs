@@ -1,12 +1,16 @@
-//! The protocol's commands.
+//! The protocol's commands: their dispatch here, COM_STMT_… in [`prepared`] and [`cursor`], replicas of this server in
+//! [`binlog_dump`].
 
-use super::columns::definition;
-use super::prepared::unknown_statement;
+mod binlog_dump;
+mod cursor;
+mod prepared;
+
 use crate::accounts::checks::check_plan;
 use crate::accounts::host::like;
 use crate::accounts::show::identifier;
 use crate::registry::now_micros;
 use crate::server::Server;
+use crate::session::protocol::{definition, unknown_statement};
 use crate::session::statements::{flush_binary_logs, kill_connection, shut_down};
 use crate::session::{Phase, Session};
 use paceline_expression::session::Privilege;
