@@ -254,7 +254,7 @@ impl Client {
             if !greeting.capabilities.has(Capabilities::SSL) {
                 return Err(tls_error("SSL is required, but the server does not support it"));
             }
-            // Bytes after the greeting may come from anybody; they must not pass for encrypted ones.
+            // Bytes after the greeting may come from an attacker; they must not be taken for encrypted ones.
             if reader.buffered() > 0 {
                 return Err(WireError::OutOfOrder);
             }

@@ -53,7 +53,7 @@
 //!
 //! *Large transaction*, whose file is already complete and synced ([`LargeGroup`]): head and Gtid event into the
 //! space at the file's start → (still under a name of its own: removed at opening) → renamed to the next file's name
-//! → (in no index, and the file before it is still in use: the commit was reported to nobody, removed at opening) →
+//! → (in no index, and the file before it is still in use: the commit was not reported, removed at opening) →
 //! Rotate event in the old file → (the same) → index: the transaction is committed → old file cut, its in-use flag
 //! cleared.
 //!

@@ -75,9 +75,9 @@ impl Progress {
     /// Records that these items are published.
     pub(super) fn done(&mut self, numbers: impl IntoIterator<Item = PushNumber>) {
         for number in numbers {
-            let at = usize::try_from(number - self.first).expect("what is done was not done before");
+            let at = usize::try_from(number - self.first).expect("an item is done once");
             let entry = &mut self.entries[at];
-            debug_assert!(!entry.is_done, "what is done was not done before");
+            debug_assert!(!entry.is_done, "an item is done once");
             entry.is_done = true;
             self.pending -= 1;
             self.applied += 1;

@@ -184,7 +184,7 @@ impl BulkBuild {
         }
         fs::rename(&directory, &self.finished).map_err(Error::file(&directory))?;
         self.shared = None;
-        sync_directory(self.finished.parent().expect("builds lie in a directory"))?;
+        sync_directory(self.finished.parent().expect("builds are in a directory"))?;
         Ok(self.id)
     }
 }

@@ -274,7 +274,7 @@ impl Core {
                     }
                 }
                 state.thread_is_called = false;
-                assert!(state.is_led, "who is called to lead has leadership");
+                assert!(state.is_led, "a session that is asked to lead has leadership");
             }
             self.lead_in_thread();
         }

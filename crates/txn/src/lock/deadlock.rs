@@ -134,7 +134,7 @@ mod tests {
         match locks.rows.request(owner, key, Mode::Exclusive, OnConflict::Queue) {
             LockRequestOutcome::New(held) => (true, held),
             LockRequestOutcome::Queued { held, .. } => (false, held),
-            _ => panic!("nobody asks twice"),
+            _ => panic!("an owner asks once"),
         }
     }
 

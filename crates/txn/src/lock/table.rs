@@ -368,7 +368,7 @@ impl LockTable {
             let before = entry
                 .holders
                 .mode_of(owner)
-                .expect("who downgrades a lock holds it");
+                .expect("an owner that downgrades a lock holds it");
             assert!(before.covers(mode), "a downgrade goes down");
             entry.holders.change(owner, mode);
             entry.grant(wakeups);

@@ -75,7 +75,7 @@ impl Runner for LockScript {
         command: &Command,
         context: &Context,
     ) -> std::result::Result<String, Box<dyn std::error::Error>> {
-        let name = context.prefix.clone().ok_or("say who")?;
+        let name = context.prefix.clone().ok_or("name the actor")?;
         if !self.actors.contains(&name) {
             let owner = LockOwner::new(self.owners.len() as u64 + 1, Interrupt::new());
             owner.begin();

@@ -96,7 +96,10 @@ impl Transaction {
         self.check_active()?;
         self.end_statement()?;
         if self.as_of_version.is_some() {
-            assert!(self.events.is_empty(), "who looks back only reads");
+            assert!(
+                self.events.is_empty(),
+                "a transaction on an earlier state only reads"
+            );
             self.writes = WriteSet::new();
         }
         if self.events.is_empty() {

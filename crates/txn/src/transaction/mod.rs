@@ -141,7 +141,7 @@ impl Transaction {
                 && self.options.isolation == IsolationLevel::RepeatableRead
                 && !self.has_writes()
                 && self.snapshot.is_some(),
-            "who looks back only reads"
+            "a transaction on an earlier state only reads"
         );
         self.writes = undo;
         self.as_of_version = Some(version);

@@ -163,7 +163,7 @@ impl Runner for TransactionScript {
         command: &Command,
         context: &Context,
     ) -> std::result::Result<String, Box<dyn std::error::Error>> {
-        let name = context.prefix.clone().ok_or("say who")?;
+        let name = context.prefix.clone().ok_or("name the actor")?;
         if !self.actors.contains(&name) {
             let session = self.server.session();
             self.sessions.insert(name.clone(), session.clone());

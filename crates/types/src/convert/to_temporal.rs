@@ -388,7 +388,7 @@ pub(super) fn timestamp(value: Value, decimals: u8, context: &ConvertContext<'_>
             value: zero,
         };
     }
-    // Rounded before the zone is asked: what is rounded into a gap of its clock is in the gap.
+    // Rounded before the zone is applied: a time that is rounded into a gap of its clock is in the gap.
     let Some(read) = read.with_decimals(decimals, context.date_modes.fractions) else {
         return ConvertedValue {
             problem: wrong("datetime", &value, Lost::Clipped),

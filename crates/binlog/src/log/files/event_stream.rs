@@ -230,7 +230,7 @@ impl EventStream {
     }
 }
 
-/// Returns what is impossible in a header at this offset, whatever the event's type.
+/// Returns the reason why a header is impossible at this offset for any type of event.
 fn implausible(header: &EventHeader, start: u64) -> Option<&'static str> {
     if header.event_type.0 == 0 {
         return Some("there is no event type");

@@ -121,7 +121,7 @@ pub(in crate::log) fn read_tail(file: &Arc<dyn DiskFile>, name: &str, head: &Fil
         return Ok(scan.tail);
     }
     // A large transaction's file was complete and durable, with space after it, before it became part of the log. If
-    // it ends early with nothing after that, somebody has cut it on purpose, as a restore to a point before that
+    // it ends early with nothing after that, it was cut on purpose, as a restore to a point before that
     // transaction does.
     if bad < scan.tail.durable && read_end == ReadEnd::BadEvent {
         return Err(Error::Gap {

@@ -328,7 +328,7 @@ impl HashedGroups {
                 exec.tick()?;
                 let keys = match stored.pop() {
                     Some(Value::UInt(keys)) => keys as usize,
-                    _ => unreachable!("pushed behind the row"),
+                    _ => unreachable!("pushed after the row"),
                 };
                 if let Some((_, group)) = current.as_mut().filter(|(known, _)| *known == key) {
                     group.add(exec, aggregation, &stored)?;
