@@ -41,6 +41,7 @@ WITHOUT_CIRCLES = {
     "binlog": None,
     "expression": ["", "functions", "session", "subquery", "tree", "typing"],
     "golden_script": None,
+    "json": None,
     "log_stream": None,
     "program": None,
     "query": None,

@@ -579,7 +579,7 @@ mod tests {
         };
         assert!(warnings("0-9-1,3-9-8").is_empty());
         let both = warnings("0-100-0");
-        assert_eq!(both.len(), 2, "what another server wrote is no conflict");
+        assert_eq!(both.len(), 2, "transactions of another server are not a conflict");
         assert_eq!(both[0].0, 1947);
         assert!(both[0].1.starts_with(
             "Specified GTID 0-100-0 conflicts with the binary log which contains a more recent GTID 0-100-1."

@@ -3,7 +3,7 @@
 use crate::replication_options::{applier_options, options};
 use crate::server::Server;
 use crate::session::replicated::ReplicatedSessions;
-use paceline_apply::replicated::Unfiltered;
+use paceline_apply::replicated::NoFilter;
 use paceline_log_stream::source::options::ReplicaOptions;
 use paceline_log_stream::source::password::PasswordKey;
 use paceline_replication::apply::{Applier, ApplierParts, KeptPosition};
@@ -63,7 +63,7 @@ impl Environment for ServerEnvironment {
             catalog: server.catalog.clone(),
             index_statistics: server.statistics.clone(),
             // The receiver has already applied the filters.
-            filter: Arc::new(Unfiltered),
+            filter: Arc::new(NoFilter),
             options: applier_options(&server, position),
             statement_counts: server.sessions.replicated_statements(),
             statements: Arc::new(ReplicatedSessions::new(server, connection.clone())),

@@ -54,7 +54,7 @@ pub enum ReplicationSource {
 
 /// Result of a restore.
 #[derive(Clone, Debug)]
-pub struct Restored {
+pub struct RestoreReport {
     /// Position of the restored data: the last GTID of each domain.
     pub position: GtidPosition,
     /// Names of the removed connections to primaries.
@@ -69,7 +69,7 @@ pub struct Restored {
 pub fn recover_copy(
     copied: &CopiedDirectory,
     report: &mut (dyn FnMut(LogPosition) + Send),
-) -> Result<Restored, String> {
+) -> Result<RestoreReport, String> {
     let storage = Storage::open(&StorageConfig::new(copied.directory.join("tables")))
         .map_err(|error| format!("cannot open the tables: {error}"))?;
     let storage = Arc::new(storage);
@@ -130,7 +130,7 @@ pub fn recover_copy(
         .move_replica_position(&record)
         .and_then(|()| transactions.close())
         .map_err(|error| format!("cannot write the binary log: {error}"))?;
-    Ok(Restored {
+    Ok(RestoreReport {
         position,
         forgotten: forgotten.iter().map(ToString::to_string).collect(),
     })

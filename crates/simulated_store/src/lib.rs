@@ -1,7 +1,7 @@
 //! An object store in memory that fails as services do, for tests of everything that keeps objects.
 //!
 //! Each request has a number, from 1. A test runs its work once without failures, and then once for each request and
-//! [`Failure`], as [`SimulatedStore::fail_at`] says. Afterwards it looks at what the store holds.
+//! [`Failure`], as [`SimulatedStore::fail_at`] says. Afterwards it checks the contents of the store.
 //!
 //! Like `simulated_disk` it is a crate of its own and only a dev-dependency of others, so no server contains it.
 #![forbid(unsafe_code)]

@@ -397,10 +397,7 @@ impl Storage {
     }
 
     fn build_entries(&self, entries: Entries<'_>, deleted: &[KeyRange]) -> Result<RowFiles> {
-        assert!(
-            deleted.is_empty(),
-            "what deletes ranges is no transaction of rows"
-        );
+        assert!(deleted.is_empty(), "a transaction of rows deletes no ranges");
         let files = self.builds.row_files(entries)?;
         self.prepare_activate()?;
         Ok(files)

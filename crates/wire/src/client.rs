@@ -11,7 +11,7 @@ use crate::column::ReceivedColumn;
 use crate::error::{WireError, WireResult};
 use crate::framing::{PacketReader, PacketWriter};
 use crate::handshake::{Greeting, HandshakeResponse, decode_authentication_switch};
-use crate::prepared::ReceivedPrepared;
+use crate::prepared::PrepareReply;
 use crate::response::{ReceivedOk, Status, decode_error};
 use crate::socket::Socket;
 use crate::tls::authorities::CertificateRejection;
@@ -532,7 +532,7 @@ impl Client {
         if payload.first() == Some(&0xFF) {
             return Err(decode_error(payload));
         }
-        let head = ReceivedPrepared::decode(payload)?;
+        let head = PrepareReply::decode(payload)?;
         self.columns(usize::from(head.parameters)).await?;
         let columns = self.columns(usize::from(head.columns)).await?;
         Ok(RemoteStatement {

@@ -252,7 +252,9 @@ impl<'a> Args<'a> {
             Cow::Borrowed(Value::Bytes(bytes)) => Some(Cow::Borrowed(bytes)),
             Cow::Owned(Value::Bytes(bytes)) => Some(Cow::Owned(bytes)),
             value if value.is_null() => None,
-            value => Some(Cow::Owned(crate::eval::cast::bytes_of_type(&value, ty, context))),
+            value => Some(Cow::Owned(crate::eval::convert::bytes_of_type(
+                &value, ty, context,
+            ))),
         })
     }
 

@@ -426,7 +426,7 @@ impl SemiSync {
             state.timer_runs = false;
             return None;
         }
-        // A timeout that overflows the clock is no timeout.
+        // A timeout that overflows the clock is not a timeout.
         let Some(at) = first.since.checked_add(state.settings.timeout) else {
             state.timer_runs = false;
             return None;

@@ -13,7 +13,7 @@
 use super::Primary;
 use super::artificial_event::{ArtificialEvents, FormatChange, format_description, strip_checksum};
 use super::compatible::{make_begin, make_dummy};
-use super::filter::{Then, Verdict};
+use super::filter::{NextAction, Verdict};
 use super::refusal::{Places, Refusal};
 use super::replica_registry::RunningStream;
 use super::request::{Acknowledges, AtEnd, Capability, DumpRequest, ReaderKind};
@@ -193,7 +193,7 @@ impl Stream<'_> {
         }
         self.begin(&start).await?;
         if start.filter.is_over() {
-            let list = start.filter.list(Then::End);
+            let list = start.filter.list(NextAction::End);
             self.send_list(&list, start.from);
             return self.flush().await;
         }
@@ -204,7 +204,7 @@ impl Stream<'_> {
             match self.primary.shared.next(&mut self.cursor, limit) {
                 Err(error) => return Err(self.unreadable(error).into()),
                 Ok(Some(chunk)) => {
-                    if self.send_chunk(&chunk, from, &mut start).await? == Then::End {
+                    if self.send_chunk(&chunk, from, &mut start).await? == NextAction::End {
                         return self.flush().await;
                     }
                     // At the end of the log nothing may stay in the buffer.
@@ -282,7 +282,12 @@ impl Stream<'_> {
     }
 
     /// Sends those events of a chunk that the replica receives.
-    async fn send_chunk(&mut self, chunk: &Arc<Chunk>, from: LogPosition, start: &mut Start) -> Step<Then> {
+    async fn send_chunk(
+        &mut self,
+        chunk: &Arc<Chunk>,
+        from: LogPosition,
+        start: &mut Start,
+    ) -> Step<NextAction> {
         let asked_at = match &self.member {
             Some(member) => member.asked_at(self.last_event, chunk.end()),
             None => None,
@@ -303,7 +308,7 @@ impl Stream<'_> {
             if verdict != Verdict::LeaveOut {
                 self.announced_end = ends;
             }
-            if then != Then::GoOn {
+            if then != NextAction::Continue {
                 let list = start.filter.list(then);
                 self.send_list(&list, ends);
             }
@@ -314,8 +319,8 @@ impl Stream<'_> {
                 }
                 self.flush().await?;
             }
-            if then == Then::End {
-                return Ok(Then::End);
+            if then == NextAction::End {
+                return Ok(NextAction::End);
             }
             if self.link.writer.pending() >= FLUSH_AT {
                 self.flush().await?;
@@ -323,7 +328,7 @@ impl Stream<'_> {
             }
         }
         self.last_event = chunk.end();
-        Ok(Then::GoOn)
+        Ok(NextAction::Continue)
     }
 
     /// Announces the end of the log to the replica if the last events there were skipped: then it knows that it has
@@ -582,7 +587,7 @@ fn poll_listen(
             return Poll::Ready(Err(WireError::Closed));
         } else {
             tracing::debug!(
-                "a replica sent {} bytes that are no acknowledgement",
+                "a replica sent {} bytes that are not an acknowledgement",
                 payload.len()
             );
         }

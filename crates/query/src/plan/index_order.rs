@@ -95,7 +95,7 @@ fn assumed_values(select: &SelectPlan, infos: &[TableInfo<'_>]) -> Vec<AssumedEq
         for (column, value) in [(left, right), (right, left)] {
             let is_open = match by {
                 Comparison::Dynamic(_) => true,
-                // The text is no date.
+                // The text is not a date.
                 Comparison::DateTime | Comparison::Time => value.ty.class() == Class::String,
                 _ => false,
             };

@@ -23,9 +23,9 @@ pub(super) type RoundNumber = u64;
 
 /// Hasher for keys that are already hashes.
 #[derive(Default)]
-pub(super) struct Unhashed(u64);
+pub(super) struct IdentityHasher(u64);
 
-impl Hasher for Unhashed {
+impl Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -42,7 +42,7 @@ impl Hasher for Unhashed {
 }
 
 /// Set of key hashes.
-pub(super) type KeySet = HashSet<u64, BuildHasherDefault<Unhashed>>;
+pub(super) type KeySet = HashSet<u64, BuildHasherDefault<IdentityHasher>>;
 
 /// A transaction in a round.
 pub(super) struct PlannedTransaction {

@@ -2,7 +2,7 @@
 //! changes rows, and returns its log in the form of a receiver.
 #![allow(dead_code)]
 
-use paceline_apply::replicated::{Failure, Unfiltered};
+use paceline_apply::replicated::{Failure, NoFilter};
 use paceline_apply::{CatalogDefinitions, recover};
 use paceline_binlog::event::{EventFlags, QueryEvent, StatusVar};
 use paceline_binlog::log::{OpenRequest, RealDisk};
@@ -202,7 +202,7 @@ impl TestServer {
             manager: self.manager.clone(),
             catalog: self.catalog.clone(),
             index_statistics: Arc::new(Statistics::new(self.manager.clone())),
-            filter: Arc::new(Unfiltered),
+            filter: Arc::new(NoFilter),
             options,
             statements: Arc::new(Runners {
                 manager: self.manager.clone(),

@@ -118,27 +118,27 @@ pub struct Session {
     client: ClientHost,
     /// Entry in the registry, except for an internal session. It is dropped last: when the entry is gone, nothing of
     /// the session remains.
-    _registered: Option<Registered>,
+    _registered: Option<RegistryEntry>,
 }
 
 /// Entry in the registry. Dropping it removes the session.
-pub struct Registered {
+pub struct RegistryEntry {
     server: Arc<Server>,
     shared: Arc<SessionHandle>,
 }
 
-impl Registered {
+impl RegistryEntry {
     /// Adds a session to the registry.
-    pub fn new(server: &Arc<Server>, shared: &Arc<SessionHandle>) -> Registered {
+    pub fn new(server: &Arc<Server>, shared: &Arc<SessionHandle>) -> RegistryEntry {
         server.sessions.add(shared.clone());
-        Registered {
+        RegistryEntry {
             server: server.clone(),
             shared: shared.clone(),
         }
     }
 }
 
-impl Drop for Registered {
+impl Drop for RegistryEntry {
     fn drop(&mut self) {
         self.server.primary.replicas().forget(self.shared.id);
         self.server.sessions.remove(&self.shared);
@@ -157,7 +157,7 @@ impl Session {
         services: Arc<SessionServices>,
         connection: Connection,
         client: ClientHost,
-        registered: Registered,
+        registered: RegistryEntry,
     ) -> Session {
         let mut session = Session::internal(services, connection);
         session.client = client;

@@ -43,7 +43,7 @@ impl IndexFile {
         let mut content = vec![0; usize::try_from(length).unwrap_or(usize::MAX).min(1 << 28)];
         let read = read_fully(&*file, &mut content, 0).map_err(|source| self.io_error("read", source))?;
         content.truncate(read);
-        let content = String::from_utf8(content).map_err(|_| self.damaged("it is no text"))?;
+        let content = String::from_utf8(content).map_err(|_| self.damaged("it is not text"))?;
         if !content.is_empty() && !content.ends_with('\n') {
             return Err(self.damaged("its last line has no end"));
         }

@@ -116,7 +116,7 @@ pub(in crate::log) fn read_tail(file: &Arc<dyn DiskFile>, name: &str, head: &Fil
     if scan.tail.ending != TailState::None {
         // The event that ends a file was synced, and nothing is written after it.
         if let Some(nonzero) = stream.first_nonzero(bad)? {
-            return Err(stream.damaged(nonzero, "there is something behind the event that ends the file"));
+            return Err(stream.damaged(nonzero, "there is something after the event that ends the file"));
         }
         return Ok(scan.tail);
     }
@@ -184,7 +184,7 @@ impl Scan {
         if self.tail.ending != TailState::None {
             return Err(Error::Malformed {
                 event: event.event_type().name(),
-                problem: "it stands behind the file's end",
+                problem: "it is after the file's end",
             });
         }
         let end = start + event.bytes().len() as u64;

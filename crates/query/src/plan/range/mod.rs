@@ -296,7 +296,7 @@ impl RangeCondition {
         Some(RangeCondition::Or(rows))
     }
 
-    /// Returns whether all its values are known. Records that the plan depends on those that are no literals.
+    /// Returns whether all its values are known. Records that the plan depends on those that are not literals.
     pub fn is_known(&self, known: KnownValues<'_>) -> bool {
         let mut all = true;
         self.for_each_value(&mut |value| all &= known.rest_on(value));
