@@ -27,7 +27,7 @@ const WORTH_PLANNING_ROWS: f64 = 1_000.0;
 /// Returns whether a statement with a cached plan should be planned again for the parameters of this execution. This
 /// requires that the plan depends on parameters, and that it was made without values, is expected to be expensive, or
 /// has been. A plan that reads few rows is executed unchanged.
-pub fn is_to_be_planned_again(plan: &Plan, rows_read: u64) -> bool {
+pub fn needs_new_plan(plan: &Plan, rows_read: u64) -> bool {
     let expected = plan.expected_rows();
     match plan.values() {
         PlannedValues::Any => false,

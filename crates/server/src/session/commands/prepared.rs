@@ -8,7 +8,7 @@
 
 use crate::session::Session;
 use crate::session::execution::{Execution, QueryOrigin};
-use crate::session::planning::is_to_be_planned_again;
+use crate::session::planning::needs_new_plan;
 use crate::session::preparation::{Preparation, parse_to_prepare, plan_to_prepare};
 use crate::session::protocol::{
     CountedStatement, CursorSink, KnownColumns, More, PreparedStatement, RowFormat, definition,
@@ -170,7 +170,7 @@ impl Session {
         let Some(mut plan) = prepared.plan.clone() else {
             return self.run_statement(&statement, execution).await;
         };
-        if is_to_be_planned_again(&plan, prepared.rows_read) {
+        if needs_new_plan(&plan, prepared.rows_read) {
             plan = Arc::new(self.state.plan_for(&statement, parameters)?);
             let same = |known: &KnownColumns| known.describes(plan.columns());
             if prepared.columns.as_ref().is_some_and(same) {

@@ -2,7 +2,7 @@
 
 use super::Driver;
 use crate::session::execution::Execution;
-use crate::session::planning::{ATTEMPTS_MAX, is_to_be_planned_again};
+use crate::session::planning::{ATTEMPTS_MAX, needs_new_plan};
 use crate::session::protocol::CursorSink;
 use crate::session::replies::ReplyWriter;
 use crate::session::statements::query::{collect, run_plan};
@@ -114,7 +114,7 @@ impl Driver<'_> {
 
     fn plan(&mut self, sql: &SqlStatement, execution: Execution<'_>) -> Result<Arc<Plan>> {
         if let Some(kept) = self.plans.plans.get(&key_of(sql))
-            && !is_to_be_planned_again(&kept.plan, kept.rows_read)
+            && !needs_new_plan(&kept.plan, kept.rows_read)
         {
             return Ok(kept.plan.clone());
         }
