@@ -68,7 +68,7 @@ pub use session::{GlobalReadLock, Session, TransactionProgress};
 pub use status::{HISTOGRAM_BUCKETS, HistogramSnapshot, Status};
 pub use sync_point::{CommitStep, SyncPoints};
 pub use transaction::{
-    CommitFuture, CommitOutcome, GtidChoice, Lifetime, LockMark, PublicationWait, Replication, RowMark,
-    RowValue, Scan, ScanEntry, SequenceSource, SnapshotIsolation, SourceMark, TemporaryMark, Transaction,
-    TransactionOptions, WriteMark,
+    CommitFuture, CommitOutcome, GtidChoice, Lifetime, LockMark, NestedMark, PublicationWait, Replication,
+    RowMark, RowValue, Scan, ScanEntry, SequenceSource, SnapshotIsolation, SourceMark, TemporaryMark,
+    Transaction, TransactionOptions, WriteMark,
 };

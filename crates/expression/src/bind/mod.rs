@@ -9,6 +9,8 @@ mod names;
 mod predicates;
 mod window;
 
+pub use call::is_native_function;
+
 use std::sync::Arc;
 
 use paceline_types::{Collation, DataType};

@@ -48,6 +48,7 @@ mod logged_statement;
 pub mod login;
 mod planning;
 mod preparation;
+mod program_host;
 pub mod protocol;
 pub mod replicated;
 pub mod services;

@@ -4,10 +4,9 @@ use super::columns::EncodedColumns;
 use super::result::{ResultStyle, ResultWriter, RowFormat, Streaming};
 use crate::session::Session;
 use paceline_expression::session::MemoryCharge;
-use paceline_query::execute::{RowSink, RowStore, StoredRows};
+use paceline_query::execute::{CursorSink, RowSink, StoredRows};
 use paceline_query::plan::ResultColumn;
 use paceline_syntax::Result;
-use paceline_types::Value;
 use paceline_wire::column::{Metadata, write_column_count};
 use paceline_wire::response::{OkPacket, Status, write_end_of_rows};
 
@@ -16,26 +15,6 @@ pub struct Cursor {
     columns: Vec<ResultColumn>,
     rows: StoredRows,
     _memory: MemoryCharge,
-}
-
-/// Sink for the rows of a cursor.
-#[derive(Default)]
-pub struct CursorSink {
-    /// Columns of the query.
-    pub columns: Vec<ResultColumn>,
-    /// Rows so far.
-    pub rows: RowStore,
-}
-
-impl RowSink for CursorSink {
-    fn columns(&mut self, columns: &[ResultColumn]) -> Result<()> {
-        self.columns = columns.to_vec();
-        Ok(())
-    }
-
-    fn row(&mut self, row: &[Value]) -> Result<()> {
-        self.rows.push(row)
-    }
 }
 
 impl Session {

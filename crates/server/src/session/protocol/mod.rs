@@ -21,7 +21,6 @@ mod result;
 pub use columns::KnownColumns;
 pub use connection::Connection;
 pub(super) use connection::FLUSH_AT;
-pub(super) use cursor::CursorSink;
 pub use idle_poll::{IdlePoll, LastCommand};
 pub use output::Output;
 pub use prepared::ClientStatements;

@@ -7,19 +7,19 @@
 //! again for planning and execution: for names, for DATABASE(), and in the log.
 
 use super::columns::{KnownColumns, definition};
-use super::cursor::{Cursor, CursorSink};
+use super::cursor::Cursor;
 use super::reply::More;
 use super::result::RowFormat;
 use crate::server::Server;
 use crate::session::Session;
 use crate::session::execution::{Execution, QueryOrigin};
-use crate::session::planning::is_to_be_planned_again;
 use crate::session::preparation::{Preparation, parse_to_prepare, plan_to_prepare};
 use crate::session::services::on_text;
 use crate::session::statements::query::{collect, run_plan};
 use paceline_expression::ExprType;
 use paceline_expression::session::MemoryCharge;
-use paceline_query::plan::{Plan, ResultColumn};
+use paceline_query::execute::CursorSink;
+use paceline_query::plan::{Plan, ResultColumn, is_to_be_planned_again};
 use paceline_syntax::{Error, Result, Statement};
 use paceline_types::data_type::FieldType;
 use paceline_types::error_code::*;
