@@ -15,7 +15,7 @@ use super::own_rule;
 use crate::context::{EvalContext, EvalMode};
 use crate::error::Result;
 use crate::errors;
-use crate::eval::cast::bytes_of_type;
+use crate::eval::convert::bytes_of_type;
 use crate::eval::convert::hex_number;
 use crate::eval::{compare_row_values, compare_values, convert, row_values};
 use crate::expr_type::{ExprType, TypeNote};

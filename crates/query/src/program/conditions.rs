@@ -1,4 +1,5 @@
-//! Conditions of a program: what its statements raise, in the form in which handlers are found, and what its handlers see.
+//! Conditions of a program: what its statements raise, in the form in which handlers are found, and what its handlers
+//! see.
 
 use paceline_expression::session::{Level, SessionContext};
 use paceline_program::{Raised, RaisedLevel, Run};

@@ -9,7 +9,7 @@ use super::state::SessionState;
 use crate::accounts::checks::check_plan;
 use crate::accounts::show::select_all;
 use crate::errors::of_transaction;
-use crate::replication::row_metadata;
+use crate::row_options::row_metadata;
 use paceline_catalog::Catalog;
 use paceline_query::execute::{
     AffectedRows, ExecutionContext, StatementPrograms, check_snapshot, lock_tables,

@@ -1,11 +1,11 @@
 //! State of a session that its statements use: everything except the connection.
 
+use super::named_statements::NamedStatements;
 use super::protocol::StateChanges;
 use super::services::SessionServices;
-use super::statements::NamedStatements;
 use super::table_locks::TableLocks;
-use super::temporary::SessionTemporaryTables;
-use super::transaction::TransactionSlot;
+use super::temporary_tables::SessionTemporaryTables;
+use super::transaction_slot::TransactionSlot;
 use crate::names::qualified;
 use crate::registry::SessionHandle;
 use crate::server::Server;

@@ -76,7 +76,8 @@ pub(super) fn call_procedure(
         .collect())
 }
 
-/// Runs a routine with its arguments. `text` is the call, for messages. Returns the value of its RETURN, and the values of its variables.
+/// Runs a routine with its arguments. `text` is the call, for messages. Returns the value of its RETURN, and the values
+/// of its variables.
 fn run_routine(
     routine: &RoutineDefinition,
     text: &str,

@@ -9,15 +9,15 @@
 //! statement of its own, because a replica opens the tables of a statement before its first row.
 //!
 //! # Rules
-//! * The tables of a nested statement are locked when it runs, not when the outermost one begins, as MariaDB does. Locks
-//!   that are taken in another order end in 1213 like others.
+//! * The tables of a nested statement are locked when it runs, not when the outermost one begins, as MariaDB does.
+//!   Locks that are taken in another order end in 1213 like others.
 //! * A nested statement must not change a table that an outer one uses (1442). A function must not call itself (1424).
-//! * What a program raises stays in its own diagnostics area while it runs, and joins that of the statement when it ends.
-//!   LAST_INSERT_ID() and FOUND_ROWS() of the caller stay as they are.
+//! * What a program raises stays in its own diagnostics area while it runs, and joins that of the statement when it
+//!   ends. LAST_INSERT_ID() and FOUND_ROWS() of the caller stay as they are.
 //!
 //! # Costs
-//! Everything that does not depend on values is kept in the session's [`ProgramCache`](crate::program::ProgramCache): types of variables, bound
-//! expressions, plans.
+//! Everything that does not depend on values is kept in the session's [`ProgramCache`](crate::program::ProgramCache):
+//! types of variables, bound expressions, plans.
 //!
 //! # Rejected
 //! Locking all tables in advance: a program would have to be examined at each planning, through all programs that it

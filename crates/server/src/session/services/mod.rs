@@ -3,6 +3,7 @@
 pub mod gtid_wait;
 mod place_wait;
 mod sources;
+pub mod status_list;
 mod time_slice;
 mod user_locks;
 
@@ -12,7 +13,7 @@ use crate::accounts::{Account, Authority, SessionPrivileges};
 use crate::registry::SessionHandle;
 use crate::replica_filters::filter_kind;
 use crate::server::Server;
-use crate::session::statements::named_file;
+use crate::session::files::named_file;
 use crate::variables::{Scope, SessionValues, Variable, VariableValue};
 use gtid_wait::AwaitedGtid;
 use paceline_binlog::{GtidPosition, GtidState};
@@ -22,7 +23,7 @@ use paceline_expression::session::{
     SystemVariable, SystemVariables, VariableScope, WaitOutcome,
 };
 use paceline_log_stream::source::filter::FilterKind;
-use paceline_replication::replica::received::SourcePosition;
+use paceline_replication::received::SourcePosition;
 use paceline_syntax::{Error, Result};
 use paceline_txn::GtidChoice;
 use paceline_types::error_code::*;

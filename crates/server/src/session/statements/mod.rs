@@ -16,7 +16,6 @@ mod backup;
 mod binary_log;
 mod binlog_events;
 mod ddl;
-mod files;
 mod flush;
 mod help;
 mod kill;
@@ -35,14 +34,13 @@ mod table_administration;
 mod transaction;
 
 pub(super) use binary_log::flush_binary_logs;
-pub(super) use files::named_file;
 pub(super) use kill::kill_connection;
 pub(super) use load_data::execute_logged as load_logged;
-pub use prepare::NamedStatements;
 pub(super) use shutdown::shut_down;
 
 use super::execution::Execution;
-use super::protocol::{Connection, Reply, ReplyWriter};
+use super::protocol::{Connection, Reply};
+use super::replies::ReplyWriter;
 use super::state::SessionState;
 use paceline_query::program::{get_diagnostics, signal as signal_condition};
 use paceline_syntax::ast::QueryBody;

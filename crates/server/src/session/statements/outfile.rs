@@ -1,7 +1,7 @@
 //! SELECT … INTO OUTFILE and INTO DUMPFILE: writes the rows to a new file on this machine.
 
-use super::files::{FileProblem, named_file};
 use crate::session::execution::Execution;
+use crate::session::files::{FileProblem, named_file};
 use crate::session::planning::ATTEMPTS_MAX;
 use crate::session::protocol::Reply;
 use crate::session::state::SessionState;

@@ -2,7 +2,8 @@
 
 use crate::session::execution::{Execution, QueryOrigin};
 use crate::session::planning::ATTEMPTS_MAX;
-use crate::session::protocol::{Connection, KnownColumns, Reply, ResultWriter, Streaming, result_style};
+use crate::session::protocol::{Connection, KnownColumns, Reply, ResultWriter, Streaming};
+use crate::session::replies::result_style;
 use crate::session::services::on_text;
 use crate::session::state::SessionState;
 use paceline_expression::session::MemoryCharge;

@@ -3,7 +3,7 @@
 use super::Driver;
 use crate::session::execution::Execution;
 use crate::session::planning::ATTEMPTS_MAX;
-use crate::session::protocol::ReplyWriter;
+use crate::session::replies::ReplyWriter;
 use crate::session::statements::query::{collect, run_plan};
 use paceline_program::Answer;
 use paceline_query::execute::{CursorSink, RowSink, SingleRow};
