@@ -10,6 +10,7 @@ mod control;
 mod converted;
 mod date_arithmetic;
 mod digest;
+mod encryption;
 mod info;
 mod json;
 mod network;
@@ -130,6 +131,7 @@ pub(crate) fn find(name: &str) -> Option<&'static Function> {
             compression::FUNCTIONS,
             control::FUNCTIONS,
             digest::FUNCTIONS,
+            encryption::FUNCTIONS,
             info::FUNCTIONS,
             json::FUNCTIONS,
             network::FUNCTIONS,
