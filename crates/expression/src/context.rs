@@ -1,7 +1,7 @@
 //! The context of evaluation, besides the row: the session, the parameters, and the state that some nodes keep during
 //! an execution (the cached result of an uncorrelated subquery, the generator of `RAND(3)`).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use paceline_types::{ErrorCode, Value};
@@ -80,6 +80,8 @@ pub struct EvalState {
     pub(crate) generators: HashMap<u64, RandomGenerator>,
     pub(crate) constants: HashMap<u64, Value>,
     pub(crate) regexes: HashMap<u64, std::sync::Arc<crate::regex::CompiledPattern>>,
+    /// Calls whose function's note, that it is deprecated, was raised.
+    pub(crate) noted_calls: HashSet<u64>,
 }
 
 impl EvalState {

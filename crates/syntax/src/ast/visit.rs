@@ -245,6 +245,20 @@ macro_rules! parts {
                 }
                 $visit(text);
             }
+            Expr::DynamicColumns { base, columns } => {
+                if let Some(base) = base {
+                    $visit(base);
+                }
+                for column in columns.$iter() {
+                    let super::DynamicColumn { name, value, .. } = column;
+                    $visit(name);
+                    $visit(value);
+                }
+            }
+            Expr::DynamicColumn { columns, name, .. } => {
+                $visit(columns);
+                $visit(name);
+            }
             Expr::Call(call) => call.arguments.$arguments().$iter().for_each($visit),
         }
     };
