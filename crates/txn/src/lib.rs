@@ -75,6 +75,6 @@ pub use session::{GlobalReadLock, Session, TransactionProgress};
 pub use status::{HISTOGRAM_BUCKETS, HistogramSnapshot, Status};
 pub use sync_point::{CommitStep, SyncPoints};
 pub use transaction::{
-    CommitFuture, CommitOutcome, LockMark, PublicationWait, RowMark, RowValue, Scan, ScanEntry,
+    CommitFuture, CommitOutcome, LockMark, NestedMark, PublicationWait, RowMark, RowValue, Scan, ScanEntry,
     TemporaryMark, Transaction, WriteMark,
 };

@@ -1,5 +1,5 @@
 //! Subqueries inside expressions: scalar, EXISTS, IN, ANY and ALL, over the rows that a
-//! [`super::SubqueryRunner`] returns.
+//! [`super::NestedRunner`] returns.
 //!
 //! Rows are kept in the [`super::EvalState`] for later rows of the outer query ([`super::subquery_results`]).
 //! `IN` looks its left side up in a hash table of them if the comparison rules allow one.

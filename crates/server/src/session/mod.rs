@@ -53,6 +53,7 @@ mod named_statements;
 mod parsing;
 mod planning;
 mod preparation;
+mod program_host;
 pub mod protocol;
 pub mod replicated;
 mod replies;

@@ -2,8 +2,8 @@
 //!
 //! It contains all variables of MariaDB 10.11's `information_schema.SYSTEM_VARIABLES`, with their names, scopes, ranges
 //! and defaults. An entry that ends with `Tuning` or `Absent` has no effect here ([`super::Effect`]); assigning such a
-//! variable another value than its default reports that. One that ends with `NoOption` is not an option at startup. Names
-//! that start with `paceline_` are our own.
+//! variable another value than its default reports that. One that ends with `NoOption` is not an option at startup.
+//! Names that start with `paceline_` are our own.
 
 use super::definition::{Access::*, Definition, Kind::*, Mark, Scope::*, variable};
 

@@ -59,6 +59,9 @@ struct TransactionMark {
     temporary: TemporaryMark,
 }
 
+/// State of a transaction before a nested statement: see [`Transaction::begin_nested_statement`].
+pub struct NestedMark(TransactionMark);
+
 struct Savepoint {
     name: String,
     mark: TransactionMark,
@@ -228,6 +231,33 @@ impl Transaction {
         self.check_active()?;
         self.events.log_definition(query, flags, timestamp_seconds);
         Ok(())
+    }
+
+    /// Begins a statement of a function or trigger, within another statement. Returns the state to undo it to.
+    ///
+    /// # Errors
+    /// Those of [`Transaction::begin_statement`].
+    pub fn begin_nested_statement(&mut self) -> Result<NestedMark> {
+        self.check_active()?;
+        debug_assert!(
+            self.statement.is_some(),
+            "a nested statement is part of another one"
+        );
+        Ok(NestedMark(self.mark()))
+    }
+
+    /// Ends a statement of a function or trigger. What follows in the log is another row statement.
+    pub fn end_nested_statement(&mut self) {
+        self.events.mark();
+    }
+
+    /// Undoes a failed statement of a function or trigger. Its locks stay.
+    pub fn rollback_nested_statement(&mut self, mark: NestedMark) {
+        self.core.wait_published_blocking(self.newest_read);
+        // A victim's transaction has been undone as a whole.
+        if self.state == State::Active {
+            self.roll_back_to(mark.0);
+        }
     }
 
     /// Returns whether a statement has begun and not ended.

@@ -1,10 +1,9 @@
 //! Cursors of prepared statements: COM_STMT_EXECUTE with a cursor, and COM_STMT_FETCH.
 
 use crate::session::Session;
-use crate::session::protocol::{
-    Cursor, CursorSink, EncodedColumns, ResultStyle, ResultWriter, RowFormat, Streaming,
-};
+use crate::session::protocol::{Cursor, EncodedColumns, ResultStyle, ResultWriter, RowFormat, Streaming};
 use paceline_expression::session::MemoryCharge;
+use paceline_query::execute::CursorSink;
 use paceline_query::execute::RowSink;
 use paceline_syntax::Result;
 use paceline_wire::column::{Metadata, write_column_count};

@@ -8,16 +8,15 @@
 
 use crate::session::Session;
 use crate::session::execution::{Execution, QueryOrigin};
-use crate::session::planning::needs_new_plan;
 use crate::session::preparation::{Preparation, parse_to_prepare, plan_to_prepare};
 use crate::session::protocol::{
-    CountedStatement, CursorSink, KnownColumns, More, PreparedStatement, RowFormat, definition,
-    unknown_statement,
+    CountedStatement, KnownColumns, More, PreparedStatement, RowFormat, definition, unknown_statement,
 };
 use crate::session::services::on_text;
 use crate::session::statements::query::{collect, run_plan};
 use paceline_expression::ExprType;
-use paceline_query::plan::ResultColumn;
+use paceline_query::execute::CursorSink;
+use paceline_query::plan::{ResultColumn, is_to_be_planned_again};
 use paceline_syntax::{Error, Result};
 use paceline_types::data_type::FieldType;
 use paceline_types::error_code::*;
@@ -170,7 +169,7 @@ impl Session {
         let Some(mut plan) = prepared.plan.clone() else {
             return self.run_statement(&statement, execution).await;
         };
-        if needs_new_plan(&plan, prepared.rows_read) {
+        if is_to_be_planned_again(&plan, prepared.rows_read) {
             plan = Arc::new(self.state.plan_for(&statement, parameters)?);
             let same = |known: &KnownColumns| known.describes(plan.columns());
             if prepared.columns.as_ref().is_some_and(same) {

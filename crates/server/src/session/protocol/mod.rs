@@ -21,7 +21,7 @@ pub use columns::KnownColumns;
 pub(super) use columns::{EncodedColumns, definition};
 pub use connection::Connection;
 pub(super) use connection::FLUSH_AT;
-pub(super) use cursor::{Cursor, CursorSink};
+pub(super) use cursor::Cursor;
 pub use idle_poll::IdlePoll;
 pub use output::Output;
 pub use reply::{More, Reply, StateChanges};

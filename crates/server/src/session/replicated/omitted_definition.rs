@@ -1,9 +1,9 @@
 //! Definitions of a primary that a replica may omit (`paceline_replicate_leave_out`).
 //!
 //! A primary with row format logs the effects of triggers, routines and events as rows, so a replica does not need
-//! them, but a primary does. Definitions that this server does not support stop a connection (1235), unless the variable
-//! allows omitting them: then only the position moves, and the error log reports it. Supported ones are omitted, too, if
-//! the variable says so.
+//! them, but a primary does. Definitions that this server does not support stop a connection (1235), unless the
+//! variable allows omitting them: then only the position moves, and the error log reports it. Supported ones are
+//! omitted, too, if the variable says so.
 //!
 //! A statement that the primary logged as text has no rows. If its tables have triggers, it would change less here than
 //! there, and it is unknown which tables have them. If triggers are omitted, such a statement stops the connection. (A

@@ -196,6 +196,16 @@ impl SessionServices {
         }
     }
 
+    /// Returns 1290 if the server is read only and the account has no exemption.
+    pub fn check_writable(&self) -> Result<()> {
+        if self.server.globals.is_on(Variable::ReadOnly)
+            && self.require_any(&[Privilege::ReadOnlyAdmin]).is_err()
+        {
+            return Err(Error::new(ER_OPTION_PREVENTS_STATEMENT, &[&"--read-only"]));
+        }
+        Ok(())
+    }
+
     /// Returns 1227 if the account has none of these privileges.
     pub fn require_any(&self, privileges: &[Privilege]) -> Result<()> {
         self.privileges.require_any(privileges, &self.server.accounts)

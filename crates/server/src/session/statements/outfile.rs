@@ -51,7 +51,7 @@ async fn run_into_file(
     let mut context = ExecutionContext {
         // Nothing is logged.
         text: b"",
-        ..state.execution_context(&catalog, execution)?
+        ..state.execution_context(&catalog, plan, execution)?
     };
     let done = execute_plan(plan, &mut context, &mut sink).and_then(|outcome| {
         sink.finish()?;

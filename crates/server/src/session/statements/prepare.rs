@@ -1,6 +1,5 @@
 //! PREPARE, EXECUTE, EXECUTE IMMEDIATE and DEALLOCATE PREPARE.
 
-use crate::session::evaluate::evaluate_typed;
 use crate::session::execution::Execution;
 use crate::session::named_statements::NamedStatement;
 use crate::session::preparation::{Preparation, parse_to_prepare, plan_to_prepare};
@@ -8,6 +7,7 @@ use crate::session::protocol::{Connection, Reply};
 use crate::session::services::on_text;
 use crate::session::state::SessionState;
 use paceline_expression::session::SessionContext;
+use paceline_query::program::evaluate_typed;
 use paceline_syntax::ast::Expr;
 use paceline_syntax::{Error, Result};
 use paceline_types::error_code::*;

@@ -1,9 +1,7 @@
 //! GET DIAGNOSTICS.
 
-use crate::session::evaluate::evaluate_typed;
-use crate::session::protocol::Reply;
-use crate::session::state::SessionState;
-use paceline_expression::session::{Condition, Level, UserVariable};
+use super::evaluate::evaluate_typed;
+use paceline_expression::session::{Condition, Level, SessionContext, UserVariable};
 use paceline_expression::{EvalContext, EvalState, ExprType, to_i64};
 use paceline_syntax::{
     ConditionItem, DiagnosticsInformation, Error, GetDiagnostics, Result, SignalItem, StatementItem, Target,
@@ -16,35 +14,55 @@ use paceline_types::error_code::{ER_DA_INVALID_CONDITION_NUMBER, ER_NOT_SUPPORTE
 ///
 /// # Errors
 /// 1235 for a variable of a program. The program executes such a statement itself.
-pub fn execute(get: &GetDiagnostics, state: &mut SessionState, parameters: &[Value]) -> Result<Reply> {
-    for (target, value) in values(get, state, parameters)? {
+pub fn get_diagnostics(
+    get: &GetDiagnostics,
+    session: &mut SessionContext,
+    parameters: &[Value],
+) -> Result<()> {
+    for (target, value) in diagnostics_values(get, session, parameters)? {
         match target {
-            Target::User(name) => set_user_variable(&name, &value, state)?,
+            Target::User(name) => set_user_variable(&name, &value, session)?,
             Target::Variable(_) => return Err(Error::new(ER_NOT_SUPPORTED_YET, &[&"GET DIAGNOSTICS"])),
         }
     }
-    Ok(Reply::ok())
+    Ok(())
+}
+
+/// Sets a user variable, whose type is that of the value.
+///
+/// # Errors
+/// 1290 and 1041 for lack of memory.
+pub fn set_user_variable(name: &str, value: &Value, session: &mut SessionContext) -> Result<()> {
+    let ty = ExprType::of_value(value, session.settings.collation_connection);
+    set_typed_user_variable(name, value, ty, session)
 }
 
 /// Sets a user variable.
-pub(super) fn set_user_variable(name: &str, value: &Value, state: &mut SessionState) -> Result<()> {
-    let ty = ExprType::of_value(value, state.context.settings.collation_connection);
-    let variable = UserVariable::new(value, ty, &state.context.settings.time_zone);
-    state.context.user_variables.set(&name.to_lowercase(), variable)
+pub(crate) fn set_typed_user_variable(
+    name: &str,
+    value: &Value,
+    ty: ExprType,
+    session: &mut SessionContext,
+) -> Result<()> {
+    let variable = UserVariable::new(value, ty, &session.settings.time_zone);
+    session.user_variables.set(&name.to_lowercase(), variable)
 }
 
 /// Returns the targets of a GET DIAGNOSTICS with their values; empty if the condition does not exist.
-pub(super) fn values(
+///
+/// # Errors
+/// Those of the condition's number.
+pub fn diagnostics_values(
     get: &GetDiagnostics,
-    state: &mut SessionState,
+    session: &mut SessionContext,
     parameters: &[Value],
 ) -> Result<Vec<(Target, Value)>> {
     match &get.information {
         DiagnosticsInformation::Statement(items) => {
-            let diagnostics = &state.context.diagnostics;
+            let diagnostics = &session.diagnostics;
             let of = |item: StatementItem| match item {
                 StatementItem::Number => Value::Int(diagnostics.conditions().len() as i64),
-                StatementItem::RowCount => Value::Int(state.context.row_count),
+                StatementItem::RowCount => Value::Int(session.row_count),
             };
             Ok(items
                 .iter()
@@ -52,19 +70,16 @@ pub(super) fn values(
                 .collect())
         }
         DiagnosticsInformation::Condition { number, items } => {
-            let (number, _) = evaluate_typed(number, parameters, &mut state.context)?;
+            let (number, _) = evaluate_typed(number, parameters, session)?;
             let index = match number {
                 Value::Null => None,
                 number => {
                     let mut evaluation = EvalState::new();
-                    let number = to_i64(
-                        &number,
-                        &mut EvalContext::new(&mut state.context, &mut evaluation),
-                    )?;
+                    let number = to_i64(&number, &mut EvalContext::new(session, &mut evaluation))?;
                     usize::try_from(number - 1).ok()
                 }
             };
-            let diagnostics = &mut state.context.diagnostics;
+            let diagnostics = &mut session.diagnostics;
             let Some(condition) = index.and_then(|index| diagnostics.conditions().get(index)) else {
                 let code = ER_DA_INVALID_CONDITION_NUMBER;
                 diagnostics.push(Level::Error, code, code.message(&[]));

@@ -1,9 +1,7 @@
 //! SIGNAL and RESIGNAL.
 
-use crate::session::evaluate::evaluate_typed;
-use crate::session::protocol::Reply;
-use crate::session::state::SessionState;
-use paceline_expression::session::Level;
+use super::evaluate::evaluate_typed;
+use paceline_expression::session::{Level, SessionContext};
 use paceline_expression::{EvalContext, EvalState, text_of, to_i64};
 use paceline_syntax::{ConditionValue, Error, Result, Signal, SignalItem};
 use paceline_types::error_code::*;
@@ -15,9 +13,9 @@ use std::sync::Arc;
 /// # Errors
 /// The raised condition, unless it is a warning; 1645 for RESIGNAL outside of a handler; 1231 for an invalid value of
 /// an item.
-pub fn execute(signal: &Signal, state: &mut SessionState, parameters: &[Value]) -> Result<Reply> {
+pub fn signal(signal: &Signal, session: &mut SessionContext, parameters: &[Value]) -> Result<()> {
     let handled = match signal.resignal {
-        true => match &state.context.handled_condition {
+        true => match &session.handled_condition {
             Some(handled) => Some((**handled).clone()),
             None => return Err(Error::new(ER_RESIGNAL_WITHOUT_ACTIVE_HANDLER, &[])),
         },
@@ -48,9 +46,9 @@ pub fn execute(signal: &Signal, state: &mut SessionState, parameters: &[Value]) 
         (None, None) => return Err(Error::new(ER_RESIGNAL_WITHOUT_ACTIVE_HANDLER, &[])),
     };
     for (item, expr) in &signal.items {
-        let (value, _) = evaluate_typed(expr, parameters, &mut state.context)?;
+        let (value, _) = evaluate_typed(expr, parameters, session)?;
         let mut evaluation = EvalState::new();
-        let mut context = EvalContext::new(&mut state.context, &mut evaluation);
+        let mut context = EvalContext::new(session, &mut evaluation);
         let shown = match &value {
             Value::Null => return Err(wrong_value(*item, "NULL")),
             value => text_of(value, &context),
@@ -74,17 +72,17 @@ pub fn execute(signal: &Signal, state: &mut SessionState, parameters: &[Value]) 
     let condition = Arc::new(SignalledCondition { sqlstate, items });
     // SIGNAL empties the diagnostics area. RESIGNAL adds to it, or replaces the condition that is being handled.
     if !signal.resignal || signal.condition.is_none() {
-        let most = state.context.settings.max_error_count;
-        state.context.diagnostics.clear(most);
+        let most = session.settings.max_error_count;
+        session.diagnostics.clear(most);
     }
     if let (Some(error), None, []) = (handled, &signal.condition, &signal.items[..]) {
         return Err(error);
     }
     match class_is_warning {
         true => {
-            let diagnostics = &mut state.context.diagnostics;
+            let diagnostics = &mut session.diagnostics;
             diagnostics.push_signalled(Level::Warning, code, message, Some(condition));
-            Ok(Reply::ok())
+            Ok(())
         }
         false => Err(Error::with_message(code, message).signalled(condition)),
     }
