@@ -134,6 +134,11 @@ impl<'c> Run<'c> {
         &self.values
     }
 
+    /// Returns the values of the variables at the end; those of the parameters first.
+    pub fn into_values(self) -> Vec<Value> {
+        self.values
+    }
+
     /// Returns the line of the statement that is being executed, from 1.
     pub fn line(&self) -> u32 {
         self.code.lines[self.at]

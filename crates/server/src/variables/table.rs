@@ -398,7 +398,7 @@ mod list {
         MaxSeeksForKey "max_seeks_for_key" Both Dynamic Unsigned { min: 1, max: 4294967295, block: 1 } => Some("4294967295"), Tuning;
         MaxSessionMemUsed "max_session_mem_used" Both Dynamic Unsigned { min: 8192, max: u64::MAX, block: 1 } => Some("9223372036854775807");
         MaxSortLength "max_sort_length" Both Dynamic Unsigned { min: 64, max: 8388608, block: 1 } => Some("1024");
-        MaxSpRecursionDepth "max_sp_recursion_depth" Both Dynamic Unsigned { min: 0, max: 255, block: 1 } => Some("0"), Absent;
+        MaxSpRecursionDepth "max_sp_recursion_depth" Both Dynamic Unsigned { min: 0, max: 255, block: 1 } => Some("0");
         MaxStatementTime "max_statement_time" Both Dynamic Double { min: 0.0, max: 31536000.0 } => Some("0.000000");
         MaxTmpTables "max_tmp_tables" Both Dynamic Unsigned { min: 1, max: 4294967295, block: 1 } => Some("32"), Tuning;
         MaxUserConnections "max_user_connections" Both Dynamic Integer { min: -1, max: 2147483647 } => Some("0");

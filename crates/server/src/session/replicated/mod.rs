@@ -199,7 +199,17 @@ impl Session {
             programs: ProgramBodies::Opaque,
             ..ParseOptions::default()
         };
-        let mut parsed = paceline_syntax::parse_first(with_file.as_deref().unwrap_or(&sql), &options)?;
+        let parsed_text = with_file.as_deref().unwrap_or(&sql);
+        let mut parsed = paceline_syntax::parse_first(parsed_text, &options)?;
+        if creates_program(&parsed.statement)
+            && !OmittedDefinition::is_omitted(&parsed.statement, &self.state.server.globals)
+        {
+            let options = ParseOptions {
+                programs: ProgramBodies::Parsed,
+                ..options
+            };
+            parsed = paceline_syntax::parse_first(parsed_text, &options)?;
+        }
         if let Statement::SetStatement { items, .. } = &mut parsed.statement {
             items.retain(|item| !is_log_format(item));
         }
@@ -264,6 +274,15 @@ fn table_to_fill(statement: &mut Statement) -> Option<&mut CreateTable> {
             Some(create)
         }
         _ => None,
+    }
+}
+
+/// Returns whether a statement that was parsed without its program creates a trigger or a routine.
+fn creates_program(statement: &Statement) -> bool {
+    match statement {
+        Statement::SetStatement { statement, .. } => creates_program(statement),
+        Statement::Unsupported(object) => matches!(*object, "TRIGGER" | "PROCEDURE" | "FUNCTION"),
+        _ => false,
     }
 }
 

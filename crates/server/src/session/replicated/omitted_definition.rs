@@ -1,9 +1,9 @@
 //! Definitions of a primary that a replica may omit (`paceline_replicate_leave_out`).
 //!
-//! This server has no triggers, routines, events or roles, and no privileges on single tables. A primary with row
-//! format logs their effects as rows, so a replica does not need them, but a primary does. Statements that define them
-//! therefore stop a connection (1235), unless the variable allows omitting them: then only the position moves, and the
-//! error log reports it.
+//! A primary with row format logs the effects of triggers, routines and events as rows, so a replica does not need
+//! them, but a primary does. Definitions that this server does not support stop a connection (1235), unless the variable
+//! allows omitting them: then only the position moves, and the error log reports it. Supported ones are omitted, too, if
+//! the variable says so.
 //!
 //! A statement that the primary logged as text has no rows. If its tables have triggers, it would change less here than
 //! there, and it is unknown which tables have them. If triggers are omitted, such a statement stops the connection. (A
@@ -54,6 +54,12 @@ impl OmittedDefinition {
         let object = match statement {
             Statement::Unsupported(object) => object,
             Statement::Ddl(DdlStatement::DropOther { kind, .. }) => kind,
+            Statement::Ddl(DdlStatement::CreateTrigger(_) | DdlStatement::DropTrigger { .. }) => &"TRIGGER",
+            Statement::Ddl(
+                DdlStatement::CreateRoutine(_)
+                | DdlStatement::AlterRoutine { .. }
+                | DdlStatement::DropRoutine { .. },
+            ) => &"PROCEDURE",
             // SET DEFAULT ROLE; no other such statement is logged.
             Statement::Set(items) if matches!(items[..], [SetItem::Role]) => {
                 return Some(OmittedDefinition::Roles);

@@ -331,6 +331,18 @@ impl Privileges for SessionServices {
         self.authority(session).check(privilege, target)
     }
 
+    fn begin_definer(&self, user: &str, host: &str) -> Result<()> {
+        let accounts = &self.server.accounts;
+        let account = accounts.load().get(user, host).cloned();
+        let account = account.ok_or_else(|| Error::new(ER_NO_SUCH_USER, &[&user, &host]))?;
+        self.privileges.begin_definer(account, accounts);
+        Ok(())
+    }
+
+    fn end_definer(&self) {
+        self.privileges.end_definer();
+    }
+
     fn can_see_database(&self, session: &SessionContext, database: &str) -> bool {
         self.authority(session).can_see(database)
     }

@@ -127,12 +127,9 @@ pub async fn execute(
         }
         Statement::Signal(signal) => program::signal(signal, state, execution.parameters)?,
         Statement::GetDiagnostics(get) => program::get_diagnostics(get, state, execution.parameters)?,
-        Statement::CreateRoutine(routine) => {
-            return Err(Error::unsupported(routine.kind.routine_type().name()));
+        Statement::Call { procedure, arguments } => {
+            Box::pin(program::call(procedure, arguments, state, connection, execution)).await?
         }
-        Statement::AlterRoutine { kind, .. } => return Err(Error::unsupported(kind.name())),
-        Statement::CreateTrigger(_) => return Err(Error::unsupported("TRIGGER")),
-        Statement::Call { .. } => return Err(Error::unsupported("CALL")),
         Statement::Unsupported(what) => return Err(Error::unsupported(what)),
     };
     ReplyWriter::new(state, connection).reply(reply, execution)
@@ -187,6 +184,10 @@ fn uses_table(statement: &Statement) -> bool {
             DdlStatement::CreateDatabase { .. }
                 | DdlStatement::AlterDatabase { .. }
                 | DdlStatement::DropDatabase { .. }
+                | DdlStatement::CreateRoutine(_)
+                | DdlStatement::AlterRoutine { .. }
+                | DdlStatement::DropRoutine { .. }
+                | DdlStatement::DropTrigger { .. }
         ),
         // Statements that MariaDB answers from a table of information_schema, or that name a table.
         Statement::Show(show) => !matches!(

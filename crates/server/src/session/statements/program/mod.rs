@@ -1,4 +1,4 @@
-//! Programs: BEGIN NOT ATOMIC and control statements outside a routine.
+//! Programs of the session: procedures, BEGIN NOT ATOMIC, and control statements outside a routine.
 //!
 //! [`paceline_program::Run`] decides the next step, and this module executes it in the session. Each SQL statement is
 //! executed like one of the client's: it has its metadata locks and, with autocommit, its commit. Its rows are sent to
@@ -7,7 +7,7 @@
 //! | module | subject |
 //! |---|---|
 //! | this one | the loop of requests and answers |
-//! | [`variables`] | types of variables; conversion of their values |
+//! | [`call`] | CALL: arguments, recursion, the settings that a procedure runs with |
 //! | [`queries`] | queries with INTO, cursors, plans that are kept between executions |
 //! | [`signal`], [`diagnostics`] | SIGNAL and RESIGNAL; GET DIAGNOSTICS |
 //!
@@ -15,11 +15,12 @@
 //! The memory of variables and cursors counts as the session's. KILL is checked before each statement and each
 //! iteration of a loop.
 
+mod call;
 mod diagnostics;
 mod queries;
 mod signal;
-mod variables;
 
+pub use call::call;
 pub use diagnostics::execute as get_diagnostics;
 pub use signal::execute as signal;
 
@@ -29,14 +30,14 @@ use crate::session::protocol::{Connection, More, Reply};
 use crate::session::state::SessionState;
 use paceline_expression::session::{KeepDiagnostics, Level, ServerFunctions};
 use paceline_program::{Answer, Code, Raised, RaisedLevel, Request, Run};
-use paceline_syntax::ast::Expr;
+use paceline_query::program::{VariableTypes, is_true};
+use paceline_syntax::ast::{Expr, TableName};
 use paceline_syntax::{Error, Program, Result, SqlStatement, Statement, Target};
 use paceline_types::error_code::*;
 use paceline_types::{ErrorCode, SignalledCondition, Value};
 use paceline_wire::Capabilities;
 use queries::{Cursors, KeptPlans};
 use std::sync::Arc;
-use variables::VariableTypes;
 
 /// Executes a program outside a routine.
 ///
@@ -49,11 +50,48 @@ pub async fn execute(
     execution: Execution<'_>,
 ) -> Result<Reply> {
     let code = Code::compile(program);
-    let types = VariableTypes::resolve(code.variables(), state)?;
+    let catalog = state.catalog();
+    let types = VariableTypes::resolve(code.variables(), None, &catalog, &mut state.context)?;
     // Within EXECUTE IMMEDIATE in another program, the outer program's variables are restored at the end.
     let outer = std::mem::replace(&mut state.context.variable_types, types.of_expressions());
     let outer_handled = state.context.handled_condition.take();
+    let done = run(
+        &code,
+        Vec::new(),
+        types,
+        "anonymous block",
+        state,
+        connection,
+        execution,
+    )
+    .await;
+    state.context.variable_types = outer;
+    state.context.handled_condition = outer_handled;
+    done.map(|finished| Reply::affected(finished.affected_rows))
+}
+
+/// What is left of a program that has ended.
+struct Finished {
+    /// Values of its variables; parameters first.
+    values: Vec<Value>,
+    affected_rows: u64,
+}
+
+/// Runs a program with the values of its parameters. `name` is its name in messages.
+///
+/// # Errors
+/// The error for which there was no handler. A note after it says where it occurred.
+async fn run(
+    code: &Code,
+    parameters: Vec<Value>,
+    types: VariableTypes,
+    name: &str,
+    state: &mut SessionState,
+    connection: &mut Connection,
+    execution: Execution<'_>,
+) -> Result<Finished> {
     let mut driver = Driver {
+        name,
         state,
         connection,
         execution,
@@ -64,15 +102,16 @@ pub async fn execute(
         caught: None,
     };
     let mark = driver.state.context.diagnostics.mark();
-    let done = driver.run(&code).await;
+    let mut run = Run::new(code, parameters);
+    let done = driver.run(&mut run).await;
     driver.state.context.diagnostics.end_since(mark);
-    let affected_rows = driver.affected_rows;
-    state.context.variable_types = outer;
-    state.context.handled_condition = outer_handled;
     match done {
-        Ok(()) => Ok(Reply::affected(affected_rows)),
+        Ok(()) => Ok(Finished {
+            affected_rows: driver.affected_rows,
+            values: run.into_values(),
+        }),
         Err((error, line)) => {
-            let message = format!("At line {line} in anonymous block");
+            let message = format!("At line {line} in {name}");
             state
                 .context
                 .diagnostics
@@ -84,6 +123,8 @@ pub async fn execute(
 
 /// A program with the state on which its requests work.
 struct Driver<'a> {
+    /// Name of the program in messages.
+    name: &'a str,
     state: &'a mut SessionState,
     connection: &'a mut Connection,
     execution: Execution<'a>,
@@ -97,14 +138,13 @@ struct Driver<'a> {
 
 impl Driver<'_> {
     /// Runs the program to its end. An error is returned with the line of its statement.
-    async fn run(&mut self, code: &Code) -> std::result::Result<(), (Error, u32)> {
-        let mut run = Run::new(code, Vec::new());
+    async fn run(&mut self, run: &mut Run<'_>) -> std::result::Result<(), (Error, u32)> {
         let mut was_handling = false;
         loop {
             let line = run.line();
             let located = |raised: Raised| (error_of(raised), line);
             let request = run.request().map_err(located)?;
-            self.note_handler(&run, &mut was_handling);
+            self.note_handler(run, &mut was_handling);
             if let Request::End(_) = request {
                 return Ok(());
             }
@@ -189,7 +229,7 @@ impl Driver<'_> {
             Request::Return(expr) => Answer::Value(self.evaluate(expr, values).await?),
             Request::Test(expr) => {
                 let value = self.evaluate(expr, values).await?;
-                Answer::Truth(variables::is_true(&value, &mut self.state.context)?)
+                Answer::Truth(is_true(&value, &mut self.state.context)?)
             }
             Request::Execute(SqlStatement {
                 statement: Statement::GetDiagnostics(get),
@@ -207,6 +247,10 @@ impl Driver<'_> {
                 }
                 Answer::Values(assigned)
             }
+            Request::Execute(SqlStatement {
+                statement: Statement::Call { procedure, arguments },
+                ..
+            }) => self.call(procedure, arguments, values).await?,
             Request::Execute(sql) => {
                 self.execute_sql(sql, values).await?;
                 Answer::Done
@@ -222,6 +266,28 @@ impl Driver<'_> {
         })
     }
 
+    /// Executes CALL. The values of OUT parameters are for variables of this program, or of the user.
+    async fn call(&mut self, procedure: &TableName, arguments: &[Expr], values: &[Value]) -> Result<Answer> {
+        let execution = Execution {
+            parameters: values,
+            ..self.execution
+        };
+        let called = call::call_procedure(procedure, arguments, self.state, self.connection, execution);
+        let (outputs, affected_rows) = Box::pin(called).await?;
+        self.affected_rows += affected_rows;
+        let mut assigned = Vec::new();
+        for (target, value) in outputs {
+            match target {
+                Target::User(name) => diagnostics::set_user_variable(&name, &value, self.state)?,
+                Target::Variable(variable) => {
+                    let value = self.types.convert(variable, value, &mut self.state.context)?;
+                    assigned.push((variable, value));
+                }
+            }
+        }
+        Ok(Answer::Values(assigned))
+    }
+
     async fn evaluate(&mut self, expr: &Expr, values: &[Value]) -> Result<Value> {
         evaluate_any(expr, values, self.state)
             .await
@@ -231,7 +297,7 @@ impl Driver<'_> {
     /// Executes an SQL statement. Its rows are sent to the client.
     async fn execute_sql(&mut self, sql: &SqlStatement, values: &[Value]) -> Result<()> {
         if returns_rows(&sql.statement) && !self.connection.capabilities.has(Capabilities::MULTI_RESULTS) {
-            return Err(Error::new(ER_SP_BADSELECT, &[&"anonymous block"]));
+            return Err(Error::new(ER_SP_BADSELECT, &[&self.name]));
         }
         let execution = Execution {
             text: sql.text.as_bytes(),

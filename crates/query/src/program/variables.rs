@@ -1,12 +1,12 @@
 //! Types of a program's variables, and the conversion of values that are assigned to them.
 
-use crate::session::state::SessionState;
 use paceline_catalog::ddl::resolve_type;
-use paceline_expression::session::SessionContext;
+use paceline_catalog::{Catalog, TableDefinition};
+use paceline_expression::session::{SessionContext, SqlMode};
 use paceline_expression::{Coercibility, EvalContext, EvalState, ExprType, truth};
 use paceline_syntax::{Error, Result, Variable, VariableKind};
 use paceline_types::convert::{Severity, assign};
-use paceline_types::error_code::{ER_BAD_FIELD_ERROR, ER_NO_SUCH_TABLE};
+use paceline_types::error_code::{ER_BAD_FIELD_ERROR, ER_NO_DB_ERROR, ER_NO_SUCH_TABLE};
 use paceline_types::{DataType, Value};
 use std::sync::Arc;
 
@@ -17,17 +17,26 @@ pub struct VariableTypes {
 
 impl VariableTypes {
     /// Resolves the declared types. Text without a character set has the character set of the current database.
+    /// `table` is the table of a trigger.
     ///
     /// # Errors
     /// The errors of a column's type; 1146 and 1054 for `TYPE OF` a missing column.
-    pub fn resolve(variables: &[Variable], state: &mut SessionState) -> Result<VariableTypes> {
-        let collation = state.context.settings.collation_database;
+    pub fn resolve(
+        variables: &[Variable],
+        table: Option<&TableDefinition>,
+        catalog: &Catalog,
+        session: &mut SessionContext,
+    ) -> Result<VariableTypes> {
+        let collation = session.settings.collation_database;
         let mut resolved = Vec::with_capacity(variables.len());
         for Variable { name, kind } in variables {
             let data_type = match kind {
-                VariableKind::Typed(spec) => Some(resolve_type(name, spec, collation, &mut state.context)?),
-                VariableKind::TypeOf(column) => Some(column_type(column, state)?),
-                VariableKind::TriggerColumn { .. } | VariableKind::Bound => None,
+                VariableKind::Typed(spec) => Some(resolve_type(name, spec, collation, session)?),
+                VariableKind::TypeOf(column) => Some(column_type(column, catalog, session)?),
+                VariableKind::TriggerColumn { .. } => {
+                    table.and_then(|table| Some(table.columns()[table.column(name)?].data_type.clone()))
+                }
+                VariableKind::Bound => None,
             };
             resolved.push((name.clone(), data_type));
         }
@@ -47,11 +56,42 @@ impl VariableTypes {
         types.collect()
     }
 
+    /// Converts the arguments of a call, in the SQL mode of the caller.
+    ///
+    /// # Errors
+    /// Those of [`Self::convert`].
+    pub fn convert_arguments(
+        &self,
+        arguments: &mut [Value],
+        mode: SqlMode,
+        context: &mut SessionContext,
+    ) -> Result<()> {
+        let own = std::mem::replace(&mut context.settings.sql_mode, mode);
+        let converted = arguments.iter_mut().enumerate().try_for_each(|(number, value)| {
+            let given = std::mem::replace(value, Value::Null);
+            *value = self.convert_in_row(1, number, given, context)?;
+            Ok(())
+        });
+        context.settings.sql_mode = own;
+        converted
+    }
+
     /// Converts a value for a variable.
     ///
     /// # Errors
     /// In strict mode the errors of a column: 1264, 1292, 1366, 1406.
     pub fn convert(&self, variable: usize, value: Value, context: &mut SessionContext) -> Result<Value> {
+        self.convert_in_row(0, variable, value, context)
+    }
+
+    /// Converts a value. `row` is the number of the row in warnings.
+    fn convert_in_row(
+        &self,
+        row: u64,
+        variable: usize,
+        value: Value,
+        context: &mut SessionContext,
+    ) -> Result<Value> {
         let (name, data_type) = &self.variables[variable];
         let Some(data_type) = data_type else {
             return Ok(value);
@@ -64,9 +104,9 @@ impl VariableTypes {
             &EvalContext::new(context, &mut state).convert_context(),
         );
         if let Some(problem) = assigned.problem {
-            // MariaDB names a column without a table, in row 0.
+            // MariaDB names a column without a table; in errors it is in row 0.
             let qualified = format!("``.``.`{name}`");
-            let warning = || problem.warning_message(&qualified, name, 0);
+            let warning = || problem.warning_message(&qualified, name, row);
             match problem.severity {
                 Severity::Warning if is_strict => {
                     let message = problem.message(&qualified, name, 0);
@@ -80,13 +120,14 @@ impl VariableTypes {
     }
 }
 
-fn column_type(column: &paceline_syntax::ColumnName, state: &SessionState) -> Result<DataType> {
-    let table = paceline_syntax::TableName {
-        database: column.database.clone(),
-        name: column.table.clone().unwrap_or_default(),
-    };
-    let (database, name) = state.qualified(&table)?;
-    let catalog = state.catalog();
+fn column_type(
+    column: &paceline_syntax::ColumnName,
+    catalog: &Catalog,
+    session: &SessionContext,
+) -> Result<DataType> {
+    let name = column.table.clone().unwrap_or_default();
+    let database = column.database.clone().or_else(|| session.database.clone());
+    let database = database.ok_or_else(|| Error::new(ER_NO_DB_ERROR, &[]))?;
     let definition = catalog
         .table(&database, &name)
         .ok_or_else(|| Error::new(ER_NO_SUCH_TABLE, &[&database, &name]))?;
