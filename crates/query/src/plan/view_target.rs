@@ -11,11 +11,11 @@
 //!   UPDATE v SET a = 1, …     columns of both t and u: 1393
 //!   INSERT INTO v (a) …       the row of t is in slots 0..n, as in every INSERT; u has a row of defaults
 //! ```
-//! The CHECK OPTION of the view that the statement names decides: LOCAL checks this view's own conditions, CASCADED also
-//! those of the views within it, whose own options do not matter. In MySQL they do.
+//! The CHECK OPTION of the view that the statement names decides: LOCAL checks this view's own conditions, CASCADED
+//! also those of the views within it, whose own options do not matter. In MySQL they do.
 //!
-//! Each view needs the privilege of the statement for the account that uses it, and the table needs it for the definer of
-//! the innermost view. A table that a subquery within the view reads is not changed through it.
+//! Each view needs the privilege of the statement for the account that uses it, and the table needs it for the definer
+//! of the innermost view. A table that a subquery within the view reads is not changed through it.
 
 use std::sync::Arc;
 
@@ -313,8 +313,8 @@ pub(super) enum DeleteSyntax {
 
 /// Target of an INSERT or LOAD DATA.
 pub(super) struct InsertTarget<'p> {
-    /// Block with the names of the target. The row of the table is in slots `0..n`, the inserted one of ON DUPLICATE KEY
-    /// UPDATE in `n..2n`.
+    /// Block with the names of the target. The row of the table is in slots `0..n`, the inserted one of ON DUPLICATE
+    /// KEY UPDATE in `n..2n`.
     pub block: Block<'p, 'p>,
     /// Table in the block.
     pub table: usize,
