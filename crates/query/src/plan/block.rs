@@ -1,6 +1,6 @@
 //! One query block while it is bound: its tables, its slots, and the search for a column by name.
 
-use paceline_types::error_code::ER_NON_UNIQ_ERROR;
+use paceline_types::error_code::{ER_BAD_FIELD_ERROR, ER_NON_UNIQ_ERROR};
 
 use super::bound_window::Windows;
 use super::common_table::CommonTables;
@@ -59,12 +59,18 @@ pub(crate) struct Block<'p, 'o> {
     pub groups: Vec<Expr>,
     /// For `VALUES(c)`: first slot of the row to be inserted.
     pub values_base: Option<usize>,
+    /// Table into which the statement inserts.
+    pub inserted: usize,
+    /// Whether the statement changes rows of the tables. Then a view with a query in its select list is merged too.
+    pub changes_rows: bool,
     /// Owner of the names that are being bound; see [`TableRef::owner`].
     pub owner: usize,
     /// Name of the clause of the outputs in errors: SELECT or RETURNING.
     pub outputs_of: &'static str,
     /// Number of merged views.
     pub merged_views: usize,
+    /// Conditions of the view that is being merged ([`super::table_ref::MergedView`]).
+    pub view_conditions: Vec<Expr>,
     /// ORDER BY of a merged view, for a query that reads nothing else and has no order of its own.
     pub view_order: Vec<SortItem>,
     /// Changes made by the passes. It begins when the block is bound.
@@ -168,8 +174,11 @@ impl<'p, 'o> Block<'p, 'o> {
             on_scope: None,
             groups: Vec::new(),
             values_base: None,
+            inserted: 0,
+            changes_rows: false,
             owner: 0,
             merged_views: 0,
+            view_conditions: Vec::new(),
             outputs_of: "SELECT",
             view_order: Vec::new(),
             trace: None,
@@ -218,7 +227,8 @@ impl<'p, 'o> Block<'p, 'o> {
     /// Returns a column as an expression, and marks it as used.
     pub fn column(&mut self, table: usize, column: usize) -> Expr {
         if let Some(merged) = &self.tables[table].merged {
-            let expr = merged[column].clone();
+            let expr = merged.exprs[column].clone();
+            self.tables[table].used[column] = true;
             return self.used_merged(expr);
         }
         let reference = &mut self.tables[table];
@@ -380,5 +390,16 @@ impl<'p, 'o> Block<'p, 'o> {
     pub fn find_alias(&self, outputs: &[Output], name: &ColumnName) -> Result<Option<usize>> {
         let found = self.find_output(outputs, name)?;
         Ok(found.and_then(|found| outputs.iter().position(|output| std::ptr::eq(output, found))))
+    }
+}
+
+/// Returns the column that a statement assigns.
+///
+/// # Errors
+/// 1054 if there is none of this name.
+pub(super) fn find_assigned(block: &Block<'_, '_>, name: &ColumnName, clause: &str) -> Result<VisibleColumn> {
+    match block.find_column(name, clause)? {
+        Some(found) => Ok(found),
+        None => Err(Error::new(ER_BAD_FIELD_ERROR, &[name, &clause])),
     }
 }
