@@ -10,8 +10,7 @@ use std::sync::Arc;
 use paceline_storage::RowPlacement;
 use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_FIELD_SPECIFIED_TWICE, ER_MULTI_UPDATE_KEY_CONFLICT, ER_NO_DEFAULT_FOR_FIELD,
-    ER_UNKNOWN_TABLE, ER_UPDATE_TABLE_USED, ER_UPDATED_COLUMN_ONLY_ONCE,
-    ER_WRONG_VALUE_COUNT_ON_ROW,
+    ER_UNKNOWN_TABLE, ER_UPDATE_TABLE_USED, ER_UPDATED_COLUMN_ONLY_ONCE, ER_WRONG_VALUE_COUNT_ON_ROW,
 };
 
 use super::block::{BindMode, Block, VisibleColumn};
@@ -112,6 +111,9 @@ impl Planner<'_> {
                 {
                     keep_digits(select);
                 }
+                if query.query.limit.is_some() {
+                    block.check_view_key(target, "INSERT")?;
+                }
                 if plan.columns.len() != columns.len() + read.len() {
                     return Err(Error::new(ER_WRONG_VALUE_COUNT_ON_ROW, &[&1]));
                 }
@@ -149,7 +151,7 @@ impl Planner<'_> {
         let reads_target = self.reads(&table);
         let (returning, result) = bind_returning(&mut block, &insert.returning)?;
         if !reads_target && self.reads(&table) && matches!(source, InsertRows::Values(_)) {
-            return Err(Error::new(ER_UPDATE_TABLE_USED, &[&table.name(), &"INSERT"]));
+            return Err(Error::new(ER_UPDATE_TABLE_USED, &[&insert.table.name, &"INSERT"]));
         }
         // Both read existing rows.
         if !insert.on_duplicate.is_empty() || !insert.returning.is_empty() {

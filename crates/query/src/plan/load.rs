@@ -41,7 +41,8 @@ impl Planner<'_> {
             targets.push(field_target(&block, name)?);
         }
         if load.columns.is_empty() {
-            let is_shown = |found: &&VisibleColumn| !block.tables[found.table].columns[found.column].invisible;
+            let is_shown =
+                |found: &&VisibleColumn| !block.tables[found.table].columns[found.column].invisible;
             for found in block.visible.iter().filter(is_shown) {
                 targets.push(LoadTarget::Column(block.updated_column(*found)?.0.column));
             }
@@ -57,7 +58,10 @@ impl Planner<'_> {
             *used.database == *table.database() && *used.name == *table.name() && used.usage.select
         });
         if reads_target {
-            return Err(Error::new(ER_UPDATE_TABLE_USED, &[&table.name(), &"LOAD DATA"]));
+            return Err(Error::new(
+                ER_UPDATE_TABLE_USED,
+                &[&load.table.name, &"LOAD DATA"],
+            ));
         }
         let mut columns: Vec<usize> = Vec::new();
         let from_file = targets.iter().filter_map(|target| match target {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use paceline_types::DataType;
 
-use super::{Access, ResultColumn};
 use super::tree::TableSource;
+use super::{Access, ResultColumn};
 use paceline_catalog::{IndexDefinition, IndexKind, ViewDefinition, same_name};
 use paceline_expression::{Expr, ExprType};
 use paceline_syntax::ast;

@@ -60,7 +60,8 @@ impl Block<'_, '_> {
 
     /// Returns the view that the statement names, of a table within a view.
     fn view_around(&self, table: usize) -> Option<usize> {
-        self.views_around(table).find(|&view| self.tables[view].owner == 0)
+        self.views_around(table)
+            .find(|&view| self.tables[view].owner == 0)
     }
 
     /// Returns the views that a table is in.
@@ -88,8 +89,7 @@ impl Block<'_, '_> {
     fn is_writable_view(&self, table: usize) -> bool {
         let reference = &self.tables[table];
         let catalog = self.planner.context.catalog;
-        reference.merged.is_some()
-            && (reference.view.as_ref()).is_some_and(|view| is_writable(view, catalog))
+        reference.merged.is_some() && (reference.view.as_ref()).is_some_and(|view| is_writable(view, catalog))
     }
 
     /// Returns the error for a table that the statement cannot change.
@@ -195,7 +195,10 @@ impl Block<'_, '_> {
                 return Err(self.not_updatable(named, "DELETE"));
             }
             if is_join {
-                return Err(Error::new(ER_VIEW_DELETE_MERGE_VIEW, &[&view.database, &view.name]));
+                return Err(Error::new(
+                    ER_VIEW_DELETE_MERGE_VIEW,
+                    &[&view.database, &view.name],
+                ));
             }
             if !self.is_writable_view(named) {
                 return Err(self.not_updatable(named, "DELETE"));
@@ -218,7 +221,8 @@ impl Block<'_, '_> {
         }
         for view in self.views_around(table) {
             if let Some(definition) = &self.tables[view].view {
-                self.planner.use_view(definition, usage, &self.tables[view].access);
+                self.planner
+                    .use_view(definition, usage, &self.tables[view].access);
             }
         }
     }
@@ -285,11 +289,16 @@ impl Block<'_, '_> {
                 && (index.parts.iter())
                     .all(|part| !columns[part.column].nullable && shown.contains(&part.column))
         };
-        if definition.indexes().iter().any(is_key) || (0..columns.len()).all(|column| shown.contains(&column)) {
+        if definition.indexes().iter().any(is_key) || (0..columns.len()).all(|column| shown.contains(&column))
+        {
             return Ok(());
         }
         if !self.planner.session().settings.updatable_views_with_limit {
-            return Err(self.not_updatable(view, operation));
+            let alias = &self.tables[view].alias;
+            return Err(match operation {
+                "INSERT" => Error::new(ER_NON_INSERTABLE_TABLE, &[alias, &operation]),
+                _ => self.not_updatable(view, operation),
+            });
         }
         let message = ER_WARN_VIEW_WITHOUT_KEY.message(&[]);
         self.planner.note(ER_WARN_VIEW_WITHOUT_KEY, message);
@@ -351,7 +360,11 @@ impl Planner<'_> {
     ///
     /// # Errors
     /// 1046, 1146, 1036 for a table that cannot be changed; 1471, 1393, 1394 for views, and for their columns.
-    pub(super) fn insert_target<'p>(&'p self, name: &TableName, names: &InsertNames<'_>) -> Result<InsertTarget<'p>> {
+    pub(super) fn insert_target<'p>(
+        &'p self,
+        name: &TableName,
+        names: &InsertNames<'_>,
+    ) -> Result<InsertTarget<'p>> {
         match Block::new(self, None).named_view(name)? {
             Some(view) => self.insert_target_of_view(&view, name, names),
             None => self.table_target(name),
@@ -361,15 +374,20 @@ impl Planner<'_> {
     /// Returns the target of LOAD DATA.
     ///
     /// # Errors
-    /// 1046, 1146, 1036 for a table that cannot be changed; 1288 for a view of several tables or one through which
-    /// nothing can be written.
+    /// 1046, 1146, 1036 for a table that cannot be changed; 1221 for a view of several tables, 1288 for one through
+    /// which nothing can be written.
     pub(super) fn load_target(&self, name: &TableName) -> Result<InsertTarget<'_>> {
         let Some(view) = Block::new(self, None).named_view(name)? else {
             return self.table_target(name);
         };
         let mut block = self.bind_target_view(&view, name, 0)?;
         let named = block.tables.len() - 1;
-        let table = block.only_table_within(named).filter(|_| block.is_writable_view(named));
+        if block.tables_within(named).nth(1).is_some() {
+            return Err(Error::new(ER_WRONG_USAGE, &[&"Multi-table VIEW", &"LOAD"]));
+        }
+        let table = block
+            .only_table_within(named)
+            .filter(|_| block.is_writable_view(named));
         let Some((table, TableSource::Base(definition))) =
             table.map(|table| (table, block.tables[table].source.clone()))
         else {
@@ -430,10 +448,14 @@ impl Planner<'_> {
                 columns.iter().map(find).collect::<Result<_>>()?
             }
         };
+        let bases: Vec<Option<VisibleColumn>> =
+            found.iter().map(|column| block.base_column(*column)).collect();
+        if names.columns.is_empty() && bases.contains(&None) {
+            return Err(refused(&block));
+        }
         if names.values.is_some_and(|values| values != found.len()) {
             return Err(Error::new(ER_WRONG_VALUE_COUNT_ON_ROW, &[&1]));
         }
-        let bases: Vec<Option<VisibleColumn>> = found.iter().map(|column| block.base_column(*column)).collect();
         let mut tables: Vec<usize> = bases.iter().flatten().map(|base| base.table).collect();
         tables.sort_unstable();
         tables.dedup();
@@ -535,7 +557,10 @@ impl Block<'_, '_> {
         };
         for merged in self.tables.iter_mut().filter_map(|table| table.merged.as_mut()) {
             for expr in merged.exprs.iter_mut().chain(&mut merged.conditions) {
-                let reads = |expr: &Expr| expr.subquery().is_some_and(|subquery| !subquery.outer_slots.is_empty());
+                let reads = |expr: &Expr| {
+                    expr.subquery()
+                        .is_some_and(|subquery| !subquery.outer_slots.is_empty())
+                };
                 if expr.any(&mut |node| reads(node)) {
                     return Err(Error::unsupported(
                         "INSERT into a join view with a subquery that reads its tables",

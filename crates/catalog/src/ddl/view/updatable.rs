@@ -61,12 +61,7 @@ pub fn reads_in_subquery(view: &ViewDefinition, catalog: &Catalog, table: (&str,
     reads_in_subquery_at(view, catalog, table, 0)
 }
 
-fn reads_in_subquery_at(
-    view: &ViewDefinition,
-    catalog: &Catalog,
-    table: (&str, &str),
-    depth: u32,
-) -> bool {
+fn reads_in_subquery_at(view: &ViewDefinition, catalog: &Catalog, table: (&str, &str), depth: u32) -> bool {
     let is_it = |read: &TableName| read.database.as_deref() == Some(table.0) && read.name == table.1;
     let view_of = |read: &TableName| catalog.ordinary_view(read.database.as_deref()?, &read.name);
     let joined = joined_names(view.parsed());
