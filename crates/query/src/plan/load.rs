@@ -58,7 +58,10 @@ impl Planner<'_> {
             *used.database == *table.database() && *used.name == *table.name() && used.usage.select
         });
         if reads_target {
-            return Err(Error::new(ER_UPDATE_TABLE_USED, &[&table.name(), &"LOAD DATA"]));
+            return Err(Error::new(
+                ER_UPDATE_TABLE_USED,
+                &[&load.table.name, &"LOAD DATA"],
+            ));
         }
         let mut columns: Vec<usize> = Vec::new();
         let from_file = targets.iter().filter_map(|target| match target {

@@ -51,6 +51,7 @@ mod explain;
 mod explain_json;
 mod explain_line;
 mod from;
+mod handler;
 mod index_order;
 mod join_order;
 mod keys;
@@ -95,5 +96,6 @@ pub(crate) use change_plan::{
     AssignmentPlan, CheckPlan, DefaultPlan, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget,
     UpdatePlan, UpdateTarget, ViewCheckPlan,
 };
+pub(crate) use handler::{HandlerPlan, HandlerReadPlan, HandlerStartPlan};
 pub(crate) use planner::{Planner, unique_id};
 pub(crate) use statement_plan::{PlanKind, PointRead, QueryStatementPlan};
