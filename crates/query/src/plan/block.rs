@@ -8,7 +8,7 @@ use super::same_expr::same_expr;
 use super::table_ref::TableRef;
 use super::trace::{BlockTrace, Names};
 use super::tree::{OuterReference, SortItem};
-use super::{Planner, ResultColumn};
+use super::{ColumnUsage, Planner, ResultColumn};
 use crate::error::{Error, Result};
 use paceline_catalog::same_name;
 use paceline_expression::{Aggregate, Clause, Expr, ExprKind, ExprType};
@@ -215,14 +215,25 @@ impl<'p, 'o> Block<'p, 'o> {
         base
     }
 
+    /// Records that the statement names a column, for its privilege. Reading is recorded once.
+    pub fn note_column(&mut self, table: usize, column: usize, usage: ColumnUsage) {
+        let reference = &mut self.tables[table];
+        let reads = matches!(usage, ColumnUsage::Read | ColumnUsage::ReadAll);
+        let known =
+            reads && reference.merged.is_none() && std::mem::replace(&mut reference.used[column], true);
+        if let (false, Some(number)) = (known, reference.number) {
+            self.planner.use_column(number, column, usage);
+        }
+    }
+
     /// Returns a column as an expression, and marks it as used.
     pub fn column(&mut self, table: usize, column: usize) -> Expr {
+        self.note_column(table, column, ColumnUsage::Read);
         if let Some(merged) = &self.tables[table].merged {
             let expr = merged[column].clone();
             return self.used_merged(expr);
         }
-        let reference = &mut self.tables[table];
-        reference.used[column] = true;
+        let reference = &self.tables[table];
         let mut ty = reference.columns[column].ty.clone();
         if reference.nullable {
             ty = ty.nullable();

@@ -24,7 +24,7 @@ use super::tree::{
     GroupStrategy, Limit, LockPatience, LockStrength, QueryBody, ReadMode, SelectPlan, SortKey,
     TableInstance, TableSource,
 };
-use super::{PlanKind, Planner, ResultColumn, TableUsage};
+use super::{ColumnUsage, PlanKind, Planner, ResultColumn, TableUsage};
 use crate::error::{Error, Result};
 use paceline_catalog::TableDefinition;
 use paceline_expression::session::SqlMode;
@@ -75,15 +75,27 @@ impl Planner<'_> {
             update: !insert.on_duplicate.is_empty(),
             ..TableUsage::default()
         };
-        self.use_table(table.database(), table.name(), Some(&table), usage);
+        let number = self.use_table(table.database(), table.name(), Some(&table), usage);
         self.name_table(&table, table.name());
         let mut block = Block::new(self, None);
         block.add_base(table.name(), &table, &[])?;
+        block.tables[0].number = Some(number);
         block.visible = (0..table.columns().len())
             .map(|column| super::block::VisibleColumn { table: 0, column })
             .collect();
         block.values_base = Some(block.allocate(table.columns().len()));
         let columns = insert_columns(&block, &table, insert)?;
+        let inserted = match insert.columns.is_empty() {
+            true => ColumnUsage::InsertAll,
+            false => ColumnUsage::Insert,
+        };
+        for &column in &columns {
+            block.note_column(0, column, inserted);
+            // As in MariaDB, the inserted columns need UPDATE as well.
+            if !insert.on_duplicate.is_empty() {
+                block.note_column(0, column, ColumnUsage::Update);
+            }
+        }
         let mut read = SourceColumns::default();
         let source = match &insert.source {
             InsertSource::Values(rows) => {
@@ -109,7 +121,9 @@ impl Planner<'_> {
         };
         let mut updated = Vec::with_capacity(insert.on_duplicate.len());
         for assignment in &insert.on_duplicate {
-            updated.push(find_assigned(&block, &assignment.column, "UPDATE")?.1);
+            let (_, column) = find_assigned(&block, &assignment.column, "UPDATE")?;
+            block.note_column(0, column, ColumnUsage::Update);
+            updated.push(column);
         }
         let (tables, names) = (block.tables.len(), block.visible.len());
         let source_slots = match &source {
@@ -181,6 +195,7 @@ impl Planner<'_> {
         let mut targets: Vec<UpdateTarget> = Vec::new();
         for assignment in &update.assignments {
             let (table, column) = find_assigned(&block, &assignment.column, "SET")?;
+            block.note_column(table, column, ColumnUsage::Update);
             let TableSource::Base(definition) = &block.tables[table].source else {
                 return Err(Error::new(
                     ER_NON_UPDATABLE_TABLE,
@@ -456,11 +471,12 @@ impl Block<'_, '_> {
     /// Records the tables that an UPDATE or DELETE reads: those with a named column, and those that it does not change.
     /// This is done later than for a SELECT, so that the tables read by subqueries are known separately.
     fn note_read(&self, changed: &[usize]) {
-        let usage = TableUsage {
-            select: true,
-            ..TableUsage::default()
-        };
         for (number, table) in self.tables.iter().enumerate() {
+            let usage = TableUsage {
+                select: true,
+                queried: !changed.contains(&number),
+                ..TableUsage::default()
+            };
             let is_read = table.used.contains(&true) || !changed.contains(&number);
             if !is_read || table.owner != 0 {
                 continue;

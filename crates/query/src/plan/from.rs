@@ -283,6 +283,7 @@ impl Block<'_, '_> {
                     // A view is read, even if the statement changes other tables.
                     let usage = TableUsage {
                         select: true,
+                        queried: true,
                         ..usage
                     };
                     return self.bind_view(&view, alias, usage, side);
@@ -348,10 +349,13 @@ impl Block<'_, '_> {
             .to_owned();
         if let Some(definition) = self.planner.context.catalog.table(&database, &name.name) {
             let definition = definition.clone();
-            self.planner
+            let number = self
+                .planner
                 .use_table(&database, &name.name, Some(&definition), usage);
             self.planner.name_table(&definition, alias);
-            return self.add_base(alias, &definition, hints);
+            let table = self.add_base(alias, &definition, hints)?;
+            self.tables[table].number = Some(number);
+            return Ok(table);
         }
         let services = &self.planner.session().services;
         let made = services.virtual_tables.columns(&database, &name.name);
@@ -362,7 +366,7 @@ impl Block<'_, '_> {
         let Some(columns) = made.or_else(|| series.map(|_| NumberSeries::columns())) else {
             return Err(Error::new(ER_NO_SUCH_TABLE, &[&database, &name.name]));
         };
-        self.planner.use_table(&database, &name.name, None, usage);
+        let number = self.planner.use_table(&database, &name.name, None, usage);
         let database: Arc<str> = database.into();
         let table: Arc<str> = name.name.as_str().into();
         let alias: Arc<str> = alias.into();
@@ -393,7 +397,9 @@ impl Block<'_, '_> {
                 table,
             },
         };
-        self.add_table(alias, database, columns, source, &[])
+        let table = self.add_table(alias, database, columns, source, &[])?;
+        self.tables[table].number = Some(number);
+        Ok(table)
     }
 
     /// Adds a stored table.
@@ -524,6 +530,7 @@ impl Block<'_, '_> {
             distinct: false,
             owner: self.owner,
             merged: None,
+            number: None,
         });
         Ok(self.tables.len() - 1)
     }

@@ -6,7 +6,7 @@ use super::block::Block;
 use super::change_plan::{LoadPlan, LoadTarget};
 use super::dml::{bind_assigned, find_assigned};
 use super::row_format::{RowFormat, has_odd_separators};
-use super::{AssignmentPlan, InsertPlan, InsertRows, PlanKind, Planner, ResultColumn, TableUsage};
+use super::{AssignmentPlan, ColumnUsage, InsertPlan, InsertRows, PlanKind, Planner, ResultColumn, TableUsage};
 use crate::error::{Error, Result};
 use paceline_syntax::Duplicates;
 use paceline_syntax::ast;
@@ -28,9 +28,10 @@ impl Planner<'_> {
             delete: load.duplicates == Duplicates::Replace,
             ..TableUsage::default()
         };
-        self.use_table(table.database(), table.name(), Some(&table), usage);
+        let number = self.use_table(table.database(), table.name(), Some(&table), usage);
         let mut block = Block::new(self, None);
         block.add_base(table.name(), &table, &[])?;
+        block.tables[0].number = Some(number);
         block.visible = (0..table.columns().len())
             .map(|column| super::block::VisibleColumn { table: 0, column })
             .collect();
@@ -63,6 +64,13 @@ impl Planner<'_> {
             if !columns.contains(&column) {
                 columns.push(column);
             }
+        }
+        let inserted = match load.columns.is_empty() {
+            true => ColumnUsage::InsertAll,
+            false => ColumnUsage::Insert,
+        };
+        for &column in &columns {
+            block.note_column(0, column, inserted);
         }
         let mut generated = super::defaults::generated_plans(self, &table, 0)?;
         if session.settings.load_generated {

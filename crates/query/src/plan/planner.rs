@@ -8,7 +8,7 @@ use paceline_types::ErrorCode;
 
 use super::known_values::KnownValues;
 use super::result_column::ResultColumn;
-use super::statement_plan::{Access, Plan, PlanKind, PlannedValues, TableUsage, TableUse};
+use super::statement_plan::{Access, ColumnUsage, ColumnUse, Plan, PlanKind, PlannedValues, TableUsage, TableUse};
 use super::statistics::Statistics;
 use super::trace::Trace;
 use super::tree;
@@ -318,28 +318,28 @@ impl<'a> Planner<'a> {
         tables.iter().any(|table| is_same(table) && table.usage.select)
     }
 
-    /// Records that the statement uses a table.
+    /// Records that the statement uses a table. Returns its number among the used ones.
     pub fn use_table(
         &self,
         database: &str,
         name: &str,
         definition: Option<&Arc<TableDefinition>>,
         usage: TableUsage,
-    ) {
+    ) -> usize {
         let access = self.access.borrow().clone();
         let mut tables = self.tables.borrow_mut();
         // A table that is being filled has the same name as the one that it hides.
         let kind =
             |definition: Option<&Arc<TableDefinition>>| definition.is_some_and(|table| table.is_temporary());
-        let found = tables.iter_mut().find(|table| {
+        let found = tables.iter().position(|table| {
             *table.database == *database
                 && *table.name == *name
                 && table.is_temporary() == kind(definition)
                 && table.access.is_same(&access)
         });
         match found {
-            Some(table) => {
-                let known = &mut table.usage;
+            Some(number) => {
+                let known = &mut tables[number].usage;
                 known.select |= usage.select;
                 known.insert |= usage.insert;
                 known.update |= usage.update;
@@ -347,17 +347,30 @@ impl<'a> Planner<'a> {
                 known.lock |= usage.lock;
                 known.exclusive |= usage.exclusive;
                 known.action |= usage.action;
+                known.queried |= usage.queried;
+                number
             }
-            None => tables.push(TableUse {
-                database: database.into(),
-                name: name.into(),
-                definition: definition.cloned(),
-                usage,
-                view: None,
-                access,
-                aliases: Vec::new(),
-            }),
+            None => {
+                tables.push(TableUse {
+                    database: database.into(),
+                    name: name.into(),
+                    definition: definition.cloned(),
+                    usage,
+                    view: None,
+                    access,
+                    aliases: Vec::new(),
+                    columns: Vec::new(),
+                });
+                tables.len() - 1
+            }
         }
+    }
+
+    /// Records that the statement names a column of the `number`th used table.
+    pub fn use_column(&self, number: usize, column: usize, usage: ColumnUsage) {
+        self.tables.borrow_mut()[number]
+            .columns
+            .push(ColumnUse { column, usage });
     }
 
     /// Records an alias of a table whose use is recorded.

@@ -132,6 +132,7 @@ fn add(
         distinct: true,
         owner: block.owner,
         merged: None,
+        number: None,
     });
     let rules: Vec<Comparison> = match <[Comparison; 1]>::try_from(by) {
         Ok([Comparison::Row(rules)]) => rules,

@@ -32,6 +32,9 @@ pub(crate) struct TableRef {
     pub owner: usize,
     /// Expressions of the columns of a merged view.
     pub merged: Option<Vec<Expr>>,
+    /// Number among the statement's used tables, which records the named columns; `None` for a table within the
+    /// statement.
+    pub number: Option<usize>,
 }
 
 /// A column of a [`TableRef`].

@@ -29,7 +29,7 @@ use super::planner::{Merging, Planner};
 use super::result_column::Through;
 use super::table_ref::{TableColumn, TableRef};
 use super::tree::{SortItem, SortKey, TableSource};
-use super::{Access, ResultColumn, TableUsage, TableUse};
+use super::{Access, ColumnUsage, ResultColumn, TableUsage, TableUse};
 use crate::error::{Error, Result};
 use paceline_catalog::{ViewAlgorithm, ViewDefinition, ViewSecurity};
 use paceline_expression::{Clause, Expr, ExprKind};
@@ -46,8 +46,8 @@ impl Planner<'_> {
         Error::unsupported("a reference to an expression of a view around a subquery")
     }
 
-    /// Records the use of a view, and enters it.
-    fn enter_view(&self, view: &Arc<ViewDefinition>, usage: TableUsage) -> Result<Access> {
+    /// Records the use of a view, and enters it. Returns the access outside of it, and its number among the used tables.
+    fn enter_view(&self, view: &Arc<ViewDefinition>, usage: TableUsage) -> Result<(Access, usize)> {
         let mut views = self.views.borrow_mut();
         if views.iter().any(|known| Arc::ptr_eq(known, view)) {
             let top = &views[0];
@@ -57,7 +57,7 @@ impl Planner<'_> {
             return Err(Error::new(ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT, &[]));
         }
         let access = self.access.borrow().clone();
-        self.use_view(view, usage, &access);
+        let used = self.use_view(view, usage, &access);
         views.push(view.clone());
         let inner = Access {
             definer: match view.security {
@@ -66,7 +66,7 @@ impl Planner<'_> {
             },
             through: Some(access.through.clone().unwrap_or_else(|| view.clone())),
         };
-        Ok(self.access.replace(inner))
+        Ok((self.access.replace(inner), used))
     }
 
     fn leave_view(&self, outer: Access) {
@@ -74,26 +74,33 @@ impl Planner<'_> {
         self.access.replace(outer);
     }
 
-    fn use_view(&self, view: &Arc<ViewDefinition>, usage: TableUsage, access: &Access) {
+    fn use_view(&self, view: &Arc<ViewDefinition>, usage: TableUsage, access: &Access) -> usize {
         let mut tables = self.tables.borrow_mut();
-        let found = tables.iter_mut().find(|table| {
+        let found = tables.iter().position(|table| {
             table.view.as_ref().is_some_and(|known| Arc::ptr_eq(known, view)) && table.access.is_same(access)
         });
         match found {
-            Some(known) => {
-                known.usage.select |= usage.select;
-                known.usage.lock |= usage.lock;
-                known.usage.exclusive |= usage.exclusive;
+            Some(number) => {
+                let known = &mut tables[number].usage;
+                known.select |= usage.select;
+                known.lock |= usage.lock;
+                known.exclusive |= usage.exclusive;
+                known.queried |= usage.queried;
+                number
             }
-            None => tables.push(TableUse {
-                database: view.database.as_str().into(),
-                name: view.name.as_str().into(),
-                definition: None,
-                usage,
-                view: Some(view.clone()),
-                access: access.clone(),
-                aliases: Vec::new(),
-            }),
+            None => {
+                tables.push(TableUse {
+                    database: view.database.as_str().into(),
+                    name: view.name.as_str().into(),
+                    definition: None,
+                    usage,
+                    view: Some(view.clone()),
+                    access: access.clone(),
+                    aliases: Vec::new(),
+                    columns: Vec::new(),
+                });
+                tables.len() - 1
+            }
         }
     }
 }
@@ -132,10 +139,14 @@ impl Block<'_, '_> {
         side: Side,
     ) -> Result<BoundFrom> {
         let planner = self.planner;
-        let outer = planner.enter_view(view, usage)?;
+        let (outer, used) = planner.enter_view(view, usage)?;
         let bound = self.bind_within(view, alias, usage, side);
         planner.leave_view(outer);
-        bound.map_err(|error| told(error, view))
+        let bound = bound.map_err(|error| told(error, view))?;
+        // The view is the last of its tables.
+        let own = bound.tables.end - 1;
+        self.tables[own].number = Some(used);
+        Ok(bound)
     }
 
     fn bind_within(
@@ -294,7 +305,10 @@ impl Block<'_, '_> {
         let table = self.tables.iter_mut().find(|table| table.slots().contains(&slot));
         if let Some(table) = table {
             let column = slot - table.base;
-            table.used[column] = true;
+            let first = !std::mem::replace(&mut table.used[column], true);
+            if let (true, Some(number)) = (first, table.number) {
+                self.planner.use_column(number, column, ColumnUsage::Read);
+            }
         }
     }
 
@@ -344,6 +358,7 @@ impl Block<'_, '_> {
             distinct: false,
             owner: self.owner,
             merged: Some(exprs),
+            number: None,
         });
         Ok(self.tables.len() - 1)
     }
