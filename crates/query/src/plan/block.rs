@@ -215,25 +215,27 @@ impl<'p, 'o> Block<'p, 'o> {
         base
     }
 
-    /// Records that the statement names a column, for its privilege. Reading is recorded once.
-    pub fn note_column(&mut self, table: usize, column: usize, usage: ColumnUsage) {
-        let reference = &mut self.tables[table];
-        let reads = matches!(usage, ColumnUsage::Read | ColumnUsage::ReadAll);
-        let known =
-            reads && reference.merged.is_none() && std::mem::replace(&mut reference.used[column], true);
-        if let (false, Some(number)) = (known, reference.number) {
+    /// Records that the statement names a column, for its privilege.
+    pub fn note_column(&self, table: usize, column: usize, usage: ColumnUsage) {
+        if let Some(number) = self.tables[table].number {
             self.planner.use_column(number, column, usage);
         }
     }
 
-    /// Returns a column as an expression, and marks it as used.
+    /// Returns a column that the statement names as an expression, and marks it as used.
     pub fn column(&mut self, table: usize, column: usize) -> Expr {
         self.note_column(table, column, ColumnUsage::Read);
+        self.unnamed_column(table, column)
+    }
+
+    /// Like [`Block::column`], for a column that the statement does not name, or whose name is recorded already.
+    pub fn unnamed_column(&mut self, table: usize, column: usize) -> Expr {
         if let Some(merged) = &self.tables[table].merged {
             let expr = merged[column].clone();
             return self.used_merged(expr);
         }
-        let reference = &self.tables[table];
+        let reference = &mut self.tables[table];
+        reference.used[column] = true;
         let mut ty = reference.columns[column].ty.clone();
         if reference.nullable {
             ty = ty.nullable();
@@ -243,7 +245,13 @@ impl<'p, 'o> Block<'p, 'o> {
 
     /// Like [`Block::column`], for a column that is also read after grouping.
     pub fn kept_column(&mut self, table: usize, column: usize) -> Expr {
-        let expr = self.column(table, column);
+        self.note_column(table, column, ColumnUsage::Read);
+        self.kept_unnamed_column(table, column)
+    }
+
+    /// Like [`Block::unnamed_column`], for a column that is also read after grouping.
+    pub fn kept_unnamed_column(&mut self, table: usize, column: usize) -> Expr {
+        let expr = self.unnamed_column(table, column);
         expr.visit(&mut |node| {
             if let ExprKind::Column(slot) = node.kind {
                 self.keep(slot);

@@ -240,9 +240,10 @@ impl Block<'_, '_> {
         for name in names {
             let left = self.find_visible(first, name)?;
             let right = self.find_visible(second, name)?;
+            // As in MariaDB, this needs no privilege on the columns.
             let (left_expr, right_expr) = (
-                self.column(left.table, left.column),
-                self.column(right.table, right.column),
+                self.unnamed_column(left.table, left.column),
+                self.unnamed_column(right.table, right.column),
             );
             on.push(self.bind_equality(left_expr, right_expr)?);
             common.push(left);

@@ -6,7 +6,9 @@ use super::block::Block;
 use super::change_plan::{LoadPlan, LoadTarget};
 use super::dml::{bind_assigned, find_assigned};
 use super::row_format::{RowFormat, has_odd_separators};
-use super::{AssignmentPlan, ColumnUsage, InsertPlan, InsertRows, PlanKind, Planner, ResultColumn, TableUsage};
+use super::{
+    AssignmentPlan, ColumnUsage, InsertPlan, InsertRows, PlanKind, Planner, ResultColumn, TableUsage,
+};
 use crate::error::{Error, Result};
 use paceline_syntax::Duplicates;
 use paceline_syntax::ast;

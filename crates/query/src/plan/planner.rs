@@ -8,7 +8,9 @@ use paceline_types::ErrorCode;
 
 use super::known_values::KnownValues;
 use super::result_column::ResultColumn;
-use super::statement_plan::{Access, ColumnUsage, ColumnUse, Plan, PlanKind, PlannedValues, TableUsage, TableUse};
+use super::statement_plan::{
+    Access, ColumnUsage, ColumnUse, Plan, PlanKind, PlannedValues, TableUsage, TableUse,
+};
 use super::statistics::Statistics;
 use super::trace::Trace;
 use super::tree;
@@ -368,9 +370,13 @@ impl<'a> Planner<'a> {
 
     /// Records that the statement names a column of the `number`th used table.
     pub fn use_column(&self, number: usize, column: usize, usage: ColumnUsage) {
-        self.tables.borrow_mut()[number]
-            .columns
-            .push(ColumnUse { column, usage });
+        const LOOKED_AT: usize = 4;
+        let used = ColumnUse { column, usage };
+        let columns = &mut self.tables.borrow_mut()[number].columns;
+        // Most repetitions follow each other closely; the others do no harm.
+        if !columns.iter().rev().take(LOOKED_AT).any(|known| *known == used) {
+            columns.push(used);
+        }
     }
 
     /// Records an alias of a table whose use is recorded.

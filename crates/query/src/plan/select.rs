@@ -203,7 +203,7 @@ impl Block<'_, '_> {
     ) -> Result<()> {
         for column in self.wildcard(qualifier)? {
             self.note_column(column.table, column.column, ColumnUsage::ReadAll);
-            let expr = self.kept_column(column.table, column.column);
+            let expr = self.kept_unnamed_column(column.table, column.column);
             let result = self.column_result(column.table, column.column);
             outputs.push(Output {
                 expr,

@@ -305,8 +305,8 @@ impl Block<'_, '_> {
         let table = self.tables.iter_mut().find(|table| table.slots().contains(&slot));
         if let Some(table) = table {
             let column = slot - table.base;
-            let first = !std::mem::replace(&mut table.used[column], true);
-            if let (true, Some(number)) = (first, table.number) {
+            table.used[column] = true;
+            if let Some(number) = table.number {
                 self.planner.use_column(number, column, ColumnUsage::Read);
             }
         }

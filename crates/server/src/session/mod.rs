@@ -50,6 +50,7 @@ mod planning;
 mod preparation;
 pub mod protocol;
 pub mod replicated;
+mod restrictions;
 pub mod services;
 mod state;
 mod statement;

@@ -1,9 +1,9 @@
 //! Definitions of a primary that a replica may omit (`paceline_replicate_leave_out`).
 //!
-//! This server has no triggers, routines, events or roles, and no privileges on single tables. A primary with row
-//! format logs their effects as rows, so a replica does not need them, but a primary does. Statements that define them
-//! therefore stop a connection (1235), unless the variable allows omitting them: then only the position moves, and the
-//! error log reports it.
+//! A primary with row format logs the effects of triggers, routines and events as rows, so a replica does not need
+//! them, but a primary does. Statements that define what this server does not have therefore stop a connection (1235),
+//! unless the variable allows omitting them: then only the position moves, and the error log reports it. Roles and
+//! privileges on tables and routines exist here; the variable still omits them.
 //!
 //! A statement that the primary logged as text has no rows. If its tables have triggers, it would change less here than
 //! there, and it is unknown which tables have them. If triggers are omitted, such a statement stops the connection. (A
@@ -54,14 +54,20 @@ impl OmittedDefinition {
         let object = match statement {
             Statement::Unsupported(object) => object,
             Statement::Ddl(DdlStatement::DropOther { kind, .. }) => kind,
-            // SET DEFAULT ROLE; no other such statement is logged.
-            Statement::Set(items) if matches!(items[..], [SetItem::Role]) => {
+            Statement::Set(items) if matches!(items[..], [SetItem::DefaultRole { .. }]) => {
                 return Some(OmittedDefinition::Roles);
             }
             Statement::Account(
+                AccountStatement::CreateRoles { .. }
+                | AccountStatement::DropRoles { .. }
+                | AccountStatement::GrantRole { .. }
+                | AccountStatement::RevokeRole { .. }
+                | AccountStatement::SetDefaultRole { .. },
+            ) => return Some(OmittedDefinition::Roles),
+            Statement::Account(
                 AccountStatement::Grant { level, .. } | AccountStatement::Revoke { level, .. },
             ) => {
-                let is_fine = matches!(level, PrivilegeLevel::Table(_) | PrivilegeLevel::Routine(_));
+                let is_fine = matches!(level, PrivilegeLevel::Table(_) | PrivilegeLevel::Routine(..));
                 return is_fine.then_some(OmittedDefinition::Privileges);
             }
             _ => return None,
@@ -70,7 +76,6 @@ impl OmittedDefinition {
             "TRIGGER" => Some(OmittedDefinition::Triggers),
             "PROCEDURE" | "FUNCTION" | "PACKAGE" | "AGGREGATE" => Some(OmittedDefinition::Routines),
             "EVENT" => Some(OmittedDefinition::Events),
-            "ROLE" => Some(OmittedDefinition::Roles),
             _ => None,
         }
     }

@@ -110,6 +110,11 @@ impl SessionServices {
         self.privileges.log_in(account, &self.server.accounts);
     }
 
+    /// Sets the current role. Its privileges in the current database apply at once.
+    pub fn set_role(&self, role: Option<&str>, database: Option<&str>) {
+        self.privileges.set_role(role, database, &self.server.accounts);
+    }
+
     /// Returns the account with the session's privileges: see [`crate::accounts::session_privileges`].
     pub fn account(&self) -> Arc<Account> {
         self.privileges.account(&self.server.accounts)
