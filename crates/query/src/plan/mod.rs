@@ -87,6 +87,7 @@ pub use row_format::{RowFormat, has_odd_separators};
 pub use statement::{plan_statement, trace_passes};
 pub use statement_plan::{
     Access, ColumnUsage, ColumnUse, Plan, PlanType, PlannedValues, TableUsage, TableUse,
+    is_to_be_planned_again,
 };
 pub use statistics::{Statistics, StatisticsSource};
 

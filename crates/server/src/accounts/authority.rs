@@ -173,35 +173,10 @@ impl<'a> Authority<'a> {
             .union(account.on_column(database, table, column))
     }
 
-    /// Returns whether the session's account may execute a routine.
-    pub fn may_execute(self, database: &str, kind: RoutineType, name: &str) -> bool {
-        self.privileges_in(database).has(Privilege::Execute)
-            || (self.account().on_routine(database, kind, name)).has(Privilege::Execute)
-    }
-
-    /// Checks a privilege on a routine: EXECUTE or ALTER ROUTINE.
-    ///
-    /// # Errors
-    /// 1370.
-    pub fn check_routine(
-        self,
-        privilege: Privilege,
-        database: &str,
-        kind: RoutineType,
-        name: &str,
-    ) -> Result<()> {
-        let held = self.privileges_in(database).has(privilege)
-            || (self.account().on_routine(database, kind, name)).has(privilege);
-        if held {
-            return Ok(());
-        }
-        let command = PrivilegeSet::command(privilege).to_lowercase();
-        let name = format!("{database}.{name}");
-        let (user, host) = self.current_user();
-        Err(Error::new(
-            ER_PROCACCESS_DENIED_ERROR,
-            &[&command, &user, &host, &name],
-        ))
+    /// Returns whether the account has a privilege on a routine: EXECUTE or ALTER ROUTINE.
+    pub fn has_on_routine(self, privilege: Privilege, database: &str, kind: RoutineType, name: &str) -> bool {
+        self.privileges_in(database).has(privilege)
+            || (self.account().on_routine(database, kind, name)).has(privilege)
     }
 
     /// Returns 1142 for missing privileges on a table.

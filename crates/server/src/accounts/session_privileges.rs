@@ -14,6 +14,7 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use paceline_expression::session::Privilege;
 use paceline_syntax::{Error, Result};
 use paceline_types::error_code::ER_SPECIFIC_ACCESS_DENIED_ERROR;
+use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -30,6 +31,17 @@ pub struct SessionPrivileges {
     generation: AtomicU64,
     /// Privileges as of the last USE.
     current: ArcSwapOption<CurrentDatabase>,
+    /// Privileges of the callers of stored programs that run with those of their definers, outermost first.
+    callers: Mutex<Vec<CallerPrivileges>>,
+}
+
+/// Privileges of the caller of a stored program.
+#[derive(Debug)]
+struct CallerPrivileges {
+    account: Arc<Account>,
+    role: Option<Arc<String>>,
+    generation: u64,
+    current: Option<Arc<CurrentDatabase>>,
 }
 
 #[derive(Debug)]
@@ -46,6 +58,7 @@ impl Default for SessionPrivileges {
             role: ArcSwapOption::empty(),
             generation: AtomicU64::new(0),
             current: ArcSwapOption::empty(),
+            callers: Mutex::default(),
         }
     }
 }
@@ -74,6 +87,27 @@ impl SessionPrivileges {
         match database {
             Some(database) => self.enter(database, accounts),
             None => self.current.store(None),
+        }
+    }
+
+    /// Replaces the privileges by those of an account, until [`Self::end_definer`].
+    pub fn begin_definer(&self, definer: Account, accounts: &SharedAccounts) {
+        let generation = self.generation.swap(accounts.generation(), Ordering::Relaxed);
+        self.callers.lock().push(CallerPrivileges {
+            account: self.account.swap(Arc::new(definer)),
+            role: self.role.swap(None),
+            generation,
+            current: self.current.swap(None),
+        });
+    }
+
+    /// Restores the privileges before the last [`Self::begin_definer`].
+    pub fn end_definer(&self) {
+        if let Some(caller) = self.callers.lock().pop() {
+            self.account.store(caller.account);
+            self.role.store(caller.role);
+            self.generation.store(caller.generation, Ordering::Relaxed);
+            self.current.store(caller.current);
         }
     }
 

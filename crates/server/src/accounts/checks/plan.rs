@@ -1,11 +1,12 @@
 //! Privileges for a planned statement: on each table that it uses, also through views.
 
+use super::definition::check_routine;
 use crate::accounts::{Account, Authority, PrivilegeSet};
 use crate::information_schema::{DATABASE, is_for_everybody, needs_process};
-use crate::names::virtual_columns;
+use crate::virtual_tables::virtual_columns;
 use paceline_expression::session::{Privilege, PrivilegeTarget};
 use paceline_query::plan::{ColumnUsage, Plan, TableUsage, TableUse};
-use paceline_syntax::{Error, Result};
+use paceline_syntax::{Error, Result, RoutineType};
 use paceline_types::error_code::*;
 use paceline_wire::authentication::NativePassword;
 
@@ -45,6 +46,16 @@ pub fn check_plan(authority: Authority<'_>, plan: &Plan) -> Result<()> {
         if let Some(denied) = denied_column(&account, missing, table) {
             return Err(told_of_view(told_of_column(authority, &denied, table), table));
         }
+    }
+    for function in plan.functions() {
+        let kind = RoutineType::Function;
+        check_routine(
+            authority,
+            Privilege::Execute,
+            kind,
+            &function.database,
+            &function.name,
+        )?;
     }
     match plan.is_explained() {
         true => check_explain(authority, plan),

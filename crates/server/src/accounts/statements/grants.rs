@@ -127,13 +127,20 @@ impl Granted {
         })
     }
 
-    /// Checks that the table and its columns exist. Whoever may create the table may have privileges on it before.
+    /// Checks that the routine, or the table and its columns exist. Whoever may create the table may have privileges on it before.
     fn check_exists(&self, context: AccountContext<'_>) -> Result<()> {
-        let Object::Table { database, table } = &self.object else {
-            return Ok(());
+        let (database, table) = match &self.object {
+            Object::Table { database, table } => (database, table),
+            Object::Routine { database, kind, name } => {
+                let found = context.catalog.routine(*kind, database, name);
+                let missing = format!("{database}.{name}");
+                let error = || Error::new(ER_SP_DOES_NOT_EXIST, &[&kind.name(), &missing]);
+                return found.map(|_| ()).ok_or_else(error);
+            }
+            Object::Global | Object::Database(_) => return Ok(()),
         };
         let unknown = |name: &str| Error::new(ER_BAD_FIELD_ERROR, &[&name, table]);
-        let is_virtual = crate::names::virtual_columns(database, table);
+        let is_virtual = crate::virtual_tables::virtual_columns(database, table);
         if let Some(definition) = context.catalog.table(database, table) {
             let missing = self
                 .columns

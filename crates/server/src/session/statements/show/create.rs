@@ -3,9 +3,9 @@
 use super::names::{shown_database, shown_table};
 use crate::accounts::PrivilegeSet;
 use crate::accounts::show::identifier;
-use crate::names::virtual_database;
 use crate::session::protocol::Output;
 use crate::session::state::SessionState;
+use crate::virtual_tables::virtual_database;
 use paceline_catalog::DatabaseDefinition;
 use paceline_catalog::ddl::{IfNotExists, show_create_database, show_create_table, show_create_view};
 use paceline_expression::session::Privilege;
@@ -140,7 +140,7 @@ pub fn no_such_object(kind: &str, name: &TableName, state: &SessionState) -> Err
 
 /// Returns SHOW CREATE TABLE of a virtual table.
 fn virtual_create_table(database: &str, name: &str) -> String {
-    let columns = crate::names::virtual_columns(database, name).unwrap_or_default();
+    let columns = crate::virtual_tables::virtual_columns(database, name).unwrap_or_default();
     let lines: Vec<String> = columns
         .iter()
         .map(|column| {
