@@ -6,7 +6,7 @@ use crate::information_schema::{DATABASE, is_for_everybody, needs_process};
 use crate::virtual_tables::virtual_columns;
 use paceline_expression::session::{Privilege, PrivilegeTarget};
 use paceline_query::plan::{ColumnUsage, Plan, TableUsage, TableUse};
-use paceline_syntax::{Error, Result, RoutineType};
+use paceline_syntax::{Error, Result};
 use paceline_types::error_code::*;
 use paceline_wire::authentication::NativePassword;
 
@@ -48,14 +48,7 @@ pub fn check_plan(authority: Authority<'_>, plan: &Plan) -> Result<()> {
         }
     }
     for function in plan.functions() {
-        let kind = RoutineType::Function;
-        check_routine(
-            authority,
-            Privilege::Execute,
-            kind,
-            &function.database,
-            &function.name,
-        )?;
+        check_routine(authority, Privilege::Execute, function)?;
     }
     match plan.is_explained() {
         true => check_explain(authority, plan),
