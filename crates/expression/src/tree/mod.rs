@@ -507,12 +507,17 @@ impl Expr {
 
     /// Returns whether the expression contains a subquery.
     pub fn has_subquery(&self) -> bool {
-        self.any(&mut |node| {
-            matches!(
-                node.kind,
-                ExprKind::ScalarSubquery(_) | ExprKind::Exists { .. } | ExprKind::Quantified { .. }
-            )
-        })
+        self.any(&mut |node| node.subquery().is_some())
+    }
+
+    /// Returns the subquery of this node itself.
+    pub fn subquery(&self) -> Option<&Subquery> {
+        match &self.kind {
+            ExprKind::ScalarSubquery(subquery)
+            | ExprKind::Exists { subquery, .. }
+            | ExprKind::Quantified { subquery, .. } => Some(subquery),
+            _ => None,
+        }
     }
 
     /// Calls `visit` for this node and every node below it. Plans of subqueries are not entered.

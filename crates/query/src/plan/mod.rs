@@ -78,6 +78,7 @@ mod trace;
 pub(crate) mod tree;
 mod unread_columns;
 mod view;
+mod view_target;
 mod volatile;
 mod window;
 
@@ -93,7 +94,7 @@ pub use statistics::{Statistics, StatisticsSource};
 
 pub(crate) use change_plan::{
     AssignmentPlan, CheckPlan, DefaultPlan, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget,
-    UpdatePlan, UpdateTarget,
+    UpdatePlan, UpdateTarget, ViewCheckPlan,
 };
 pub(crate) use planner::{Planner, unique_id};
 pub(crate) use statement_plan::{PlanKind, PointRead, QueryStatementPlan};

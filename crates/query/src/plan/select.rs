@@ -325,7 +325,7 @@ impl Block<'_, '_> {
                 let table = &self.tables[found.table];
                 let is_same = match (&output.expr.kind, &table.merged) {
                     (ExprKind::Column(slot), None) => *slot == table.base + found.column,
-                    (_, Some(merged)) => same_expr(&merged[found.column], &output.expr),
+                    (_, Some(merged)) => same_expr(&merged.exprs[found.column], &output.expr),
                     _ => false,
                 };
                 if !is_same {

@@ -30,6 +30,8 @@ pub struct Plan {
     pub(super) window_blocks: u64,
     /// Warnings of each execution.
     pub(super) warnings: Vec<(ErrorCode, String)>,
+    /// Notes of each execution.
+    pub(super) notes: Vec<(ErrorCode, String)>,
 }
 
 /// Values of parameters for which a plan was made.
@@ -278,6 +280,17 @@ pub struct TableUsage {
 }
 
 impl TableUsage {
+    /// Adds another use.
+    pub(super) fn add(&mut self, other: TableUsage) {
+        self.select |= other.select;
+        self.insert |= other.insert;
+        self.update |= other.update;
+        self.delete |= other.delete;
+        self.lock |= other.lock;
+        self.exclusive |= other.exclusive;
+        self.action |= other.action;
+    }
+
     /// Returns whether rows are written.
     pub fn writes(self) -> bool {
         self.insert || self.update || self.delete
@@ -329,6 +342,11 @@ impl Plan {
     /// Returns the warnings of each execution.
     pub(crate) fn warnings(&self) -> &[(ErrorCode, String)] {
         &self.warnings
+    }
+
+    /// Returns the notes of each execution.
+    pub(crate) fn notes(&self) -> &[(ErrorCode, String)] {
+        &self.notes
     }
 
     /// Returns the estimated number of rows that the largest access reads.

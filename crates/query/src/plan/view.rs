@@ -27,7 +27,7 @@ use super::conditions::split_and;
 use super::from::{BoundFrom, FromNode, Side};
 use super::planner::{Merging, Planner};
 use super::result_column::Through;
-use super::table_ref::{TableColumn, TableRef};
+use super::table_ref::{MergedView, TableColumn, TableRef};
 use super::tree::{SortItem, SortKey, TableSource};
 use super::{Access, ColumnUsage, ResultColumn, TableUsage, TableUse};
 use crate::error::{Error, Result};
@@ -74,18 +74,14 @@ impl Planner<'_> {
         self.access.replace(outer);
     }
 
-    fn use_view(&self, view: &Arc<ViewDefinition>, usage: TableUsage, access: &Access) -> usize {
+    pub(super) fn use_view(&self, view: &Arc<ViewDefinition>, usage: TableUsage, access: &Access) -> usize {
         let mut tables = self.tables.borrow_mut();
         let found = tables.iter().position(|table| {
             table.view.as_ref().is_some_and(|known| Arc::ptr_eq(known, view)) && table.access.is_same(access)
         });
         match found {
             Some(number) => {
-                let known = &mut tables[number].usage;
-                known.select |= usage.select;
-                known.lock |= usage.lock;
-                known.exclusive |= usage.exclusive;
-                known.queried |= usage.queried;
+                tables[number].usage.add(usage);
                 number
             }
             None => {
@@ -139,13 +135,14 @@ impl Block<'_, '_> {
         side: Side,
     ) -> Result<BoundFrom> {
         let planner = self.planner;
-        let (outer, used) = planner.enter_view(view, usage)?;
-        let bound = self.bind_within(view, alias, usage, side);
-        planner.leave_view(outer);
+        let (outer, number) = planner.enter_view(view, usage)?;
+        let bound = self.bind_within(view, alias, usage, side, &outer);
+        planner.leave_view(outer.clone());
         let bound = bound.map_err(|error| told(error, view))?;
-        // The view is the last of its tables.
-        let own = bound.tables.end - 1;
-        self.tables[own].number = Some(used);
+        let reference = &mut self.tables[bound.tables.end - 1];
+        reference.view = Some(view.clone());
+        reference.access = outer;
+        reference.number = Some(number);
         Ok(bound)
     }
 
@@ -155,15 +152,26 @@ impl Block<'_, '_> {
         alias: &str,
         usage: TableUsage,
         side: Side,
+        named: &Access,
     ) -> Result<BoundFrom> {
+        let has_right_items = |view: &ViewDefinition| match self.changes_rows {
+            true => view.is_mergeable_for_changes(),
+            false => view.is_mergeable(),
+        };
         if let ast::QueryBody::Select(select) = &view.parsed().body
-            && view.is_mergeable()
+            && has_right_items(view)
             && view.algorithm != ViewAlgorithm::TempTable
             && self.planner.merging.get() == Merging::Possible
             && (side == Side::Whole || select.items.iter().all(is_column))
         {
             return self.merge_view(view, select, alias, usage, side);
         }
+        // Its rows are read, even if the statement changes other tables.
+        let usage = TableUsage {
+            select: true,
+            ..usage
+        };
+        self.planner.use_view(view, usage, named);
         let plan = Arc::new(
             self.planner
                 .plan_subquery(view.parsed(), None, CommonTables::default())?,
@@ -194,14 +202,21 @@ impl Block<'_, '_> {
         let outer_scope = self.on_scope.take();
         let outer_visible = std::mem::take(&mut self.visible);
         let outer_windows = self.windows.named.take();
+        let outer_conditions = std::mem::take(&mut self.view_conditions);
         let merged = self.bind_merged(select, &view.parsed().order_by, usage, side);
         self.owner = outer_owner;
         self.common = outer_common;
         self.on_scope = outer_scope;
         self.visible = outer_visible;
         self.windows.named = outer_windows;
+        let conditions = std::mem::replace(&mut self.view_conditions, outer_conditions);
         let (node, exprs) = merged?;
-        let table = self.add_merged(view, alias, exprs)?;
+        let merged = MergedView {
+            exprs,
+            tables: first..self.tables.len(),
+            conditions,
+        };
+        let table = self.add_merged(view, alias, merged)?;
         Ok(BoundFrom {
             node,
             tables: first..table + 1,
@@ -238,6 +253,7 @@ impl Block<'_, '_> {
                 &mut on,
             );
         }
+        self.note_view_conditions(&on);
         let node = match (parts.len(), on.is_empty()) {
             (1, true) => parts.remove(0),
             _ => FromNode::Inner {
@@ -247,6 +263,13 @@ impl Block<'_, '_> {
             },
         };
         Ok((node, exprs))
+    }
+
+    /// Records conditions of inner joins and of WHERE within a view, for its CHECK OPTION.
+    pub(super) fn note_view_conditions(&mut self, conditions: &[Expr]) {
+        if self.owner != 0 {
+            self.view_conditions.extend_from_slice(conditions);
+        }
     }
 
     /// Keeps the ORDER BY of a view, for a query without its own.
@@ -286,6 +309,11 @@ impl Block<'_, '_> {
             if let ExprKind::Column(slot) = node.kind {
                 self.read_slot(slot);
             }
+            if let Some(subquery) = node.subquery() {
+                for slot in &subquery.outer_slots {
+                    self.read_slot(*slot);
+                }
+            }
         });
         // It may be on the inner side of an outer join by now.
         if let ExprKind::Column(slot) = expr.kind
@@ -313,7 +341,7 @@ impl Block<'_, '_> {
     }
 
     /// Adds the names of a merged view.
-    fn add_merged(&mut self, view: &ViewDefinition, alias: &str, exprs: Vec<Expr>) -> Result<usize> {
+    fn add_merged(&mut self, view: &ViewDefinition, alias: &str, merged: MergedView) -> Result<usize> {
         let database: Arc<str> = view.database.as_str().into();
         let is_taken = self
             .tables
@@ -326,8 +354,8 @@ impl Block<'_, '_> {
             return Err(Error::new(ER_TOO_MANY_TABLES, &[&super::table_ref::TABLES_MAX]));
         }
         let alias: Arc<str> = alias.into();
-        let mut columns = Vec::with_capacity(exprs.len());
-        for (name, expr) in view.columns.iter().zip(&exprs) {
+        let mut columns = Vec::with_capacity(merged.exprs.len());
+        for (name, expr) in view.columns.iter().zip(&merged.exprs) {
             let own = match expr.kind {
                 ExprKind::Column(slot) => self
                     .table_of(slot)
@@ -357,7 +385,9 @@ impl Block<'_, '_> {
             hints: Vec::new(),
             distinct: false,
             owner: self.owner,
-            merged: Some(exprs),
+            access: Access::default(),
+            view: None,
+            merged: Some(merged),
             number: None,
         });
         Ok(self.tables.len() - 1)

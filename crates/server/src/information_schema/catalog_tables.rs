@@ -58,7 +58,7 @@ pub(super) fn schemata(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
 }
 
 /// Returns a time in the session's zone.
-fn time(sources: &dyn Sources, seconds: i64) -> Value {
+pub(super) fn time(sources: &dyn Sources, seconds: i64) -> Value {
     u32::try_from(seconds).map_or(Value::Null, |seconds| {
         Value::DateTime(Timestamp::new(seconds, 0, 0).to_datetime(&sources.time_zone()))
     })

@@ -1,8 +1,8 @@
 //! `mysql`: the tables of this database that programs read, as virtual tables.
 //!
 //! Accounts are catalog records; `mysql.user`, `mysql.db`, `mysql.global_priv`, `mysql.tables_priv` and similar tables
-//! show them. `mysql.gtid_slave_pos`
-//! shows the replicated position. The other tables describe features that do not exist here, and are empty.
+//! show them. `mysql.gtid_slave_pos` shows the replicated position; `mysql.proc` shows procedures and functions. The
+//! other tables describe features that do not exist here, and are empty.
 
 use crate::accounts::privilege::ALL;
 use crate::accounts::{Account, Accounts, PrivilegeSet, RoleGrant, RoutineGrant, TableGrant};

@@ -662,7 +662,7 @@ mod list {
         TxIsolation "tx_isolation" Both Dynamic Enum(&["READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"]) => Some("REPEATABLE-READ");
         TxReadOnly "tx_read_only" Both Dynamic Boolean => Some("OFF");
         UniqueChecks "unique_checks" Both Dynamic Boolean => Some("ON");
-        UpdatableViewsWithLimit "updatable_views_with_limit" Both Dynamic Enum(&["NO", "YES"]) => Some("YES"), Absent;
+        UpdatableViewsWithLimit "updatable_views_with_limit" Both Dynamic Enum(&["NO", "YES"]) => Some("YES");
         UseStatTables "use_stat_tables" Both Dynamic Enum(&["NEVER", "COMPLEMENTARY", "PREFERABLY", "COMPLEMENTARY_FOR_QUERIES", "PREFERABLY_FOR_QUERIES"]) => Some("PREFERABLY_FOR_QUERIES"), Tuning;
         Userstat "userstat" Global Dynamic Boolean => Some("OFF"), Absent;
         Version "version" Global Fixed Text => Some(""), NoOption;

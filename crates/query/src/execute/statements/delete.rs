@@ -44,7 +44,7 @@ pub(super) fn execute(
     }
     let mut deleted = 0;
     let is_safe = !plan.reads_changed && !meets_last_first(select);
-    if select.tables.len() == 1 && select.order.is_empty() && is_safe {
+    if select.is_of_one_table() && select.order.is_empty() && is_safe {
         let limit = RowLimit::new(exec, &select.limit)?;
         let (_, deleter) = &mut writers[0];
         if limit.count > 0 {

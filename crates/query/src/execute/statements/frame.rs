@@ -79,6 +79,9 @@ fn run(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn RowSink) 
     for (code, message) in plan.warnings() {
         context.session.diagnostics.warn(*code, message.clone());
     }
+    for (code, message) in plan.notes() {
+        context.session.diagnostics.note(*code, message.clone());
+    }
     let options = begin_writing(plan, context)?;
     let mut eval_state = EvalState::new();
     let kind = plan.executed_kind();

@@ -5,7 +5,7 @@ use paceline_types::Value;
 use crate::error::Result;
 use crate::execute::changes::assignment::{
     Ignore, NullRule, Strictness, assign_column, assigned_value, check_constraints, implicit_default,
-    missing_default, stored_value,
+    missing_default, passes_view_check, stored_value,
 };
 use crate::execute::changes::auto_increment::{Interval, as_id};
 use crate::execute::changes::row_writer::{InsertOutcome, RowWriter, UpdateOutcome, WriteOptions};
@@ -13,8 +13,8 @@ use crate::execute::context::{Execution, RowHandle};
 use crate::execute::interface::{AffectedRows, Outcome, RowSink};
 use crate::execute::programs::Triggers;
 use crate::plan::{AssignmentPlan, DefaultPlan, InsertPlan, InsertRows};
-use paceline_catalog::TableDefinition;
 use paceline_catalog::foreign_key::is_foreign_key_error;
+use paceline_catalog::{TableDefinition, ViewDefinition};
 use paceline_expression::session::SqlMode;
 use paceline_expression::{Expr, ExprType, as_assigned};
 use paceline_syntax::TriggerEvent;
@@ -74,6 +74,11 @@ impl<'p> Insertion<'p> {
         expected: Option<u64>,
     ) -> Self {
         let ignore = Ignore::from(plan.ignore);
+        let mut row = vec![Value::Null; plan.slot_count];
+        for other in plan.view.iter().flat_map(|view| &view.others) {
+            let values = initial_row(&other.definition, &other.defaults);
+            row[other.first_slot..][..values.len()].clone_from_slice(&values);
+        }
         Insertion {
             plan,
             table: &plan.table,
@@ -87,8 +92,8 @@ impl<'p> Insertion<'p> {
             ignore,
             ignore_checks: ignore,
             null_rule: NullRule::BySqlMode,
-            row: vec![Value::Null; plan.slot_count],
-            initial: plan.reads_row.then(|| initial_row(plan)),
+            row,
+            initial: plan.reads_row.then(|| initial_row(&plan.table, &plan.defaults)),
             pending: Vec::new(),
             is_begun: false,
             progress: Progress {
@@ -130,7 +135,7 @@ impl<'p> Insertion<'p> {
         for (value, &column) in values.iter().zip(&self.plan.columns) {
             match value {
                 Some(expr) => self.assign_expr(exec, column, expr)?,
-                None => self.fill_default(exec, column)?,
+                None => self.fill_default(exec, column, None)?,
             }
         }
         if let Some(column) = self.table.auto_increment_column()
@@ -166,6 +171,7 @@ impl<'p> Insertion<'p> {
         exec.tick()?;
         self.pending.clear();
         let columns = self.table.columns().len();
+        let view = self.plan.view.as_ref().map(|view| &*view.view);
         self.row[..columns].fill(Value::Null);
         for column in 0..columns {
             if !all_defaults && self.plan.columns.contains(&column) {
@@ -176,7 +182,7 @@ impl<'p> Insertion<'p> {
                 DefaultPlan::None if self.is_begun && !self.triggers.insert.has_before() => {
                     self.row[column] = implicit_default(&self.table.columns()[column].data_type);
                 }
-                _ => self.fill_default(exec, column)?,
+                _ => self.fill_default(exec, column, view)?,
             }
         }
         self.is_begun = true;
@@ -188,13 +194,19 @@ impl<'p> Insertion<'p> {
         Ok(())
     }
 
-    fn fill_default(&mut self, exec: &mut Execution<'_, '_>, column: usize) -> Result<()> {
+    /// Stores a column's default. `view` is the view that the statement names, if it does not name the column.
+    fn fill_default(
+        &mut self,
+        exec: &mut Execution<'_, '_>,
+        column: usize,
+        view: Option<&ViewDefinition>,
+    ) -> Result<()> {
         self.row[column] = match &self.plan.defaults[column] {
             DefaultPlan::Value(value) => value.clone(),
             DefaultPlan::AutoIncrement => Value::Null,
             // A trigger may give it a value.
             DefaultPlan::None if self.triggers.insert.has_before() => Value::Null,
-            DefaultPlan::None => missing_default(exec, self.table, column, self.strictness)?,
+            DefaultPlan::None => missing_default(exec, self.table, column, self.strictness, view)?,
             DefaultPlan::Expr(_) => {
                 self.pending.push(column);
                 Value::Null
@@ -243,6 +255,7 @@ impl<'p> Insertion<'p> {
         {
             self.row[column] = Value::Null;
         }
+        let view = self.plan.view.as_ref().map(|view| &*view.view);
         for column in 0..columns {
             let definition = &self.table.columns()[column];
             let is_generated =
@@ -251,7 +264,9 @@ impl<'p> Insertion<'p> {
                 continue;
             }
             self.row[column] = match (&self.plan.defaults[column], self.plan.columns.contains(&column)) {
-                (DefaultPlan::None, false) => missing_default(exec, self.table, column, self.strictness)?,
+                (DefaultPlan::None, false) => {
+                    missing_default(exec, self.table, column, self.strictness, view)?
+                }
                 _ => assign_column(
                     exec,
                     self.table,
@@ -313,6 +328,9 @@ impl<'p> Insertion<'p> {
             self.run_before_triggers(exec)?;
         }
         self.progress.records += 1;
+        if !self.passes_view_check(exec)? {
+            return self.end_row(exec);
+        }
         let generated =
             self.interval
                 .generate(exec.state.transaction, exec.session, self.table, &mut self.row)?;
@@ -378,9 +396,31 @@ impl<'p> Insertion<'p> {
                 }
             }
         }
+        self.end_row(exec)
+    }
+
+    fn end_row(&mut self, exec: &mut Execution<'_, '_>) -> Result<()> {
         exec.session.diagnostics.next_row();
         self.interval.next_row();
         Ok(())
+    }
+
+    /// Checks the new row against the view that the statement names. As in MariaDB an AUTO_INCREMENT column without a
+    /// value is 0 there.
+    fn passes_view_check(&mut self, exec: &mut Execution<'_, '_>) -> Result<bool> {
+        let Some(check) = self.plan.view.as_ref().and_then(|view| view.check.as_ref()) else {
+            return Ok(true);
+        };
+        let counter = self.table.auto_increment_column();
+        let missing = counter.filter(|column| self.row[*column].is_null());
+        if let Some(column) = missing {
+            self.row[column] = implicit_default(&self.table.columns()[column].data_type);
+        }
+        let passes = passes_view_check(exec, Some(check), &self.row, self.ignore_checks);
+        if let Some(column) = missing {
+            self.row[column] = Value::Null;
+        }
+        passes
     }
 
     /// Returns whether no unique index follows this one.
@@ -480,7 +520,10 @@ impl<'p> Insertion<'p> {
                 )?;
             }
         }
-        if !check_constraints(exec, self.table, &self.plan.checks, &self.row, self.ignore)? {
+        let check = self.plan.view.as_ref().and_then(|view| view.check.as_ref());
+        if self.row[..columns] != before[..] && !passes_view_check(exec, check, &self.row, self.ignore)?
+            || !check_constraints(exec, self.table, &self.plan.checks, &self.row, self.ignore)?
+        {
             return Ok(true);
         }
         self.progress.touched += 1;
@@ -537,7 +580,7 @@ impl<'p> Insertion<'p> {
     /// Returns the outcome of LOAD DATA.
     pub fn loaded(self, exec: &mut Execution<'_, '_>) -> Outcome {
         let progress = self.progress;
-        if let Some(generated) = progress.generated {
+        if let Some(generated) = progress.generated.filter(|_| self.plan.sets_last_insert_id()) {
             exec.session.last_insert_id = generated;
         }
         let warnings = exec.session.diagnostics.warning_count();
@@ -555,7 +598,7 @@ impl<'p> Insertion<'p> {
 
     pub fn outcome(self, exec: &mut Execution<'_, '_>, affected: AffectedRows, one_row: bool) -> Outcome {
         let progress = self.progress;
-        if let Some(generated) = progress.generated {
+        if let Some(generated) = progress.generated.filter(|_| self.plan.sets_last_insert_id()) {
             exec.session.last_insert_id = generated;
         }
         let explicit = exec.session.statement.explicit_last_insert_id;
@@ -594,8 +637,8 @@ impl<'p> Insertion<'p> {
 }
 
 /// Returns the row of constant defaults, or implicit defaults for columns without one.
-fn initial_row(plan: &InsertPlan) -> Vec<Value> {
-    let columns = plan.table.columns().iter().zip(&plan.defaults);
+fn initial_row(table: &TableDefinition, defaults: &[DefaultPlan]) -> Vec<Value> {
+    let columns = table.columns().iter().zip(defaults);
     columns
         .map(|(column, default)| match default {
             DefaultPlan::Value(value) => value.clone(),

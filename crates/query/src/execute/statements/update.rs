@@ -15,7 +15,8 @@ use super::row_search::{FoundRow, collect, for_each_row, meets_last_first, usabl
 use super::safe_updates::check_update;
 use crate::error::Result;
 use crate::execute::changes::assignment::{
-    Ignore, NullRule, Strictness, assign_column, assigned_value, check_constraints, stored_value,
+    Ignore, NullRule, Strictness, assign_column, assigned_value, check_constraints, passes_view_check,
+    stored_value,
 };
 use crate::execute::changes::auto_increment;
 use crate::execute::changes::row_writer::{RowWriter, UpdateOutcome, WriteOptions};
@@ -85,7 +86,7 @@ pub(super) fn execute(
             seen: HashSet::new(),
         });
     }
-    let several = select.tables.len() > 1;
+    let several = !select.is_of_one_table();
     if plan.targets.len() > 1 {
         for target in &mut targets {
             target.writer.announce(exec.state.transaction);
@@ -415,6 +416,14 @@ impl UpdateRun<'_> {
             }
         }
         let values = &row[slots.clone()];
+        let check = target.plan.view_check.as_ref();
+        if check.is_some()
+            && !same_image(definition, values, &handle.image)?
+            && !passes_view_check(exec, check, row, self.ignore)?
+        {
+            self.matched -= 1;
+            return Ok(());
+        }
         if !check_constraints(exec, definition, &target.plan.checks, values, self.ignore)? {
             return Ok(());
         }

@@ -1,8 +1,10 @@
 //! Source of the rows of `information_schema`, restricted to what one session may see.
 
 use super::SessionServices;
+use crate::accounts::checks::{may_see_triggers, routine_access};
 use crate::accounts::show::select_all;
 use crate::accounts::{Account, PrivilegeSet, RoleGrant};
+use crate::information_schema::RoutineAccess;
 use crate::information_schema::{
     self, ApplicableRole, ColumnPrivileges, GrantedObject, GrantedPrivilege, OpenTransaction, Process, Row,
     Scope, Sources, TableSize, ViewColumn,
@@ -12,7 +14,8 @@ use crate::registry::now_micros;
 use crate::variables::{self, Access, Kind, TABLE};
 use crate::virtual_tables::{EMPTY_DATABASES, virtual_columns};
 use paceline_catalog::{
-    Catalog, DatabaseDefinition, SYSTEM_DATABASE, TableDefinition, TableDescription, ViewDefinition,
+    Catalog, DatabaseDefinition, RoutineDescription, SYSTEM_DATABASE, TableDefinition, TableDescription,
+    ViewDefinition,
 };
 use paceline_expression::session::{
     Privilege, SessionContext, SqlMode, VirtualColumn, VirtualTables, WantedRows,
@@ -58,6 +61,7 @@ impl VirtualTables for SessionServices {
             };
             let seconds = session.statement.start_seconds();
             return Ok(match table {
+                "proc" => information_schema::proc(&sources, wanted),
                 "innodb_table_stats" => information_schema::table_stats(&sources, seconds),
                 "innodb_index_stats" => information_schema::index_stats(&sources, seconds),
                 _ => mysql_tables::rows(table, &self.server.accounts.load()),
@@ -485,6 +489,14 @@ impl Sources for SessionSources<'_> {
             }
         }
         shown
+    }
+
+    fn routine_access(&self, routine: &RoutineDescription) -> RoutineAccess {
+        routine_access(self.services.authority(self.session), routine)
+    }
+
+    fn may_see_triggers(&self, database: &str) -> bool {
+        may_see_triggers(self.services.authority(self.session), database)
     }
 
     fn enabled_roles(&self) -> Vec<String> {
