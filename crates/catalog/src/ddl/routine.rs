@@ -101,7 +101,9 @@ impl Planner<'_> {
         match definer.map(|definer| (&definer.user, &definer.host)) {
             None | Some((UserName::Current, _)) => Ok((current.user.clone(), current.host.clone())),
             Some((UserName::Name(user), host)) => Ok((user.clone(), host.to_ascii_lowercase())),
-            Some((UserName::Role(_), _)) => Err(Error::unsupported("roles")),
+            Some((UserName::Unqualified(_) | UserName::CurrentRole | UserName::Public, _)) => {
+                Err(Error::unsupported("roles as definers"))
+            }
         }
     }
 

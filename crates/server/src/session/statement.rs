@@ -102,6 +102,7 @@ impl Session {
         statement: &Statement,
         execution: Execution<'_>,
     ) -> Result<()> {
+        self.state.check_restrictions(statement)?;
         statements::execute(statement, &mut self.state, &mut self.connection, execution).await
     }
 }

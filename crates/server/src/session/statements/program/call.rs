@@ -107,12 +107,8 @@ pub async fn call_procedure(
     let Some(routine) = catalog.routine(kind, &database, &name).cloned() else {
         return Err(no_such_routine(kind, &database, &name));
     };
-    check_routine(
-        state.services.authority(&state.context),
-        Privilege::Execute,
-        &database,
-        &routine.name,
-    )?;
+    let authority = state.services.authority(&state.context);
+    check_routine(authority, Privilege::Execute, &routine)?;
     let compiled = routine.compiled()?;
     let targets = output_targets(&routine, &compiled, arguments)?;
     let mut values = Vec::with_capacity(arguments.len());
