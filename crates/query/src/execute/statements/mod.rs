@@ -3,6 +3,7 @@
 //! ```text
 //!   frame ─┬─ point                    one row by its key, past the operators
 //!          ├─ query                    SELECT, SELECT … INTO @variables
+//!          ├─ handler                  HANDLER
 //!          ├─ insert, load ─▶ insertion ─▶ row writer
 //!          └─ update, delete ─▶ row_search ─▶ operators
 //!                          └─▶ row writer
@@ -11,6 +12,7 @@
 mod delete;
 mod field_reader;
 mod frame;
+mod handler;
 mod insert;
 mod insertion;
 mod load;

@@ -21,6 +21,9 @@ impl SessionState {
         self.context.connection_id = there.connection_id;
         self.context.database = there.database;
         if !there.current_user.user.is_empty() {
+            // MariaDB logs a statement that names CURRENT_ROLE as that of the role, which has no host.
+            let is_role = there.current_user.host.is_empty();
+            self.context.current_role = is_role.then(|| there.current_user.user.clone());
             self.context.current_user = there.current_user;
         }
         self.context.settings = there.settings;
