@@ -261,7 +261,7 @@ impl Block<'_, '_> {
                 true => found.extend(&self.visible),
                 false => {
                     for name in names {
-                        found.push(super::dml::find_assigned(self, name, "INSERT INTO")?);
+                        found.push(find_assigned(self, name, "INSERT INTO")?);
                     }
                 }
             }
