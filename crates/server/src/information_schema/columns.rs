@@ -94,9 +94,7 @@ fn parse(text: &str) -> DataType {
             size: BlobSize::Normal,
             collation,
         },
-        "longblob" => DataType::Blob {
-            size: BlobSize::Long,
-        },
+        "longblob" => DataType::Blob { size: BlobSize::Long },
         "blob" => DataType::Blob {
             size: BlobSize::Normal,
         },

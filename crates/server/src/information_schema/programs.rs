@@ -29,10 +29,12 @@ fn routines_seen(sources: &dyn Sources, wanted: &WantedRows) -> Vec<(Arc<Routine
         let of_names = database.routines().filter(|routine| {
             wanted.admits(&NAME_COLUMNS, &routine.name) && wanted.admits(&TYPE_COLUMNS, routine.kind.name())
         });
-        seen.extend(of_names.filter_map(|routine| match sources.routine_access(routine) {
-            RoutineAccess::Hidden => None,
-            access => Some((Arc::clone(routine), access)),
-        }));
+        seen.extend(
+            of_names.filter_map(|routine| match sources.routine_access(routine) {
+                RoutineAccess::Hidden => None,
+                access => Some((Arc::clone(routine), access)),
+            }),
+        );
         // FUNCTION comes before PROCEDURE in MariaDB.
         seen[first..].sort_by_cached_key(|(routine, _)| {
             let is_procedure = routine.kind == RoutineType::Procedure;
@@ -89,9 +91,7 @@ fn types(sources: &dyn Sources, routine: &RoutineDefinition) -> Option<RoutineTy
     let types = resolved.of_expressions();
     let named = compiled.parameters.iter().zip(own).zip(&*types);
     let returns = match &compiled.returns {
-        Some(spec) => {
-            Some(paceline_catalog::ddl::resolve_type("", spec, collation, &mut session).ok()?)
-        }
+        Some(spec) => Some(paceline_catalog::ddl::resolve_type("", spec, collation, &mut session).ok()?),
         None => None,
     };
     Some(RoutineTypes {
@@ -118,9 +118,7 @@ pub(super) fn routines(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
     let seen = routines_seen(sources, wanted).into_iter();
     seen.map(|(routine, access)| {
         let returns = match routine.kind {
-            RoutineType::Function if reads_type => {
-                types(sources, &routine).and_then(|types| types.returns)
-            }
+            RoutineType::Function if reads_type => types(sources, &routine).and_then(|types| types.returns),
             _ => None,
         };
         let mut row = vec![

@@ -60,6 +60,9 @@ impl OmittedDefinition {
                 | DdlStatement::AlterRoutine { .. }
                 | DdlStatement::DropRoutine { .. },
             ) => &"PROCEDURE",
+            Statement::Ddl(
+                DdlStatement::CreateEvent(_) | DdlStatement::AlterEvent(_) | DdlStatement::DropEvent { .. },
+            ) => &"EVENT",
             // SET DEFAULT ROLE; no other such statement is logged.
             Statement::Set(items) if matches!(items[..], [SetItem::Role]) => {
                 return Some(OmittedDefinition::Roles);

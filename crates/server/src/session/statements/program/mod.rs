@@ -8,6 +8,7 @@
 //! |---|---|
 //! | this one | the loop of requests and answers |
 //! | [`call`] | CALL: arguments, recursion, the settings that a procedure runs with |
+//! | [`event`] | the body of an event |
 //! | [`queries`] | queries with INTO, cursors, plans that are kept between executions |
 //! | [`signal`], [`diagnostics`] | SIGNAL and RESIGNAL; GET DIAGNOSTICS |
 //!
@@ -17,11 +18,13 @@
 
 mod call;
 mod diagnostics;
+mod event;
 mod queries;
 mod signal;
 
 pub use call::call;
 pub use diagnostics::execute as get_diagnostics;
+pub use event::run_event;
 pub use signal::execute as signal;
 
 use super::set::evaluate_any;
