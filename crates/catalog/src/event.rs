@@ -1,8 +1,8 @@
 //! Events: programs that run at their times.
 //!
-//! The catalog knows when an event is meant to run; the server's scheduler runs it. When it ran last is not part of the
-//! record: the log would grow with every run. A one-time event that has run is dropped or disabled by a statement of its
-//! own, which is logged.
+//! The catalog knows when an event is meant to run; the server's scheduler runs it. When it ran last is not part of
+//! the record: the log would grow with every run. A one-time event that has run is dropped or disabled by a statement
+//! of its own, which is logged.
 //!
 //! Like a [routine](crate::RoutineDefinition), an event is parsed when it first runs.
 

@@ -239,7 +239,7 @@ impl Catalog {
     }
 
     /// Returns this catalog with a session's temporary tables over it.
-    pub(super) fn with_temporary(&self, temporary: Arc<TemporaryCatalog>) -> Catalog {
+    pub fn with_temporary(&self, temporary: Arc<TemporaryCatalog>) -> Catalog {
         Catalog {
             temporary,
             ..self.clone()

@@ -20,6 +20,7 @@
 //! Rejected: waking by a message from each definition of an event. The catalog is compared once a second anyway, and
 //! one comparison of two pointers costs nothing.
 
+use crate::event_runs::{EventName, name_of};
 use crate::registry::now_micros;
 use crate::server::Server;
 use crate::session::event::{run_event, run_for_scheduler};
@@ -27,65 +28,9 @@ use crate::variables::Variable;
 use paceline_catalog::ddl::{quote_identifier, quote_text};
 use paceline_catalog::{Catalog, EventDefinition, EventTimes};
 use paceline_syntax::{EventCompletion, EventStatus};
-use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// Database, and name in lower case.
-type EventName = (String, String);
-
-/// What the scheduler knows of one event.
-#[derive(Debug, Clone, Default)]
-struct Progress {
-    /// Start of the last run in seconds since 1970.
-    last_executed: Option<i64>,
-    is_running: bool,
-}
-
-/// Runs of the events so far.
-#[derive(Debug, Default)]
-pub struct EventRuns {
-    events: Mutex<HashMap<EventName, Progress>>,
-}
-
-fn name_of(event: &EventDefinition) -> EventName {
-    (event.database.clone(), event.name.to_lowercase())
-}
-
-impl EventRuns {
-    /// Returns the start of an event's last run in seconds since 1970.
-    pub fn last_executed(&self, event: &EventDefinition) -> Option<i64> {
-        let events = self.events.lock();
-        events.get(&name_of(event)).and_then(|known| known.last_executed)
-    }
-
-    /// Records the start of a run. Returns false if the event is running.
-    fn begin(&self, event: &EventDefinition, now: i64) -> bool {
-        let mut events = self.events.lock();
-        let known = events.entry(name_of(event)).or_default();
-        if known.is_running {
-            return false;
-        }
-        known.last_executed = Some(now);
-        known.is_running = true;
-        true
-    }
-
-    fn end(&self, event: &EventDefinition) {
-        if let Some(known) = self.events.lock().get_mut(&name_of(event)) {
-            known.is_running = false;
-        }
-    }
-
-    /// Forgets events that do not exist.
-    fn retain(&self, catalog: &Catalog) {
-        let exists = |(database, name): &EventName| catalog.event(database, name).is_some();
-        self.events
-            .lock()
-            .retain(|name, known| known.is_running || exists(name));
-    }
-}
 
 /// An event with its next run.
 struct Scheduled {
@@ -185,8 +130,8 @@ impl Schedule {
     }
 }
 
-/// Returns the first run at or after `from` and after the last run. A one-time event that was missed is due at once, and
-/// so is the end of an event that has no run left.
+/// Returns the first run at or after `from` and after the last run. A one-time event that was missed is due at once,
+/// and so is the end of an event that has no run left.
 fn first_run(event: &EventDefinition, from: i64, last_executed: Option<i64>) -> Option<i64> {
     match &event.schedule {
         EventTimes::At(time) => last_executed.is_none_or(|last| last < *time).then_some(*time),

@@ -67,7 +67,7 @@ struct DeclaredTables;
 
 impl VirtualTables for DeclaredTables {
     fn columns(&self, database: &str, table: &str) -> Option<Vec<VirtualColumn>> {
-        crate::names::virtual_columns(database, table).map(<[VirtualColumn]>::to_vec)
+        crate::virtual_tables::virtual_columns(database, table).map(<[VirtualColumn]>::to_vec)
     }
 
     fn rows(
@@ -144,7 +144,14 @@ mod tests {
     /// Returns the position of the new log after a crash: the log has begun, and the tables have not followed.
     fn killed_after_reset(directory: &Path, state: &GtidState) -> LogPosition {
         let (storage, log, start) = open(directory);
-        recover(&storage, &log, start, &InitialAccounts::WithoutPassword, ServerId(1)).unwrap();
+        recover(
+            &storage,
+            &log,
+            start,
+            &InitialAccounts::WithoutPassword,
+            ServerId(1),
+        )
+        .unwrap();
         storage.apply(&[], log.written()).unwrap();
         storage.flush().unwrap();
         log.reset_to(None, state, 1).unwrap()
@@ -158,7 +165,14 @@ mod tests {
             let begun = killed_after_reset(directory.path(), &state);
             let (storage, log, start) = open(directory.path());
             assert!(storage.position() < start && start <= begun);
-            recover(&storage, &log, start, &InitialAccounts::WithoutPassword, ServerId(1)).unwrap();
+            recover(
+                &storage,
+                &log,
+                start,
+                &InitialAccounts::WithoutPassword,
+                ServerId(1),
+            )
+            .unwrap();
             assert!(storage.position() >= start);
             assert_eq!(log.state(), state);
         }
@@ -170,7 +184,14 @@ mod tests {
         let state: GtidState = "0-1-7".parse().unwrap();
         killed_after_reset(directory.path(), &state);
         let (storage, log, start) = open(directory.path());
-        recover(&storage, &log, start, &InitialAccounts::WithoutPassword, ServerId(1)).unwrap();
+        recover(
+            &storage,
+            &log,
+            start,
+            &InitialAccounts::WithoutPassword,
+            ServerId(1),
+        )
+        .unwrap();
         storage.flush().unwrap();
         drop((storage, log));
         // The tables are older than they should be: the part of the log that they need is missing.
@@ -187,7 +208,14 @@ mod tests {
         std::fs::remove_dir_all(directory.path().join("tables")).unwrap();
         std::fs::rename(elsewhere.path().join("tables"), directory.path().join("tables")).unwrap();
         let (storage, log, start) = open(directory.path());
-        let refused = recover(&storage, &log, start, &InitialAccounts::WithoutPassword, ServerId(1)).unwrap_err();
+        let refused = recover(
+            &storage,
+            &log,
+            start,
+            &InitialAccounts::WithoutPassword,
+            ServerId(1),
+        )
+        .unwrap_err();
         assert!(
             refused.contains("files that recovery needs are gone"),
             "{refused}"

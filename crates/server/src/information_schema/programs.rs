@@ -11,7 +11,6 @@ use paceline_types::{Collation, DataType, Timestamp, Value};
 use super::catalog_tables::time;
 use super::shown_column::{Measures, bare_name};
 use super::{CATALOG, Row, Sources, number, number_or_null, text, text_or_null};
-use crate::accounts::checks::RoutineAccess;
 
 /// Columns that contain the name of a routine's database, its name, and its type.
 const DATABASE_COLUMNS: [&str; 3] = ["ROUTINE_SCHEMA", "SPECIFIC_SCHEMA", "db"];
@@ -72,6 +71,17 @@ fn type_columns(data_type: Option<&DataType>) -> [Value; 9] {
     ]
 }
 
+/// What an account may see of a procedure or function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RoutineAccess {
+    /// Nothing: it must seem not to exist.
+    Hidden,
+    /// All but the body.
+    WithoutBody,
+    /// Everything.
+    Whole,
+}
+
 /// Types of a routine's parameters and of its value.
 struct RoutineTypes {
     parameters: Vec<(RoutineParameter, String, DataType)>,
@@ -90,10 +100,7 @@ fn types(sources: &dyn Sources, routine: &RoutineDefinition) -> Option<RoutineTy
     let resolved = VariableTypes::resolve(own, None, &sources.catalog(), &mut session).ok()?;
     let types = resolved.of_expressions();
     let named = compiled.parameters.iter().zip(own).zip(&*types);
-    let returns = match &compiled.returns {
-        Some(spec) => Some(paceline_catalog::ddl::resolve_type("", spec, collation, &mut session).ok()?),
-        None => None,
-    };
+    let returns = compiled.returns.clone();
     Some(RoutineTypes {
         parameters: named
             .map(|((mode, variable), ty)| (*mode, variable.name.clone(), ty.data_type.clone()))

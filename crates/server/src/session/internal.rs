@@ -2,7 +2,7 @@
 
 use super::protocol::Connection;
 use super::services::SessionServices;
-use super::{Registered, Session};
+use super::{RegistryEntry, Session};
 use crate::accounts::{Account, PrivilegeSet};
 use crate::registry::SessionHandle;
 use crate::server::Server;
@@ -31,7 +31,7 @@ pub fn event_session(server: &Arc<Server>, account: Account) -> std::io::Result<
     ));
     shared.update(|activity| activity.user.clone_from(&account.user));
     shared.authenticated.store(true, Ordering::Relaxed);
-    let registered = Registered::new(server, &shared);
+    let registered = RegistryEntry::new(server, &shared);
     let locks = server.transactions.session(shared.interrupt.clone());
     shared.locks.get_or_init(|| locks.clone());
     let connection = Connection::new(socket, usize::MAX, shared.killed.clone());

@@ -7,19 +7,9 @@
 //! | event | EVENT on its database | the same |
 
 use crate::accounts::{Authority, PrivilegeSet};
+use crate::information_schema::RoutineAccess;
 use paceline_catalog::RoutineDescription;
 use paceline_expression::session::Privilege;
-
-/// What an account may see of a procedure or function.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RoutineAccess {
-    /// Nothing: it must seem not to exist.
-    Hidden,
-    /// All but the body.
-    WithoutBody,
-    /// Everything.
-    Whole,
-}
 
 /// Returns what the account may see of a procedure or function.
 pub fn routine_access(authority: Authority<'_>, routine: &RoutineDescription) -> RoutineAccess {

@@ -2,15 +2,16 @@
 
 use super::SessionServices;
 use crate::accounts::PrivilegeSet;
-use crate::accounts::checks::{RoutineAccess, may_see_events, may_see_triggers, routine_access};
+use crate::accounts::checks::{may_see_events, may_see_triggers, routine_access};
 use crate::accounts::show::select_all;
+use crate::information_schema::RoutineAccess;
 use crate::information_schema::{
     self, GrantedPrivilege, OpenTransaction, Process, Row, Scope, Sources, TableSize, ViewColumn,
 };
 use crate::mysql_tables;
-use crate::names::{EMPTY_DATABASES, virtual_columns};
 use crate::registry::now_micros;
 use crate::variables::{self, Access, Kind, TABLE};
+use crate::virtual_tables::{EMPTY_DATABASES, virtual_columns};
 use paceline_catalog::{
     Catalog, DatabaseDefinition, EventDefinition, RoutineDescription, SYSTEM_DATABASE, TableDefinition,
     TableDescription, ViewDefinition,
@@ -154,6 +155,10 @@ impl Sources for SessionSources<'_> {
             comment: String::new(),
         }));
         visible
+    }
+
+    fn mysql_tables(&self) -> &'static [(&'static str, Vec<VirtualColumn>)] {
+        crate::mysql_tables::tables()
     }
 
     fn tables(&self, database: &str, admits: &dyn Fn(&str) -> bool) -> Vec<Arc<TableDescription>> {
@@ -358,7 +363,7 @@ impl Sources for SessionSources<'_> {
     }
 
     fn status(&self, scope: Scope) -> Vec<(String, String)> {
-        crate::status_list::list(self.services, scope)
+        super::status_list::list(self.services, scope)
     }
 
     fn privileges(&self) -> Vec<GrantedPrivilege> {

@@ -5,7 +5,7 @@
 //! ```
 //! The values of OUT and INOUT parameters are assigned only if the procedure ends without an error.
 
-use super::{diagnostics, run};
+use super::run;
 use crate::accounts::checks::check_routine;
 use crate::session::execution::Execution;
 use crate::session::protocol::{Connection, Reply};
@@ -13,17 +13,14 @@ use crate::session::state::SessionState;
 use crate::session::statements::set::evaluate_any;
 use crate::variables::Variable;
 use paceline_catalog::ddl::no_such_routine;
-use paceline_catalog::{CompiledRoutine, RoutineDefinition, ViewSecurity};
+use paceline_catalog::{CompiledRoutine, ViewSecurity};
 use paceline_expression::session::{Privilege, SqlMode};
-use paceline_query::program::{VariableTypes, enter_routine, leave_routine};
+use paceline_query::program::{
+    VariableTypes, check_recursion, enter_routine, leave_routine, output_targets, set_user_variable,
+};
 use paceline_syntax::ast::{Expr, TableName};
-use paceline_syntax::{Error, Result, RoutineParameter, RoutineType, Target};
+use paceline_syntax::{Result, RoutineParameter, RoutineType, Target};
 use paceline_types::Value;
-use paceline_types::error_code::*;
-use std::sync::Arc;
-
-/// Maximum number of programs that call each other. Each takes a piece of the thread's stack.
-const DEPTH_MAX: usize = 300;
 
 /// Executes CALL outside of a program.
 ///
@@ -39,7 +36,7 @@ pub async fn call(
     let (outputs, affected_rows) = call_procedure(procedure, arguments, state, connection, execution).await?;
     for (target, value) in outputs {
         if let Target::User(name) = target {
-            diagnostics::set_user_variable(&name, &value, state)?;
+            set_user_variable(&name, &value, &mut state.context)?;
         }
     }
     Ok(Reply::affected(affected_rows))
@@ -72,15 +69,7 @@ pub async fn call_procedure(
         &routine.name,
     )?;
     let compiled = routine.compiled()?;
-    let full_name = format!("{database}.{}", routine.name);
-    if arguments.len() != compiled.parameters.len() {
-        let numbers: [&dyn std::fmt::Display; 2] = [&compiled.parameters.len(), &arguments.len()];
-        return Err(Error::new(
-            ER_SP_WRONG_NO_OF_ARGS,
-            &[&"PROCEDURE", &full_name, numbers[0], numbers[1]],
-        ));
-    }
-    let targets = output_targets(&compiled, arguments, &full_name)?;
+    let targets = output_targets(&routine, &compiled, arguments)?;
     let mut values = Vec::with_capacity(arguments.len());
     for (argument, mode) in arguments.iter().zip(&compiled.parameters) {
         values.push(match mode {
@@ -90,12 +79,27 @@ pub async fn call_procedure(
             }
         });
     }
-    check_recursion(&routine, state)?;
+    let most = state
+        .services
+        .values
+        .lock()
+        .get(Variable::MaxSpRecursionDepth)
+        .as_u64();
+    check_recursion(&routine, most, &state.context)?;
     let definer = (routine.security == ViewSecurity::Definer).then_some(&routine.definer);
     let saved = enter_routine(&routine.environment, &database, definer, &mut state.context)?;
-    state.context.calls.push(call_name(&routine));
+    state.context.calls.push(routine.call_name().clone());
     let mode = saved.sql_mode();
-    let done = run_procedure(&compiled, values, mode, &full_name, state, connection, execution).await;
+    let done = run_procedure(
+        &compiled,
+        values,
+        mode,
+        routine.full_name(),
+        state,
+        connection,
+        execution,
+    )
+    .await;
     state.context.calls.pop();
     leave_routine(saved, &mut state.context);
     let (values, affected_rows) = done?;
@@ -116,60 +120,8 @@ async fn run_procedure(
 ) -> Result<(Vec<Value>, u64)> {
     let catalog = state.catalog();
     let types = VariableTypes::resolve(compiled.code.variables(), None, &catalog, &mut state.context)?;
-    types.convert_arguments(&mut values, caller_mode, &mut state.context)?;
+    types.convert_arguments(&mut values, 0, caller_mode, &mut state.context)?;
     state.context.variable_types = types.of_expressions();
     let finished = run(&compiled.code, values, types, name, state, connection, execution).await?;
     Ok((finished.values, finished.affected_rows))
-}
-
-/// Returns the targets of OUT and INOUT arguments with the numbers of their parameters.
-///
-/// # Errors
-/// 1414.
-fn output_targets(
-    compiled: &CompiledRoutine,
-    arguments: &[Expr],
-    name: &str,
-) -> Result<Vec<(usize, Target)>> {
-    let mut targets = Vec::new();
-    for (number, (argument, mode)) in arguments.iter().zip(&compiled.parameters).enumerate() {
-        if *mode == RoutineParameter::In {
-            continue;
-        }
-        let target = match argument.without_parentheses() {
-            Expr::UserVariable(name) => Target::User(name.clone()),
-            Expr::Parameter(variable) => Target::Variable(*variable),
-            _ => return Err(Error::new(ER_SP_NOT_VAR_ARG, &[&(number + 1), &name])),
-        };
-        targets.push((number, target));
-    }
-    Ok(targets)
-}
-
-fn call_name(routine: &RoutineDefinition) -> Arc<str> {
-    let (database, name) = (&routine.database, routine.name.to_lowercase());
-    format!("{} {database}.{name}", routine.kind.name()).into()
-}
-
-/// # Errors
-/// 1456; 1436 for too many different procedures that call each other.
-fn check_recursion(routine: &RoutineDefinition, state: &SessionState) -> Result<()> {
-    let own = call_name(routine);
-    let depth = state.context.calls.iter().filter(|call| **call == own).count();
-    let most = state
-        .services
-        .values
-        .lock()
-        .get(Variable::MaxSpRecursionDepth)
-        .as_u64();
-    if depth as u64 > most {
-        return Err(Error::new(ER_SP_RECURSION_LIMIT, &[&most, &routine.name]));
-    }
-    if state.context.calls.len() >= DEPTH_MAX {
-        return Err(Error::new(
-            ER_STACK_OVERRUN_NEED_MORE,
-            &[&DEPTH_MAX, &DEPTH_MAX, &0],
-        ));
-    }
-    Ok(())
 }

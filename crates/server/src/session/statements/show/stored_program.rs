@@ -1,6 +1,7 @@
 //! SHOW CREATE PROCEDURE, SHOW CREATE FUNCTION, SHOW CREATE TRIGGER and SHOW CREATE EVENT.
 
-use crate::accounts::checks::{RoutineAccess, may_see_triggers, routine_access};
+use crate::accounts::checks::{may_see_triggers, routine_access};
+use crate::information_schema::RoutineAccess;
 use crate::information_schema::trigger_time;
 use crate::names::qualified;
 use crate::session::protocol::Output;
