@@ -95,7 +95,7 @@ pub use statistics::{Statistics, StatisticsSource};
 
 pub(crate) use change_plan::{
     AssignmentPlan, CheckPlan, DefaultPlan, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget,
-    UpdatePlan, UpdateTarget, ViewCheckPlan,
+    UpdatePlan, UpdateTarget, ViewCheckPlan, XmlPlan,
 };
 pub(crate) use handler::{HandlerPlan, HandlerReadPlan, HandlerStartPlan};
 pub(crate) use planner::{Planner, unique_id};
