@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use paceline_storage::RowPlacement;
 use paceline_types::error_code::{
-    ER_BAD_FIELD_ERROR, ER_FIELD_SPECIFIED_TWICE, ER_MULTI_UPDATE_KEY_CONFLICT, ER_NO_DEFAULT_FOR_FIELD,
-    ER_UNKNOWN_TABLE, ER_UPDATE_TABLE_USED, ER_UPDATED_COLUMN_ONLY_ONCE, ER_WRONG_VALUE_COUNT_ON_ROW,
+    ER_FIELD_SPECIFIED_TWICE, ER_MULTI_UPDATE_KEY_CONFLICT, ER_NO_DEFAULT_FOR_FIELD, ER_UNKNOWN_TABLE,
+    ER_UPDATE_TABLE_USED, ER_UPDATED_COLUMN_ONLY_ONCE, ER_WRONG_VALUE_COUNT_ON_ROW,
 };
 
 use super::block::{BindMode, Block, VisibleColumn};
@@ -23,7 +23,7 @@ use super::tree::{
     GroupStrategy, Limit, LockPatience, LockStrength, QueryBody, ReadMode, SelectPlan, SortKey,
     TableInstance, TableSource,
 };
-use super::view_target::{DeleteSyntax, InsertNames, InsertTarget};
+use super::view_target::{DeleteSyntax, InsertNames, InsertTarget, find_assigned};
 use super::{PlanKind, Planner, ResultColumn, TableUsage};
 use crate::error::{Error, Result};
 use paceline_catalog::TableDefinition;
@@ -563,17 +563,6 @@ fn bind_values(
         });
     }
     Ok(bound)
-}
-
-pub(super) fn find_assigned(
-    block: &Block<'_, '_>,
-    name: &paceline_syntax::ColumnName,
-    clause: &str,
-) -> Result<VisibleColumn> {
-    match block.find_column(name, clause)? {
-        Some(found) => Ok(found),
-        None => Err(Error::new(ER_BAD_FIELD_ERROR, &[name, &clause])),
-    }
 }
 
 pub(super) fn bind_assigned(
