@@ -312,7 +312,7 @@ insert into b (id,x,y) values (1,11,'a'),(2,12,'b'),(3,50,'c'),(4,200,'d');
 insert into c values (1,11,6),(2,12,7);
 insert into wid (x,y) values (777,'w');
 insert into wid0 (x,y) values (777,'w');
-select table_name, is_updatable from information_schema.views where table_schema = 't' and table_name in ('vder','vexpo','v2','v3','vno');
+select table_name, is_updatable from information_schema.views where table_schema = 't' and table_name in ('vder','vexpo','v2','v3','vno') order by 1;
 insert into vder values (30, 30, 'a');
 insert into vder (id,x,y) values (31, 31, 'a');
 update vder set x = 32 where id = 1;

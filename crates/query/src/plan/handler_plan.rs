@@ -1,4 +1,4 @@
-//! Plans of HANDLER.
+//! Plan of HANDLER.
 
 use std::sync::Arc;
 

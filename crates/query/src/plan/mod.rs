@@ -96,7 +96,7 @@ pub use statistics::{Statistics, StatisticsSource};
 
 pub(crate) use change_plan::{
     AssignmentPlan, CheckPlan, DefaultPlan, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget,
-    UpdatePlan, UpdateTarget, ViewCheckPlan,
+    UpdatePlan, UpdateTarget, ViewCheckPlan, XmlPlan,
 };
 pub(crate) use handler_plan::{HandlerPlan, HandlerReadPlan, HandlerStartPlan};
 pub(crate) use planner::{Planner, unique_id};

@@ -52,6 +52,8 @@ pub(super) struct Insertion<'p> {
     /// Treatment of check constraints: as in MariaDB, IGNORE skips rows of a list, but not a single row.
     ignore_checks: Ignore,
     null_rule: NullRule,
+    /// Treatment of columns that the statement does not name and that have no default.
+    missing_defaults: Strictness,
     /// Row for evaluation: the new row, and after it the row of the INSERT for ON DUPLICATE KEY UPDATE.
     row: Vec<Value>,
     /// Initial row, if values refer to columns that may not have their values yet.
@@ -92,6 +94,7 @@ impl<'p> Insertion<'p> {
             ignore,
             ignore_checks: ignore,
             null_rule: NullRule::BySqlMode,
+            missing_defaults: Strictness::new(exec.session.settings.sql_mode, ignore),
             row,
             initial: plan.reads_row.then(|| initial_row(&plan.table, &plan.defaults)),
             pending: Vec::new(),
@@ -117,6 +120,11 @@ impl<'p> Insertion<'p> {
             self.null_rule = NullRule::Refuse;
         }
         self.ignore_checks = Ignore::No;
+    }
+
+    /// Sets the rules for LOAD DATA: a column without a default is a warning, also in strict mode.
+    pub fn be_loading(&mut self) {
+        self.missing_defaults = Strictness::Lenient;
     }
 
     /// Returns the treatment of problems.
@@ -206,7 +214,7 @@ impl<'p> Insertion<'p> {
             DefaultPlan::AutoIncrement => Value::Null,
             // A trigger may give it a value.
             DefaultPlan::None if self.triggers.insert.has_before() => Value::Null,
-            DefaultPlan::None => missing_default(exec, self.table, column, self.strictness, view)?,
+            DefaultPlan::None => missing_default(exec, self.table, column, self.missing_defaults, view)?,
             DefaultPlan::Expr(_) => {
                 self.pending.push(column);
                 Value::Null

@@ -13,6 +13,7 @@ mod delete;
 mod field_reader;
 mod frame;
 mod handler;
+mod input_bytes;
 mod insert;
 mod insertion;
 mod load;
@@ -21,5 +22,6 @@ mod query;
 mod row_search;
 mod safe_updates;
 mod update;
+mod xml_reader;
 
 pub use frame::execute;

@@ -12,8 +12,8 @@ use paceline_wire::authentication::NativePassword;
 
 /// Checks whether the account may execute a plan.
 ///
-/// 1142 for a table that the account may not use in this way, 1143 for a column, or 1356 if a view uses it; 1227 for a table that needs
-/// PROCESS; 1345 for EXPLAIN of a view; 1449 and 1356 for a view whose definer lacks a privilege.
+/// 1142 for a table that the account may not use in this way, 1143 for a column, or 1356 if a view uses it; 1227 for a
+/// table that needs PROCESS; 1345 for EXPLAIN of a view; 1449 and 1356 for a view whose definer lacks a privilege.
 pub fn check_plan(authority: Authority<'_>, plan: &Plan) -> Result<()> {
     let account = authority.account();
     let may_do_all = account.global.includes(PrivilegeSet::rows());
