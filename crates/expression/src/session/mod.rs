@@ -89,6 +89,8 @@ pub struct SessionContext {
     pub user: Account,
     /// `CURRENT_USER()`: the account that the login matched.
     pub current_user: Account,
+    /// `CURRENT_ROLE()`: the role of SET ROLE, or the default one.
+    pub current_role: Option<String>,
     /// `DATABASE()`.
     pub database: Option<String>,
     /// Typed copies of the session's variables.
@@ -138,6 +140,7 @@ impl SessionContext {
             connection_id,
             user: Account::default(),
             current_user: Account::default(),
+            current_role: None,
             database: None,
             statement: StatementContext::default(),
             diagnostics: Diagnostics::new(settings.max_error_count),

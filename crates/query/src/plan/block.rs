@@ -8,7 +8,7 @@ use super::same_expr::same_expr;
 use super::table_ref::TableRef;
 use super::trace::{BlockTrace, Names};
 use super::tree::{OuterReference, SortItem};
-use super::{Planner, ResultColumn};
+use super::{ColumnUsage, Planner, ResultColumn};
 use crate::error::{Error, Result};
 use paceline_catalog::same_name;
 use paceline_expression::{Aggregate, Clause, Expr, ExprKind, ExprType};
@@ -224,8 +224,21 @@ impl<'p, 'o> Block<'p, 'o> {
         base
     }
 
-    /// Returns a column as an expression, and marks it as used.
+    /// Records that the statement names a column, for its privilege.
+    pub fn note_column(&self, table: usize, column: usize, usage: ColumnUsage) {
+        if let Some(number) = self.tables[table].number {
+            self.planner.use_column(number, column, usage);
+        }
+    }
+
+    /// Returns a column that the statement names as an expression, and marks it as used.
     pub fn column(&mut self, table: usize, column: usize) -> Expr {
+        self.note_column(table, column, ColumnUsage::Read);
+        self.unnamed_column(table, column)
+    }
+
+    /// Like [`Block::column`], for a column that the statement does not name, or whose name is recorded already.
+    pub fn unnamed_column(&mut self, table: usize, column: usize) -> Expr {
         if let Some(merged) = &self.tables[table].merged {
             let expr = merged.exprs[column].clone();
             self.tables[table].used[column] = true;
@@ -242,7 +255,13 @@ impl<'p, 'o> Block<'p, 'o> {
 
     /// Like [`Block::column`], for a column that is also read after grouping.
     pub fn kept_column(&mut self, table: usize, column: usize) -> Expr {
-        let expr = self.column(table, column);
+        self.note_column(table, column, ColumnUsage::Read);
+        self.kept_unnamed_column(table, column)
+    }
+
+    /// Like [`Block::unnamed_column`], for a column that is also read after grouping.
+    pub fn kept_unnamed_column(&mut self, table: usize, column: usize) -> Expr {
+        let expr = self.unnamed_column(table, column);
         expr.visit(&mut |node| {
             if let ExprKind::Column(slot) = node.kind {
                 self.keep(slot);

@@ -94,6 +94,7 @@ impl Planner<'_> {
             Some(_) => columns,
             None => insert_columns(&block, &table, insert)?,
         };
+        block.note_inserted(target, &insert.columns, &columns, !insert.on_duplicate.is_empty())?;
         let mut read = SourceColumns::default();
         let source = match &insert.source {
             InsertSource::Values(rows) => {
@@ -124,6 +125,7 @@ impl Planner<'_> {
         for assignment in &insert.on_duplicate {
             let found = find_assigned(&block, &assignment.column, "UPDATE")?;
             let (base, _) = block.updated_column(found)?;
+            block.note_updated(found, base);
             block.check_single_tables(&[target, base.table])?;
             updated.push(base.column);
         }
@@ -200,7 +202,9 @@ impl Planner<'_> {
         let mut targets: Vec<UpdateTarget> = Vec::new();
         for assignment in &update.assignments {
             let found = find_assigned(&block, &assignment.column, "SET")?;
-            let (VisibleColumn { table, column }, definition) = block.updated_column(found)?;
+            let (base, definition) = block.updated_column(found)?;
+            block.note_updated(found, base);
+            let VisibleColumn { table, column } = base;
             let value = bind_assigned(&mut block, table, column, &assignment.value, "SET")?;
             let assignment = AssignmentPlan { column, value };
             match targets.iter_mut().find(|target| target.table == table) {
@@ -477,14 +481,15 @@ impl Block<'_, '_> {
     /// Records the tables that an UPDATE or DELETE reads: those with a named column, and those that it does not change.
     /// This is done later than for a SELECT, so that the tables read by subqueries are known separately.
     fn note_read(&self, changed: &[usize]) {
-        let usage = TableUsage {
-            select: true,
-            ..TableUsage::default()
-        };
         for (number, table) in self.tables.iter().enumerate() {
             let is_changed = match &table.merged {
                 None => changed.contains(&number),
                 Some(merged) => changed.iter().any(|table| merged.tables.contains(table)),
+            };
+            let usage = TableUsage {
+                select: true,
+                queried: !is_changed,
+                ..TableUsage::default()
             };
             if !table.used.contains(&true) && is_changed {
                 continue;
@@ -498,7 +503,9 @@ impl Block<'_, '_> {
                 (TableSource::Virtual { database, table }, _) => {
                     self.planner.use_table_as(access, database, table, None, usage);
                 }
-                (_, Some(view)) => self.planner.use_view(view, usage, access),
+                (_, Some(view)) => {
+                    self.planner.use_view(view, usage, access);
+                }
                 _ => {}
             }
         }

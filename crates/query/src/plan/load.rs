@@ -7,7 +7,9 @@ use super::change_plan::{LoadPlan, LoadTarget, XmlPlan};
 use super::dml::{bind_assigned, find_assigned};
 use super::row_format::{RowFormat, has_odd_separators};
 use super::view_target::InsertTarget;
-use super::{AssignmentPlan, InsertPlan, InsertRows, PlanKind, Planner, ResultColumn, TableUsage};
+use super::{
+    AssignmentPlan, ColumnUsage, InsertPlan, InsertRows, PlanKind, Planner, ResultColumn, TableUsage,
+};
 use crate::error::{Error, Result};
 use paceline_syntax::Duplicates;
 use paceline_syntax::ast;
@@ -74,6 +76,13 @@ impl Planner<'_> {
             if !columns.contains(&column) {
                 columns.push(column);
             }
+        }
+        let usage = match load.columns.is_empty() {
+            true => ColumnUsage::InsertAll,
+            false => ColumnUsage::Insert,
+        };
+        for &column in &columns {
+            block.note_column(target, column, usage);
         }
         let mut generated = super::defaults::generated_plans(self, &table, 0)?;
         if session.settings.load_generated {

@@ -88,7 +88,8 @@ pub use result_column::{ColumnOrigin, ResultColumn, Through};
 pub use row_format::{RowFormat, has_odd_separators};
 pub use statement::{plan_statement, trace_passes};
 pub use statement_plan::{
-    Access, Plan, PlanType, PlannedValues, TableUsage, TableUse, is_to_be_planned_again,
+    Access, ColumnUsage, ColumnUse, Plan, PlanType, PlannedValues, TableUsage, TableUse,
+    is_to_be_planned_again,
 };
 pub use statistics::{Statistics, StatisticsSource};
 

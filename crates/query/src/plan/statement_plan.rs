@@ -207,6 +207,32 @@ pub struct TableUse {
     pub access: Access,
     /// Aliases in the statement. LOCK TABLES requires a lock for each.
     pub aliases: Vec<Arc<str>>,
+    /// Columns that the statement names, in the order in which it was bound. A column may be listed several times.
+    pub columns: Vec<ColumnUse>,
+}
+
+/// A column that a statement names, for its privilege.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ColumnUse {
+    /// Number of the column in its table or view.
+    pub column: usize,
+    /// What is done with it.
+    pub usage: ColumnUsage,
+}
+
+/// What a statement does with a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnUsage {
+    /// Reads it.
+    Read,
+    /// Reads it because of `*`.
+    ReadAll,
+    /// Inserts it.
+    Insert,
+    /// Inserts it because all columns are inserted.
+    InsertAll,
+    /// Updates it.
+    Update,
 }
 
 impl TableUse {
@@ -251,6 +277,9 @@ pub struct TableUsage {
     pub exclusive: bool,
     /// Actions of foreign keys may change rows.
     pub action: bool,
+    /// A query names the table in its FROM, which needs SELECT even if it names no column. The rows that a statement
+    /// changes are read without.
+    pub queried: bool,
 }
 
 impl TableUsage {

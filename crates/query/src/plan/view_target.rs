@@ -11,11 +11,11 @@
 //!   UPDATE v SET a = 1, …     columns of both t and u: 1393
 //!   INSERT INTO v (a) …       the row of t is in slots 0..n, as in every INSERT; u has a row of defaults
 //! ```
-//! The CHECK OPTION of the view that the statement names decides: LOCAL checks this view's own conditions, CASCADED also
-//! those of the views within it, whose own options do not matter. In MySQL they do.
+//! The CHECK OPTION of the view that the statement names decides: LOCAL checks this view's own conditions, CASCADED
+//! also those of the views within it, whose own options do not matter. In MySQL they do.
 //!
-//! Each view needs the privilege of the statement for the account that uses it, and the table needs it for the definer of
-//! the innermost view. A table that a subquery within the view reads is not changed through it.
+//! Each view needs the privilege of the statement for the account that uses it, and the table needs it for the definer
+//! of the innermost view. A table that a subquery within the view reads is not changed through it.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use super::change_plan::{DefaultPlan, ViewCheckPlan};
 use super::defaults::default_plans;
 use super::from::{FromNode, Side};
 use super::tree::TableSource;
-use super::{Planner, TableUsage};
+use super::{ColumnUsage, Planner, TableUsage};
 use crate::error::{Error, Result};
 use paceline_catalog::ddl::{is_writable, reads_in_subquery};
 use paceline_catalog::{IndexDefinition, TableDefinition, ViewCheck, ViewDefinition};
@@ -213,11 +213,13 @@ impl Block<'_, '_> {
     }
 
     /// Records that the statement changes a table, and the views through which it does.
-    pub(super) fn note_write(&self, table: usize, usage: TableUsage) {
+    pub(super) fn note_write(&mut self, table: usize, usage: TableUsage) {
         let reference = &self.tables[table];
         if let TableSource::Base(definition) = &reference.source {
             let (database, name) = (definition.database(), definition.name());
-            (self.planner).use_table_as(&reference.access, database, name, Some(definition), usage);
+            let access = &reference.access;
+            let number = (self.planner).use_table_as(access, database, name, Some(definition), usage);
+            self.tables[table].number = Some(number);
         }
         for view in self.views_around(table) {
             if let Some(definition) = &self.tables[view].view {
@@ -225,6 +227,52 @@ impl Block<'_, '_> {
                     .use_view(definition, usage, &self.tables[view].access);
             }
         }
+    }
+
+    /// Records that the statement updates a column, perhaps one of a view.
+    pub(super) fn note_updated(&self, found: VisibleColumn, base: VisibleColumn) {
+        self.note_column(base.table, base.column, ColumnUsage::Update);
+        if found != base {
+            self.note_column(found.table, found.column, ColumnUsage::Update);
+        }
+    }
+
+    /// Records the columns that an INSERT gives values: those of the table, and of the view that the statement names. As
+    /// in MariaDB they need UPDATE as well, if the statement may update.
+    pub(super) fn note_inserted(
+        &self,
+        target: usize,
+        names: &[ColumnName],
+        columns: &[usize],
+        updates: bool,
+    ) -> Result<()> {
+        let usage = match names.is_empty() {
+            true => ColumnUsage::InsertAll,
+            false => ColumnUsage::Insert,
+        };
+        let mut found: Vec<VisibleColumn> = (columns.iter())
+            .map(|&column| VisibleColumn {
+                table: target,
+                column,
+            })
+            .collect();
+        if self.view_around(target).is_some() {
+            match names.is_empty() {
+                true => found.extend(&self.visible),
+                false => {
+                    for name in names {
+                        found.push(super::dml::find_assigned(self, name, "INSERT INTO")?);
+                    }
+                }
+            }
+        }
+        for VisibleColumn { table, column } in found {
+            self.note_column(table, column, usage);
+            if updates {
+                self.note_column(table, column, ColumnUsage::Update);
+            }
+        }
+        Ok(())
     }
 
     /// Returns the check of the view through which a table is changed.
@@ -317,8 +365,8 @@ pub(super) enum DeleteSyntax {
 
 /// Target of an INSERT or LOAD DATA.
 pub(super) struct InsertTarget<'p> {
-    /// Block with the names of the target. The row of the table is in slots `0..n`, the inserted one of ON DUPLICATE KEY
-    /// UPDATE in `n..2n`.
+    /// Block with the names of the target. The row of the table is in slots `0..n`, the inserted one of ON DUPLICATE
+    /// KEY UPDATE in `n..2n`.
     pub block: Block<'p, 'p>,
     /// Table in the block.
     pub table: usize,

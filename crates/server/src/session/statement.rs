@@ -52,6 +52,7 @@ impl Session {
                     let execution = Execution {
                         text: statement_text,
                         parameters: &[],
+                        using: &[],
                         format: RowFormat::Text,
                         more,
                         asked_by: QueryOrigin::Client,
@@ -101,6 +102,7 @@ impl Session {
         statement: &Statement,
         execution: Execution<'_>,
     ) -> Result<()> {
+        self.state.check_restrictions(statement)?;
         statements::execute(statement, &mut self.state, &mut self.connection, execution).await
     }
 }

@@ -1,9 +1,9 @@
 //! Updatability of views.
 //!
-//! MariaDB knows two kinds. `information_schema.VIEWS` shows whether a view is one SELECT without grouping with a column
-//! that is a column of a table ([`is_updatable`]). A statement may write through a view if it is one SELECT without
-//! grouping and outer joins, of stored tables and such views ([`is_writable`]): the changed table, and whether each
-//! named column is a column of that table, follows from the statement.
+//! MariaDB knows two kinds. `information_schema.VIEWS` shows whether a view is one SELECT without grouping with a
+//! column that is a column of a table ([`is_updatable`]). A statement may write through a view if it is one SELECT
+//! without grouping and outer joins, of stored tables and such views ([`is_writable`]): the changed table, and whether
+//! each named column is a column of that table, follows from the statement.
 
 use super::names::names_read;
 use crate::{Catalog, ViewAlgorithm, ViewDefinition, same_name};

@@ -29,7 +29,7 @@ pub fn check_view_query(authority: Authority<'_>, plan: &Plan) -> Result<()> {
         .iter()
         .filter(|table| table.access.through.is_none());
     for table in named.filter(|table| !table.is_temporary()) {
-        let may_select = authority.check_table(&[Privilege::Select], &table.database, &table.name);
+        let may_select = authority.check_any_column(&[Privilege::Select], &table.database, &table.name);
         if may_select.is_err() {
             let (user, host) = authority.current_user();
             return Err(Error::new(
