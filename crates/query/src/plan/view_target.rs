@@ -237,8 +237,8 @@ impl Block<'_, '_> {
         }
     }
 
-    /// Records the columns that an INSERT gives values: those of the table, and of the view that the statement names. As
-    /// in MariaDB they need UPDATE as well, if the statement may update.
+    /// Records the columns that an INSERT gives values: those of the table, and of the view that the statement names.
+    /// As in MariaDB they need UPDATE as well, if the statement may update.
     pub(super) fn note_inserted(
         &self,
         target: usize,

@@ -293,6 +293,7 @@ mod tests {
             current: ("u", "%"),
             current_role: None,
             catalog: &Catalog::default(),
+            virtual_tables: &*holder.session.services.virtual_tables,
             database: Some("d"),
             missing_accounts: MissingAccounts::Made,
             now_seconds: 1_000,
