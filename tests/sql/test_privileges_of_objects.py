@@ -12,7 +12,7 @@ import pytest
 from support.servers import MariaDb, Paceline
 
 SCRIPTS = sorted((Path(__file__).parent / "privileges").glob("*.txt"))
-SETUP = ["create database test", "create table test.t (a int primary key, b varchar(10), c int)", "insert into test.t values (1, 'x', 1), (2, 'y', 2)",
+SETUP = ["create database d1", "create table d1.t (a int primary key, b varchar(10), c int)", "insert into d1.t values (1, 'x', 1), (2, 'y', 2)",
          "create database d2", "create table d2.u (x int primary key)"]
 
 
@@ -60,7 +60,7 @@ def steps(script):
 
 
 def answers(server, script):
-    server.query("drop database if exists test", "drop database if exists d2", *SETUP)
+    server.query("drop database if exists d1", "drop database if exists d2", *SETUP)
     users, said = Users(server), []
     for user, statement in steps(script):
         if user.endswith("!"):

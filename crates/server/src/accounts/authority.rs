@@ -47,6 +47,11 @@ impl<'a> Authority<'a> {
         (&account.user, &account.host)
     }
 
+    /// Returns the host of `USER()`.
+    pub fn client_host(self) -> &'a str {
+        &self.session.user.host
+    }
+
     /// Returns `CURRENT_ROLE()`.
     pub fn current_role(self) -> Option<&'a str> {
         self.session.current_role.as_deref()

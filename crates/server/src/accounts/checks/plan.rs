@@ -206,6 +206,14 @@ fn column_name(authority: Authority<'_>, table: &TableUse, column: usize) -> Opt
     authority.virtual_column(&table.database, &table.name, column)
 }
 
+/// Converts an error within a view to one about the view that the statement names.
+fn told_of_view(error: Error, table: &TableUse) -> Error {
+    match &table.access.through {
+        Some(view) => Error::new(ER_VIEW_INVALID, &[&view.database, &view.name]),
+        None => error,
+    }
+}
+
 /// Returns the privileges that this usage of a table needs on the table or some of its columns.
 fn needed(usage: TableUsage) -> PrivilegeSet {
     [

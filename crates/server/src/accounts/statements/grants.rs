@@ -133,8 +133,7 @@ impl Granted {
             Object::Table { database, table } => (database, table),
             Object::Routine { database, kind, name } => {
                 let found = context.catalog.routine(*kind, database, name);
-                let missing = format!("{database}.{name}");
-                let error = || Error::new(ER_SP_DOES_NOT_EXIST, &[&kind.name(), &missing]);
+                let error = || Error::new(ER_SP_DOES_NOT_EXIST, &[&"FUNCTION or PROCEDURE", name]);
                 return found.map(|_| ()).ok_or_else(error);
             }
             Object::Global | Object::Database(_) => return Ok(()),
