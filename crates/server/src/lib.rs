@@ -14,6 +14,7 @@
 //! * [`tls`]: the server's certificate, and counters of handshakes.
 //! * [`session`]: one client, from its greeting to its end. [`session::statements`]: each kind of statement.
 //! * [`variables`], [`status`]: SHOW VARIABLES and SHOW STATUS. [`errors`]: other crates' errors as MariaDB's.
+//! * [`event_scheduler`]: events of the catalog run at their times, in sessions without a client.
 //! * [`accounts`]: users and privileges. [`accounts::checks`]: which privileges a statement needs.
 //! * [`backup`], [`restore`]: format of a backup's stream; a data directory made from copies.
 //! * [`information_schema`], [`mysql_tables`], [`virtual_tables`]: tables that show the state of the server.
@@ -24,6 +25,8 @@ pub mod accounts;
 pub mod backup;
 pub mod data_directory;
 mod errors;
+mod event_runs;
+mod event_scheduler;
 mod host_errors;
 pub mod incomplete_directory;
 mod information_schema;

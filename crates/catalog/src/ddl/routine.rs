@@ -70,8 +70,6 @@ impl Planner<'_> {
             .routine(kind, &description.database, &description.name);
         match known.cloned() {
             Some(known) if routine.or_replace => {
-                let message = ER_SP_ALREADY_EXISTS.message(&[&kind.name(), &known.name]);
-                self.session.diagnostics.note(ER_SP_ALREADY_EXISTS, message);
                 let (database, name) = (known.database.clone(), known.name.clone());
                 self.change(CatalogChange::DropRoutine { kind, database, name })?;
             }

@@ -27,6 +27,7 @@ mod temporal_now;
 mod temporal_number;
 mod temporal_parts;
 mod weight_string;
+mod xml;
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -35,6 +36,7 @@ pub(crate) use converted::CONVERTED_NUMBER;
 pub(crate) use dynamic_columns::{StoredType, TargetKind};
 pub(crate) use json::{append_json_value, json_quote};
 pub(crate) use number_arguments::{reads_number, reads_temporal, wants_whole_date};
+pub(crate) use xml::ParsedQuery;
 
 use crate::tree::Function;
 
@@ -149,6 +151,7 @@ pub(crate) fn find(name: &str) -> Option<&'static Function> {
             temporal_number::FUNCTIONS,
             temporal_parts::FUNCTIONS,
             weight_string::FUNCTIONS,
+            xml::FUNCTIONS,
         ];
         tables
             .into_iter()

@@ -165,12 +165,23 @@ pub struct LoadPlan {
     pub assignments: Vec<AssignmentPlan>,
     /// Format of the file.
     pub format: RowFormat,
-    /// Number of lines to skip.
+    /// LOAD XML: how the file is read. Of `format` only the character set counts then.
+    pub xml: Option<XmlPlan>,
+    /// Number of lines or rows to skip.
     pub ignore_lines: u64,
     /// Expression of the current time.
     pub now: Expr,
     /// Whether MariaDB warns about the separators (1638).
     pub odd_separators: bool,
+}
+
+/// Rows of an XML file.
+#[derive(Debug)]
+pub struct XmlPlan {
+    /// Name of the elements that are rows.
+    pub row_tag: Vec<u8>,
+    /// Names of the fields of the targets.
+    pub names: Vec<String>,
 }
 
 /// Target of a field.

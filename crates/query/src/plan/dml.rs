@@ -112,6 +112,9 @@ impl Planner<'_> {
                 {
                     keep_digits(select);
                 }
+                if query.query.limit.is_some() {
+                    block.check_view_key(target, "INSERT")?;
+                }
                 if plan.columns.len() != columns.len() + read.len() {
                     return Err(Error::new(ER_WRONG_VALUE_COUNT_ON_ROW, &[&1]));
                 }
@@ -150,7 +153,7 @@ impl Planner<'_> {
         let reads_target = self.reads(&table);
         let (returning, result) = bind_returning(&mut block, &insert.returning)?;
         if !reads_target && self.reads(&table) && matches!(source, InsertRows::Values(_)) {
-            return Err(Error::new(ER_UPDATE_TABLE_USED, &[&table.name(), &"INSERT"]));
+            return Err(Error::new(ER_UPDATE_TABLE_USED, &[&insert.table.name, &"INSERT"]));
         }
         // Both read existing rows.
         if !insert.on_duplicate.is_empty() || !insert.returning.is_empty() {

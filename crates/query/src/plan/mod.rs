@@ -51,6 +51,7 @@ mod explain;
 mod explain_json;
 mod explain_line;
 mod from;
+mod handler;
 mod index_order;
 mod join_order;
 mod keys;
@@ -94,7 +95,8 @@ pub use statistics::{Statistics, StatisticsSource};
 
 pub(crate) use change_plan::{
     AssignmentPlan, CheckPlan, DefaultPlan, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget,
-    UpdatePlan, UpdateTarget, ViewCheckPlan,
+    UpdatePlan, UpdateTarget, ViewCheckPlan, XmlPlan,
 };
+pub(crate) use handler::{HandlerPlan, HandlerReadPlan, HandlerStartPlan};
 pub(crate) use planner::{Planner, unique_id};
 pub(crate) use statement_plan::{PlanKind, PointRead, QueryStatementPlan};

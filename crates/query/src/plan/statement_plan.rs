@@ -5,6 +5,7 @@ use std::sync::Arc;
 use paceline_types::ErrorCode;
 
 use super::change_plan::{DeletePlan, InsertPlan, LoadPlan, UpdatePlan};
+use super::handler::HandlerPlan;
 use super::result_column::ResultColumn;
 use super::tree;
 use paceline_catalog::foreign_key::ForeignKeys;
@@ -77,6 +78,8 @@ pub(crate) enum PlanKind {
     Load(Box<LoadPlan>),
     /// DO.
     Do(Vec<Expr>),
+    /// HANDLER.
+    Handler(HandlerPlan),
     /// EXPLAIN: its rows.
     Explain(Vec<Vec<paceline_types::Value>>),
     /// ANALYZE of a statement, which is executed.
@@ -405,9 +408,11 @@ impl Plan {
     /// Returns the kind of statement.
     pub fn plan_type(&self) -> PlanType {
         match self.executed_kind() {
-            PlanKind::Query(_) | PlanKind::Do(_) | PlanKind::Explain(_) | PlanKind::Analyze(_) => {
-                PlanType::Query
-            }
+            PlanKind::Query(_)
+            | PlanKind::Do(_)
+            | PlanKind::Handler(_)
+            | PlanKind::Explain(_)
+            | PlanKind::Analyze(_) => PlanType::Query,
             PlanKind::Insert(insert) if insert.replace => PlanType::Replace,
             PlanKind::Insert(_) => PlanType::Insert,
             PlanKind::Update(_) => PlanType::Update,

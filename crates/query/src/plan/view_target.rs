@@ -342,7 +342,11 @@ impl Block<'_, '_> {
             return Ok(());
         }
         if !self.planner.session().settings.updatable_views_with_limit {
-            return Err(self.not_updatable(view, operation));
+            let alias = &self.tables[view].alias;
+            return Err(match operation {
+                "INSERT" => Error::new(ER_NON_INSERTABLE_TABLE, &[alias, &operation]),
+                _ => self.not_updatable(view, operation),
+            });
         }
         let message = ER_WARN_VIEW_WITHOUT_KEY.message(&[]);
         self.planner.note(ER_WARN_VIEW_WITHOUT_KEY, message);
@@ -418,14 +422,17 @@ impl Planner<'_> {
     /// Returns the target of LOAD DATA.
     ///
     /// # Errors
-    /// 1046, 1146, 1036 for a table that cannot be changed; 1288 for a view of several tables or one through which
-    /// nothing can be written.
+    /// 1046, 1146, 1036 for a table that cannot be changed; 1221 for a view of several tables, 1288 for one through
+    /// which nothing can be written.
     pub(super) fn load_target(&self, name: &TableName) -> Result<InsertTarget<'_>> {
         let Some(view) = Block::new(self, None).named_view(name)? else {
             return self.table_target(name);
         };
         let mut block = self.bind_target_view(&view, name, 0)?;
         let named = block.tables.len() - 1;
+        if block.tables_within(named).nth(1).is_some() {
+            return Err(Error::new(ER_WRONG_USAGE, &[&"Multi-table VIEW", &"LOAD"]));
+        }
         let table = block
             .only_table_within(named)
             .filter(|_| block.is_writable_view(named));
@@ -489,11 +496,14 @@ impl Planner<'_> {
                 columns.iter().map(find).collect::<Result<_>>()?
             }
         };
+        let bases: Vec<Option<VisibleColumn>> =
+            found.iter().map(|column| block.base_column(*column)).collect();
+        if names.columns.is_empty() && bases.contains(&None) {
+            return Err(refused(&block));
+        }
         if names.values.is_some_and(|values| values != found.len()) {
             return Err(Error::new(ER_WRONG_VALUE_COUNT_ON_ROW, &[&1]));
         }
-        let bases: Vec<Option<VisibleColumn>> =
-            found.iter().map(|column| block.base_column(*column)).collect();
         let mut tables: Vec<usize> = bases.iter().flatten().map(|base| base.table).collect();
         tables.sort_unstable();
         tables.dedup();

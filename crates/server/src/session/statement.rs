@@ -52,6 +52,7 @@ impl Session {
                     let execution = Execution {
                         text: statement_text,
                         parameters: &[],
+                        using: &[],
                         format: RowFormat::Text,
                         more,
                         asked_by: QueryOrigin::Client,

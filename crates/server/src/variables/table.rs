@@ -127,7 +127,7 @@ mod list {
         EnforceStorageEngine "enforce_storage_engine" Both Dynamic Text => None, Absent;
         EqRangeIndexDiveLimit "eq_range_index_dive_limit" Both Dynamic Unsigned { min: 0, max: 4294967295, block: 1 } => Some("200"), Tuning;
         ErrorCount "error_count" SessionOnly Fixed Unsigned { min: 0, max: u64::MAX, block: 1 } => Some("0");
-        EventScheduler "event_scheduler" Global Dynamic Enum(&["OFF", "ON", "DISABLED", "ORIGINAL"]) => Some("OFF"), Absent;
+        EventScheduler "event_scheduler" Global Dynamic Enum(&["OFF", "ON", "DISABLED", "ORIGINAL"]) => Some("OFF");
         ExpensiveSubqueryLimit "expensive_subquery_limit" Both Dynamic Unsigned { min: 0, max: u64::MAX, block: 1 } => Some("100"), Absent;
         ExpireLogsDays "expire_logs_days" Global Dynamic Double { min: 0.0, max: 99.0 } => Some("0.000000");
         ExplicitDefaultsForTimestamp "explicit_defaults_for_timestamp" Both Dynamic Boolean => Some("ON");

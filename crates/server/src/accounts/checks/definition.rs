@@ -143,12 +143,28 @@ pub fn check_definition(
                 None => Ok(()),
             }
         }
+        DdlStatement::CreateEvent(event) => may_change_event(authority, &event.name),
+        DdlStatement::AlterEvent(event) => {
+            may_change_event(authority, &event.name)?;
+            match &event.new_name {
+                Some(new_name) => may_change_event(authority, new_name),
+                None => Ok(()),
+            }
+        }
+        DdlStatement::DropEvent { name, .. } => may_change_event(authority, name),
         DdlStatement::DropOther { .. } => Ok(()),
     }
 }
 
 /// Checks ALTER ROUTINE on a routine, which may be missing.
 ///
+/// # Errors
+/// 1044.
+fn may_change_event(authority: Authority<'_>, name: &TableName) -> Result<()> {
+    let (database, _) = qualified(name, authority.database())?;
+    authority.check(Privilege::Event, PrivilegeTarget::Database(&database))
+}
+
 /// # Errors
 /// 1370.
 fn may_alter_routine(

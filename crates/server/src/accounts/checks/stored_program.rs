@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | procedure, function | CREATE ROUTINE, ALTER ROUTINE or EXECUTE on its database, or its body's privileges | its definer's account, or SELECT on `mysql.proc` |
 //! | trigger | TRIGGER on its table | the same |
+//! | event | EVENT on its database | the same |
 
 use crate::accounts::{Authority, PrivilegeSet};
 use crate::information_schema::RoutineAccess;
@@ -32,6 +33,11 @@ pub fn routine_access(authority: Authority<'_>, routine: &RoutineDescription) ->
 /// Returns whether the account may see the triggers of a database's tables.
 pub fn may_see_triggers(authority: Authority<'_>, database: &str) -> bool {
     authority.privileges_in(database).has(Privilege::Trigger)
+}
+
+/// Returns whether the account may see the events of a database.
+pub fn may_see_events(authority: Authority<'_>, database: &str) -> bool {
+    authority.privileges_in(database).has(Privilege::Event)
 }
 
 #[cfg(test)]

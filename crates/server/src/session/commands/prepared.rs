@@ -162,6 +162,7 @@ impl Session {
         let execution = Execution {
             text: &prepared.text,
             parameters,
+            using: &[],
             format: RowFormat::Binary,
             more: More::No,
             asked_by: QueryOrigin::Client,

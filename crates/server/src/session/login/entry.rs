@@ -21,9 +21,9 @@ impl Session {
     pub(super) fn enter(&mut self, login: &HandshakeResponse, account: Account) -> Result<()> {
         let globals = &self.state.server.globals;
         let limit = globals.number(Variable::MaxConnections) as usize;
-        let may_always =
+        let is_exempt =
             account.global.has(Privilege::Super) || account.global.has(Privilege::ConnectionAdmin);
-        if self.state.server.sessions.count() > limit && !may_always {
+        if self.state.server.sessions.count() > limit && !is_exempt {
             self.state
                 .server
                 .counters

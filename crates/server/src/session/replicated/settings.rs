@@ -35,7 +35,7 @@ impl SessionState {
         settings.metadata_lock_wait_timeout = before.metadata_lock_wait_timeout;
         settings.binlog_row_metadata = before.binlog_row_metadata;
         settings.isolation = paceline_types::IsolationLevel::ReadCommitted;
-        if !statement.tells_explicit_defaults {
+        if !statement.states_explicit_defaults {
             settings.explicit_defaults_for_timestamp =
                 self.server.globals.is_on(Variable::ExplicitDefaultsForTimestamp);
         }

@@ -143,7 +143,7 @@ async fn set_each(items: &[SetItem], parameters: &[Value], state: &mut SessionSt
         checked.push(check_item(item, parameters, state).await?);
     }
     for item in checked {
-        carry_out(item, state).await?;
+        apply_item(item, state).await?;
     }
     Ok(())
 }
@@ -227,7 +227,7 @@ async fn check_item(item: &SetItem, parameters: &[Value], state: &mut SessionSta
     })
 }
 
-async fn carry_out(item: CheckedItem, state: &mut SessionState) -> Result<()> {
+async fn apply_item(item: CheckedItem, state: &mut SessionState) -> Result<()> {
     match item {
         CheckedItem::Variable(assignment) => set_variable(assignment, state).await?,
         CheckedItem::UserVariable(name, variable) => state.context.user_variables.set(&name, variable)?,
