@@ -46,6 +46,8 @@ def servers(tmp_path_factory):
             server.start()
             # An anonymous account of the installation would win over '%'.
             server.query("drop user if exists ''@localhost", f"drop user if exists ''@'{server.query('select @@hostname')[0][0]}'", "set global sql_mode=default")
+        # The installation of MariaDB lets everybody use `test`.
+        server.query("grant usage on *.* to public", "revoke all, grant option from public", "drop database if exists test")
         yield found
     finally:
         for server in found:

@@ -212,7 +212,8 @@ pub fn check_member(authority: Authority<'_>, role: &str, account: (&str, &str))
         return Ok(());
     }
     let current = authority.current_role().and_then(|name| accounts.role(name));
-    let is_known = current.is_some_and(|current| accounts.roles_of(current).iter().any(|known| known.user == role));
+    let is_known =
+        current.is_some_and(|current| accounts.roles_of(current).iter().any(|known| known.user == role));
     match is_known || authority.privileges_in("mysql").has(Privilege::Select) {
         true => Err(Error::with_message(
             ER_INVALID_ROLE,
