@@ -15,7 +15,7 @@ use super::row_search::{FoundRow, collect, for_each_row, meets_last_first, usabl
 use super::safe_updates::check_update;
 use crate::error::Result;
 use crate::execute::changes::assignment::{
-    Ignore, NullRule, Strictness, assign_column, assigned_value, check_constraints, stored_value,
+    Ignore, NullRule, Strictness, assign_column, assigned_value, check_constraints, check_types, stored_value,
 };
 use crate::execute::changes::auto_increment;
 use crate::execute::changes::row_writer::{RowWriter, UpdateOutcome, WriteOptions};
@@ -76,6 +76,12 @@ pub(super) fn execute(
             seen: HashSet::new(),
         });
     }
+    let strictness = Strictness::new(exec.session.settings.sql_mode, ignore);
+    for target in &plan.targets {
+        let assigned = target.assignments.iter();
+        let assigned = assigned.map(|assignment| (assignment.column, &assignment.value.ty));
+        check_types(exec, &target.definition, assigned, strictness)?;
+    }
     let several = select.tables.len() > 1;
     if plan.targets.len() > 1 {
         for target in &mut targets {
@@ -89,7 +95,7 @@ pub(super) fn execute(
         several,
         simultaneous: sql_mode.contains(SqlMode::SIMULTANEOUS_ASSIGNMENT),
         others_change: by_name || options.may_act(),
-        strictness: Strictness::new(sql_mode, ignore),
+        strictness,
         ignore,
         matched: 0,
         changed: 0,

@@ -3,7 +3,7 @@
 use crate::session::state::SessionState;
 use paceline_catalog::ddl::resolve_type;
 use paceline_expression::session::SessionContext;
-use paceline_expression::{Coercibility, EvalContext, EvalState, ExprType, truth};
+use paceline_expression::{Coercibility, EvalContext, EvalState, ExprType, refused_assignment, truth};
 use paceline_syntax::{Error, Result, Variable, VariableKind};
 use paceline_types::convert::{Severity, assign};
 use paceline_types::error_code::{ER_BAD_FIELD_ERROR, ER_NO_SUCH_TABLE};
@@ -57,6 +57,15 @@ impl VariableTypes {
             return Ok(value);
         };
         let is_strict = context.settings.sql_mode.is_strict();
+        if !value.is_null() {
+            let source = ExprType::of_value(&value, context.settings.collation_connection);
+            if let Some(error) = refused_assignment(&source, data_type, &format!("`{name}`")) {
+                if is_strict {
+                    return Err(error);
+                }
+                context.diagnostics.warn(error.code(), error.message());
+            }
+        }
         let mut state = EvalState::new();
         let assigned = assign(
             value,
