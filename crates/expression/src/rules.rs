@@ -346,7 +346,11 @@ pub fn union_type(types: &[&ExprType], connection: Collation) -> Result<ExprType
     if let Some(ty) = union_with_bits(types) {
         return Ok(ty);
     }
-    let ty = common_type_in(types, connection, "UNION")?;
+    let mut ty = common_type_in(types, connection, "UNION")?;
+    // A text that is no UUID becomes NULL.
+    if matches!(ty.class(), Class::FixedBinary(_)) {
+        ty.nullable |= types.iter().any(|own| own.class() != ty.class());
+    }
     if ty.class() == Class::String && ty.coercibility == Coercibility::None {
         return Err(errors::error(ER_CANT_AGGREGATE_NCOLLATIONS, &[&"UNION"]));
     }

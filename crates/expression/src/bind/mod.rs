@@ -42,7 +42,11 @@ pub fn bind_expr(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
 /// Those of [`bind_expr`].
 pub fn bind_condition(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
     let condition = bind_expr(expr, scope)?;
-    refusal::check_condition(&condition, "bigint", "<>")?;
+    // HAVING accepts an aggregate.
+    let is_aggregate = matches!(expr.without_parentheses(), ast::Expr::Call(_));
+    if !is_aggregate {
+        refusal::check_condition(&condition, "bigint", "<>")?;
+    }
     Ok(condition)
 }
 

@@ -593,6 +593,13 @@ pub(crate) fn to_union_type<'a>(
     context: &mut EvalContext<'_>,
 ) -> Result<Cow<'a, Value>> {
     match (&*value, to.class()) {
+        // Without a warning.
+        (Value::Text(text), Class::FixedBinary(t)) => {
+            Ok(Cow::Owned(t.parse(text).map_or(Value::Null, Value::FixedBinary)))
+        }
+        (Value::Bytes(bytes), Class::FixedBinary(t)) => Ok(Cow::Owned(
+            t.from_bytes(bytes).map_or(Value::Null, Value::FixedBinary),
+        )),
         // TEXT and BLOB get the bytes.
         (Value::Bit(bits), Class::String) if to.is_long_text() => {
             let bytes = bits.to_be_bytes()[8 - bits.byte_length()..].to_vec();
