@@ -491,6 +491,15 @@ impl ExprType {
         self.data_type.collation()
     }
 
+    /// Returns the collation as COLLATION() shows it. That of UUID, INET6 and INET4, whose texts are ASCII, is
+    /// MariaDB's collation of numbers.
+    pub(crate) fn shown_collation(&self) -> Collation {
+        match self.data_type {
+            DataType::FixedBinary(_) => Charset::Latin1.default_collation(),
+            _ => self.collation(),
+        }
+    }
+
     /// Returns the character set of [`ExprType::collation`].
     pub fn charset(&self) -> Charset {
         self.data_type.charset()

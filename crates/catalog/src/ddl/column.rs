@@ -189,6 +189,8 @@ pub fn resolve_default(
                     | Expr::Call(_)
                     | Expr::Cast { .. }
                     | Expr::ConvertUsing { .. }
+                    | Expr::DynamicColumns { .. }
+                    | Expr::DynamicColumn { .. }
                     | Expr::Trim { .. } => text,
                     _ => format!("({text})"),
                 }))

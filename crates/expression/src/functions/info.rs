@@ -9,7 +9,7 @@ use paceline_types::{Charset, Collation, Value};
 use super::string::{overflows, too_long, within_packet};
 use crate::context::EvalContext;
 use crate::error::Result;
-use crate::expr_type::{Class, Coercibility, ExprType};
+use crate::expr_type::{Coercibility, ExprType};
 use crate::functions::arguments::some;
 use crate::rules::CollationMix;
 use crate::session::{PlaceWait, SourceWaitOutcome, WaitOutcome};
@@ -173,7 +173,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |args, context| {
             let _ = context;
             Ok(Value::Text(
-                own_collation(args.ty_of(0)).charset().name().to_owned(),
+                args.ty_of(0).shown_collation().charset().name().to_owned(),
             ))
         },
     ),
@@ -183,7 +183,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |_| Ok(system_text(64).nullable()),
         |args, context| {
             let _ = context;
-            Ok(Value::Text(own_collation(args.ty_of(0)).name().to_owned()))
+            Ok(Value::Text(args.ty_of(0).shown_collation().name().to_owned()))
         },
     ),
     pure(
@@ -198,14 +198,6 @@ pub(super) static FUNCTIONS: &[Function] = &[
 fn system_text(characters: u64) -> ExprType {
     ExprType::text(characters, Charset::Utf8mb3.default_collation())
         .with_coercibility(Coercibility::SystemConstant)
-}
-
-/// Returns the collation of a type. That of UUID, INET6 and INET4, whose texts are ASCII, is MariaDB's collation of numbers.
-fn own_collation(ty: &ExprType) -> Collation {
-    match ty.class() {
-        Class::FixedBinary(_) => Charset::Latin1.default_collation(),
-        _ => ty.collation(),
-    }
 }
 
 fn argument_collation(args: &Args<'_>, context: &EvalContext<'_>) -> (Collation, Coercibility) {
@@ -349,5 +341,5 @@ fn eval_load_file(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Valu
     }
 }
 
-/// Permission of a file that everybody may read: MariaDB reads no other.
+/// Permission that makes a file readable by all users: MariaDB reads no other files.
 const OTHERS_READ: u32 = 0o004;

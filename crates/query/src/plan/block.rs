@@ -59,12 +59,18 @@ pub(crate) struct Block<'p, 'o> {
     pub groups: Vec<Expr>,
     /// For `VALUES(c)`: first slot of the row to be inserted.
     pub values_base: Option<usize>,
+    /// Table into which the statement inserts.
+    pub inserted: usize,
+    /// Whether the statement changes rows of the tables. Then a view with a query in its select list is merged too.
+    pub changes_rows: bool,
     /// Owner of the names that are being bound; see [`TableRef::owner`].
     pub owner: usize,
     /// Name of the clause of the outputs in errors: SELECT or RETURNING.
     pub outputs_of: &'static str,
     /// Number of merged views.
     pub merged_views: usize,
+    /// Conditions of the view that is being merged ([`super::table_ref::MergedView`]).
+    pub view_conditions: Vec<Expr>,
     /// ORDER BY of a merged view, for a query that reads nothing else and has no order of its own.
     pub view_order: Vec<SortItem>,
     /// Changes made by the passes. It begins when the block is bound.
@@ -168,8 +174,11 @@ impl<'p, 'o> Block<'p, 'o> {
             on_scope: None,
             groups: Vec::new(),
             values_base: None,
+            inserted: 0,
+            changes_rows: false,
             owner: 0,
             merged_views: 0,
+            view_conditions: Vec::new(),
             outputs_of: "SELECT",
             view_order: Vec::new(),
             trace: None,
@@ -218,7 +227,8 @@ impl<'p, 'o> Block<'p, 'o> {
     /// Returns a column as an expression, and marks it as used.
     pub fn column(&mut self, table: usize, column: usize) -> Expr {
         if let Some(merged) = &self.tables[table].merged {
-            let expr = merged[column].clone();
+            let expr = merged.exprs[column].clone();
+            self.tables[table].used[column] = true;
             return self.used_merged(expr);
         }
         let reference = &mut self.tables[table];

@@ -7,7 +7,8 @@ use paceline_types::Value;
 
 use super::row_format::RowFormat;
 use super::tree::{QueryPlan, SelectPlan};
-use paceline_catalog::TableDefinition;
+use super::view_target::InsertView;
+use paceline_catalog::{TableDefinition, ViewDefinition};
 use paceline_expression::Expr;
 
 /// Plan of INSERT or REPLACE.
@@ -36,6 +37,24 @@ pub struct InsertPlan {
     pub returning: Option<Vec<Expr>>,
     /// Number of slots of the row on which values are evaluated.
     pub slot_count: usize,
+    /// View that the statement names.
+    pub view: Option<InsertView>,
+}
+
+impl InsertPlan {
+    /// Returns whether a generated AUTO_INCREMENT value becomes `LAST_INSERT_ID()`: not through a view without that
+    /// column.
+    pub fn sets_last_insert_id(&self) -> bool {
+        self.view.as_ref().is_none_or(|view| view.shows_counter)
+    }
+}
+
+/// WITH CHECK OPTION of a view: conditions over the slots of the changed row, all of which must be true.
+#[derive(Debug, Clone)]
+pub struct ViewCheckPlan {
+    /// View that the statement names.
+    pub view: Arc<ViewDefinition>,
+    pub conditions: Vec<Expr>,
 }
 
 /// Source of the rows of an INSERT.
@@ -104,6 +123,8 @@ pub struct UpdateTarget {
     /// expression of the time; then generated columns.
     pub on_update: Vec<AssignmentPlan>,
     pub checks: Vec<CheckPlan>,
+    /// Check of the view through which the table is updated, over the slots of the joined row.
+    pub view_check: Option<ViewCheckPlan>,
     /// Slots of the joined row that assignments read with their trailing blanks, and their numbers of characters then.
     pub padding: Vec<(usize, usize)>,
 }

@@ -187,6 +187,7 @@ impl Block<'_, '_> {
         }
         let node = match join.kind {
             JoinKind::Inner | JoinKind::Straight => {
+                self.note_view_conditions(&on);
                 let straight = join.kind == JoinKind::Straight;
                 FromNode::Inner {
                     parts: vec![first.node, second.node],
@@ -280,11 +281,6 @@ impl Block<'_, '_> {
                 }
                 let alias = alias.as_deref().unwrap_or(&name.name);
                 if let Some(view) = self.named_view(name)? {
-                    // A view is read, even if the statement changes other tables.
-                    let usage = TableUsage {
-                        select: true,
-                        ..usage
-                    };
                     return self.bind_view(&view, alias, usage, side);
                 }
                 let table = self.bind_table(name, alias, hints, usage)?;
@@ -523,6 +519,8 @@ impl Block<'_, '_> {
             hints: hints.to_vec(),
             distinct: false,
             owner: self.owner,
+            access: self.planner.access(),
+            view: None,
             merged: None,
         });
         Ok(self.tables.len() - 1)

@@ -15,9 +15,11 @@ use super::tree;
 use super::volatile::Variables;
 use crate::error::{Error, Result};
 use paceline_catalog::foreign_key::{Changes, ForeignKeys};
-use paceline_catalog::{Catalog, NumberSeries, SYSTEM_DATABASE, TableDefinition, ViewDefinition};
+use paceline_catalog::{
+    Catalog, NumberSeries, RoutineDefinition, SYSTEM_DATABASE, TableDefinition, ViewDefinition,
+};
 use paceline_expression::session::SessionContext;
-use paceline_expression::{ExprType, SubqueryId};
+use paceline_expression::{ExprType, FunctionId, SubqueryId};
 
 /// Context for planning a statement.
 #[derive(Clone, Copy)]
@@ -70,8 +72,11 @@ pub(crate) struct Planner<'a> {
     /// Number of blocks with window functions.
     window_blocks: Cell<u64>,
     warnings: RefCell<Vec<(ErrorCode, String)>>,
+    notes: RefCell<Vec<(ErrorCode, String)>>,
     /// Plans of the subqueries in expressions, by [`SubqueryId`].
     subqueries: RefCell<Vec<Arc<tree::QueryPlan>>>,
+    /// Stored functions in expressions, by [`FunctionId`].
+    functions: RefCell<Vec<Arc<RoutineDefinition>>>,
     pub(super) trace: Trace,
 }
 
@@ -98,7 +103,9 @@ impl<'a> Planner<'a> {
             joined_rows: Cell::new(0.0),
             window_blocks: Cell::new(0),
             warnings: RefCell::default(),
+            notes: RefCell::default(),
             subqueries: RefCell::default(),
+            functions: RefCell::default(),
             trace,
         }
     }
@@ -115,10 +122,12 @@ impl<'a> Planner<'a> {
             foreign_keys,
             values,
             subqueries: self.subqueries.take(),
+            functions: self.functions.take(),
             expected_rows: self.expected_rows.get(),
             joined_rows: self.joined_rows.get(),
             window_blocks: self.window_blocks.get(),
             warnings: self.warnings.take(),
+            notes: self.notes.take(),
             kind,
             columns,
             parameters: self.parameters.get(),
@@ -131,6 +140,16 @@ impl<'a> Planner<'a> {
         let mut subqueries = self.subqueries.borrow_mut();
         subqueries.push(Arc::new(plan));
         SubqueryId::new(subqueries.len() - 1)
+    }
+
+    /// Adds a stored function. Returns its id.
+    pub fn add_function(&self, function: Arc<RoutineDefinition>) -> FunctionId {
+        let mut functions = self.functions.borrow_mut();
+        let known = functions.iter().position(|known| Arc::ptr_eq(known, &function));
+        FunctionId::new(known.unwrap_or_else(|| {
+            functions.push(function);
+            functions.len() - 1
+        }))
     }
 
     /// Returns the plans of the subqueries in expressions, by [`SubqueryId`].
@@ -160,6 +179,11 @@ impl<'a> Planner<'a> {
         if !warnings.iter().any(|(_, known)| *known == message) {
             warnings.push((code, message));
         }
+    }
+
+    /// Adds a note.
+    pub fn note(&self, code: ErrorCode, message: String) {
+        self.notes.borrow_mut().push((code, message));
     }
 
     /// Records the estimated number of rows that an access reads.
@@ -214,20 +238,9 @@ impl<'a> Planner<'a> {
     /// Returns the table to insert into.
     ///
     /// # Errors
-    /// 1046 or 1146; 1471 or 1235 for a view; 1036 for a virtual table of `mysql`.
+    /// 1046 or 1146; 1036 for a virtual table of `mysql`.
     pub fn find_table(&self, database: Option<&str>, name: &str) -> Result<Arc<TableDefinition>> {
         let database = self.database_or_current(database)?;
-        if let Some(view) = self.context.catalog.view(database, name) {
-            return Err(
-                match paceline_catalog::ddl::is_updatable(view, self.context.catalog) {
-                    true => Error::unsupported("INSERT into a view"),
-                    false => Error::new(
-                        paceline_types::error_code::ER_NON_INSERTABLE_TABLE,
-                        &[&name, &"INSERT"],
-                    ),
-                },
-            );
-        }
         self.context
             .catalog
             .table(database, name)
@@ -318,6 +331,11 @@ impl<'a> Planner<'a> {
         tables.iter().any(|table| is_same(table) && table.usage.select)
     }
 
+    /// Returns the account whose privileges are checked for the tables that are being bound.
+    pub fn access(&self) -> Access {
+        self.access.borrow().clone()
+    }
+
     /// Records that the statement uses a table.
     pub fn use_table(
         &self,
@@ -326,7 +344,18 @@ impl<'a> Planner<'a> {
         definition: Option<&Arc<TableDefinition>>,
         usage: TableUsage,
     ) {
-        let access = self.access.borrow().clone();
+        self.use_table_as(&self.access(), database, name, definition, usage);
+    }
+
+    /// Records that the statement uses a table with the privileges of `access`.
+    pub fn use_table_as(
+        &self,
+        access: &Access,
+        database: &str,
+        name: &str,
+        definition: Option<&Arc<TableDefinition>>,
+        usage: TableUsage,
+    ) {
         let mut tables = self.tables.borrow_mut();
         // A table that is being filled has the same name as the one that it hides.
         let kind =
@@ -335,26 +364,17 @@ impl<'a> Planner<'a> {
             *table.database == *database
                 && *table.name == *name
                 && table.is_temporary() == kind(definition)
-                && table.access.is_same(&access)
+                && table.access.is_same(access)
         });
         match found {
-            Some(table) => {
-                let known = &mut table.usage;
-                known.select |= usage.select;
-                known.insert |= usage.insert;
-                known.update |= usage.update;
-                known.delete |= usage.delete;
-                known.lock |= usage.lock;
-                known.exclusive |= usage.exclusive;
-                known.action |= usage.action;
-            }
+            Some(table) => table.usage.add(usage),
             None => tables.push(TableUse {
                 database: database.into(),
                 name: name.into(),
                 definition: definition.cloned(),
                 usage,
                 view: None,
-                access,
+                access: access.clone(),
                 aliases: Vec::new(),
             }),
         }

@@ -323,7 +323,7 @@ impl Block<'_, '_> {
                 let table = &self.tables[found.table];
                 let is_same = match (&output.expr.kind, &table.merged) {
                     (ExprKind::Column(slot), None) => *slot == table.base + found.column,
-                    (_, Some(merged)) => same_expr(&merged[found.column], &output.expr),
+                    (_, Some(merged)) => same_expr(&merged.exprs[found.column], &output.expr),
                     _ => false,
                 };
                 if !is_same {
@@ -678,7 +678,7 @@ fn padding(block: &Block<'_, '_>, table: &TableRef) -> Vec<(usize, usize)> {
 }
 
 /// Returns the position that an integer in ORDER BY or GROUP BY names. It may be in parentheses or have a sign; a
-/// negative one is no valid position. TRUE is 1.
+/// negative one is not a valid position. TRUE is 1.
 pub(crate) fn position(expr: &ast::Expr) -> Option<i64> {
     match expr {
         // A number beyond BIGINT is the BIGINT of the same bits.

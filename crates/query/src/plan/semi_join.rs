@@ -132,6 +132,8 @@ fn add(
         hints: Vec::new(),
         distinct: true,
         owner: block.owner,
+        access: block.planner.access(),
+        view: None,
         merged: None,
     });
     let rules: Vec<Comparison> = match <[Comparison; 1]>::try_from(by) {

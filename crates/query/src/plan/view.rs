@@ -27,7 +27,7 @@ use super::conditions::split_and;
 use super::from::{BoundFrom, FromNode, Side};
 use super::planner::{Merging, Planner};
 use super::result_column::Through;
-use super::table_ref::{TableColumn, TableRef};
+use super::table_ref::{MergedView, TableColumn, TableRef};
 use super::tree::{SortItem, SortKey, TableSource};
 use super::{Access, ResultColumn, TableUsage, TableUse};
 use crate::error::{Error, Result};
@@ -74,17 +74,13 @@ impl Planner<'_> {
         self.access.replace(outer);
     }
 
-    fn use_view(&self, view: &Arc<ViewDefinition>, usage: TableUsage, access: &Access) {
+    pub(super) fn use_view(&self, view: &Arc<ViewDefinition>, usage: TableUsage, access: &Access) {
         let mut tables = self.tables.borrow_mut();
         let found = tables.iter_mut().find(|table| {
             table.view.as_ref().is_some_and(|known| Arc::ptr_eq(known, view)) && table.access.is_same(access)
         });
         match found {
-            Some(known) => {
-                known.usage.select |= usage.select;
-                known.usage.lock |= usage.lock;
-                known.usage.exclusive |= usage.exclusive;
-            }
+            Some(known) => known.usage.add(usage),
             None => tables.push(TableUse {
                 database: view.database.as_str().into(),
                 name: view.name.as_str().into(),
@@ -133,9 +129,13 @@ impl Block<'_, '_> {
     ) -> Result<BoundFrom> {
         let planner = self.planner;
         let outer = planner.enter_view(view, usage)?;
-        let bound = self.bind_within(view, alias, usage, side);
-        planner.leave_view(outer);
-        bound.map_err(|error| told(error, view))
+        let bound = self.bind_within(view, alias, usage, side, &outer);
+        planner.leave_view(outer.clone());
+        let bound = bound.map_err(|error| told(error, view))?;
+        let reference = &mut self.tables[bound.tables.end - 1];
+        reference.view = Some(view.clone());
+        reference.access = outer;
+        Ok(bound)
     }
 
     fn bind_within(
@@ -144,15 +144,26 @@ impl Block<'_, '_> {
         alias: &str,
         usage: TableUsage,
         side: Side,
+        named: &Access,
     ) -> Result<BoundFrom> {
+        let has_right_items = |view: &ViewDefinition| match self.changes_rows {
+            true => view.is_mergeable_for_changes(),
+            false => view.is_mergeable(),
+        };
         if let ast::QueryBody::Select(select) = &view.parsed().body
-            && view.is_mergeable()
+            && has_right_items(view)
             && view.algorithm != ViewAlgorithm::TempTable
             && self.planner.merging.get() == Merging::Possible
             && (side == Side::Whole || select.items.iter().all(is_column))
         {
             return self.merge_view(view, select, alias, usage, side);
         }
+        // Its rows are read, even if the statement changes other tables.
+        let usage = TableUsage {
+            select: true,
+            ..usage
+        };
+        self.planner.use_view(view, usage, named);
         let plan = Arc::new(
             self.planner
                 .plan_subquery(view.parsed(), None, CommonTables::default())?,
@@ -183,14 +194,21 @@ impl Block<'_, '_> {
         let outer_scope = self.on_scope.take();
         let outer_visible = std::mem::take(&mut self.visible);
         let outer_windows = self.windows.named.take();
+        let outer_conditions = std::mem::take(&mut self.view_conditions);
         let merged = self.bind_merged(select, &view.parsed().order_by, usage, side);
         self.owner = outer_owner;
         self.common = outer_common;
         self.on_scope = outer_scope;
         self.visible = outer_visible;
         self.windows.named = outer_windows;
+        let conditions = std::mem::replace(&mut self.view_conditions, outer_conditions);
         let (node, exprs) = merged?;
-        let table = self.add_merged(view, alias, exprs)?;
+        let merged = MergedView {
+            exprs,
+            tables: first..self.tables.len(),
+            conditions,
+        };
+        let table = self.add_merged(view, alias, merged)?;
         Ok(BoundFrom {
             node,
             tables: first..table + 1,
@@ -227,6 +245,7 @@ impl Block<'_, '_> {
                 &mut on,
             );
         }
+        self.note_view_conditions(&on);
         let node = match (parts.len(), on.is_empty()) {
             (1, true) => parts.remove(0),
             _ => FromNode::Inner {
@@ -236,6 +255,13 @@ impl Block<'_, '_> {
             },
         };
         Ok((node, exprs))
+    }
+
+    /// Records conditions of inner joins and of WHERE within a view, for its CHECK OPTION.
+    pub(super) fn note_view_conditions(&mut self, conditions: &[Expr]) {
+        if self.owner != 0 {
+            self.view_conditions.extend_from_slice(conditions);
+        }
     }
 
     /// Keeps the ORDER BY of a view, for a query without its own.
@@ -275,6 +301,11 @@ impl Block<'_, '_> {
             if let ExprKind::Column(slot) = node.kind {
                 self.read_slot(slot);
             }
+            if let Some(subquery) = node.subquery() {
+                for slot in &subquery.outer_slots {
+                    self.read_slot(*slot);
+                }
+            }
         });
         // It may be on the inner side of an outer join by now.
         if let ExprKind::Column(slot) = expr.kind
@@ -299,7 +330,7 @@ impl Block<'_, '_> {
     }
 
     /// Adds the names of a merged view.
-    fn add_merged(&mut self, view: &ViewDefinition, alias: &str, exprs: Vec<Expr>) -> Result<usize> {
+    fn add_merged(&mut self, view: &ViewDefinition, alias: &str, merged: MergedView) -> Result<usize> {
         let database: Arc<str> = view.database.as_str().into();
         let is_taken = self
             .tables
@@ -312,8 +343,8 @@ impl Block<'_, '_> {
             return Err(Error::new(ER_TOO_MANY_TABLES, &[&super::table_ref::TABLES_MAX]));
         }
         let alias: Arc<str> = alias.into();
-        let mut columns = Vec::with_capacity(exprs.len());
-        for (name, expr) in view.columns.iter().zip(&exprs) {
+        let mut columns = Vec::with_capacity(merged.exprs.len());
+        for (name, expr) in view.columns.iter().zip(&merged.exprs) {
             let own = match expr.kind {
                 ExprKind::Column(slot) => self
                     .table_of(slot)
@@ -343,7 +374,9 @@ impl Block<'_, '_> {
             hints: Vec::new(),
             distinct: false,
             owner: self.owner,
-            merged: Some(exprs),
+            access: Access::default(),
+            view: None,
+            merged: Some(merged),
         });
         Ok(self.tables.len() - 1)
     }

@@ -6,24 +6,28 @@
 //!   catalog_tables     SCHEMATA, TABLES, COLUMNS, STATISTICS, … from the catalog
 //!   views              VIEWS, and views among TABLES and COLUMNS
 //!   shown_column       rows of COLUMNS
+//!   programs           ROUTINES, PARAMETERS, TRIGGERS; mysql.proc
 //!   transactions       INNODB_TRX, INNODB_LOCKS, INNODB_LOCK_WAITS
 //!   innodb             INNODB_SYS_TABLES, …
 //!   server_tables      ENGINES, COLLATIONS, PROCESSLIST, variables, privileges, …
 //! ```
-//! Tables about features that do not exist here (routines, triggers, events, multiple partitions) exist and are empty,
+//! Tables about features that do not exist here (events, multiple partitions) exist and are empty,
 //! or say "not partitioned", as in a MariaDB without such objects. A session sees only rows that it has access to: a
 //! database without any privilege has no rows.
 
 mod catalog_tables;
 mod columns;
 mod innodb;
+mod programs;
 mod server_tables;
 mod shown_column;
 mod transactions;
 mod views;
 
-use paceline_catalog::{DatabaseDefinition, TableDescription, ViewDefinition};
-use paceline_expression::session::{Privilege, WantedRows};
+pub use programs::RoutineAccess;
+
+use paceline_catalog::{DatabaseDefinition, RoutineDescription, TableDescription, ViewDefinition};
+use paceline_expression::session::{Privilege, VirtualColumn, WantedRows};
 use paceline_types::Value;
 use paceline_types::temporal::TimeZone;
 
@@ -31,12 +35,16 @@ pub(crate) use catalog_tables::column_default;
 pub use columns::columns;
 pub(crate) use columns::declared;
 pub(crate) use innodb::{index_stats, table_stats};
+pub(crate) use programs::{proc, trigger_time};
 pub(crate) use server_tables::has_engine;
 pub use transactions::OpenTransaction;
 pub(crate) use views::default_of_expression;
 
 /// Name of the database.
 pub const DATABASE: &str = "information_schema";
+
+/// Name of the database whose virtual tables COLUMNS contains too.
+const MYSQL_DATABASE: &str = "mysql";
 
 /// Returns whether every account has a privilege in a database. Every account may read `information_schema`; rows that
 /// it may not see are omitted there.
@@ -129,6 +137,8 @@ pub trait Sources {
     fn tables(&self, database: &str, admits: &dyn Fn(&str) -> bool) -> Vec<std::sync::Arc<TableDescription>>;
     /// Returns the views of a database, by name.
     fn views(&self, database: &str) -> Vec<std::sync::Arc<ViewDefinition>>;
+    /// Returns the virtual tables in `mysql` with their columns.
+    fn mysql_tables(&self) -> &'static [(&'static str, Vec<VirtualColumn>)];
     /// Returns whether rows can be changed through a view.
     fn is_updatable(&self, view: &ViewDefinition) -> bool;
     /// Returns the current columns of a view.
@@ -164,6 +174,10 @@ pub trait Sources {
     fn catalog(&self) -> std::sync::Arc<paceline_catalog::Catalog>;
     /// Returns the account's privileges on columns: `select,insert,update,references` or a part of it.
     fn column_privileges(&self, database: &str) -> String;
+    /// Returns what the account may see of a procedure or function.
+    fn routine_access(&self, routine: &RoutineDescription) -> RoutineAccess;
+    /// Returns whether the account may see the triggers of a database's tables.
+    fn may_see_triggers(&self, database: &str) -> bool;
 }
 
 /// Returns whether a table needs the PROCESS privilege.
@@ -198,6 +212,9 @@ pub fn rows(table: &str, sources: &dyn Sources, wanted: &WantedRows) -> Option<V
         "REFERENTIAL_CONSTRAINTS" => catalog_tables::referential_constraints(sources, wanted),
         "CHECK_CONSTRAINTS" => catalog_tables::check_constraints(sources, wanted),
         "PARTITIONS" => catalog_tables::partitions(sources, wanted),
+        "ROUTINES" => programs::routines(sources, wanted),
+        "PARAMETERS" => programs::parameters(sources, wanted),
+        "TRIGGERS" => programs::triggers(sources, wanted),
         "ENGINES" => server_tables::engines(),
         "CHARACTER_SETS" => server_tables::character_sets(),
         "COLLATIONS" => server_tables::collations(),

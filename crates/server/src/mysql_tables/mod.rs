@@ -1,7 +1,8 @@
 //! `mysql`: the tables of this database that programs read, as virtual tables.
 //!
 //! Accounts are catalog records; `mysql.user`, `mysql.db` and `mysql.global_priv` show them. `mysql.gtid_slave_pos`
-//! shows the replicated position. The other tables describe features that do not exist here, and are empty.
+//! shows the replicated position; `mysql.proc` shows procedures and functions. The other tables describe features that
+//! do not exist here, and are empty.
 
 use crate::accounts::{Account, Accounts, PrivilegeSet};
 use crate::information_schema::{Row, declared};

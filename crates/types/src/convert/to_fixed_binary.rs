@@ -1,6 +1,6 @@
 //! Assignment to UUID, INET6 and INET4.
 
-use super::{ConvertedValue, Problem, printable};
+use super::assignment::{ConvertedValue, Problem, printable};
 use crate::error_code::ER_TRUNCATED_WRONG_VALUE;
 use crate::fixed_binary::FixedBinaryType;
 use crate::value::Value;

@@ -2,16 +2,16 @@
 
 use paceline_types::convert::{Severity, assign};
 use paceline_types::error_code::{
-    ER_BAD_NULL_ERROR, ER_CONSTRAINT_FAILED, ER_NO_DEFAULT_FOR_FIELD,
-    ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN,
+    ER_BAD_NULL_ERROR, ER_CONSTRAINT_FAILED, ER_NO_DEFAULT_FOR_FIELD, ER_NO_DEFAULT_FOR_VIEW_FIELD,
+    ER_VIEW_CHECK_FAILED, ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN,
 };
 use paceline_types::temporal::DateModes;
 use paceline_types::{DataType, EnumValue, Timestamp, Value};
 
 use crate::error::{Error, Result};
 use crate::execute::context::Execution;
-use crate::plan::CheckPlan;
-use paceline_catalog::TableDefinition;
+use crate::plan::{CheckPlan, ViewCheckPlan};
+use paceline_catalog::{TableDefinition, ViewDefinition};
 use paceline_expression::session::SqlMode;
 use paceline_expression::{Expr, ExprType, refused_assignment};
 
@@ -181,24 +181,48 @@ fn present(exec: &mut Execution<'_, '_>, decimals: u8) -> Value {
     Value::Timestamp(Timestamp::new(seconds, micros as u32, decimals))
 }
 
-/// Returns the value of a column without a default: 1364 in strict mode, otherwise a warning and the type's zero. An
-/// ENUM gets its first member, without a warning.
+/// Returns the value of a column without a default: 1364 in strict mode, or 1423 if the statement inserts into a view
+/// and does not name the column; otherwise a warning and the type's zero. An ENUM gets its first member, without a
+/// warning.
 pub(crate) fn missing_default(
     exec: &mut Execution<'_, '_>,
     table: &TableDefinition,
     column: usize,
     strictness: Strictness,
+    view: Option<&ViewDefinition>,
 ) -> Result<Value> {
     let definition = &table.columns()[column];
     if matches!(definition.data_type, DataType::Enum { .. }) {
         return Ok(implicit_default(&definition.data_type));
     }
-    let error = Error::new(ER_NO_DEFAULT_FOR_FIELD, &[&definition.name]);
+    let error = match view {
+        Some(view) => Error::new(ER_NO_DEFAULT_FOR_VIEW_FIELD, &[&view.database, &view.name]),
+        None => Error::new(ER_NO_DEFAULT_FOR_FIELD, &[&definition.name]),
+    };
     if strictness == Strictness::Strict {
         return Err(error);
     }
     exec.session.diagnostics.warn(error.code(), error.message());
     Ok(implicit_default(&definition.data_type))
+}
+
+/// Checks the WITH CHECK OPTION of the view through which a row is changed: 1369.
+pub(crate) fn passes_view_check(
+    exec: &mut Execution<'_, '_>,
+    check: Option<&ViewCheckPlan>,
+    row: &[Value],
+    ignore: Ignore,
+) -> Result<bool> {
+    let Some(check) = check else { return Ok(true) };
+    if exec.all_true(&check.conditions, row)? {
+        return Ok(true);
+    }
+    let error = Error::new(ER_VIEW_CHECK_FAILED, &[&check.view.database, &check.view.name]);
+    if ignore == Ignore::No {
+        return Err(error);
+    }
+    exec.session.diagnostics.warn(error.code(), error.message());
+    Ok(false)
 }
 
 /// Returns the implicit default of a NOT NULL column.

@@ -49,7 +49,7 @@ pub(super) fn for_each_row(
     let mut row = vec![Value::Null; select.slot_count];
     // As in MariaDB, strict mode does not apply to conditions that are known before a single table is read.
     let mode = exec.mode;
-    if select.tables.len() == 1 {
+    if select.is_of_one_table() {
         exec.mode = exec.mode.lenient();
     }
     let runnable = select.impossible.is_none() && exec.all_true(&select.constant_conditions, &row)?;

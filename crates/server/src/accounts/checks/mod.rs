@@ -7,6 +7,7 @@
 //! | CREATE VIEW | [`check_view_definer`], [`check_view_query`] | 1142, 1227 |
 //! | CREATE USER, GRANT … | [`check_account_statement`], [`check_grant_options`] | 1044, 1045, 1227, 1410 |
 //! | SET of a system variable | [`check_assignment`] | 1227 |
+//! | SHOW and lists of stored programs | [`routine_access`], [`may_see_triggers`] | 1227, 1305 |
 //! | CHECK, ANALYZE, OPTIMIZE, REPAIR | [`check_maintenance`] | 1142 |
 //!
 //! Other statements need one of a few global privileges, and ask for it themselves: [`super::Authority::require_any`].
@@ -16,11 +17,13 @@ mod assignment;
 mod definition;
 mod maintenance;
 mod plan;
+mod stored_program;
 mod view;
 
 pub use account_statement::{check_account_statement, check_grant_options};
 pub use assignment::check_assignment;
-pub use definition::{DefinitionCatalogs, check_definition};
+pub use definition::{DefinitionCatalogs, check_definition, check_routine};
 pub use maintenance::check_maintenance;
 pub use plan::check_plan;
+pub use stored_program::{may_see_triggers, routine_access};
 pub use view::{check_view_definer, check_view_query};

@@ -2,16 +2,19 @@
 
 use super::SessionServices;
 use crate::accounts::PrivilegeSet;
+use crate::accounts::checks::{may_see_triggers, routine_access};
 use crate::accounts::show::select_all;
+use crate::information_schema::RoutineAccess;
 use crate::information_schema::{
     self, GrantedPrivilege, OpenTransaction, Process, Row, Scope, Sources, TableSize, ViewColumn,
 };
 use crate::mysql_tables;
-use crate::names::{EMPTY_DATABASES, virtual_columns};
 use crate::registry::now_micros;
 use crate::variables::{self, Access, Kind, TABLE};
+use crate::virtual_tables::{EMPTY_DATABASES, virtual_columns};
 use paceline_catalog::{
-    Catalog, DatabaseDefinition, SYSTEM_DATABASE, TableDefinition, TableDescription, ViewDefinition,
+    Catalog, DatabaseDefinition, RoutineDescription, SYSTEM_DATABASE, TableDefinition, TableDescription,
+    ViewDefinition,
 };
 use paceline_expression::session::{
     Privilege, PrivilegeTarget, Privileges, SessionContext, SqlMode, VirtualColumn, VirtualTables, WantedRows,
@@ -60,6 +63,7 @@ impl VirtualTables for SessionServices {
             };
             let seconds = session.statement.start_seconds();
             return Ok(match table {
+                "proc" => information_schema::proc(&sources, wanted),
                 "innodb_table_stats" => information_schema::table_stats(&sources, seconds),
                 "innodb_index_stats" => information_schema::index_stats(&sources, seconds),
                 _ => mysql_tables::rows(table, &self.server.accounts.load()),
@@ -150,6 +154,10 @@ impl Sources for SessionSources<'_> {
             comment: String::new(),
         }));
         visible
+    }
+
+    fn mysql_tables(&self) -> &'static [(&'static str, Vec<VirtualColumn>)] {
+        crate::mysql_tables::tables()
     }
 
     fn tables(&self, database: &str, admits: &dyn Fn(&str) -> bool) -> Vec<Arc<TableDescription>> {
@@ -354,7 +362,7 @@ impl Sources for SessionSources<'_> {
     }
 
     fn status(&self, scope: Scope) -> Vec<(String, String)> {
-        crate::status_list::list(self.services, scope)
+        super::status_list::list(self.services, scope)
     }
 
     fn privileges(&self) -> Vec<GrantedPrivilege> {
@@ -459,5 +467,13 @@ impl Sources for SessionSources<'_> {
             .filter(|(privilege, _)| set.has(*privilege))
             .map(|(_, name)| *name);
         held.collect::<Vec<_>>().join(",")
+    }
+
+    fn routine_access(&self, routine: &RoutineDescription) -> RoutineAccess {
+        routine_access(self.services.authority(self.session), routine)
+    }
+
+    fn may_see_triggers(&self, database: &str) -> bool {
+        may_see_triggers(self.services.authority(self.session), database)
     }
 }

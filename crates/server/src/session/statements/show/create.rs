@@ -109,7 +109,6 @@ pub fn no_such_object(kind: &str, name: &TableName, state: &SessionState) -> Err
             Some(_) => Error::new(ER_WRONG_OBJECT, &[&database, &name.name, &kind]),
             None => Error::new(ER_NO_SUCH_TABLE, &[&database, &name.name]),
         },
-        "TRIGGER" => Error::new(ER_TRG_DOES_NOT_EXIST, &[]),
         "EVENT" => Error::new(ER_EVENT_DOES_NOT_EXIST, &[&name.name]),
         _ => Error::new(ER_SP_DOES_NOT_EXIST, &[&kind, &name.name]),
     }
@@ -117,7 +116,7 @@ pub fn no_such_object(kind: &str, name: &TableName, state: &SessionState) -> Err
 
 /// Returns SHOW CREATE TABLE of a virtual table.
 fn virtual_create_table(database: &str, name: &str) -> String {
-    let columns = crate::names::virtual_columns(database, name).unwrap_or_default();
+    let columns = crate::virtual_tables::virtual_columns(database, name).unwrap_or_default();
     let lines: Vec<String> = columns
         .iter()
         .map(|column| {
