@@ -256,4 +256,26 @@ mod tests {
             assert_eq!((ours.name.as_str(), ours.flags, ours.collation), ("x", 1, 45));
         }
     }
+
+    #[test]
+    fn names_of_types_are_extended_metadata() {
+        let column = ColumnDefinition {
+            schema: "",
+            table: "",
+            original_table: "",
+            name: "",
+            original_name: "",
+            collation: 45,
+            length: 156,
+            field_type: field_type::STRING,
+            flags: 0,
+            decimals: 0,
+            format: "",
+            type_name: "inet6",
+        };
+        let mut out = Vec::new();
+        column.encode(&mut out, Capabilities::MARIADB_EXTENDED_METADATA);
+        // As MariaDB 10.11 sends it: length, 0 for a type name, its length, the name.
+        assert_eq!(&out[9..17], b"\x07\0\x05inet6");
+    }
 }
