@@ -80,6 +80,17 @@ fn privilege_words(set: PrivilegeSet) -> Value {
     text(words.collect::<Vec<_>>().join(","))
 }
 
+/// Returns privileges on a routine, in the order of MariaDB's SET.
+fn routine_words(set: PrivilegeSet) -> String {
+    let words = [
+        (Privilege::Execute, "Execute"),
+        (Privilege::AlterRoutine, "Alter Routine"),
+        (Privilege::GrantOption, "Grant"),
+    ];
+    let held = words.iter().filter(|(privilege, _)| set.has(*privilege));
+    held.map(|(_, word)| *word).collect::<Vec<_>>().join(",")
+}
+
 fn tables_priv(account: &Account) -> Vec<Row> {
     let row = |grant: &TableGrant| {
         vec![
@@ -123,7 +134,7 @@ fn procs_priv(account: &Account) -> Vec<Row> {
             text(&grant.name),
             text(grant.kind.name()),
             text(&grant.grantor),
-            privilege_words(grant.privileges),
+            text(routine_words(grant.privileges)),
             no_time(),
         ]
     };

@@ -13,7 +13,7 @@ use paceline_types::error_code::{
     ER_UPDATE_TABLE_USED, ER_UPDATED_COLUMN_ONLY_ONCE, ER_WRONG_VALUE_COUNT_ON_ROW,
 };
 
-use super::block::{BindMode, Block, VisibleColumn};
+use super::block::{BindMode, Block, VisibleColumn, find_assigned};
 use super::change_plan::{AssignmentPlan, DeletePlan, InsertPlan, InsertRows, UpdatePlan, UpdateTarget};
 use super::defaults::{check_plans, column_default, default_plans, generated_plans, on_update_plans};
 use super::from::FromNode;
@@ -23,7 +23,7 @@ use super::tree::{
     GroupStrategy, Limit, LockPatience, LockStrength, QueryBody, ReadMode, SelectPlan, SortKey,
     TableInstance, TableSource,
 };
-use super::view_target::{DeleteSyntax, InsertNames, InsertTarget, find_assigned};
+use super::view_target::{DeleteSyntax, InsertNames, InsertTarget};
 use super::{PlanKind, Planner, ResultColumn, TableUsage};
 use crate::error::{Error, Result};
 use paceline_catalog::TableDefinition;

@@ -1,4 +1,4 @@
-//! Plan of HANDLER.
+//! Plans of HANDLER.
 
 use std::sync::Arc;
 

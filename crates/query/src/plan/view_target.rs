@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use paceline_types::error_code::*;
 
-use super::block::{Block, VisibleColumn};
+use super::block::{Block, VisibleColumn, find_assigned};
 use super::change_plan::{InsertView, OtherTable, ViewCheckPlan};
 use super::defaults::default_plans;
 use super::from::{FromNode, Side};
@@ -600,20 +600,5 @@ impl Block<'_, '_> {
         }
         self.tables[table].base = 0;
         Ok(())
-    }
-}
-
-/// Returns the column that is assigned.
-///
-/// # Errors
-/// 1054, 1052.
-pub(super) fn find_assigned(
-    block: &Block<'_, '_>,
-    name: &paceline_syntax::ColumnName,
-    clause: &str,
-) -> Result<VisibleColumn> {
-    match block.find_column(name, clause)? {
-        Some(found) => Ok(found),
-        None => Err(Error::new(ER_BAD_FIELD_ERROR, &[name, &clause])),
     }
 }

@@ -3,7 +3,6 @@
 use super::definition::check_routine;
 use crate::accounts::{Account, Authority, PrivilegeSet};
 use crate::information_schema::{DATABASE, is_for_everybody, needs_process};
-use crate::virtual_tables::virtual_columns;
 use paceline_expression::session::{Privilege, PrivilegeTarget};
 use paceline_query::plan::{ColumnUsage, Plan, TableUsage, TableUse};
 use paceline_syntax::{Error, Result};
@@ -47,7 +46,7 @@ pub fn check_plan(authority: Authority<'_>, plan: &Plan) -> Result<()> {
     }
     // As in MariaDB, the tables of a statement are checked before its columns.
     for (table, missing) in by_columns {
-        if let Some(denied) = denied_column(&account, missing, table) {
+        if let Some(denied) = denied_column(authority, &account, missing, table) {
             return Err(view_error(column_error(authority, &denied, table), table));
         }
     }
@@ -118,7 +117,7 @@ fn check_definer(authority: Authority<'_>, definer: &(String, String), table: &T
     let is_denied = match missing(&account, account.privileges_in(&table.database), table) {
         Missing::Nothing => false,
         Missing::OnTable(_) => true,
-        Missing::OnColumns(missing) => denied_column(&account, missing, table).is_some(),
+        Missing::OnColumns(missing) => denied_column(authority, &account, missing, table).is_some(),
     };
     match is_denied {
         false => Ok(()),
@@ -166,7 +165,12 @@ struct DeniedColumn {
 }
 
 /// Returns the first named column for which the account has none of these privileges.
-fn denied_column(account: &Account, missing: PrivilegeSet, table: &TableUse) -> Option<DeniedColumn> {
+fn denied_column(
+    authority: Authority<'_>,
+    account: &Account,
+    missing: PrivilegeSet,
+    table: &TableUse,
+) -> Option<DeniedColumn> {
     table.columns.iter().find_map(|used| {
         let (privilege, is_all) = match used.usage {
             ColumnUsage::Read => (Privilege::Select, false),
@@ -178,11 +182,11 @@ fn denied_column(account: &Account, missing: PrivilegeSet, table: &TableUse) -> 
         if !missing.has(privilege) {
             return None;
         }
-        let name = column_name(table, used.column)?;
-        let held = account.on_column(&table.database, &table.name, name);
+        let name = column_name(authority, table, used.column)?;
+        let held = account.on_column(&table.database, &table.name, &name);
         (!held.has(privilege)).then(|| DeniedColumn {
             privilege,
-            name: (!is_all).then(|| name.to_owned()),
+            name: (!is_all).then_some(name),
         })
     })
 }
@@ -195,16 +199,15 @@ fn column_error(authority: Authority<'_>, denied: &DeniedColumn, table: &TableUs
     }
 }
 
-/// Returns the name of a table's or view's column.
-fn column_name(table: &TableUse, column: usize) -> Option<&str> {
+/// Returns the name of a column of a table or view.
+fn column_name(authority: Authority<'_>, table: &TableUse, column: usize) -> Option<String> {
     if let Some(definition) = &table.definition {
-        return Some(&definition.columns().get(column)?.name);
+        return Some(definition.columns().get(column)?.name.clone());
     }
     if let Some(view) = &table.view {
-        return Some(view.columns.get(column)?);
+        return view.columns.get(column).cloned();
     }
-    let columns = virtual_columns(&table.database, &table.name)?;
-    Some(&columns.get(column)?.name)
+    authority.virtual_column(&table.database, &table.name, column)
 }
 
 /// Converts an error within a view to one about the view that the statement names.

@@ -74,7 +74,7 @@ pub fn view(name: &TableName, state: &mut SessionState) -> Result<Output> {
     let Some(view) = catalog.view(&database, &name) else {
         return Err(Error::new(ER_WRONG_OBJECT, &[&database, &name, &"VIEW"]));
     };
-    state.services.authority(&state.context).check_table(
+    state.services.authority(&state.context).check_any_column(
         &[Privilege::Select, Privilege::ShowView],
         &database,
         &name,
