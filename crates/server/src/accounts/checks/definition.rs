@@ -232,7 +232,7 @@ fn check_references(authority: Authority<'_>, ddl: &DdlStatement) -> Result<()> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::accounts::authority::tests::{Holder, told};
+    use crate::accounts::authority::tests::{Holder, outcome_of};
     use paceline_syntax::{ParseOptions, Statement, parse_first};
 
     /// Returns the error's number and the privilege that its message names.
@@ -245,7 +245,7 @@ mod tests {
             temporary: &TemporaryCatalog::default(),
             visible: &Catalog::default(),
         };
-        let (number, message) = told(check_definition(holder.authority(), &ddl, &catalogs));
+        let (number, message) = outcome_of(check_definition(holder.authority(), &ddl, &catalogs));
         (
             number,
             message.split(" command").next().unwrap_or_default().to_owned(),
