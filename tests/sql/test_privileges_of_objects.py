@@ -12,7 +12,7 @@ import pytest
 from support.servers import MariaDb, Paceline
 
 SCRIPTS = sorted((Path(__file__).parent / "privileges").glob("*.txt"))
-SETUP = ["create database test", "create table test.t (a int primary key, b varchar(10), c int)", "insert into test.t values (1, 'x', 1), (2, 'y', 2)",
+SETUP = ["create database d1", "create table d1.t (a int primary key, b varchar(10), c int)", "insert into d1.t values (1, 'x', 1), (2, 'y', 2)",
          "create database d2", "create table d2.u (x int primary key)"]
 
 
@@ -46,6 +46,8 @@ def servers(tmp_path_factory):
             server.start()
             # An anonymous account of the installation would win over '%'.
             server.query("drop user if exists ''@localhost", f"drop user if exists ''@'{server.query('select @@hostname')[0][0]}'", "set global sql_mode=default")
+        # The installation of MariaDB lets everybody use `test`.
+        server.query("grant usage on *.* to public", "revoke all, grant option from public", "drop database if exists test")
         yield found
     finally:
         for server in found:
@@ -60,7 +62,7 @@ def steps(script):
 
 
 def answers(server, script):
-    server.query("drop database if exists test", "drop database if exists d2", *SETUP)
+    server.query("drop database if exists d1", "drop database if exists d2", *SETUP)
     users, said = Users(server), []
     for user, statement in steps(script):
         if user.endswith("!"):

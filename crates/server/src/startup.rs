@@ -248,6 +248,7 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
     std::fs::write(directory.path().join(UPGRADE_INFO_FILE), UPGRADED_TO)
         .map_err(|error| format!("cannot write {UPGRADE_INFO_FILE}: {error}"))?;
     spawn_housekeeping(&server);
+    crate::event_scheduler::start(&server);
     tokio::spawn(server.primary.semi_sync().clone().run_timer());
     watch_signals(&server)?;
     let version = server.globals.get(Variable::Version);
@@ -304,7 +305,13 @@ fn open(
     if let Some(cut) = &recovery.cut {
         tracing::warn!("the end of the binary log was torn by a crash: {cut}");
     }
-    let catalog = crate::recovery::recover(&storage, &log, recovery.start, initial_accounts)?;
+    let catalog = crate::recovery::recover(
+        &storage,
+        &log,
+        recovery.start,
+        initial_accounts,
+        ServerId(globals.number(Variable::ServerId) as u32),
+    )?;
     let parts = ManagerParts {
         config: transaction_config(globals, paceline_txn::Config::default()),
         acknowledger: Box::new(SemiSyncAcknowledger(semi_sync.clone())),

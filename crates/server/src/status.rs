@@ -56,6 +56,7 @@ counters! {
     bytes_sent "Bytes_sent";
     com_admin_commands "Com_admin_commands";
     com_alter_db "Com_alter_db";
+    com_alter_event "Com_alter_event";
     com_alter_function "Com_alter_function";
     com_alter_procedure "Com_alter_procedure";
     com_alter_table "Com_alter_table";
@@ -70,6 +71,7 @@ counters! {
     com_checksum "Com_checksum";
     com_commit "Com_commit";
     com_create_db "Com_create_db";
+    com_create_event "Com_create_event";
     com_create_function "Com_create_function";
     com_create_index "Com_create_index";
     com_create_procedure "Com_create_procedure";
@@ -82,6 +84,7 @@ counters! {
     com_delete "Com_delete";
     com_do "Com_do";
     com_drop_db "Com_drop_db";
+    com_drop_event "Com_drop_event";
     com_drop_function "Com_drop_function";
     com_drop_index "Com_drop_index";
     com_drop_procedure "Com_drop_procedure";

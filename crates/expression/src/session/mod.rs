@@ -37,7 +37,7 @@ pub use services::{
 };
 pub use settings::{AlterAlgorithm, IdleTransactionTimeouts, RegexOptions, Settings};
 pub(crate) use statement::now_micros;
-pub use statement::{RandomGenerator, StatementContext};
+pub use statement::{RandomGenerator, StatementContext, StatementOrigin};
 pub use user_variables::{UserVariable, UserVariables};
 pub use wanted_rows::{NameTest, WantedRows};
 

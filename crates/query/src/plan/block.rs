@@ -1,6 +1,6 @@
 //! One query block while it is bound: its tables, its slots, and the search for a column by name.
 
-use paceline_types::error_code::ER_NON_UNIQ_ERROR;
+use paceline_types::error_code::{ER_BAD_FIELD_ERROR, ER_NON_UNIQ_ERROR};
 
 use super::bound_window::Windows;
 use super::common_table::CommonTables;
@@ -63,6 +63,8 @@ pub(crate) struct Block<'p, 'o> {
     pub inserted: usize,
     /// Whether the statement changes rows of the tables. Then a view with a query in its select list is merged too.
     pub changes_rows: bool,
+    /// Whether columns that are read are not recorded for their privileges.
+    pub omits_reads: bool,
     /// Owner of the names that are being bound; see [`TableRef::owner`].
     pub owner: usize,
     /// Name of the clause of the outputs in errors: SELECT or RETURNING.
@@ -176,6 +178,7 @@ impl<'p, 'o> Block<'p, 'o> {
             values_base: None,
             inserted: 0,
             changes_rows: false,
+            omits_reads: false,
             owner: 0,
             merged_views: 0,
             view_conditions: Vec::new(),
@@ -226,7 +229,10 @@ impl<'p, 'o> Block<'p, 'o> {
 
     /// Records that the statement names a column, for its privilege.
     pub fn note_column(&self, table: usize, column: usize, usage: ColumnUsage) {
-        if let Some(number) = self.tables[table].number {
+        let is_omitted = self.omits_reads && usage == ColumnUsage::Read;
+        if let Some(number) = self.tables[table].number
+            && !is_omitted
+        {
             self.planner.use_column(number, column, usage);
         }
     }
@@ -409,5 +415,16 @@ impl<'p, 'o> Block<'p, 'o> {
     pub fn find_alias(&self, outputs: &[Output], name: &ColumnName) -> Result<Option<usize>> {
         let found = self.find_output(outputs, name)?;
         Ok(found.and_then(|found| outputs.iter().position(|output| std::ptr::eq(output, found))))
+    }
+}
+
+/// Returns the column that a statement assigns.
+///
+/// # Errors
+/// 1054 if there is none of this name.
+pub(super) fn find_assigned(block: &Block<'_, '_>, name: &ColumnName, clause: &str) -> Result<VisibleColumn> {
+    match block.find_column(name, clause)? {
+        Some(found) => Ok(found),
+        None => Err(Error::new(ER_BAD_FIELD_ERROR, &[name, &clause])),
     }
 }

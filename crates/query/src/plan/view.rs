@@ -46,7 +46,8 @@ impl Planner<'_> {
         Error::unsupported("a reference to an expression of a view around a subquery")
     }
 
-    /// Records the use of a view, and enters it. Returns the access outside of it, and its number among the used tables.
+    /// Records the use of a view, and enters it. Returns the access outside of it, and its number among the used
+    /// tables.
     fn enter_view(&self, view: &Arc<ViewDefinition>, usage: TableUsage) -> Result<(Access, usize)> {
         let mut views = self.views.borrow_mut();
         if views.iter().any(|known| Arc::ptr_eq(known, view)) {
@@ -296,7 +297,11 @@ impl Block<'_, '_> {
     /// Binds an expression without marking its columns as used: its own use is not known yet.
     fn bind_unused(&mut self, expr: &ast::Expr) -> Result<Expr> {
         let used: Vec<Vec<bool>> = self.tables.iter().map(|table| table.used.clone()).collect();
-        let bound = self.bind(expr, BindMode::condition(Clause::FieldList))?;
+        // As in MariaDB, a SELECT needs the privileges on all columns of a view, a change only those on the named ones.
+        let outer = std::mem::replace(&mut self.omits_reads, self.changes_rows);
+        let bound = self.bind(expr, BindMode::condition(Clause::FieldList));
+        self.omits_reads = outer;
+        let bound = bound?;
         for (table, used) in self.tables.iter_mut().zip(used) {
             table.used = used;
         }
@@ -334,7 +339,9 @@ impl Block<'_, '_> {
         if let Some(table) = table {
             let column = slot - table.base;
             table.used[column] = true;
-            if let Some(number) = table.number {
+            if let Some(number) = table.number
+                && !self.omits_reads
+            {
                 self.planner.use_column(number, column, ColumnUsage::Read);
             }
         }

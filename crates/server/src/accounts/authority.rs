@@ -47,6 +47,11 @@ impl<'a> Authority<'a> {
         (&account.user, &account.host)
     }
 
+    /// Returns the host of `USER()`.
+    pub fn client_host(self) -> &'a str {
+        &self.session.user.host
+    }
+
     /// Returns `CURRENT_ROLE()`.
     pub fn current_role(self) -> Option<&'a str> {
         self.session.current_role.as_deref()
@@ -62,10 +67,17 @@ impl<'a> Authority<'a> {
             current: self.current_user(),
             current_role: self.current_role(),
             catalog,
+            virtual_tables: &*self.session.services.virtual_tables,
             database: self.database(),
             missing_accounts: MissingAccounts::of_sql_mode(self.session.settings.sql_mode),
             now_seconds: self.session.statement.start_seconds(),
         }
+    }
+
+    /// Returns the name of a column of a table that the server computes.
+    pub fn virtual_column(self, database: &str, table: &str, column: usize) -> Option<String> {
+        let columns = self.session.services.virtual_tables.columns(database, table)?;
+        Some(columns.get(column)?.name.clone())
     }
 
     /// Returns the current database.

@@ -6,17 +6,19 @@
 //!   catalog_tables     SCHEMATA, TABLES, COLUMNS, STATISTICS, … from the catalog
 //!   views              VIEWS, and views among TABLES and COLUMNS
 //!   shown_column       rows of COLUMNS
+//!   events             EVENTS; mysql.event
 //!   programs           ROUTINES, PARAMETERS, TRIGGERS; mysql.proc
 //!   transactions       INNODB_TRX, INNODB_LOCKS, INNODB_LOCK_WAITS
 //!   innodb             INNODB_SYS_TABLES, …
 //!   server_tables      ENGINES, COLLATIONS, PROCESSLIST, variables, privileges, …
 //! ```
-//! Tables about features that do not exist here (events, multiple partitions) exist and are empty,
+//! Tables about features that do not exist here (multiple partitions) exist and are empty,
 //! or say "not partitioned", as in a MariaDB without such objects. A session sees only rows that it has access to: a
 //! database without any privilege has no rows.
 
 mod catalog_tables;
 mod columns;
+mod events;
 mod innodb;
 mod programs;
 mod server_tables;
@@ -26,7 +28,9 @@ mod views;
 
 pub use programs::RoutineAccess;
 
-use paceline_catalog::{DatabaseDefinition, RoutineDescription, TableDescription, ViewDefinition};
+use paceline_catalog::{
+    DatabaseDefinition, EventDefinition, RoutineDescription, TableDescription, ViewDefinition,
+};
 use paceline_expression::session::{Privilege, VirtualColumn, WantedRows};
 use paceline_types::Value;
 use paceline_types::temporal::TimeZone;
@@ -34,6 +38,7 @@ use paceline_types::temporal::TimeZone;
 pub(crate) use catalog_tables::column_default;
 pub use columns::columns;
 pub(crate) use columns::declared;
+pub(crate) use events::event;
 pub(crate) use innodb::{index_stats, table_stats};
 pub(crate) use programs::{proc, trigger_time};
 pub(crate) use server_tables::has_engine;
@@ -228,6 +233,10 @@ pub trait Sources {
     fn enabled_roles(&self) -> Vec<String>;
     /// Returns what the account may see of a procedure or function.
     fn routine_access(&self, routine: &RoutineDescription) -> RoutineAccess;
+    /// Returns whether the account may see the events of a database.
+    fn may_see_events(&self, database: &str) -> bool;
+    /// Returns the start of an event's last run in seconds since 1970, if it ran since the start of the server.
+    fn last_executed(&self, event: &EventDefinition) -> Option<i64>;
     /// Returns whether the account may see the triggers of a database's tables.
     fn may_see_triggers(&self, database: &str) -> bool;
 }
@@ -264,6 +273,7 @@ pub fn rows(table: &str, sources: &dyn Sources, wanted: &WantedRows) -> Option<V
         "REFERENTIAL_CONSTRAINTS" => catalog_tables::referential_constraints(sources, wanted),
         "CHECK_CONSTRAINTS" => catalog_tables::check_constraints(sources, wanted),
         "PARTITIONS" => catalog_tables::partitions(sources, wanted),
+        "EVENTS" => events::events(sources, wanted),
         "ROUTINES" => programs::routines(sources, wanted),
         "PARAMETERS" => programs::parameters(sources, wanted),
         "TRIGGERS" => programs::triggers(sources, wanted),

@@ -251,12 +251,12 @@ impl Parser<'_> {
         Ok((seconds * 1e6).round() as u64)
     }
 
-    /// Parses `n DAY`. 0 and numbers above 65,535 are error 1525.
+    /// Parses `n DAY`. 0 is error 1525.
     fn days(&mut self) -> Result<u32> {
         let days = self.number()?;
         self.expect_word("DAY")?;
-        match u16::try_from(days) {
-            Ok(days) if days > 0 => Ok(u32::from(days)),
+        match u32::try_from(days) {
+            Ok(days) if days > 0 => Ok(days),
             _ => Err(Error::new(ER_WRONG_VALUE, &[&"DAY", &days])),
         }
     }

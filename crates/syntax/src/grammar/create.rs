@@ -52,6 +52,7 @@ impl Parser<'_> {
             "PROCEDURE",
             "FUNCTION",
             "TRIGGER",
+            "EVENT",
         ]) {
             let mode = match or_replace {
                 true => ViewMode::CreateOrReplace,
@@ -652,7 +653,13 @@ impl Parser<'_> {
                 },
             }));
         }
-        let kind = self.accept_any_word(&["EVENT", "SEQUENCE", "SERVER"]);
+        if self.accept_word("EVENT") {
+            return Ok(Statement::Ddl(DdlStatement::DropEvent {
+                if_exists: self.accept_phrase(&["IF", "EXISTS"])?,
+                name: self.table_name()?,
+            }));
+        }
+        let kind = self.accept_any_word(&["SEQUENCE", "SERVER"]);
         if let Some(kind) = kind {
             let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
             let names = self.comma_separated(Self::table_name)?;

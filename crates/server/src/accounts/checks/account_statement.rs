@@ -194,10 +194,14 @@ fn check_default_role(
 /// Checks that an account has a role directly, or PUBLIC has it, for SET ROLE and SET DEFAULT ROLE.
 ///
 /// # Errors
-/// 1959. Only accounts that may read `mysql` learn that the role exists.
+/// 1959. Only accounts that may read `mysql`, or whose current role has the role, learn that it exists.
 pub fn check_member(authority: Authority<'_>, role: &str, account: (&str, &str)) -> Result<()> {
     let accounts = authority.accounts().load();
     let role = role.trim_end_matches(' ');
+    let shown_host = match account == authority.current_user() {
+        true => authority.client_host(),
+        false => account.1,
+    };
     let has = |account: Option<&Account>| {
         account.is_some_and(|account| account.roles.iter().any(|grant| grant.role == role))
     };
@@ -207,13 +211,16 @@ pub fn check_member(authority: Authority<'_>, role: &str, account: (&str, &str))
     if has(accounts.get(account.0, account.1)) || has(accounts.role(PUBLIC)) {
         return Ok(());
     }
-    match authority.privileges_in("mysql").has(Privilege::Select) {
+    let current = authority.current_role().and_then(|name| accounts.role(name));
+    let is_known =
+        current.is_some_and(|current| accounts.roles_of(current).iter().any(|known| known.user == role));
+    match is_known || authority.privileges_in("mysql").has(Privilege::Select) {
         true => Err(Error::with_message(
             ER_INVALID_ROLE,
             format!(
                 "User {}@{} has not been granted role {}",
                 identifier(account.0),
-                identifier(account.1),
+                identifier(shown_host),
                 identifier(role)
             ),
         )),
@@ -293,6 +300,7 @@ mod tests {
             current: ("u", "%"),
             current_role: None,
             catalog: &Catalog::default(),
+            virtual_tables: &*holder.session.services.virtual_tables,
             database: Some("d"),
             missing_accounts: MissingAccounts::Made,
             now_seconds: 1_000,

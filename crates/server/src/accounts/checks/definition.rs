@@ -1,5 +1,6 @@
 //! Privileges for DDL: CREATE, ALTER, DROP, RENAME and TRUNCATE of tables, views and databases.
 
+use super::check_events;
 use crate::accounts::{Authority, PrivilegeSet};
 use crate::names::qualified;
 use paceline_catalog::ddl::{referenced_tables, temporary_renames};
@@ -143,12 +144,28 @@ pub fn check_definition(
                 None => Ok(()),
             }
         }
+        DdlStatement::CreateEvent(event) => may_change_event(authority, &event.name),
+        DdlStatement::AlterEvent(event) => {
+            may_change_event(authority, &event.name)?;
+            match &event.new_name {
+                Some(new_name) => may_change_event(authority, new_name),
+                None => Ok(()),
+            }
+        }
+        DdlStatement::DropEvent { name, .. } => may_change_event(authority, name),
         DdlStatement::DropOther { .. } => Ok(()),
     }
 }
 
 /// Checks ALTER ROUTINE on a routine, which may be missing.
 ///
+/// # Errors
+/// 1044.
+fn may_change_event(authority: Authority<'_>, name: &TableName) -> Result<()> {
+    let (database, _) = qualified(name, authority.database())?;
+    check_events(authority, &database)
+}
+
 /// # Errors
 /// 1370.
 fn may_alter_routine(

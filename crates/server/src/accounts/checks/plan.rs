@@ -3,7 +3,6 @@
 use super::definition::check_routine;
 use crate::accounts::{Account, Authority, PrivilegeSet};
 use crate::information_schema::{DATABASE, is_for_everybody, needs_process};
-use crate::virtual_tables::virtual_columns;
 use paceline_expression::session::{Privilege, PrivilegeTarget};
 use paceline_query::plan::{ColumnUsage, Plan, TableUsage, TableUse};
 use paceline_syntax::{Error, Result};
@@ -12,8 +11,8 @@ use paceline_wire::authentication::NativePassword;
 
 /// Checks whether the account may execute a plan.
 ///
-/// 1142 for a table that the account may not use in this way, 1143 for a column, or 1356 if a view uses it; 1227 for a table that needs
-/// PROCESS; 1345 for EXPLAIN of a view; 1449 and 1356 for a view whose definer lacks a privilege.
+/// 1142 for a table that the account may not use in this way, 1143 for a column, or 1356 if a view uses it; 1227 for a
+/// table that needs PROCESS; 1345 for EXPLAIN of a view; 1449 and 1356 for a view whose definer lacks a privilege.
 pub fn check_plan(authority: Authority<'_>, plan: &Plan) -> Result<()> {
     let account = authority.account();
     let may_do_all = account.global.includes(PrivilegeSet::rows());
@@ -43,7 +42,7 @@ pub fn check_plan(authority: Authority<'_>, plan: &Plan) -> Result<()> {
     }
     // As in MariaDB, the tables of a statement are checked before its columns.
     for (table, missing) in by_columns {
-        if let Some(denied) = denied_column(&account, missing, table) {
+        if let Some(denied) = denied_column(authority, &account, missing, table) {
             return Err(told_of_view(told_of_column(authority, &denied, table), table));
         }
     }
@@ -114,7 +113,7 @@ fn check_definer(authority: Authority<'_>, definer: &(String, String), table: &T
     let is_denied = match missing(&account, account.privileges_in(&table.database), table) {
         Missing::Nothing => false,
         Missing::OnTable(_) => true,
-        Missing::OnColumns(missing) => denied_column(&account, missing, table).is_some(),
+        Missing::OnColumns(missing) => denied_column(authority, &account, missing, table).is_some(),
     };
     match is_denied {
         false => Ok(()),
@@ -162,7 +161,12 @@ struct DeniedColumn {
 }
 
 /// Returns the first named column for which the account has none of these privileges.
-fn denied_column(account: &Account, missing: PrivilegeSet, table: &TableUse) -> Option<DeniedColumn> {
+fn denied_column(
+    authority: Authority<'_>,
+    account: &Account,
+    missing: PrivilegeSet,
+    table: &TableUse,
+) -> Option<DeniedColumn> {
     table.columns.iter().find_map(|used| {
         let (privilege, is_all) = match used.usage {
             ColumnUsage::Read => (Privilege::Select, false),
@@ -174,11 +178,11 @@ fn denied_column(account: &Account, missing: PrivilegeSet, table: &TableUse) -> 
         if !missing.has(privilege) {
             return None;
         }
-        let name = column_name(table, used.column)?;
-        let held = account.on_column(&table.database, &table.name, name);
+        let name = column_name(authority, table, used.column)?;
+        let held = account.on_column(&table.database, &table.name, &name);
         (!held.has(privilege)).then(|| DeniedColumn {
             privilege,
-            name: (!is_all).then(|| name.to_owned()),
+            name: (!is_all).then_some(name),
         })
     })
 }
@@ -191,16 +195,15 @@ fn told_of_column(authority: Authority<'_>, denied: &DeniedColumn, table: &Table
     }
 }
 
-/// Returns the name of a table's or view's column.
-fn column_name(table: &TableUse, column: usize) -> Option<&str> {
+/// Returns the name of a column of a table or view.
+fn column_name(authority: Authority<'_>, table: &TableUse, column: usize) -> Option<String> {
     if let Some(definition) = &table.definition {
-        return Some(&definition.columns().get(column)?.name);
+        return Some(definition.columns().get(column)?.name.clone());
     }
     if let Some(view) = &table.view {
-        return Some(view.columns.get(column)?);
+        return view.columns.get(column).cloned();
     }
-    let columns = virtual_columns(&table.database, &table.name)?;
-    Some(&columns.get(column)?.name)
+    authority.virtual_column(&table.database, &table.name, column)
 }
 
 /// Converts an error within a view to one about the view that the statement names.

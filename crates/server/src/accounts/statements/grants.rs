@@ -127,20 +127,20 @@ impl Granted {
         })
     }
 
-    /// Checks that the routine, or the table and its columns exist. Whoever may create the table may have privileges on it before.
+    /// Checks that the routine, or the table and its columns exist. Whoever may create the table may have privileges on
+    /// it before.
     fn check_exists(&self, context: AccountContext<'_>) -> Result<()> {
         let (database, table) = match &self.object {
             Object::Table { database, table } => (database, table),
             Object::Routine { database, kind, name } => {
                 let found = context.catalog.routine(*kind, database, name);
-                let missing = format!("{database}.{name}");
-                let error = || Error::new(ER_SP_DOES_NOT_EXIST, &[&kind.name(), &missing]);
+                let error = || Error::new(ER_SP_DOES_NOT_EXIST, &[&"FUNCTION or PROCEDURE", name]);
                 return found.map(|_| ()).ok_or_else(error);
             }
             Object::Global | Object::Database(_) => return Ok(()),
         };
         let unknown = |name: &str| Error::new(ER_BAD_FIELD_ERROR, &[&name, table]);
-        let is_virtual = crate::virtual_tables::virtual_columns(database, table);
+        let of_virtual = context.virtual_tables.columns(database, table);
         if let Some(definition) = context.catalog.table(database, table) {
             let missing = self
                 .columns
@@ -158,7 +158,7 @@ impl Granted {
             let missing = self.columns.iter().find(|(name, _)| is_missing(name));
             return missing.map_or(Ok(()), |(name, _)| Err(unknown(name)));
         }
-        if let Some(columns) = is_virtual {
+        if let Some(columns) = of_virtual {
             let is_missing = |name: &str| !columns.iter().any(|known| known.name.eq_ignore_ascii_case(name));
             let missing = self.columns.iter().find(|(name, _)| is_missing(name));
             return missing.map_or(Ok(()), |(name, _)| Err(unknown(name)));

@@ -1,9 +1,9 @@
 //! CREATE USER, GRANT and related statements: computes the next list of accounts from a parsed statement.
 //!
-//! CREATE, ALTER, DROP and RENAME USER, CREATE and DROP ROLE, and REVOKE ALL on several accounts, change as many accounts as possible and
-//! fail for the rest. [`AccountChange::failure`] is logged with the changes, which makes replicas do the same. GRANT
-//! and REVOKE change everything or nothing. MariaDB executes them in part but does not log this, so its replicas miss
-//! the changes.
+//! CREATE, ALTER, DROP and RENAME USER, CREATE and DROP ROLE, and REVOKE ALL on several accounts, change as many
+//! accounts as possible and fail for the rest. [`AccountChange::failure`] is logged with the changes, which makes
+//! replicas do the same. GRANT and REVOKE change everything or nothing. MariaDB executes them in part but does not log
+//! this, so its replicas miss the changes.
 //!
 //! All functions are pure. The caller checks the privileges and commits the result. The same code runs when a statement
 //! is replayed from the log, so nothing may depend on anything but its arguments.
@@ -17,7 +17,7 @@ pub(in crate::accounts) use grants::Object;
 use super::account::PUBLIC;
 use super::{Account, Accounts, quoted};
 use paceline_catalog::Catalog;
-use paceline_expression::session::SqlMode;
+use paceline_expression::session::{SqlMode, VirtualTables};
 use paceline_syntax::{AccountName, AccountSpec, AccountStatement, UserName};
 use paceline_syntax::{Error, Result};
 use paceline_types::error_code::*;
@@ -33,6 +33,8 @@ pub struct AccountContext<'a> {
     pub current_role: Option<&'a str>,
     /// Tables and views, for privileges on them.
     pub catalog: &'a Catalog,
+    /// Tables that the server computes, likewise.
+    pub virtual_tables: &'a dyn VirtualTables,
     /// The current database.
     pub database: Option<&'a str>,
     /// Whether GRANT creates missing accounts.
@@ -236,7 +238,7 @@ fn named(user: &str, host: &str) -> String {
 mod tests {
     use super::*;
     use crate::accounts::InitialAccounts;
-    use paceline_expression::session::Privilege;
+    use paceline_expression::session::{Privilege, Services};
     use paceline_syntax::{AccountOptions, PasswordSpec, PrivilegeLevel, PrivilegeSpec};
     use paceline_wire::authentication::NativePassword;
 
@@ -269,6 +271,7 @@ mod tests {
                 database: Some("shop"),
                 current_role: None,
                 catalog: &Catalog::default(),
+                virtual_tables: &*Services::default().virtual_tables,
                 missing_accounts: MissingAccounts::Refused,
                 now_seconds: 1_000,
             },

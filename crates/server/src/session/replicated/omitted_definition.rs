@@ -41,6 +41,9 @@ impl OmittedDefinition {
                 | DdlStatement::AlterRoutine { .. }
                 | DdlStatement::DropRoutine { .. },
             ) => &"PROCEDURE",
+            Statement::Ddl(
+                DdlStatement::CreateEvent(_) | DdlStatement::AlterEvent(_) | DdlStatement::DropEvent { .. },
+            ) => &"EVENT",
             Statement::Set(items) if matches!(items[..], [SetItem::DefaultRole { .. }]) => {
                 return Some(OmittedDefinition::Roles);
             }

@@ -1,7 +1,7 @@
 //! Source of the rows of `information_schema`, restricted to what one session may see.
 
 use super::SessionServices;
-use crate::accounts::checks::{may_see_triggers, routine_access};
+use crate::accounts::checks::{may_see_events, may_see_triggers, routine_access};
 use crate::accounts::show::select_all;
 use crate::accounts::{Account, PrivilegeSet, RoleGrant};
 use crate::information_schema::RoutineAccess;
@@ -9,13 +9,13 @@ use crate::information_schema::{
     self, ApplicableRole, ColumnPrivileges, GrantedObject, GrantedPrivilege, OpenTransaction, Process, Row,
     Scope, Sources, TableSize, ViewColumn,
 };
-use crate::mysql_tables;
 use crate::registry::now_micros;
 use crate::variables::{self, Access, Kind, TABLE};
 use crate::virtual_tables::{EMPTY_DATABASES, virtual_columns};
+use crate::{mysql_columns, mysql_tables};
 use paceline_catalog::{
-    Catalog, DatabaseDefinition, RoutineDescription, SYSTEM_DATABASE, TableDefinition, TableDescription,
-    ViewDefinition,
+    Catalog, DatabaseDefinition, EventDefinition, RoutineDescription, SYSTEM_DATABASE, TableDefinition,
+    TableDescription, ViewDefinition,
 };
 use paceline_expression::session::{
     Privilege, SessionContext, SqlMode, VirtualColumn, VirtualTables, WantedRows,
@@ -47,7 +47,7 @@ impl VirtualTables for SessionServices {
         table: &str,
         wanted: &WantedRows,
     ) -> Result<Vec<Vec<Value>>> {
-        if database == mysql_tables::DATABASE {
+        if database == mysql_columns::DATABASE {
             self.authority(session)
                 .check_any_column(&[Privilege::Select], database, table)?;
             if table == "gtid_slave_pos" {
@@ -61,6 +61,7 @@ impl VirtualTables for SessionServices {
             };
             let seconds = session.statement.start_seconds();
             return Ok(match table {
+                "event" => information_schema::event(&sources, wanted),
                 "proc" => information_schema::proc(&sources, wanted),
                 "innodb_table_stats" => information_schema::table_stats(&sources, seconds),
                 "innodb_index_stats" => information_schema::index_stats(&sources, seconds),
@@ -162,7 +163,7 @@ impl Sources for SessionSources<'_> {
     }
 
     fn mysql_tables(&self) -> &'static [(&'static str, Vec<VirtualColumn>)] {
-        crate::mysql_tables::tables()
+        crate::mysql_columns::tables()
     }
 
     fn tables(&self, database: &str, admits: &dyn Fn(&str) -> bool) -> Vec<Arc<TableDescription>> {
@@ -493,6 +494,14 @@ impl Sources for SessionSources<'_> {
 
     fn routine_access(&self, routine: &RoutineDescription) -> RoutineAccess {
         routine_access(self.services.authority(self.session), routine)
+    }
+
+    fn may_see_events(&self, database: &str) -> bool {
+        may_see_events(self.services.authority(self.session), database)
+    }
+
+    fn last_executed(&self, event: &EventDefinition) -> Option<i64> {
+        self.services.server.event_runs.last_executed(event)
     }
 
     fn may_see_triggers(&self, database: &str) -> bool {

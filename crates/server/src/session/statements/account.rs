@@ -81,11 +81,13 @@ pub async fn change_accounts(
     let current_role = state.context.current_role.clone();
     let before = server.accounts.load();
     let catalog = server.catalog.load();
+    let virtual_tables = state.context.services.virtual_tables.clone();
     let context = AccountContext {
         accounts: &before,
         current: (&current.0, &current.1),
         current_role: current_role.as_deref(),
         catalog: &catalog,
+        virtual_tables: &*virtual_tables,
         database: state.context.database.as_deref(),
         missing_accounts: MissingAccounts::of_sql_mode(state.context.settings.sql_mode),
         now_seconds: state.context.statement.start_seconds(),

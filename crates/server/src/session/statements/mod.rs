@@ -23,7 +23,7 @@ mod load_data;
 mod lock_tables;
 mod outfile;
 mod prepare;
-mod program;
+pub(in crate::session) mod program;
 pub(super) mod query;
 mod replication;
 mod set;

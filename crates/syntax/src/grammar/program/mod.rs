@@ -7,6 +7,7 @@ mod block;
 mod condition;
 mod control;
 mod create;
+mod event;
 mod scope;
 
 pub(super) use create::CreateOptions;

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | this one | the loop of requests and answers |
 //! | [`call`] | CALL: arguments, recursion, the settings that a procedure runs with |
+//! | [`event`] | the body of an event |
 //! | [`queries`] | queries with INTO, cursors, plans that are kept between executions |
 //!
 //! # Limits
@@ -15,9 +16,11 @@
 //! iteration of a loop.
 
 mod call;
+mod event;
 mod queries;
 
 pub use call::call;
+pub use event::run_event;
 
 use super::set::evaluate_any;
 use crate::session::execution::{Execution, QueryOrigin};

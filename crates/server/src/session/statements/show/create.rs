@@ -74,7 +74,7 @@ pub fn view(name: &TableName, state: &mut SessionState) -> Result<Output> {
     let Some(view) = catalog.view(&database, &name) else {
         return Err(Error::new(ER_WRONG_OBJECT, &[&database, &name, &"VIEW"]));
     };
-    state.services.authority(&state.context).check_table(
+    state.services.authority(&state.context).check_any_column(
         &[Privilege::Select, Privilege::ShowView],
         &database,
         &name,
@@ -132,7 +132,6 @@ pub fn no_such_object(kind: &str, name: &TableName, state: &SessionState) -> Err
             Some(_) => Error::new(ER_WRONG_OBJECT, &[&database, &name.name, &kind]),
             None => Error::new(ER_NO_SUCH_TABLE, &[&database, &name.name]),
         },
-        "EVENT" => Error::new(ER_EVENT_DOES_NOT_EXIST, &[&name.name]),
         _ => Error::new(ER_SP_DOES_NOT_EXIST, &[&kind, &name.name]),
     }
 }
