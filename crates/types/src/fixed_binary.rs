@@ -22,6 +22,7 @@
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::fmt;
+use std::io::Write;
 
 /// One of the types of a fixed number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -320,7 +321,8 @@ fn append_inet4(bytes: &[u8], out: &mut Vec<u8>) {
         if n > 0 {
             out.push(b'.');
         }
-        crate::text::append_unsigned(u64::from(*byte), out);
+        // Writing to a vector never fails.
+        let _ = write!(out, "{byte}");
     }
 }
 
