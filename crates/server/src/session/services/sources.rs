@@ -262,7 +262,12 @@ impl Sources for SessionSources<'_> {
             if !all && activity.user != self.session.user.user {
                 continue;
             }
-            let busy = activity.command != "Sleep" && activity.command != "Connect";
+            // An event has the command Connect and a text.
+            let busy = match activity.command {
+                "Sleep" => false,
+                "Connect" => !activity.text.is_empty(),
+                _ => true,
+            };
             processes.push(Process {
                 id: u64::from(session.id),
                 user: activity.user,
