@@ -112,8 +112,13 @@ impl ReplayHost for ServerHost<'_> {
         let context = AccountContext {
             accounts: &before,
             current,
+            // A statement that names CURRENT_ROLE is logged as that of the role.
+            current_role: current.1.is_empty().then_some(current.0),
+            catalog,
+            virtual_tables: &*session.services.virtual_tables,
             database: session.database.as_deref(),
             missing_accounts: MissingAccounts::of_sql_mode(session.settings.sql_mode),
+            now_seconds: session.statement.start_seconds(),
         };
         let applied = apply(statement, context)?;
         let written = WrittenRecords::of_catalog(catalog);

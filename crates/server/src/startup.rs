@@ -22,7 +22,7 @@
 //! ```
 
 use crate::accounts::InitialAccounts;
-use crate::data_directory::{DataDirectory, DirectoryAge, LOCK_PATIENCE, refuse_anothers};
+use crate::data_directory::{DataDirectory, DirectoryAge, LOCK_PATIENCE, refuse_foreign_directory};
 use crate::incomplete_directory::{IncompleteDirectory, refuse_incomplete_directory};
 use crate::listener;
 use crate::options::{OfferTls, StartOptions, absolute};
@@ -67,7 +67,7 @@ const GRACE: Duration = Duration::from_secs(10);
 /// A message: why it could not start, or not stop cleanly.
 pub fn run(options: StartOptions) -> Result<(), String> {
     refuse_incomplete_directory(&options.datadir)?;
-    let age = refuse_anothers(&options.datadir, &options.log_bin)?;
+    let age = refuse_foreign_directory(&options.datadir, &options.log_bin)?;
     run_in(options, age)
 }
 

@@ -584,13 +584,16 @@ pub fn replay_ddl(
 }
 
 /// Returns the statement to replay for a logged text: the effects of SET STATEMENT are in the event already,
-/// and SET PASSWORD is a statement about accounts.
+/// and SET PASSWORD and SET DEFAULT ROLE are statements about accounts.
 fn logged_statement(statement: Statement) -> Statement {
     match statement {
         Statement::SetStatement { statement, .. } => logged_statement(*statement),
         Statement::Set(items) => match <[SetItem; 1]>::try_from(items) {
             Ok([SetItem::Password { account, password }]) => {
                 Statement::Account(AccountStatement::SetPassword { account, password })
+            }
+            Ok([SetItem::DefaultRole { role, account }]) => {
+                Statement::Account(AccountStatement::SetDefaultRole { role, account })
             }
             Ok([item]) => Statement::Set(vec![item]),
             Err(items) => Statement::Set(items),

@@ -102,12 +102,60 @@ pub struct Process {
 pub struct GrantedPrivilege {
     /// The account: `'user'@'host'`.
     pub grantee: String,
-    /// The database; `None` for a global privilege.
-    pub database: Option<String>,
+    /// Object of the privilege.
+    pub object: GrantedObject,
     /// Name such as `SELECT`; `USAGE` for an account without privileges.
     pub privilege: String,
     /// Whether the account may grant it.
     pub grantable: bool,
+}
+
+/// Object of a privilege in the privilege tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GrantedObject {
+    /// The server.
+    Global,
+    /// A database, as a pattern.
+    Database(String),
+    /// Database and table.
+    Table(String, String),
+    /// Database, table and column.
+    Column(String, String, String),
+}
+
+/// A role that an account, or another role, may use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApplicableRole {
+    /// `user@host`, or a role.
+    pub grantee: String,
+    /// Name of the role.
+    pub role: String,
+    /// Whether the grantee may grant it.
+    pub grantable: bool,
+    /// Whether it is the account's default role; `None` if the grantee is a role.
+    pub is_default: Option<bool>,
+}
+
+/// The session's privileges on the columns of one table, as COLUMNS shows them.
+#[derive(Clone, Debug, Default)]
+pub struct ColumnPrivileges {
+    /// Those on columns without privileges of their own.
+    pub of_all: String,
+    /// Those on other columns, by name.
+    pub of_some: Vec<(String, String)>,
+}
+
+impl ColumnPrivileges {
+    /// Returns the privileges on a column: `select,insert,update,references` or a part of it. `None` if the session may
+    /// not see the column.
+    pub fn of(&self, column: &str) -> Option<&str> {
+        let known = self
+            .of_some
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(column));
+        let privileges = known.map_or(&self.of_all, |(_, privileges)| privileges);
+        (!privileges.is_empty()).then_some(privileges)
+    }
 }
 
 /// A column of a view.
@@ -177,8 +225,12 @@ pub trait Sources {
     fn row_lock_waits(&self) -> Vec<paceline_txn::RowLockWait>;
     /// Returns the catalog of all tables.
     fn catalog(&self) -> std::sync::Arc<paceline_catalog::Catalog>;
-    /// Returns the account's privileges on columns: `select,insert,update,references` or a part of it.
-    fn column_privileges(&self, database: &str) -> String;
+    /// Returns the account's privileges on the columns of a table.
+    fn column_privileges(&self, database: &str, table: &str) -> ColumnPrivileges;
+    /// Returns the roles that the account may use, and those that they have.
+    fn applicable_roles(&self) -> Vec<ApplicableRole>;
+    /// Returns the current role, and all roles that it has.
+    fn enabled_roles(&self) -> Vec<String>;
     /// Returns what the account may see of a procedure or function.
     fn routine_access(&self, routine: &RoutineDescription) -> RoutineAccess;
     /// Returns whether the account may see the events of a database.
@@ -236,6 +288,10 @@ pub fn rows(table: &str, sources: &dyn Sources, wanted: &WantedRows) -> Option<V
         "SESSION_STATUS" => server_tables::pairs(sources.status(Scope::Session)),
         "USER_PRIVILEGES" => server_tables::user_privileges(sources),
         "SCHEMA_PRIVILEGES" => server_tables::schema_privileges(sources),
+        "TABLE_PRIVILEGES" => server_tables::table_privileges(sources),
+        "COLUMN_PRIVILEGES" => server_tables::column_privileges(sources),
+        "APPLICABLE_ROLES" => server_tables::applicable_roles(sources),
+        "ENABLED_ROLES" => server_tables::enabled_roles(sources),
         "SYSTEM_VARIABLES" => sources.system_variables(),
         "INNODB_TRX" => transactions::transactions(sources),
         "INNODB_LOCKS" => transactions::locks(sources),

@@ -58,6 +58,7 @@ mod program_host;
 pub mod protocol;
 pub mod replicated;
 mod replies;
+mod restrictions;
 pub mod services;
 mod state;
 mod statement;

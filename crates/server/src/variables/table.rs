@@ -110,7 +110,7 @@ mod list {
         DeadlockTimeoutShort "deadlock_timeout_short" Both Dynamic Unsigned { min: 0, max: 4294967295, block: 1 } => Some("10000"), Absent;
         DebugNoThreadAlarm "debug_no_thread_alarm" Global Fixed Boolean => Some("OFF"), Absent;
         DefaultMasterConnection "default_master_connection" SessionOnly Dynamic Text => Some("");
-        DefaultPasswordLifetime "default_password_lifetime" Global Dynamic Unsigned { min: 0, max: 4294967295, block: 1 } => Some("0"), Absent;
+        DefaultPasswordLifetime "default_password_lifetime" Global Dynamic Unsigned { min: 0, max: 4294967295, block: 1 } => Some("0");
         DefaultRegexFlags "default_regex_flags" Both Dynamic Set(&["DOTALL", "DUPNAMES", "EXTENDED", "EXTENDED_MORE", "EXTRA", "MULTILINE", "UNGREEDY"]) => Some("");
         DefaultStorageEngine "default_storage_engine" Both Dynamic Text => Some("InnoDB");
         DefaultTmpStorageEngine "default_tmp_storage_engine" Both Dynamic Text => None, Absent;
@@ -119,7 +119,7 @@ mod list {
         DelayedInsertLimit "delayed_insert_limit" Global Dynamic Unsigned { min: 1, max: 4294967295, block: 1 } => Some("100"), Absent;
         DelayedInsertTimeout "delayed_insert_timeout" Global Dynamic Unsigned { min: 1, max: 31536000, block: 1 } => Some("300"), Absent;
         DelayedQueueSize "delayed_queue_size" Global Dynamic Unsigned { min: 1, max: 4294967295, block: 1 } => Some("1000"), Absent;
-        DisconnectOnExpiredPassword "disconnect_on_expired_password" Global Dynamic Boolean => Some("OFF"), Absent;
+        DisconnectOnExpiredPassword "disconnect_on_expired_password" Global Dynamic Boolean => Some("OFF");
         DivPrecisionIncrement "div_precision_increment" Both Dynamic Unsigned { min: 0, max: 38, block: 1 } => Some("4");
         EncryptBinlog "encrypt_binlog" Global Fixed Boolean => Some("OFF"), Absent;
         EncryptTmpDiskTables "encrypt_tmp_disk_tables" Global Dynamic Boolean => Some("OFF"), Absent;

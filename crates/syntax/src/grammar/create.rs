@@ -41,6 +41,9 @@ impl Parser<'_> {
         if self.accept_word("USER") {
             return self.create_user(or_replace);
         }
+        if self.accept_word("ROLE") {
+            return self.create_roles(or_replace);
+        }
         if self.is_any_word(&[
             "VIEW",
             "ALGORITHM",
@@ -84,7 +87,6 @@ impl Parser<'_> {
             "SEQUENCE",
             "SERVER",
             "PACKAGE",
-            "ROLE",
             "AGGREGATE",
             "TABLESPACE",
             "LOGFILE",
@@ -629,6 +631,9 @@ impl Parser<'_> {
         }
         if self.accept_word("USER") {
             return self.drop_user();
+        }
+        if self.accept_word("ROLE") {
+            return self.drop_roles();
         }
         if self.accept_word("VIEW") {
             return self.drop_views();

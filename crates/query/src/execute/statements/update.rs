@@ -11,12 +11,12 @@ use std::sync::Arc;
 use paceline_storage::RowPlacement;
 use paceline_types::Value;
 
-use super::row_search::{FoundRow, collect, for_each_row, meets_last_first, usable_plan};
+use super::row_search::{FoundRow, collect, for_each_row, reads_backwards, usable_plan};
 use super::safe_updates::check_update;
 use crate::error::Result;
 use crate::execute::changes::assignment::{
-    Ignore, NullRule, Strictness, assign_column, assigned_value, check_constraints, passes_view_check,
-    stored_value,
+    Ignore, NullRule, Strictness, assign_column, assigned_value, check_constraints, check_types,
+    passes_view_check, stored_value,
 };
 use crate::execute::changes::auto_increment;
 use crate::execute::changes::row_writer::{RowWriter, UpdateOutcome, WriteOptions};
@@ -86,6 +86,12 @@ pub(super) fn execute(
             seen: HashSet::new(),
         });
     }
+    let strictness = Strictness::new(exec.session.settings.sql_mode, ignore);
+    for target in &plan.targets {
+        let assigned = target.assignments.iter();
+        let assigned = assigned.map(|assignment| (assignment.column, &assignment.value.ty));
+        check_types(exec, &target.definition, assigned, strictness)?;
+    }
     let several = !select.is_of_one_table();
     if plan.targets.len() > 1 {
         for target in &mut targets {
@@ -99,7 +105,7 @@ pub(super) fn execute(
         several,
         simultaneous: sql_mode.contains(SqlMode::SIMULTANEOUS_ASSIGNMENT),
         others_change: by_name || options.may_act(),
-        strictness: Strictness::new(sql_mode, ignore),
+        strictness,
         ignore,
         matched: 0,
         changed: 0,
@@ -108,7 +114,7 @@ pub(super) fn execute(
     // A trigger may change a column of the index that is searched.
     let changes_more = updating.targets.iter().any(|target| target.triggers.has_before());
     let is_safe =
-        !plan.reads_changed && !changes_more && !moves(select, &plan.targets) && !meets_last_first(select);
+        !plan.reads_changed && !changes_more && !moves(select, &plan.targets) && !reads_backwards(select);
     if select.order.is_empty() && !several && is_safe {
         let limit = RowLimit::new(exec, &select.limit)?;
         if limit.count > 0 {

@@ -24,7 +24,9 @@ pub fn routine_access(authority: Authority<'_>, routine: &RoutineDescription) ->
         .with(Privilege::CreateRoutine)
         .with(Privilege::AlterRoutine)
         .with(Privilege::Execute);
-    let held = authority.privileges_in(&routine.database);
+    let (database, kind, name) = (&routine.database, routine.kind, &routine.name);
+    let on_routine = authority.account().on_routine(database, kind, name);
+    let held = authority.privileges_in(database).union(on_routine);
     match held.minus(enough) == held {
         true => RoutineAccess::Hidden,
         false => RoutineAccess::WithoutBody,
