@@ -37,7 +37,7 @@ pub fn event_session(server: &Arc<Server>, account: Account) -> std::io::Result<
     shared.locks.get_or_init(|| locks.clone());
     let mut connection = Connection::new(socket, usize::MAX, shared.killed.clone());
     // Programs may select rows, which nobody reads.
-    connection.capabilities = connection.capabilities.with(Capabilities::MULTI_RESULTS);
+    connection.capabilities = Capabilities::MULTI_RESULTS;
     let services = Arc::new(SessionServices::new(server.clone(), shared, locks));
     let user = NamedAccount {
         user: account.user.clone(),

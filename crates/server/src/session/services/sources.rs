@@ -509,8 +509,8 @@ impl Sources for SessionSources<'_> {
         self.services.server.event_runs.last_executed(event)
     }
 
-    fn may_see_triggers(&self, database: &str) -> bool {
-        may_see_triggers(self.services.authority(self.session), database)
+    fn may_see_triggers(&self, database: &str, table: &str) -> bool {
+        may_see_triggers(self.services.authority(self.session), database, table)
     }
 
     fn enabled_roles(&self) -> Vec<String> {

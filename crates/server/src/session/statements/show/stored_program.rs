@@ -105,7 +105,11 @@ pub fn trigger(name: &TableName, state: &SessionState) -> Result<Output> {
     let Some(trigger) = catalog.trigger(&database, &name) else {
         return Err(Error::new(ER_TRG_DOES_NOT_EXIST, &[]));
     };
-    if !may_see_triggers(state.services.authority(&state.context), &database) {
+    if !may_see_triggers(
+        state.services.authority(&state.context),
+        &database,
+        &trigger.table,
+    ) {
         return Err(Error::new(ER_SPECIFIC_ACCESS_DENIED_ERROR, &[&"TRIGGER"]));
     }
     let form = Form {
