@@ -1,5 +1,5 @@
-"""Objects that a replica does not have or need, and may leave out (`paceline_replicate_leave_out`): the rows are
-replicated all the same."""
+"""Objects that a replica does not have, or may leave out (`paceline_replicate_leave_out`): the rows are replicated
+all the same."""
 
 import pytest
 from support.replication import assert_same, change_master, gtid_position, replication_user, slave_status, wait_for_replica
@@ -29,7 +29,19 @@ def pair(servers):
     return primary, replica
 
 
-@pytest.mark.parametrize("kind", DEFINITIONS)
+@pytest.mark.parametrize("kind", ["triggers", "routines", "events"])
+def test_programs_are_left_out_if_wished(pair, kind):
+    primary, replica = pair
+    replica.query(f"set global paceline_replicate_leave_out='{kind}'")
+    primary.query(*DEFINITIONS[kind][:-1])
+    wait_for_replica(replica, primary)
+    assert_same(primary, replica)
+    assert "left out: " in replica.said()
+    assert replica.query("select count(*) from mysql.proc where db = 'd'") == ((0,),)
+    assert replica.query("select count(*) from information_schema.triggers") == replica.query("select count(*) from mysql.event") == ((0,),)
+
+
+@pytest.mark.parametrize("kind", ["roles", "privileges"])
 def test_it_stops_unless_they_are_left_out(pair, kind):
     primary, replica = pair
     others = ",".join(other for other in DEFINITIONS if other != kind)

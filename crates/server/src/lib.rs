@@ -17,7 +17,8 @@
 //! * [`event_scheduler`]: events of the catalog run at their times, in sessions without a client.
 //! * [`accounts`]: users and privileges. [`accounts::checks`]: which privileges a statement needs.
 //! * [`backup`], [`restore`]: format of a backup's stream; a data directory made from copies.
-//! * [`information_schema`], [`mysql_tables`], [`virtual_tables`]: tables that show the state of the server.
+//! * [`information_schema`], [`mysql_columns`], [`mysql_tables`], [`virtual_tables`]: tables that show the state of the
+//!   server.
 //! * [`replication`], [`replication_options`], [`row_options`]: connections to primaries, and their settings.
 #![forbid(unsafe_code)]
 
@@ -33,6 +34,7 @@ mod information_schema;
 mod last_command;
 mod listener;
 mod memory;
+mod mysql_columns;
 mod mysql_tables;
 mod names;
 pub mod options;

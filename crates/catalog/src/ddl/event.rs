@@ -8,7 +8,7 @@
 
 use paceline_types::error_code::*;
 use paceline_types::temporal::{Interval, IntervalUnit, TimeZone};
-use paceline_types::{DataType, Value};
+use paceline_types::{DataType, Timestamp, Value};
 
 use super::normal_form::{quote_identifier, quote_text, write_definer};
 use super::plan::{LoggedStatement, Planner};
@@ -298,7 +298,7 @@ impl Planner<'_> {
             _ => None,
         };
         seconds
-            .filter(|seconds| *seconds > 0)
+            .filter(|seconds| (1..=i64::from(Timestamp::SECONDS_MAX)).contains(seconds))
             .ok_or_else(|| wrong_value(clause, &value, self.session))
     }
 }

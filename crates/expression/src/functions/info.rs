@@ -175,7 +175,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |_| Ok(system_text(64).nullable()),
         |args, context| {
             let _ = context;
-            Ok(Value::Text(args.ty_of(0).charset().name().to_owned()))
+            Ok(Value::Text(
+                args.ty_of(0).shown_collation().charset().name().to_owned(),
+            ))
         },
     ),
     pure(
@@ -184,7 +186,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |_| Ok(system_text(64).nullable()),
         |args, context| {
             let _ = context;
-            Ok(Value::Text(args.ty_of(0).collation().name().to_owned()))
+            Ok(Value::Text(args.ty_of(0).shown_collation().name().to_owned()))
         },
     ),
     pure(

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use paceline_types::{Collation, Value};
+use paceline_types::{Collation, FixedBinaryType, Value};
 
 use super::expr_type::ExprType;
 
@@ -263,6 +263,8 @@ pub enum Comparison {
     DateTime,
     /// As TIME values.
     Time,
+    /// As values of this type, to which strings are converted.
+    FixedBinary(FixedBinaryType),
     /// Decided by the values, with text in this collation: an operand is a parameter of unknown type.
     Dynamic(Collation),
     /// Element by element of two rows, each by its own rule.

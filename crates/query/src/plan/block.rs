@@ -1,6 +1,6 @@
 //! One query block while it is bound: its tables, its slots, and the search for a column by name.
 
-use paceline_types::error_code::ER_NON_UNIQ_ERROR;
+use paceline_types::error_code::{ER_BAD_FIELD_ERROR, ER_NON_UNIQ_ERROR};
 
 use super::bound_window::Windows;
 use super::common_table::CommonTables;
@@ -415,5 +415,16 @@ impl<'p, 'o> Block<'p, 'o> {
     pub fn find_alias(&self, outputs: &[Output], name: &ColumnName) -> Result<Option<usize>> {
         let found = self.find_output(outputs, name)?;
         Ok(found.and_then(|found| outputs.iter().position(|output| std::ptr::eq(output, found))))
+    }
+}
+
+/// Returns the column that a statement assigns.
+///
+/// # Errors
+/// 1054 if there is none of this name.
+pub(super) fn find_assigned(block: &Block<'_, '_>, name: &ColumnName, clause: &str) -> Result<VisibleColumn> {
+    match block.find_column(name, clause)? {
+        Some(found) => Ok(found),
+        None => Err(Error::new(ER_BAD_FIELD_ERROR, &[name, &clause])),
     }
 }

@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use paceline_storage::RowPlacement;
 use paceline_types::error_code::{
-    ER_BAD_FIELD_ERROR, ER_FIELD_SPECIFIED_TWICE, ER_MULTI_UPDATE_KEY_CONFLICT, ER_NO_DEFAULT_FOR_FIELD,
-    ER_UNKNOWN_TABLE, ER_UPDATE_TABLE_USED, ER_UPDATED_COLUMN_ONLY_ONCE, ER_WRONG_VALUE_COUNT_ON_ROW,
+    ER_FIELD_SPECIFIED_TWICE, ER_MULTI_UPDATE_KEY_CONFLICT, ER_NO_DEFAULT_FOR_FIELD, ER_UNKNOWN_TABLE,
+    ER_UPDATE_TABLE_USED, ER_UPDATED_COLUMN_ONLY_ONCE, ER_WRONG_VALUE_COUNT_ON_ROW,
 };
 
-use super::block::{BindMode, Block, VisibleColumn};
+use super::block::{BindMode, Block, VisibleColumn, find_assigned};
 use super::change_plan::{AssignmentPlan, DeletePlan, InsertPlan, InsertRows, UpdatePlan, UpdateTarget};
 use super::defaults::{check_plans, column_default, default_plans, generated_plans, on_update_plans};
 use super::from::FromNode;
@@ -564,17 +564,6 @@ fn bind_values(
         });
     }
     Ok(bound)
-}
-
-pub(super) fn find_assigned(
-    block: &Block<'_, '_>,
-    name: &paceline_syntax::ColumnName,
-    clause: &str,
-) -> Result<VisibleColumn> {
-    match block.find_column(name, clause)? {
-        Some(found) => Ok(found),
-        None => Err(Error::new(ER_BAD_FIELD_ERROR, &[name, &clause])),
-    }
 }
 
 pub(super) fn bind_assigned(

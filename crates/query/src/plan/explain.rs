@@ -626,6 +626,7 @@ fn key_length(definition: &TableDefinition, index: &IndexDefinition, parts: usiz
                     }
                 }
                 DataType::Set { labels, .. } => labels.len().div_ceil(8).next_power_of_two().min(8),
+                DataType::FixedBinary(t) => t.bytes(),
             }
         })
         .sum()

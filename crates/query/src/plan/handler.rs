@@ -12,56 +12,16 @@ use paceline_types::error_code::*;
 
 use super::block::{BindMode, Block};
 use super::conditions::split_and;
+use super::handler_plan::{HandlerPlan, HandlerReadPlan, HandlerStartPlan};
 use super::tree::Limit;
 use super::{PlanKind, Planner, ResultColumn, TableUsage};
 use crate::error::{Error, Result};
 use paceline_catalog::{IndexDefinition, TableDefinition};
 use paceline_expression::{Clause, Expr, ExprKind, ExprType};
 use paceline_syntax::ast::{self, SelectItem};
-use paceline_syntax::{HandlerComparison, HandlerRead, HandlerStart, HandlerStatement, TableName};
+use paceline_syntax::{HandlerRead, HandlerStart, HandlerStatement, TableName};
 
 const READ: &str = "HANDLER ... READ";
-
-/// Plan of HANDLER.
-#[derive(Debug)]
-pub enum HandlerPlan {
-    /// OPEN.
-    Open {
-        name: String,
-        definition: Arc<TableDefinition>,
-    },
-    /// READ.
-    Read(Box<HandlerReadPlan>),
-    /// CLOSE.
-    Close { name: String },
-}
-
-/// Plan of HANDLER … READ.
-#[derive(Debug)]
-pub struct HandlerReadPlan {
-    pub name: String,
-    pub definition: Arc<TableDefinition>,
-    /// Index; `None` for the table's own order.
-    pub index: Option<usize>,
-    pub start: HandlerStartPlan,
-    pub conditions: Vec<Expr>,
-    pub limit: Limit,
-    pub projection: Vec<Expr>,
-}
-
-/// First row that HANDLER … READ considers.
-#[derive(Debug)]
-pub enum HandlerStartPlan {
-    First,
-    Next,
-    Previous,
-    Last,
-    /// The first columns of the index compared with constants.
-    Key {
-        by: HandlerComparison,
-        values: Vec<Expr>,
-    },
-}
 
 impl Planner<'_> {
     pub(super) fn plan_handler(&self, statement: &HandlerStatement) -> Result<(PlanKind, Vec<ResultColumn>)> {

@@ -2,9 +2,9 @@
 
 use paceline_types::error_code::{ER_BAD_FIELD_ERROR, ER_UPDATE_TABLE_USED};
 
-use super::block::{Block, VisibleColumn};
+use super::block::{Block, VisibleColumn, find_assigned};
 use super::change_plan::{LoadPlan, LoadTarget, XmlPlan};
-use super::dml::{bind_assigned, find_assigned};
+use super::dml::bind_assigned;
 use super::row_format::{RowFormat, has_odd_separators};
 use super::view_target::InsertTarget;
 use super::{

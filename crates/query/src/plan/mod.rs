@@ -52,6 +52,7 @@ mod explain_json;
 mod explain_line;
 mod from;
 mod handler;
+mod handler_plan;
 mod index_order;
 mod join_order;
 mod keys;
@@ -97,6 +98,6 @@ pub(crate) use change_plan::{
     AssignmentPlan, CheckPlan, DefaultPlan, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget,
     UpdatePlan, UpdateTarget, ViewCheckPlan, XmlPlan,
 };
-pub(crate) use handler::{HandlerPlan, HandlerReadPlan, HandlerStartPlan};
+pub(crate) use handler_plan::{HandlerPlan, HandlerReadPlan, HandlerStartPlan};
 pub(crate) use planner::{Planner, unique_id};
 pub(crate) use statement_plan::{PlanKind, PointRead, QueryStatementPlan};

@@ -91,6 +91,7 @@ fn distinct_means_distinct(rule: &Comparison, ty: &ExprType) -> bool {
         Comparison::Bytes => ty.data_type.is_binary_string(),
         Comparison::DateTime => matches!(ty.class(), Class::Date | Class::DateTime),
         Comparison::Time => ty.class() == Class::Time,
+        Comparison::FixedBinary(t) => ty.class() == Class::FixedBinary(*t),
         Comparison::FixedDouble(_) | Comparison::Dynamic(_) | Comparison::Row(_) => false,
     }
 }

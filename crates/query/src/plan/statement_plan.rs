@@ -5,7 +5,7 @@ use std::sync::Arc;
 use paceline_types::ErrorCode;
 
 use super::change_plan::{DeletePlan, InsertPlan, LoadPlan, UpdatePlan};
-use super::handler::HandlerPlan;
+use super::handler_plan::HandlerPlan;
 use super::result_column::ResultColumn;
 use super::tree;
 use paceline_catalog::foreign_key::ForeignKeys;

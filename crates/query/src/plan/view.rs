@@ -46,7 +46,7 @@ impl Planner<'_> {
         Error::unsupported("a reference to an expression of a view around a subquery")
     }
 
-    /// Records the use of a view, and enters it. Returns the access outside of it, and the view's number among the used
+    /// Records the use of a view, and enters it. Returns the access outside of it, and its number among the used
     /// tables.
     fn enter_view(&self, view: &Arc<ViewDefinition>, usage: TableUsage) -> Result<(Access, usize)> {
         let mut views = self.views.borrow_mut();

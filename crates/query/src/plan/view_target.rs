@@ -21,8 +21,8 @@ use std::sync::Arc;
 
 use paceline_types::error_code::*;
 
-use super::block::{Block, VisibleColumn};
-use super::change_plan::{DefaultPlan, ViewCheckPlan};
+use super::block::{Block, VisibleColumn, find_assigned};
+use super::change_plan::{InsertView, OtherTable, ViewCheckPlan};
 use super::defaults::default_plans;
 use super::from::{FromNode, Side};
 use super::tree::TableSource;
@@ -261,7 +261,7 @@ impl Block<'_, '_> {
                 true => found.extend(&self.visible),
                 false => {
                     for name in names {
-                        found.push(super::dml::find_assigned(self, name, "INSERT INTO")?);
+                        found.push(find_assigned(self, name, "INSERT INTO")?);
                     }
                 }
             }
@@ -376,25 +376,6 @@ pub(super) struct InsertTarget<'p> {
     pub view: Option<InsertView>,
 }
 
-/// View through which rows are inserted.
-#[derive(Debug)]
-pub struct InsertView {
-    pub view: Arc<ViewDefinition>,
-    pub check: Option<ViewCheckPlan>,
-    /// Whether one of its columns is the table's AUTO_INCREMENT column. Otherwise `LAST_INSERT_ID()` stays as it is.
-    pub shows_counter: bool,
-    /// Its other tables. Their rows consist of defaults.
-    pub others: Vec<OtherTable>,
-}
-
-/// A table of a view besides the one into which rows are inserted.
-#[derive(Debug)]
-pub struct OtherTable {
-    pub first_slot: usize,
-    pub definition: Arc<TableDefinition>,
-    pub defaults: Vec<DefaultPlan>,
-}
-
 /// Names of an INSERT that follow its target.
 pub(super) struct InsertNames<'s> {
     /// Columns in parentheses.
@@ -492,7 +473,7 @@ impl Planner<'_> {
             }
             ([], Some(_)) => block.visible.clone(),
             (columns, _) => {
-                let find = |column| super::dml::find_assigned(&block, column, "INSERT INTO");
+                let find = |column| find_assigned(&block, column, "INSERT INTO");
                 columns.iter().map(find).collect::<Result<_>>()?
             }
         };

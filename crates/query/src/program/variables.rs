@@ -3,7 +3,7 @@
 use paceline_catalog::ddl::resolve_type;
 use paceline_catalog::{Catalog, TableDefinition};
 use paceline_expression::session::{SessionContext, SqlMode};
-use paceline_expression::{Coercibility, EvalContext, EvalState, ExprType, truth};
+use paceline_expression::{Coercibility, EvalContext, EvalState, ExprType, refused_assignment, truth};
 use paceline_syntax::{Error, Result, Variable, VariableKind};
 use paceline_types::convert::{Severity, assign};
 use paceline_types::error_code::{ER_BAD_FIELD_ERROR, ER_NO_DB_ERROR, ER_NO_SUCH_TABLE};
@@ -145,6 +145,18 @@ fn convert_to(
     context: &mut SessionContext,
 ) -> Result<Value> {
     let is_strict = context.settings.sql_mode.is_strict();
+    if !value.is_null() {
+        let source = ExprType::of_value(&value, context.settings.collation_connection);
+        let place = match target.table {
+            Some(table) => format!("{table}.`{}`", target.name),
+            None => format!("`{}`", target.name),
+        };
+        match refused_assignment(&source, data_type, &place) {
+            Some(error) if is_strict => return Err(error),
+            Some(error) => context.diagnostics.warn(error.code(), error.message()),
+            None => {}
+        }
+    }
     let mut state = EvalState::new();
     let assigned = assign(
         value,

@@ -58,7 +58,7 @@ impl Measures {
             | DataType::Timestamp { decimals } => {
                 measures.fraction = Some(u64::from(*decimals));
             }
-            DataType::Date | DataType::Year => {}
+            DataType::Date | DataType::Year | DataType::FixedBinary(_) => {}
             DataType::Text { size, .. } => {
                 (measures.characters, measures.bytes) = (Some(size.max_bytes()), Some(size.max_bytes()))
             }

@@ -15,11 +15,11 @@ pub struct Restrictions {
 }
 
 impl Restrictions {
-    #[cold]
-    /// Checks a statement, and counts it.
+    /// Checks whether the session may execute a statement.
     ///
     /// # Errors
     /// 1820 if the password has expired; 1226 for too many statements in the hour.
+    #[cold]
     pub fn check(&self, statement: &Statement) -> Result<()> {
         if let Some(hourly_use) = &self.hourly_use {
             hourly_use.count_statement(effect(statement))?;

@@ -352,7 +352,7 @@ mod list {
         LogBinCompress "log_bin_compress" Global Dynamic Boolean => Some("OFF"), Absent;
         LogBinCompressMinLen "log_bin_compress_min_len" Global Dynamic Unsigned { min: 10, max: 1024, block: 1 } => Some("256"), Absent;
         LogBinIndex "log_bin_index" Global Fixed Text => Some(""), NoOption;
-        LogBinTrustFunctionCreators "log_bin_trust_function_creators" Global Dynamic Boolean => Some("OFF"), Absent;
+        LogBinTrustFunctionCreators "log_bin_trust_function_creators" Global Dynamic Boolean => Some("OFF"), Tuning;
         LogDisabledStatements "log_disabled_statements" Both Dynamic Set(&["slave", "sp"]) => Some("sp"), Absent;
         LogError "log_error" Global Fixed Text => Some("");
         LogOutput "log_output" Global Dynamic Set(&["NONE", "FILE", "TABLE"]) => Some("FILE");

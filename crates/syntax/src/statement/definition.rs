@@ -3,6 +3,7 @@
 //! Nothing here is resolved yet: the character set of a column may come from its table or database, the name
 //! of an index from its first column. `paceline_catalog::ddl` resolves them.
 
+use paceline_types::FixedBinaryType;
 use serde::{Deserialize, Serialize};
 
 use crate::ast::{Expr, TableName};
@@ -314,7 +315,9 @@ pub enum TypeKind {
     Json,
     /// `SERIAL`: BIGINT UNSIGNED NOT NULL AUTO_INCREMENT UNIQUE.
     Serial,
-    /// `UUID`, `INET4`, `INET6`, `GEOMETRY` and its subtypes: error 1235 with this name.
+    /// `UUID`, `INET6`, `INET4`.
+    FixedBinary(FixedBinaryType),
+    /// `VECTOR`, `GEOMETRY` and its subtypes: error 1235 with this name.
     Unsupported(&'static str),
 }
 

@@ -211,7 +211,7 @@ fn stored_value<'a>(
         (StoredType::OfValue, Value::Date(_)) => StoredType::Date,
         (StoredType::OfValue, Value::Time(_)) => StoredType::Time,
         (StoredType::OfValue, Value::DateTime(_) | Value::Timestamp(_)) => StoredType::DateTime,
-        (StoredType::OfValue, _) => StoredType::Text(args.ty_of(index).collation()),
+        (StoredType::OfValue, _) => StoredType::Text(args.ty_of(index).shown_collation()),
         (ty, _) => ty,
     };
     Ok(match ty {

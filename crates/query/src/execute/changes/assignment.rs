@@ -12,8 +12,8 @@ use crate::error::{Error, Result};
 use crate::execute::context::Execution;
 use crate::plan::{CheckPlan, ViewCheckPlan};
 use paceline_catalog::{TableDefinition, ViewDefinition};
-use paceline_expression::Expr;
 use paceline_expression::session::SqlMode;
+use paceline_expression::{Expr, ExprType, refused_assignment};
 
 /// Treatment of problems with a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,6 +140,35 @@ pub(crate) fn stored_value(
         return Ok(zero_value(&definition.data_type));
     }
     Ok(assigned.value)
+}
+
+/// Checks before the first row that MariaDB assigns values of these types to these columns. In lenient mode a refusal
+/// is a warning, and the column gets its zero.
+///
+/// # Errors
+/// 4078.
+pub(crate) fn check_types<'t>(
+    exec: &mut Execution<'_, '_>,
+    table: &TableDefinition,
+    assigned: impl Iterator<Item = (usize, &'t ExprType)>,
+    strictness: Strictness,
+) -> Result<()> {
+    for (column, ty) in assigned {
+        let definition = &table.columns()[column];
+        let is_concerned = |data_type: &DataType| matches!(data_type, DataType::FixedBinary(_));
+        if !is_concerned(&definition.data_type) && !is_concerned(&ty.data_type) {
+            continue;
+        }
+        let place = format!("`{}`.`{}`.`{}`", table.database(), table.name(), definition.name);
+        match (refused_assignment(ty, &definition.data_type, &place), strictness) {
+            (Some(error), Strictness::Strict) => return Err(error),
+            (Some(error), Strictness::Lenient) => {
+                exec.session.diagnostics.warn(error.code(), error.message());
+            }
+            (None, _) => {}
+        }
+    }
+    Ok(())
 }
 
 /// Returns the start time of the statement, the meaning of NULL for a TIMESTAMP NOT NULL.

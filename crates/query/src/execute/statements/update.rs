@@ -15,8 +15,8 @@ use super::row_search::{FoundRow, collect, for_each_row, reads_backwards, usable
 use super::safe_updates::check_update;
 use crate::error::Result;
 use crate::execute::changes::assignment::{
-    Ignore, NullRule, Strictness, assign_column, assigned_value, check_constraints, passes_view_check,
-    stored_value,
+    Ignore, NullRule, Strictness, assign_column, assigned_value, check_constraints, check_types,
+    passes_view_check, stored_value,
 };
 use crate::execute::changes::auto_increment;
 use crate::execute::changes::row_writer::{RowWriter, UpdateOutcome, WriteOptions};
@@ -86,6 +86,12 @@ pub(super) fn execute(
             seen: HashSet::new(),
         });
     }
+    let strictness = Strictness::new(exec.session.settings.sql_mode, ignore);
+    for target in &plan.targets {
+        let assigned = target.assignments.iter();
+        let assigned = assigned.map(|assignment| (assignment.column, &assignment.value.ty));
+        check_types(exec, &target.definition, assigned, strictness)?;
+    }
     let several = !select.is_of_one_table();
     if plan.targets.len() > 1 {
         for target in &mut targets {
@@ -99,7 +105,7 @@ pub(super) fn execute(
         several,
         simultaneous: sql_mode.contains(SqlMode::SIMULTANEOUS_ASSIGNMENT),
         others_change: by_name || options.may_act(),
-        strictness: Strictness::new(sql_mode, ignore),
+        strictness,
         ignore,
         matched: 0,
         changed: 0,

@@ -8,8 +8,8 @@
 //!   <row><field name="a">1</field><field name="b">x</field></row>
 //! ```
 //! As in MariaDB this is no XML parser: a file that is not well formed gives the rows that can be seen in it. Fields of
-//! the elements around a row belong to it too, unless it has its own. A text counts only directly after its tag. Only the
-//! five named entities are decoded. A field that is missing or empty is NULL.
+//! the elements around a row belong to it too, unless it has its own. A text counts only directly after its tag. Only
+//! the five named entities are decoded. A field that is missing or empty is NULL.
 
 use super::input_bytes::{InputBytes, VALUE_LENGTH_MAX};
 use crate::error::{Error, Result};

@@ -1,5 +1,6 @@
 //! Privileges for DDL: CREATE, ALTER, DROP, RENAME and TRUNCATE of tables, views and databases.
 
+use super::check_events;
 use crate::accounts::{Authority, PrivilegeSet};
 use crate::names::qualified;
 use paceline_catalog::ddl::{referenced_tables, temporary_renames};
@@ -165,7 +166,7 @@ pub fn check_definition(
 /// 1044.
 fn may_change_event(authority: Authority<'_>, name: &TableName) -> Result<()> {
     let (database, _) = qualified(name, authority.database())?;
-    authority.check(Privilege::Event, PrivilegeTarget::Database(&database))
+    check_events(authority, &database)
 }
 
 /// # Errors

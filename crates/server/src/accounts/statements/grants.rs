@@ -127,7 +127,8 @@ impl Granted {
         })
     }
 
-    /// Checks that the routine, or the table and its columns exist. With CREATE, the table need not exist yet.
+    /// Checks that the routine, or the table and its columns exist. Whoever may create the table may have privileges on
+    /// it before.
     fn check_exists(&self, context: AccountContext<'_>) -> Result<()> {
         let (database, table) = match &self.object {
             Object::Table { database, table } => (database, table),

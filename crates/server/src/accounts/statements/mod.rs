@@ -2,8 +2,8 @@
 //!
 //! CREATE, ALTER, DROP and RENAME USER, CREATE and DROP ROLE, and REVOKE ALL on several accounts, change as many
 //! accounts as possible and fail for the rest. [`AccountChange::failure`] is logged with the changes, which makes
-//! replicas do the same. GRANT and REVOKE change everything or nothing. MariaDB executes them in part but does not
-//! log this, so its replicas miss the changes.
+//! replicas do the same. GRANT and REVOKE change everything or nothing. MariaDB executes them in part but does not log
+//! this, so its replicas miss the changes.
 //!
 //! All functions are pure. The caller checks the privileges and commits the result. The same code runs when a statement
 //! is replayed from the log, so nothing may depend on anything but its arguments.

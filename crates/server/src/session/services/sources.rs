@@ -9,10 +9,10 @@ use crate::information_schema::{
     self, ApplicableRole, ColumnPrivileges, GrantedObject, GrantedPrivilege, OpenTransaction, Process, Row,
     Scope, Sources, TableSize, ViewColumn,
 };
-use crate::mysql_tables;
 use crate::registry::now_micros;
 use crate::variables::{self, Access, Kind, TABLE};
 use crate::virtual_tables::{EMPTY_DATABASES, virtual_columns};
+use crate::{mysql_columns, mysql_tables};
 use paceline_catalog::{
     Catalog, DatabaseDefinition, EventDefinition, RoutineDescription, SYSTEM_DATABASE, TableDefinition,
     TableDescription, ViewDefinition,
@@ -47,7 +47,7 @@ impl VirtualTables for SessionServices {
         table: &str,
         wanted: &WantedRows,
     ) -> Result<Vec<Vec<Value>>> {
-        if database == mysql_tables::DATABASE {
+        if database == mysql_columns::DATABASE {
             self.authority(session)
                 .check_any_column(&[Privilege::Select], database, table)?;
             if table == "gtid_slave_pos" {
@@ -163,7 +163,7 @@ impl Sources for SessionSources<'_> {
     }
 
     fn mysql_tables(&self) -> &'static [(&'static str, Vec<VirtualColumn>)] {
-        crate::mysql_tables::tables()
+        crate::mysql_columns::tables()
     }
 
     fn tables(&self, database: &str, admits: &dyn Fn(&str) -> bool) -> Vec<Arc<TableDescription>> {

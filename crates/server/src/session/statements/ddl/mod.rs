@@ -159,6 +159,11 @@ pub async fn execute(
         leave_dropped_database(state);
     }
     drop(names);
+    if let DdlStatement::CreateEvent(_) = ddl
+        && text.is_some()
+    {
+        warn_if_nothing_runs(state);
+    }
     state.apply_temporary(temporary_plan, temporary_rows)?;
     if let Some(failure) = failure {
         return Err(failure);
@@ -205,6 +210,19 @@ fn check_definer(definer: Option<&AccountName>, state: &mut SessionState) -> Res
         }
     }
     Ok(())
+}
+
+/// Warns if the new event will not run because the scheduler is off.
+fn warn_if_nothing_runs(state: &mut SessionState) {
+    let definition = Variable::EventScheduler.definition();
+    let value = state.server.globals.get(Variable::EventScheduler);
+    if definition.show(&value).as_deref() == Some("OFF") {
+        let message = "Event scheduler is switched off, use SET GLOBAL event_scheduler=ON to enable it.";
+        state
+            .context
+            .diagnostics
+            .warn(ER_UNKNOWN_ERROR, message.to_owned());
+    }
 }
 
 /// Returns the server on which the session's statement was first executed.

@@ -1,6 +1,6 @@
 //! SHOW CREATE PROCEDURE, SHOW CREATE FUNCTION, SHOW CREATE TRIGGER and SHOW CREATE EVENT.
 
-use crate::accounts::checks::{may_see_triggers, routine_access};
+use crate::accounts::checks::{check_events, may_see_triggers, routine_access};
 use crate::information_schema::RoutineAccess;
 use crate::information_schema::trigger_time;
 use crate::names::qualified;
@@ -9,7 +9,6 @@ use crate::session::state::SessionState;
 use paceline_catalog::ProgramEnvironment;
 use paceline_catalog::ddl::{show_create_event, show_create_routine, show_create_trigger};
 use paceline_expression::ExprType;
-use paceline_expression::session::{Privilege, PrivilegeTarget};
 use paceline_syntax::{Error, Result, RoutineType, TableName};
 use paceline_types::error_code::*;
 use paceline_types::{DataType, Value};
@@ -130,10 +129,7 @@ pub fn trigger(name: &TableName, state: &SessionState) -> Result<Output> {
 pub fn database_of_events(named: Option<&str>, state: &SessionState) -> Result<String> {
     let current = state.context.database.as_deref();
     let database = named.or(current).ok_or_else(|| Error::new(ER_NO_DB_ERROR, &[]))?;
-    state
-        .services
-        .authority(&state.context)
-        .check(Privilege::Event, PrivilegeTarget::Database(database))?;
+    check_events(state.services.authority(&state.context), database)?;
     Ok(database.to_owned())
 }
 
@@ -143,10 +139,7 @@ pub fn database_of_events(named: Option<&str>, state: &SessionState) -> Result<S
 /// 1539 if it does not exist; 1044 without the privilege EVENT on its database; 1046.
 pub fn event(name: &TableName, state: &SessionState) -> Result<Output> {
     let (database, name) = qualified(name, state.context.database.as_deref())?;
-    state
-        .services
-        .authority(&state.context)
-        .check(Privilege::Event, PrivilegeTarget::Database(&database))?;
+    check_events(state.services.authority(&state.context), &database)?;
     let catalog = state.catalog();
     let Some(event) = catalog.event(&database, &name) else {
         return Err(Error::new(ER_EVENT_DOES_NOT_EXIST, &[&name]));

@@ -6,32 +6,13 @@
 
 use crate::accounts::privilege::ALL;
 use crate::accounts::{Account, Accounts, PrivilegeSet, RoleGrant, RoutineGrant, TableGrant};
-use crate::information_schema::{Row, declared};
+use crate::information_schema::Row;
+use crate::mysql_columns::columns;
 use paceline_binlog::GtidPosition;
 use paceline_expression::session::{Privilege, VirtualColumn};
 use paceline_types::temporal::DateTime;
 use paceline_types::{Decimal, Value};
 use paceline_wire::authentication::NATIVE_PASSWORD;
-use std::sync::OnceLock;
-
-static DECLARATIONS: &str = include_str!("columns.txt");
-
-/// Name of the database.
-pub const DATABASE: &str = "mysql";
-
-/// Returns the tables with their columns.
-pub fn tables() -> &'static [(&'static str, Vec<VirtualColumn>)] {
-    static TABLES: OnceLock<Vec<(&'static str, Vec<VirtualColumn>)>> = OnceLock::new();
-    TABLES.get_or_init(|| declared(DECLARATIONS))
-}
-
-/// Returns the columns of a table, or `None` if it does not exist here.
-pub fn columns(table: &str) -> Option<&'static [VirtualColumn]> {
-    tables()
-        .iter()
-        .find(|(name, _)| *name == table)
-        .map(|(_, columns)| columns.as_slice())
-}
 
 /// Returns all rows of a table.
 pub fn rows(table: &str, accounts: &Accounts) -> Vec<Row> {

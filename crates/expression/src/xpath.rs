@@ -1,8 +1,8 @@
 //! The subset of XPath 1.0 that MariaDB knows: location paths, predicates, unions, operators, and some functions. Names
 //! of functions that it does not know are names of elements or node types, and mostly an error then.
 //!
-//! The parser goes down the grammar with one token of look-ahead. It stops where MariaDB's does, because the error shows
-//! the place.
+//! The parser goes down the grammar with one token of look-ahead. It stops where MariaDB's does, because the error
+//! shows the place.
 
 use paceline_syntax::stack;
 
@@ -12,9 +12,16 @@ const HEIGHT_MAX: u32 = 1000;
 /// Bytes of the query that an error shows.
 const SHOWN_MAX: usize = 32;
 
+/// A query, and the text that it was parsed from.
+#[derive(Debug)]
+pub(crate) struct ParsedQuery {
+    pub text: String,
+    pub xpath: XPath,
+}
+
 /// An expression.
 #[derive(Debug)]
-pub(super) enum XPath {
+pub(crate) enum XPath {
     /// The whole document.
     Root,
     /// The node that a predicate tests.
@@ -39,7 +46,7 @@ pub(super) enum XPath {
 
 /// A part of a path.
 #[derive(Debug)]
-pub(super) enum Step {
+pub(crate) enum Step {
     /// The nodes of this name along an axis. `*` is any name.
     Axis(Axis, String),
     /// The nodes for which a condition is true.
@@ -50,7 +57,7 @@ pub(super) enum Step {
 
 /// An axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Axis {
+pub(crate) enum Axis {
     Ancestor,
     AncestorOrSelf,
     Attribute,
@@ -63,7 +70,7 @@ pub(super) enum Axis {
 
 /// A comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CompareOperator {
+pub(crate) enum CompareOperator {
     Equal,
     NotEqual,
     Less,
@@ -74,7 +81,7 @@ pub(super) enum CompareOperator {
 
 /// An operation on numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ArithmeticOperator {
+pub(crate) enum ArithmeticOperator {
     Add,
     Subtract,
     Multiply,
@@ -84,7 +91,7 @@ pub(super) enum ArithmeticOperator {
 
 /// A function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum XPathFunction {
+pub(crate) enum XPathFunction {
     Boolean,
     Ceiling,
     Concat,
@@ -144,7 +151,7 @@ const NODE_TYPES: [&str; 4] = ["comment", "text", "processing-instruction", "nod
 
 impl XPath {
     /// Returns whether the value is a set of nodes.
-    pub(super) fn is_nodes(&self) -> bool {
+    pub(crate) fn is_nodes(&self) -> bool {
         matches!(
             self,
             XPath::Root | XPath::Current | XPath::Path(..) | XPath::Union(..)
@@ -217,7 +224,7 @@ struct Parser<'q> {
 ///
 /// # Errors
 /// The text of error 1105.
-pub(super) fn parse(query: &str) -> Result<XPath, String> {
+pub(crate) fn parse(query: &str) -> Result<XPath, String> {
     let start = Token {
         term: Term::End,
         start: 0,
