@@ -292,6 +292,7 @@ impl TableUsage {
         self.lock |= other.lock;
         self.exclusive |= other.exclusive;
         self.action |= other.action;
+        self.queried |= other.queried;
     }
 
     /// Returns whether rows are written.

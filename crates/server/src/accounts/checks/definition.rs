@@ -115,7 +115,10 @@ pub fn check_definition(
         }
         DdlStatement::CreateView(view) => match view.mode {
             ViewMode::Create => of_table(&view.name, &[Privilege::CreateView]),
-            _ => of_table(&view.name, &[Privilege::CreateView, Privilege::Drop]),
+            _ => {
+                of_table(&view.name, &[Privilege::CreateView])?;
+                of_table(&view.name, &[Privilege::Drop])
+            }
         },
         DdlStatement::DropViews { views, .. } => views
             .iter()
