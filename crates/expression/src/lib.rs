@@ -51,6 +51,7 @@ mod subquery;
 mod tests;
 mod tree;
 mod typing;
+mod xpath;
 
 pub use aggregate::{Accumulator, CountedKeys};
 pub use bind::{bind_comparison, bind_condition, bind_expr, convert_to_common_type, is_native_function};

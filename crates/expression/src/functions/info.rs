@@ -63,8 +63,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
     steady(
         "current_role",
         (0, 0),
-        |_| Ok(system_text(384).nullable()),
-        |_, _| Ok(Value::Null),
+        |_| Ok(system_text(128).nullable()),
+        |_, context| {
+            let role = context.session.current_role.clone();
+            Ok(role.map_or(Value::Null, Value::Text))
+        },
     ),
     steady(
         "version",

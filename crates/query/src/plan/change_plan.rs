@@ -7,7 +7,6 @@ use paceline_types::Value;
 
 use super::row_format::RowFormat;
 use super::tree::{QueryPlan, SelectPlan};
-use super::view_target::InsertView;
 use paceline_catalog::{TableDefinition, ViewDefinition};
 use paceline_expression::Expr;
 
@@ -165,12 +164,23 @@ pub struct LoadPlan {
     pub assignments: Vec<AssignmentPlan>,
     /// Format of the file.
     pub format: RowFormat,
-    /// Number of lines to skip.
+    /// LOAD XML: how the file is read. Of `format` only the character set counts then.
+    pub xml: Option<XmlPlan>,
+    /// Number of lines or rows to skip.
     pub ignore_lines: u64,
     /// Expression of the current time.
     pub now: Expr,
     /// Whether MariaDB warns about the separators (1638).
     pub odd_separators: bool,
+}
+
+/// Rows of an XML file.
+#[derive(Debug)]
+pub struct XmlPlan {
+    /// Name of the elements that are rows.
+    pub row_tag: Vec<u8>,
+    /// Names of the fields of the targets.
+    pub names: Vec<String>,
 }
 
 /// Target of a field.
@@ -180,4 +190,23 @@ pub enum LoadTarget {
     Column(usize),
     /// A user variable, in lower case.
     Variable(String),
+}
+
+/// View through which rows are inserted.
+#[derive(Debug)]
+pub struct InsertView {
+    pub view: Arc<ViewDefinition>,
+    pub check: Option<ViewCheckPlan>,
+    /// Whether one of its columns is the table's AUTO_INCREMENT column. Otherwise `LAST_INSERT_ID()` stays as it is.
+    pub shows_counter: bool,
+    /// Its other tables. Their rows consist of defaults.
+    pub others: Vec<OtherTable>,
+}
+
+/// A table of a view besides the one into which rows are inserted.
+#[derive(Debug)]
+pub struct OtherTable {
+    pub first_slot: usize,
+    pub definition: Arc<TableDefinition>,
+    pub defaults: Vec<DefaultPlan>,
 }

@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use paceline_storage::RowPlacement;
 use paceline_types::error_code::{
-    ER_BAD_FIELD_ERROR, ER_FIELD_SPECIFIED_TWICE, ER_MULTI_UPDATE_KEY_CONFLICT, ER_NO_DEFAULT_FOR_FIELD,
-    ER_UNKNOWN_TABLE, ER_UPDATE_TABLE_USED, ER_UPDATED_COLUMN_ONLY_ONCE, ER_WRONG_VALUE_COUNT_ON_ROW,
+    ER_FIELD_SPECIFIED_TWICE, ER_MULTI_UPDATE_KEY_CONFLICT, ER_NO_DEFAULT_FOR_FIELD, ER_UNKNOWN_TABLE,
+    ER_UPDATE_TABLE_USED, ER_UPDATED_COLUMN_ONLY_ONCE, ER_WRONG_VALUE_COUNT_ON_ROW,
 };
 
-use super::block::{BindMode, Block, VisibleColumn};
+use super::block::{BindMode, Block, VisibleColumn, find_assigned};
 use super::change_plan::{AssignmentPlan, DeletePlan, InsertPlan, InsertRows, UpdatePlan, UpdateTarget};
 use super::defaults::{check_plans, column_default, default_plans, generated_plans, on_update_plans};
 use super::from::FromNode;
@@ -94,6 +94,7 @@ impl Planner<'_> {
             Some(_) => columns,
             None => insert_columns(&block, &table, insert)?,
         };
+        block.note_inserted(target, &insert.columns, &columns, !insert.on_duplicate.is_empty())?;
         let mut read = SourceColumns::default();
         let source = match &insert.source {
             InsertSource::Values(rows) => {
@@ -111,6 +112,9 @@ impl Planner<'_> {
                 {
                     keep_digits(select);
                 }
+                if query.query.limit.is_some() {
+                    block.check_view_key(target, "INSERT")?;
+                }
                 if plan.columns.len() != columns.len() + read.len() {
                     return Err(Error::new(ER_WRONG_VALUE_COUNT_ON_ROW, &[&1]));
                 }
@@ -121,6 +125,7 @@ impl Planner<'_> {
         for assignment in &insert.on_duplicate {
             let found = find_assigned(&block, &assignment.column, "UPDATE")?;
             let (base, _) = block.updated_column(found)?;
+            block.note_updated(found, base);
             block.check_single_tables(&[target, base.table])?;
             updated.push(base.column);
         }
@@ -148,7 +153,7 @@ impl Planner<'_> {
         let reads_target = self.reads(&table);
         let (returning, result) = bind_returning(&mut block, &insert.returning)?;
         if !reads_target && self.reads(&table) && matches!(source, InsertRows::Values(_)) {
-            return Err(Error::new(ER_UPDATE_TABLE_USED, &[&table.name(), &"INSERT"]));
+            return Err(Error::new(ER_UPDATE_TABLE_USED, &[&insert.table.name, &"INSERT"]));
         }
         // Both read existing rows.
         if !insert.on_duplicate.is_empty() || !insert.returning.is_empty() {
@@ -197,7 +202,9 @@ impl Planner<'_> {
         let mut targets: Vec<UpdateTarget> = Vec::new();
         for assignment in &update.assignments {
             let found = find_assigned(&block, &assignment.column, "SET")?;
-            let (VisibleColumn { table, column }, definition) = block.updated_column(found)?;
+            let (base, definition) = block.updated_column(found)?;
+            block.note_updated(found, base);
+            let VisibleColumn { table, column } = base;
             let value = bind_assigned(&mut block, table, column, &assignment.value, "SET")?;
             let assignment = AssignmentPlan { column, value };
             match targets.iter_mut().find(|target| target.table == table) {
@@ -474,14 +481,15 @@ impl Block<'_, '_> {
     /// Records the tables that an UPDATE or DELETE reads: those with a named column, and those that it does not change.
     /// This is done later than for a SELECT, so that the tables read by subqueries are known separately.
     fn note_read(&self, changed: &[usize]) {
-        let usage = TableUsage {
-            select: true,
-            ..TableUsage::default()
-        };
         for (number, table) in self.tables.iter().enumerate() {
             let is_changed = match &table.merged {
                 None => changed.contains(&number),
                 Some(merged) => changed.iter().any(|table| merged.tables.contains(table)),
+            };
+            let usage = TableUsage {
+                select: true,
+                queried: !is_changed,
+                ..TableUsage::default()
             };
             if !table.used.contains(&true) && is_changed {
                 continue;
@@ -495,7 +503,9 @@ impl Block<'_, '_> {
                 (TableSource::Virtual { database, table }, _) => {
                     self.planner.use_table_as(access, database, table, None, usage);
                 }
-                (_, Some(view)) => self.planner.use_view(view, usage, access),
+                (_, Some(view)) => {
+                    self.planner.use_view(view, usage, access);
+                }
                 _ => {}
             }
         }
@@ -553,17 +563,6 @@ fn bind_values(
         });
     }
     Ok(bound)
-}
-
-pub(super) fn find_assigned(
-    block: &Block<'_, '_>,
-    name: &paceline_syntax::ColumnName,
-    clause: &str,
-) -> Result<VisibleColumn> {
-    match block.find_column(name, clause)? {
-        Some(found) => Ok(found),
-        None => Err(Error::new(ER_BAD_FIELD_ERROR, &[name, &clause])),
-    }
 }
 
 pub(super) fn bind_assigned(

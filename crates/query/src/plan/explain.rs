@@ -133,7 +133,11 @@ fn statement_lines(
                 lines.query(query, "SIMPLE");
             }
         }
-        PlanKind::Load(_) | PlanKind::Do(_) | PlanKind::Explain(_) | PlanKind::Analyze(_) => {
+        PlanKind::Load(_)
+        | PlanKind::Do(_)
+        | PlanKind::Handler(_)
+        | PlanKind::Explain(_)
+        | PlanKind::Analyze(_) => {
             return Err(Error::unsupported("EXPLAIN of this statement"));
         }
     }

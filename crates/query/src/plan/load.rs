@@ -1,13 +1,15 @@
-//! LOAD DATA: an INSERT whose rows come from a file.
+//! LOAD DATA and LOAD XML: an INSERT whose rows come from a file.
 
 use paceline_types::error_code::{ER_BAD_FIELD_ERROR, ER_UPDATE_TABLE_USED};
 
-use super::block::{Block, VisibleColumn};
-use super::change_plan::{LoadPlan, LoadTarget};
-use super::dml::{bind_assigned, find_assigned};
+use super::block::{Block, VisibleColumn, find_assigned};
+use super::change_plan::{LoadPlan, LoadTarget, XmlPlan};
+use super::dml::bind_assigned;
 use super::row_format::{RowFormat, has_odd_separators};
 use super::view_target::InsertTarget;
-use super::{AssignmentPlan, InsertPlan, InsertRows, PlanKind, Planner, ResultColumn, TableUsage};
+use super::{
+    AssignmentPlan, ColumnUsage, InsertPlan, InsertRows, PlanKind, Planner, ResultColumn, TableUsage,
+};
 use crate::error::{Error, Result};
 use paceline_syntax::Duplicates;
 use paceline_syntax::ast;
@@ -36,15 +38,17 @@ impl Planner<'_> {
             ..TableUsage::default()
         };
         block.note_write(target, usage);
-        let mut targets = Vec::new();
+        let (mut targets, mut names) = (Vec::new(), Vec::new());
         for name in &load.columns {
             targets.push(field_target(&block, name)?);
+            names.push(field_name(name));
         }
         if load.columns.is_empty() {
             let is_shown =
                 |found: &&VisibleColumn| !block.tables[found.table].columns[found.column].invisible;
             for found in block.visible.iter().filter(is_shown) {
                 targets.push(LoadTarget::Column(block.updated_column(*found)?.0.column));
+                names.push(block.tables[found.table].columns[found.column].name().to_owned());
             }
         }
         let mut assignments = Vec::with_capacity(load.assignments.len());
@@ -58,7 +62,10 @@ impl Planner<'_> {
             *used.database == *table.database() && *used.name == *table.name() && used.usage.select
         });
         if reads_target {
-            return Err(Error::new(ER_UPDATE_TABLE_USED, &[&table.name(), &"LOAD DATA"]));
+            return Err(Error::new(
+                ER_UPDATE_TABLE_USED,
+                &[&load.table.name, &"LOAD DATA"],
+            ));
         }
         let mut columns: Vec<usize> = Vec::new();
         let from_file = targets.iter().filter_map(|target| match target {
@@ -69,6 +76,13 @@ impl Planner<'_> {
             if !columns.contains(&column) {
                 columns.push(column);
             }
+        }
+        let usage = match load.columns.is_empty() {
+            true => ColumnUsage::InsertAll,
+            false => ColumnUsage::Insert,
+        };
+        for &column in &columns {
+            block.note_column(target, column, usage);
         }
         let mut generated = super::defaults::generated_plans(self, &table, 0)?;
         if session.settings.load_generated {
@@ -103,6 +117,10 @@ impl Planner<'_> {
             targets,
             assignments,
             format,
+            xml: (load.xml_row_tag.as_ref()).map(|tag| XmlPlan {
+                row_tag: tag.clone().into_bytes(),
+                names,
+            }),
             ignore_lines: load.ignore_lines,
             now: super::defaults::current_timestamp(self, 6)?,
             odd_separators: has_odd_separators(&load.format),
@@ -119,4 +137,13 @@ fn field_target(block: &Block<'_, '_>, name: &ast::Expr) -> Result<LoadTarget> {
     };
     let (base, _) = block.updated_column(find_assigned(block, column, "SELECT")?)?;
     Ok(LoadTarget::Column(base.column))
+}
+
+/// Returns the name of the field for a target: of a variable without `@`.
+fn field_name(name: &ast::Expr) -> String {
+    match name {
+        ast::Expr::UserVariable(variable) => variable.clone(),
+        ast::Expr::Column(column) => column.name.clone(),
+        other => other.to_string(),
+    }
 }

@@ -8,7 +8,9 @@ use paceline_types::ErrorCode;
 
 use super::known_values::KnownValues;
 use super::result_column::ResultColumn;
-use super::statement_plan::{Access, Plan, PlanKind, PlannedValues, TableUsage, TableUse};
+use super::statement_plan::{
+    Access, ColumnUsage, ColumnUse, Plan, PlanKind, PlannedValues, TableUsage, TableUse,
+};
 use super::statistics::Statistics;
 use super::trace::Trace;
 use super::tree;
@@ -336,15 +338,15 @@ impl<'a> Planner<'a> {
         self.access.borrow().clone()
     }
 
-    /// Records that the statement uses a table.
+    /// Records that the statement uses a table. Returns its number among the used ones.
     pub fn use_table(
         &self,
         database: &str,
         name: &str,
         definition: Option<&Arc<TableDefinition>>,
         usage: TableUsage,
-    ) {
-        self.use_table_as(&self.access(), database, name, definition, usage);
+    ) -> usize {
+        self.use_table_as(&self.access(), database, name, definition, usage)
     }
 
     /// Records that the statement uses a table with the privileges of `access`.
@@ -355,28 +357,46 @@ impl<'a> Planner<'a> {
         name: &str,
         definition: Option<&Arc<TableDefinition>>,
         usage: TableUsage,
-    ) {
+    ) -> usize {
         let mut tables = self.tables.borrow_mut();
         // A table that is being filled has the same name as the one that it hides.
         let kind =
             |definition: Option<&Arc<TableDefinition>>| definition.is_some_and(|table| table.is_temporary());
-        let found = tables.iter_mut().find(|table| {
+        let found = tables.iter().position(|table| {
             *table.database == *database
                 && *table.name == *name
                 && table.is_temporary() == kind(definition)
                 && table.access.is_same(access)
         });
         match found {
-            Some(table) => table.usage.add(usage),
-            None => tables.push(TableUse {
-                database: database.into(),
-                name: name.into(),
-                definition: definition.cloned(),
-                usage,
-                view: None,
-                access: access.clone(),
-                aliases: Vec::new(),
-            }),
+            Some(number) => {
+                tables[number].usage.add(usage);
+                number
+            }
+            None => {
+                tables.push(TableUse {
+                    database: database.into(),
+                    name: name.into(),
+                    definition: definition.cloned(),
+                    usage,
+                    view: None,
+                    access: access.clone(),
+                    aliases: Vec::new(),
+                    columns: Vec::new(),
+                });
+                tables.len() - 1
+            }
+        }
+    }
+
+    /// Records that the statement names a column of the `number`th used table.
+    pub fn use_column(&self, number: usize, column: usize, usage: ColumnUsage) {
+        const LOOKED_AT: usize = 4;
+        let used = ColumnUse { column, usage };
+        let columns = &mut self.tables.borrow_mut()[number].columns;
+        // Most repetitions follow each other closely; the others do no harm.
+        if !columns.iter().rev().take(LOOKED_AT).any(|known| *known == used) {
+            columns.push(used);
         }
     }
 

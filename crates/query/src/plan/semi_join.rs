@@ -135,6 +135,7 @@ fn add(
         access: block.planner.access(),
         view: None,
         merged: None,
+        number: None,
     });
     let rules: Vec<Comparison> = match <[Comparison; 1]>::try_from(by) {
         Ok([Comparison::Row(rules)]) => rules,

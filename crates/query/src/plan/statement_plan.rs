@@ -5,6 +5,7 @@ use std::sync::Arc;
 use paceline_types::ErrorCode;
 
 use super::change_plan::{DeletePlan, InsertPlan, LoadPlan, UpdatePlan};
+use super::handler_plan::HandlerPlan;
 use super::result_column::ResultColumn;
 use super::tree;
 use paceline_catalog::foreign_key::ForeignKeys;
@@ -77,6 +78,8 @@ pub(crate) enum PlanKind {
     Load(Box<LoadPlan>),
     /// DO.
     Do(Vec<Expr>),
+    /// HANDLER.
+    Handler(HandlerPlan),
     /// EXPLAIN: its rows.
     Explain(Vec<Vec<paceline_types::Value>>),
     /// ANALYZE of a statement, which is executed.
@@ -204,6 +207,32 @@ pub struct TableUse {
     pub access: Access,
     /// Aliases in the statement. LOCK TABLES requires a lock for each.
     pub aliases: Vec<Arc<str>>,
+    /// Columns that the statement names, in the order in which it was bound. A column may be listed several times.
+    pub columns: Vec<ColumnUse>,
+}
+
+/// A column that a statement names, for its privilege.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ColumnUse {
+    /// Number of the column in its table or view.
+    pub column: usize,
+    /// What is done with it.
+    pub usage: ColumnUsage,
+}
+
+/// What a statement does with a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnUsage {
+    /// Reads it.
+    Read,
+    /// Reads it because of `*`.
+    ReadAll,
+    /// Inserts it.
+    Insert,
+    /// Inserts it because all columns are inserted.
+    InsertAll,
+    /// Updates it.
+    Update,
 }
 
 impl TableUse {
@@ -248,6 +277,9 @@ pub struct TableUsage {
     pub exclusive: bool,
     /// Actions of foreign keys may change rows.
     pub action: bool,
+    /// A query names the table in its FROM, which needs SELECT even if it names no column. The rows that a statement
+    /// changes are read without.
+    pub queried: bool,
 }
 
 impl TableUsage {
@@ -376,9 +408,11 @@ impl Plan {
     /// Returns the kind of statement.
     pub fn plan_type(&self) -> PlanType {
         match self.executed_kind() {
-            PlanKind::Query(_) | PlanKind::Do(_) | PlanKind::Explain(_) | PlanKind::Analyze(_) => {
-                PlanType::Query
-            }
+            PlanKind::Query(_)
+            | PlanKind::Do(_)
+            | PlanKind::Handler(_)
+            | PlanKind::Explain(_)
+            | PlanKind::Analyze(_) => PlanType::Query,
             PlanKind::Insert(insert) if insert.replace => PlanType::Replace,
             PlanKind::Insert(_) => PlanType::Insert,
             PlanKind::Update(_) => PlanType::Update,

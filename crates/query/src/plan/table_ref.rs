@@ -31,6 +31,9 @@ pub(crate) struct TableRef {
     pub distinct: bool,
     /// The FROM that names the table: 0 for the block's own, other numbers for merged views.
     pub owner: usize,
+    /// Number among the statement's used tables, which records the named columns; `None` for a table within the
+    /// statement.
+    pub number: Option<usize>,
     /// Account and view through which the statement uses the table.
     pub access: Access,
     /// The view, if the table is one.

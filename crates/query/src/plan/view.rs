@@ -29,7 +29,7 @@ use super::planner::{Merging, Planner};
 use super::result_column::Through;
 use super::table_ref::{MergedView, TableColumn, TableRef};
 use super::tree::{SortItem, SortKey, TableSource};
-use super::{Access, ResultColumn, TableUsage, TableUse};
+use super::{Access, ColumnUsage, ResultColumn, TableUsage, TableUse};
 use crate::error::{Error, Result};
 use paceline_catalog::{ViewAlgorithm, ViewDefinition, ViewSecurity};
 use paceline_expression::{Clause, Expr, ExprKind};
@@ -46,8 +46,9 @@ impl Planner<'_> {
         Error::unsupported("a reference to an expression of a view around a subquery")
     }
 
-    /// Records the use of a view, and enters it.
-    fn enter_view(&self, view: &Arc<ViewDefinition>, usage: TableUsage) -> Result<Access> {
+    /// Records the use of a view, and enters it. Returns the access outside of it, and its number among the used
+    /// tables.
+    fn enter_view(&self, view: &Arc<ViewDefinition>, usage: TableUsage) -> Result<(Access, usize)> {
         let mut views = self.views.borrow_mut();
         if views.iter().any(|known| Arc::ptr_eq(known, view)) {
             let top = &views[0];
@@ -57,7 +58,7 @@ impl Planner<'_> {
             return Err(Error::new(ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT, &[]));
         }
         let access = self.access.borrow().clone();
-        self.use_view(view, usage, &access);
+        let used = self.use_view(view, usage, &access);
         views.push(view.clone());
         let inner = Access {
             definer: match view.security {
@@ -66,7 +67,7 @@ impl Planner<'_> {
             },
             through: Some(access.through.clone().unwrap_or_else(|| view.clone())),
         };
-        Ok(self.access.replace(inner))
+        Ok((self.access.replace(inner), used))
     }
 
     fn leave_view(&self, outer: Access) {
@@ -74,22 +75,29 @@ impl Planner<'_> {
         self.access.replace(outer);
     }
 
-    pub(super) fn use_view(&self, view: &Arc<ViewDefinition>, usage: TableUsage, access: &Access) {
+    pub(super) fn use_view(&self, view: &Arc<ViewDefinition>, usage: TableUsage, access: &Access) -> usize {
         let mut tables = self.tables.borrow_mut();
-        let found = tables.iter_mut().find(|table| {
+        let found = tables.iter().position(|table| {
             table.view.as_ref().is_some_and(|known| Arc::ptr_eq(known, view)) && table.access.is_same(access)
         });
         match found {
-            Some(known) => known.usage.add(usage),
-            None => tables.push(TableUse {
-                database: view.database.as_str().into(),
-                name: view.name.as_str().into(),
-                definition: None,
-                usage,
-                view: Some(view.clone()),
-                access: access.clone(),
-                aliases: Vec::new(),
-            }),
+            Some(number) => {
+                tables[number].usage.add(usage);
+                number
+            }
+            None => {
+                tables.push(TableUse {
+                    database: view.database.as_str().into(),
+                    name: view.name.as_str().into(),
+                    definition: None,
+                    usage,
+                    view: Some(view.clone()),
+                    access: access.clone(),
+                    aliases: Vec::new(),
+                    columns: Vec::new(),
+                });
+                tables.len() - 1
+            }
         }
     }
 }
@@ -128,13 +136,14 @@ impl Block<'_, '_> {
         side: Side,
     ) -> Result<BoundFrom> {
         let planner = self.planner;
-        let outer = planner.enter_view(view, usage)?;
+        let (outer, number) = planner.enter_view(view, usage)?;
         let bound = self.bind_within(view, alias, usage, side, &outer);
         planner.leave_view(outer.clone());
         let bound = bound.map_err(|error| told(error, view))?;
         let reference = &mut self.tables[bound.tables.end - 1];
         reference.view = Some(view.clone());
         reference.access = outer;
+        reference.number = Some(number);
         Ok(bound)
     }
 
@@ -288,7 +297,11 @@ impl Block<'_, '_> {
     /// Binds an expression without marking its columns as used: its own use is not known yet.
     fn bind_unused(&mut self, expr: &ast::Expr) -> Result<Expr> {
         let used: Vec<Vec<bool>> = self.tables.iter().map(|table| table.used.clone()).collect();
-        let bound = self.bind(expr, BindMode::condition(Clause::FieldList))?;
+        // As in MariaDB, a SELECT needs the privileges on all columns of a view, a change only those on the named ones.
+        let outer = std::mem::replace(&mut self.omits_reads, self.changes_rows);
+        let bound = self.bind(expr, BindMode::condition(Clause::FieldList));
+        self.omits_reads = outer;
+        let bound = bound?;
         for (table, used) in self.tables.iter_mut().zip(used) {
             table.used = used;
         }
@@ -326,6 +339,11 @@ impl Block<'_, '_> {
         if let Some(table) = table {
             let column = slot - table.base;
             table.used[column] = true;
+            if let Some(number) = table.number
+                && !self.omits_reads
+            {
+                self.planner.use_column(number, column, ColumnUsage::Read);
+            }
         }
     }
 
@@ -377,6 +395,7 @@ impl Block<'_, '_> {
             access: Access::default(),
             view: None,
             merged: Some(merged),
+            number: None,
         });
         Ok(self.tables.len() - 1)
     }

@@ -21,12 +21,12 @@ use std::sync::Arc;
 
 use paceline_types::error_code::*;
 
-use super::block::{Block, VisibleColumn};
-use super::change_plan::{DefaultPlan, ViewCheckPlan};
+use super::block::{Block, VisibleColumn, find_assigned};
+use super::change_plan::{InsertView, OtherTable, ViewCheckPlan};
 use super::defaults::default_plans;
 use super::from::{FromNode, Side};
 use super::tree::TableSource;
-use super::{Planner, TableUsage};
+use super::{ColumnUsage, Planner, TableUsage};
 use crate::error::{Error, Result};
 use paceline_catalog::ddl::{is_writable, reads_in_subquery};
 use paceline_catalog::{IndexDefinition, TableDefinition, ViewCheck, ViewDefinition};
@@ -213,11 +213,13 @@ impl Block<'_, '_> {
     }
 
     /// Records that the statement changes a table, and the views through which it does.
-    pub(super) fn note_write(&self, table: usize, usage: TableUsage) {
+    pub(super) fn note_write(&mut self, table: usize, usage: TableUsage) {
         let reference = &self.tables[table];
         if let TableSource::Base(definition) = &reference.source {
             let (database, name) = (definition.database(), definition.name());
-            (self.planner).use_table_as(&reference.access, database, name, Some(definition), usage);
+            let access = &reference.access;
+            let number = (self.planner).use_table_as(access, database, name, Some(definition), usage);
+            self.tables[table].number = Some(number);
         }
         for view in self.views_around(table) {
             if let Some(definition) = &self.tables[view].view {
@@ -225,6 +227,52 @@ impl Block<'_, '_> {
                     .use_view(definition, usage, &self.tables[view].access);
             }
         }
+    }
+
+    /// Records that the statement updates a column, perhaps one of a view.
+    pub(super) fn note_updated(&self, found: VisibleColumn, base: VisibleColumn) {
+        self.note_column(base.table, base.column, ColumnUsage::Update);
+        if found != base {
+            self.note_column(found.table, found.column, ColumnUsage::Update);
+        }
+    }
+
+    /// Records the columns that an INSERT gives values: those of the table, and of the view that the statement names.
+    /// As in MariaDB they need UPDATE as well, if the statement may update.
+    pub(super) fn note_inserted(
+        &self,
+        target: usize,
+        names: &[ColumnName],
+        columns: &[usize],
+        updates: bool,
+    ) -> Result<()> {
+        let usage = match names.is_empty() {
+            true => ColumnUsage::InsertAll,
+            false => ColumnUsage::Insert,
+        };
+        let mut found: Vec<VisibleColumn> = (columns.iter())
+            .map(|&column| VisibleColumn {
+                table: target,
+                column,
+            })
+            .collect();
+        if self.view_around(target).is_some() {
+            match names.is_empty() {
+                true => found.extend(&self.visible),
+                false => {
+                    for name in names {
+                        found.push(find_assigned(self, name, "INSERT INTO")?);
+                    }
+                }
+            }
+        }
+        for VisibleColumn { table, column } in found {
+            self.note_column(table, column, usage);
+            if updates {
+                self.note_column(table, column, ColumnUsage::Update);
+            }
+        }
+        Ok(())
     }
 
     /// Returns the check of the view through which a table is changed.
@@ -294,7 +342,11 @@ impl Block<'_, '_> {
             return Ok(());
         }
         if !self.planner.session().settings.updatable_views_with_limit {
-            return Err(self.not_updatable(view, operation));
+            let alias = &self.tables[view].alias;
+            return Err(match operation {
+                "INSERT" => Error::new(ER_NON_INSERTABLE_TABLE, &[alias, &operation]),
+                _ => self.not_updatable(view, operation),
+            });
         }
         let message = ER_WARN_VIEW_WITHOUT_KEY.message(&[]);
         self.planner.note(ER_WARN_VIEW_WITHOUT_KEY, message);
@@ -324,25 +376,6 @@ pub(super) struct InsertTarget<'p> {
     pub view: Option<InsertView>,
 }
 
-/// View through which rows are inserted.
-#[derive(Debug)]
-pub struct InsertView {
-    pub view: Arc<ViewDefinition>,
-    pub check: Option<ViewCheckPlan>,
-    /// Whether one of its columns is the table's AUTO_INCREMENT column. Otherwise `LAST_INSERT_ID()` stays as it is.
-    pub shows_counter: bool,
-    /// Its other tables. Their rows consist of defaults.
-    pub others: Vec<OtherTable>,
-}
-
-/// A table of a view besides the one into which rows are inserted.
-#[derive(Debug)]
-pub struct OtherTable {
-    pub first_slot: usize,
-    pub definition: Arc<TableDefinition>,
-    pub defaults: Vec<DefaultPlan>,
-}
-
 /// Names of an INSERT that follow its target.
 pub(super) struct InsertNames<'s> {
     /// Columns in parentheses.
@@ -370,14 +403,17 @@ impl Planner<'_> {
     /// Returns the target of LOAD DATA.
     ///
     /// # Errors
-    /// 1046, 1146, 1036 for a table that cannot be changed; 1288 for a view of several tables or one through which
-    /// nothing can be written.
+    /// 1046, 1146, 1036 for a table that cannot be changed; 1221 for a view of several tables, 1288 for one through
+    /// which nothing can be written.
     pub(super) fn load_target(&self, name: &TableName) -> Result<InsertTarget<'_>> {
         let Some(view) = Block::new(self, None).named_view(name)? else {
             return self.table_target(name);
         };
         let mut block = self.bind_target_view(&view, name, 0)?;
         let named = block.tables.len() - 1;
+        if block.tables_within(named).nth(1).is_some() {
+            return Err(Error::new(ER_WRONG_USAGE, &[&"Multi-table VIEW", &"LOAD"]));
+        }
         let table = block
             .only_table_within(named)
             .filter(|_| block.is_writable_view(named));
@@ -437,15 +473,18 @@ impl Planner<'_> {
             }
             ([], Some(_)) => block.visible.clone(),
             (columns, _) => {
-                let find = |column| super::dml::find_assigned(&block, column, "INSERT INTO");
+                let find = |column| find_assigned(&block, column, "INSERT INTO");
                 columns.iter().map(find).collect::<Result<_>>()?
             }
         };
+        let bases: Vec<Option<VisibleColumn>> =
+            found.iter().map(|column| block.base_column(*column)).collect();
+        if names.columns.is_empty() && bases.contains(&None) {
+            return Err(refused(&block));
+        }
         if names.values.is_some_and(|values| values != found.len()) {
             return Err(Error::new(ER_WRONG_VALUE_COUNT_ON_ROW, &[&1]));
         }
-        let bases: Vec<Option<VisibleColumn>> =
-            found.iter().map(|column| block.base_column(*column)).collect();
         let mut tables: Vec<usize> = bases.iter().flatten().map(|base| base.table).collect();
         tables.sort_unstable();
         tables.dedup();

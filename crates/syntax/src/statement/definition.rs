@@ -8,7 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::ast::{Expr, TableName};
 
-use super::{AccountName, Characteristics, Duplicates, QueryStatement, Routine, RoutineType, Trigger};
+use super::{
+    AccountName, AlterEvent, Characteristics, Duplicates, Event, QueryStatement, Routine, RoutineType,
+    Trigger,
+};
 
 /// Name that stands for the collation of `COLLATE DEFAULT`. No collation has this name.
 pub const DEFAULT_COLLATION: &str = "DEFAULT";
@@ -71,9 +74,15 @@ pub enum DdlStatement {
     CreateTrigger(Box<Trigger>),
     /// `DROP TRIGGER`.
     DropTrigger { if_exists: bool, name: TableName },
-    /// `DROP EVENT` and similar statements, with `IF EXISTS` or without. No such objects exist here.
+    /// `CREATE EVENT`.
+    CreateEvent(Box<Event>),
+    /// `ALTER EVENT`.
+    AlterEvent(Box<AlterEvent>),
+    /// `DROP EVENT`.
+    DropEvent { if_exists: bool, name: TableName },
+    /// `DROP SEQUENCE` and similar statements, with `IF EXISTS` or without. No such objects exist here.
     DropOther {
-        /// `EVENT`, `SEQUENCE`, `SERVER`.
+        /// `SEQUENCE`, `SERVER`.
         kind: &'static str,
         if_exists: bool,
         names: Vec<TableName>,

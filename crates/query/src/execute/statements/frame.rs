@@ -6,7 +6,7 @@ use paceline_expression::{EvalMode, EvalState};
 use paceline_types::Value;
 use paceline_types::error_code::ER_TOO_BIG_SELECT;
 
-use super::{delete, insert, load, point, query, update};
+use super::{delete, handler, insert, load, point, query, update};
 use crate::error::{Error, Result};
 use crate::execute::changes::row_writer::WriteOptions;
 use crate::execute::context::{Execution, ProgramState, StatementState};
@@ -200,6 +200,7 @@ fn execute_kind(
             }
             Ok(Outcome::default())
         }
+        PlanKind::Handler(plan) => handler::execute(exec, plan, columns, sink),
         PlanKind::Explain(rows) => send_rows(columns, rows, sink),
         PlanKind::Analyze(_) => unreachable!("ANALYZE executes the statement within"),
     }
@@ -232,7 +233,11 @@ fn mode(kind: &PlanKind, context: &ExecutionContext<'_>) -> EvalMode {
         PlanKind::Update(update) => (true, update.ignore),
         PlanKind::Load(load) => (true, load.insert.ignore),
         PlanKind::Delete(delete) => (false, delete.ignore),
-        PlanKind::Query(_) | PlanKind::Do(_) | PlanKind::Explain(_) | PlanKind::Analyze(_) => (false, false),
+        PlanKind::Query(_)
+        | PlanKind::Do(_)
+        | PlanKind::Handler(_)
+        | PlanKind::Explain(_)
+        | PlanKind::Analyze(_) => (false, false),
     };
     match stores_values && !ignores_errors && context.session.settings.sql_mode.is_strict() {
         true => EvalMode::StrictWrite,

@@ -52,6 +52,8 @@ pub(super) struct Insertion<'p> {
     /// Treatment of check constraints: as in MariaDB, IGNORE skips rows of a list, but not a single row.
     ignore_checks: Ignore,
     null_rule: NullRule,
+    /// Treatment of columns that the statement does not name and that have no default.
+    missing_defaults: Strictness,
     /// Row for evaluation: the new row, and after it the row of the INSERT for ON DUPLICATE KEY UPDATE.
     row: Vec<Value>,
     /// Initial row, if values refer to columns that may not have their values yet.
@@ -92,6 +94,7 @@ impl<'p> Insertion<'p> {
             ignore,
             ignore_checks: ignore,
             null_rule: NullRule::BySqlMode,
+            missing_defaults: Strictness::new(exec.session.settings.sql_mode, ignore),
             row,
             initial: plan.reads_row.then(|| initial_row(&plan.table, &plan.defaults)),
             pending: Vec::new(),
@@ -117,6 +120,11 @@ impl<'p> Insertion<'p> {
             self.null_rule = NullRule::Refuse;
         }
         self.ignore_checks = Ignore::No;
+    }
+
+    /// Sets the rules for LOAD DATA: a column without a default is a warning, also in strict mode.
+    pub fn be_loading(&mut self) {
+        self.missing_defaults = Strictness::Lenient;
     }
 
     /// Returns the treatment of problems.
@@ -206,7 +214,7 @@ impl<'p> Insertion<'p> {
             DefaultPlan::AutoIncrement => Value::Null,
             // A trigger may give it a value.
             DefaultPlan::None if self.triggers.insert.has_before() => Value::Null,
-            DefaultPlan::None => missing_default(exec, self.table, column, self.strictness, view)?,
+            DefaultPlan::None => missing_default(exec, self.table, column, self.missing_defaults, view)?,
             DefaultPlan::Expr(_) => {
                 self.pending.push(column);
                 Value::Null
@@ -328,25 +336,41 @@ impl<'p> Insertion<'p> {
             self.run_before_triggers(exec)?;
         }
         self.progress.records += 1;
-        if !self.passes_view_check(exec)? {
+        // The row is checked before its AUTO_INCREMENT value counts.
+        if !self.passes_view_check(exec)?
+            || !check_constraints(exec, self.table, &self.plan.checks, &self.row, self.ignore_checks)?
+        {
             return self.end_row(exec);
         }
         let generated =
             self.interval
                 .generate(exec.state.transaction, exec.session, self.table, &mut self.row)?;
         let columns = self.table.columns().len();
-        if check_constraints(exec, self.table, &self.plan.checks, &self.row, self.ignore_checks)? {
-            loop {
-                let inserted = match self.writer.insert(exec.state.transaction, &self.row[..columns]) {
-                    // Nothing has been written yet.
-                    Err(error) if self.ignore == Ignore::Yes && is_foreign_key_error(&error) => {
-                        exec.session.diagnostics.warn(error.code(), error.message());
-                        break;
-                    }
-                    inserted => inserted?,
-                };
-                match inserted {
-                    InsertOutcome::Done => {
+        loop {
+            let inserted = match self.writer.insert(exec.state.transaction, &self.row[..columns]) {
+                // Nothing has been written yet.
+                Err(error) if self.ignore == Ignore::Yes && is_foreign_key_error(&error) => {
+                    exec.session.diagnostics.warn(error.code(), error.message());
+                    break;
+                }
+                inserted => inserted?,
+            };
+            match inserted {
+                InsertOutcome::Done => {
+                    self.progress.copied += 1;
+                    self.interval.take(exec.session, generated);
+                    self.note_value(generated);
+                    self.run_after_triggers(exec)?;
+                    self.send(exec, sink)?;
+                    break;
+                }
+                InsertOutcome::Duplicate { index, row_key }
+                    if self.plan.replace
+                        && self.triggers.delete.is_empty()
+                        && self.is_last_unique(index)
+                        && !self.writer.is_referenced() =>
+                {
+                    if self.replace_in_place(exec, &row_key)? {
                         self.progress.copied += 1;
                         self.interval.take(exec.session, generated);
                         self.note_value(generated);
@@ -354,45 +378,30 @@ impl<'p> Insertion<'p> {
                         self.send(exec, sink)?;
                         break;
                     }
-                    InsertOutcome::Duplicate { index, row_key }
-                        if self.plan.replace
-                            && self.triggers.delete.is_empty()
-                            && self.is_last_unique(index)
-                            && !self.writer.is_referenced() =>
-                    {
-                        if self.replace_in_place(exec, &row_key)? {
-                            self.progress.copied += 1;
-                            self.interval.take(exec.session, generated);
-                            self.note_value(generated);
-                            self.run_after_triggers(exec)?;
-                            self.send(exec, sink)?;
-                            break;
-                        }
+                }
+                InsertOutcome::Duplicate { row_key, .. } if self.plan.replace => {
+                    if let Some(old) = self.writer.conflicting_row(exec.state.transaction, &row_key)? {
+                        self.delete_replaced(exec, &old)?;
+                        self.progress.deleted += 1;
                     }
-                    InsertOutcome::Duplicate { row_key, .. } if self.plan.replace => {
-                        if let Some(old) = self.writer.conflicting_row(exec.state.transaction, &row_key)? {
-                            self.delete_replaced(exec, &old)?;
-                            self.progress.deleted += 1;
-                        }
-                    }
-                    InsertOutcome::Duplicate { row_key, .. } if !self.plan.on_duplicate.is_empty() => {
-                        if self.update_existing(exec, &row_key)? {
-                            self.send(exec, sink)?;
-                            break;
-                        }
-                    }
-                    InsertOutcome::Duplicate { index, .. } => {
-                        let error = self.writer.duplicate_error(
-                            &exec.session.settings.time_zone,
-                            index,
-                            &self.row[..columns],
-                        );
-                        if self.ignore == Ignore::No {
-                            return Err(error);
-                        }
-                        exec.session.diagnostics.warn(error.code(), error.message());
+                }
+                InsertOutcome::Duplicate { row_key, .. } if !self.plan.on_duplicate.is_empty() => {
+                    if self.update_existing(exec, &row_key)? {
+                        self.send(exec, sink)?;
                         break;
                     }
+                }
+                InsertOutcome::Duplicate { index, .. } => {
+                    let error = self.writer.duplicate_error(
+                        &exec.session.settings.time_zone,
+                        index,
+                        &self.row[..columns],
+                    );
+                    if self.ignore == Ignore::No {
+                        return Err(error);
+                    }
+                    exec.session.diagnostics.warn(error.code(), error.message());
+                    break;
                 }
             }
         }

@@ -98,7 +98,7 @@ pub(super) fn collect(exec: &mut Execution<'_, '_>, select: &SelectPlan) -> Resu
 
 /// Returns whether rows of a table without a primary key are read backwards. Of identical rows the first is changed,
 /// whichever was found, so the search would find it again.
-pub(super) fn meets_last_first(select: &SelectPlan) -> bool {
+pub(super) fn reads_backwards(select: &SelectPlan) -> bool {
     let [step] = &select.steps[..] else { return false };
     let StepSource::Table(access) = &step.source else {
         return false;

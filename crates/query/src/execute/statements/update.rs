@@ -11,7 +11,7 @@ use std::sync::Arc;
 use paceline_storage::RowPlacement;
 use paceline_types::Value;
 
-use super::row_search::{FoundRow, collect, for_each_row, meets_last_first, usable_plan};
+use super::row_search::{FoundRow, collect, for_each_row, reads_backwards, usable_plan};
 use super::safe_updates::check_update;
 use crate::error::Result;
 use crate::execute::changes::assignment::{
@@ -114,7 +114,7 @@ pub(super) fn execute(
     // A trigger may change a column of the index that is searched.
     let changes_more = updating.targets.iter().any(|target| target.triggers.has_before());
     let is_safe =
-        !plan.reads_changed && !changes_more && !moves(select, &plan.targets) && !meets_last_first(select);
+        !plan.reads_changed && !changes_more && !moves(select, &plan.targets) && !reads_backwards(select);
     if select.order.is_empty() && !several && is_safe {
         let limit = RowLimit::new(exec, &select.limit)?;
         if limit.count > 0 {

@@ -4,11 +4,15 @@
 //! |---|---|---|
 //! | procedure, function | CREATE ROUTINE, ALTER ROUTINE or EXECUTE on its database, or its body's privileges | its definer's account, or SELECT on `mysql.proc` |
 //! | trigger | TRIGGER on its table | the same |
+//! | event | EVENT on its database | the same |
 
 use crate::accounts::{Authority, PrivilegeSet};
+use crate::information_schema;
 use crate::information_schema::RoutineAccess;
 use paceline_catalog::RoutineDescription;
-use paceline_expression::session::Privilege;
+use paceline_expression::session::{Privilege, PrivilegeTarget};
+use paceline_syntax::{Error, Result};
+use paceline_types::error_code::ER_DBACCESS_DENIED_ERROR;
 
 /// Returns what the account may see of a procedure or function.
 pub fn routine_access(authority: Authority<'_>, routine: &RoutineDescription) -> RoutineAccess {
@@ -20,7 +24,9 @@ pub fn routine_access(authority: Authority<'_>, routine: &RoutineDescription) ->
         .with(Privilege::CreateRoutine)
         .with(Privilege::AlterRoutine)
         .with(Privilege::Execute);
-    let held = authority.privileges_in(&routine.database);
+    let (database, kind, name) = (&routine.database, routine.kind, &routine.name);
+    let on_routine = authority.account().on_routine(database, kind, name);
+    let held = authority.privileges_in(database).union(on_routine);
     match held.minus(enough) == held {
         true => RoutineAccess::Hidden,
         false => RoutineAccess::WithoutBody,
@@ -30,6 +36,23 @@ pub fn routine_access(authority: Authority<'_>, routine: &RoutineDescription) ->
 /// Returns whether the account may see the triggers of a database's tables.
 pub fn may_see_triggers(authority: Authority<'_>, database: &str) -> bool {
     authority.privileges_in(database).has(Privilege::Trigger)
+}
+
+/// Returns whether the account may see the events of a database.
+pub fn may_see_events(authority: Authority<'_>, database: &str) -> bool {
+    authority.privileges_in(database).has(Privilege::Event)
+}
+
+/// Checks whether the account may define, drop or show events of a database.
+///
+/// # Errors
+/// 1044.
+pub fn check_events(authority: Authority<'_>, database: &str) -> Result<()> {
+    if database.eq_ignore_ascii_case(information_schema::DATABASE) {
+        let (user, host) = authority.current_user();
+        return Err(Error::new(ER_DBACCESS_DENIED_ERROR, &[&user, &host, &database]));
+    }
+    authority.check(Privilege::Event, PrivilegeTarget::Database(database))
 }
 
 #[cfg(test)]

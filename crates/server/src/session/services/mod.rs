@@ -111,6 +111,11 @@ impl SessionServices {
         self.privileges.log_in(account, &self.server.accounts);
     }
 
+    /// Sets the current role. Its privileges in the current database apply at once.
+    pub fn set_role(&self, role: Option<&str>, database: Option<&str>) {
+        self.privileges.set_role(role, database, &self.server.accounts);
+    }
+
     /// Returns the account with the session's privileges: see [`crate::accounts::session_privileges`].
     pub fn account(&self) -> Arc<Account> {
         self.privileges.account(&self.server.accounts)
@@ -344,7 +349,7 @@ impl Privileges for SessionServices {
 
     fn begin_definer(&self, user: &str, host: &str) -> Result<()> {
         let accounts = &self.server.accounts;
-        let account = accounts.load().get(user, host).cloned();
+        let account = accounts.load().definer(user, host);
         let account = account.ok_or_else(|| Error::new(ER_NO_SUCH_USER, &[&user, &host]))?;
         self.privileges.begin_definer(account, accounts);
         Ok(())

@@ -100,7 +100,10 @@ fn answer<'a>(show: &'a Show, state: &mut SessionState) -> Result<Answer<'a>> {
             let database = shown_database(database.as_deref(), state)?;
             Query(queries::triggers(&database, filter), filter)
         }
-        Show::Events { filter, .. } => Query(queries::events(), filter),
+        Show::Events { database, filter } => {
+            let database = stored_program::database_of_events(database.as_deref(), state)?;
+            Query(queries::events(&database, filter), filter)
+        }
         Show::RoutineStatus { kind, filter } => Query(queries::routines(kind, filter), filter),
         Show::Plugins => Query(queries::plugins(), none),
         Show::Statistics(table) => Query(queries::statistics(table), none),
@@ -179,6 +182,7 @@ fn answer<'a>(show: &'a Show, state: &mut SessionState) -> Result<Answer<'a>> {
             kind: "TRIGGER",
             name,
         } => Rows(stored_program::trigger(name, state)?),
+        Show::CreateOther { kind: "EVENT", name } => Rows(stored_program::event(name, state)?),
         Show::CreateOther { kind, name } => return Err(create::no_such_object(kind, name, state)),
         Show::EngineStatus { engine, what } => Rows(engine::status(engine, what, &state.services)?),
         Show::Profiles => Rows(no_rows(&["Query_ID", "Duration", "Query"])),

@@ -228,13 +228,17 @@ pub fn triggers(database: &str, filter: &ShowFilter) -> ShowQuery {
 }
 
 /// Returns the query of SHOW EVENTS.
-pub fn events() -> ShowQuery {
-    let select = "SELECT EVENT_SCHEMA AS `Db`, EVENT_NAME AS `Name`, DEFINER AS `Definer`, TIME_ZONE AS `Time zone`, \
-                              EVENT_TYPE AS `Type`, EXECUTE_AT AS `Execute at`, INTERVAL_VALUE AS `Interval value`, \
-                              INTERVAL_FIELD AS `Interval field`, STARTS AS `Starts`, ENDS AS `Ends`, STATUS AS `Status`, \
-                              ORIGINATOR AS `Originator`, CHARACTER_SET_CLIENT AS `character_set_client`, \
-                              COLLATION_CONNECTION AS `collation_connection`, DATABASE_COLLATION AS `Database Collation` \
-                              FROM information_schema.EVENTS";
+pub fn events(database: &str, filter: &ShowFilter) -> ShowQuery {
+    let select = format!(
+        "SELECT EVENT_SCHEMA AS `Db`, EVENT_NAME AS `Name`, DEFINER AS `Definer`, TIME_ZONE AS `Time zone`, \
+                     EVENT_TYPE AS `Type`, EXECUTE_AT AS `Execute at`, INTERVAL_VALUE AS `Interval value`, \
+                     INTERVAL_FIELD AS `Interval field`, STARTS AS `Starts`, ENDS AS `Ends`, STATUS AS `Status`, \
+                     ORIGINATOR AS `Originator`, CHARACTER_SET_CLIENT AS `character_set_client`, \
+                     COLLATION_CONNECTION AS `collation_connection`, DATABASE_COLLATION AS `Database Collation` \
+                     FROM information_schema.EVENTS WHERE EVENT_SCHEMA = {}{}",
+        text_literal(database),
+        and_like("EVENT_NAME", filter)
+    );
     query(select, "`Name`")
 }
 
@@ -352,7 +356,7 @@ mod tests {
             character_sets(),
             collations(),
             triggers("d", &none),
-            events(),
+            events("d", &none),
             routines("FUNCTION", &none),
             plugins(),
             statistics("user_statistics"),

@@ -1,13 +1,13 @@
-//! SHOW CREATE PROCEDURE, SHOW CREATE FUNCTION and SHOW CREATE TRIGGER.
+//! SHOW CREATE PROCEDURE, SHOW CREATE FUNCTION, SHOW CREATE TRIGGER and SHOW CREATE EVENT.
 
-use crate::accounts::checks::{may_see_triggers, routine_access};
+use crate::accounts::checks::{check_events, may_see_triggers, routine_access};
 use crate::information_schema::RoutineAccess;
 use crate::information_schema::trigger_time;
 use crate::names::qualified;
 use crate::session::protocol::Output;
 use crate::session::state::SessionState;
 use paceline_catalog::ProgramEnvironment;
-use paceline_catalog::ddl::{show_create_routine, show_create_trigger};
+use paceline_catalog::ddl::{show_create_event, show_create_routine, show_create_trigger};
 use paceline_expression::ExprType;
 use paceline_syntax::{Error, Result, RoutineType, TableName};
 use paceline_types::error_code::*;
@@ -119,5 +119,54 @@ pub fn trigger(name: &TableName, state: &SessionState) -> Result<Output> {
     );
     row.push(trigger_time(trigger, &state.context.settings.time_zone));
     output.row(row);
+    Ok(output)
+}
+
+/// Returns the database of SHOW EVENTS, which need not exist.
+///
+/// # Errors
+/// 1046; 1044 without the privilege EVENT on it.
+pub fn database_of_events(named: Option<&str>, state: &SessionState) -> Result<String> {
+    let current = state.context.database.as_deref();
+    let database = named.or(current).ok_or_else(|| Error::new(ER_NO_DB_ERROR, &[]))?;
+    check_events(state.services.authority(&state.context), database)?;
+    Ok(database.to_owned())
+}
+
+/// Returns SHOW CREATE EVENT.
+///
+/// # Errors
+/// 1539 if it does not exist; 1044 without the privilege EVENT on its database; 1046.
+pub fn event(name: &TableName, state: &SessionState) -> Result<Output> {
+    let (database, name) = qualified(name, state.context.database.as_deref())?;
+    check_events(state.services.authority(&state.context), &database)?;
+    let catalog = state.catalog();
+    let Some(event) = catalog.event(&database, &name) else {
+        return Err(Error::new(ER_EVENT_DOES_NOT_EXIST, &[&name]));
+    };
+    let mode = event.environment.sql_mode().to_string();
+    let statement = show_create_event(event);
+    let mut output = Output::new();
+    output
+        .text("Event", 64)
+        .text("sql_mode", mode.len() as u32)
+        .text("time_zone", event.time_zone.len() as u32)
+        .text(
+            "Create Event",
+            statement.chars().count().max(STATEMENT_LENGTH_MIN) as u32,
+        )
+        .text("character_set_client", 32)
+        .text("collation_connection", 64)
+        .text("Database Collation", 64);
+    let environment = &event.environment;
+    output.row(vec![
+        Value::Text(event.name.clone()),
+        Value::Text(mode),
+        Value::Text(event.time_zone.clone()),
+        Value::Text(statement),
+        Value::Text(environment.character_set_client.clone()),
+        Value::Text(environment.collation_connection.clone()),
+        Value::Text(environment.collation_database.clone()),
+    ]);
     Ok(output)
 }
