@@ -1,10 +1,10 @@
 //! Hashes, checksums, encodings of bytes as text, and random values.
 
 use md5::Md5;
-use paceline_types::Value;
 use paceline_types::base64::{from_base64, to_base64};
 use paceline_types::data_type::{DataType, IntegerType, IntegerWidth, Sign};
 use paceline_types::error_code::{ER_BAD_BASE64_DATA, ER_WRONG_PARAMETERS_TO_NATIVE_FCT};
+use paceline_types::{Collation, Value};
 use rand::RngCore;
 use sha1::Sha1;
 use sha2::{Digest, Sha224, Sha256, Sha384, Sha512};
@@ -13,7 +13,7 @@ use super::string::within_packet;
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::eval::convert;
-use crate::expr_type::ExprType;
+use crate::expr_type::{ExprType, Repertoire};
 use crate::functions::arguments::some;
 use crate::tree::{Args, BindCall, Function, pure, volatile};
 
@@ -71,8 +71,14 @@ pub(super) static FUNCTIONS: &[Function] = &[
     volatile(
         "uuid",
         (0, 0),
-        |call| Ok(call.connection_text(36)),
+        |_| Ok(uuid_text(36)),
         |_, _| Ok(Value::Text(uuid())),
+    ),
+    volatile(
+        "sys_guid",
+        (0, 0),
+        |_| Ok(uuid_text(32).nullable()),
+        |_, _| Ok(Value::Text(uuid().replace('-', ""))),
     ),
     volatile(
         "uuid_short",
@@ -275,6 +281,11 @@ fn eval_random_bytes(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<V
     let mut bytes = vec![0; count as usize];
     rand::rng().fill_bytes(&mut bytes);
     Ok(Value::Bytes(bytes))
+}
+
+/// Returns the type of a UUID's text, which as in MariaDB is not in the connection's character set.
+fn uuid_text(characters: u64) -> ExprType {
+    ExprType::text(characters, Collation::Latin1SwedishCi).with_repertoire(Repertoire::Ascii)
 }
 
 /// Returns a version 1 UUID: a time that is unique in this process, and a random node.
