@@ -4,8 +4,9 @@ the same as a MariaDB replica."""
 import re
 
 import pytest
-from support.replication import change_master, gtid_position, replication_user, slave_status, wait_for
+from support.replication import change_master, gtid_position, replication_user, slave_status
 from support.servers import MariaDb, Paceline
+from support.waiting import wait_for
 
 # A column on the primary, its values, and its type on the replicas.
 COLUMNS = [
@@ -26,6 +27,9 @@ COLUMNS = [
     ("datetime(6)", ["'2026-01-02 03:04:05.678901'"], ["datetime(3)", "datetime"]),
     ("enum('a','b','c')", ["'a'", "'c'"], ["enum('a','b','c','d')", "enum('a','b')", "char(1)"]),
     ("set('a','b')", ["'a,b'"], ["set('a','b','c')", "set('a')"]),
+    ("uuid", ["'550e8400-e29b-11d4-a716-446655440000'", "'0190a1b2-c3d4-7e5f-8716-446655440001'"], ["binary(16)", "binary(20)", "varchar(40)"]),
+    ("binary(16)", ["x'550e8400e29b11d4a716446655440000'", "x'00'"], ["uuid", "inet6", "inet4"]),
+    ("inet4", ["'192.0.2.0'"], ["binary(4)", "int"]),
 ]
 # Accepted here if lossless conversions are allowed; MariaDB refuses it even then.
 TAKEN_HERE = {("datetime", "datetime(3)")}
@@ -67,7 +71,7 @@ def reached(replica, primary):
         if int(status["Last_SQL_Errno"]):
             return status["Last_SQL_Errno"]
         return replica.query(f"select master_gtid_wait('{gtid_position(primary)}', 0.2)") == ((0,),) and "0"
-    return wait_for(end, "the replica to come to an end")
+    return wait_for("the replica to come to an end", end)
 
 
 def outcome(replica, primary):

@@ -8,12 +8,12 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use paceline_program::Code;
-use paceline_types::Version;
-use paceline_types::error_code::ER_SP_PROC_TABLE_CORRUPT;
+use paceline_types::error_code::{ER_SP_PROC_TABLE_CORRUPT, ER_SP_WRONG_NO_OF_ARGS};
+use paceline_types::{Collation, DataType, Version};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use paceline_expression::session::{SessionContext, SqlMode};
+use paceline_expression::session::{Services, SessionContext, SqlMode};
 use paceline_syntax::definition::{DdlStatement, TypeSpec, ViewSecurity};
 use paceline_syntax::{
     DataAccess, ParseOptions, RoutineKind, RoutineParameter, RoutineType, Statement, parse_first,
@@ -87,6 +87,8 @@ pub struct RoutineDescription {
 pub struct RoutineDefinition {
     description: RoutineDescription,
     version: Version,
+    full_name: String,
+    call_name: Arc<str>,
     compiled: OnceLock<Result<Arc<CompiledRoutine>>>,
 }
 
@@ -97,13 +99,18 @@ pub struct CompiledRoutine {
     pub code: Code,
     pub parameters: Vec<RoutineParameter>,
     /// Type of a function's value.
-    pub returns: Option<TypeSpec>,
+    pub returns: Option<DataType>,
 }
 
 impl RoutineDefinition {
     /// Creates a definition. `version` is the log position of the description.
     pub fn new(description: RoutineDescription, version: Version) -> Self {
+        let RoutineDescription {
+            database, name, kind, ..
+        } = &description;
         RoutineDefinition {
+            full_name: format!("{database}.{name}"),
+            call_name: format!("{} {database}.{}", kind.name(), name.to_lowercase()).into(),
             description,
             version,
             compiled: OnceLock::new(),
@@ -120,12 +127,35 @@ impl RoutineDefinition {
         self.version
     }
 
+    /// Returns database and name, for messages.
+    pub fn full_name(&self) -> &str {
+        &self.full_name
+    }
+
+    /// Returns what identifies the routine among those that a session is executing.
+    pub fn call_name(&self) -> &Arc<str> {
+        &self.call_name
+    }
+
     /// Returns the compiled routine.
     ///
     /// # Errors
     /// 1457 if this version cannot parse the text.
     pub fn compiled(&self) -> Result<Arc<CompiledRoutine>> {
         self.compiled.get_or_init(|| self.compile()).clone()
+    }
+
+    /// # Errors
+    /// 1318 for another number of arguments than parameters.
+    pub fn check_arguments(&self, compiled: &CompiledRoutine, arguments: usize) -> Result<()> {
+        let parameters = compiled.parameters.len();
+        match arguments == parameters {
+            true => Ok(()),
+            false => Err(Error::new(
+                ER_SP_WRONG_NO_OF_ARGS,
+                &[&self.kind.name(), &self.full_name, &parameters, &arguments],
+            )),
+        }
     }
 
     fn compile(&self) -> Result<Arc<CompiledRoutine>> {
@@ -137,18 +167,23 @@ impl RoutineDefinition {
                 parameters: routine.parameters,
                 returns: match routine.kind {
                     RoutineKind::Procedure => None,
-                    RoutineKind::Function { returns, .. } => Some(returns),
+                    RoutineKind::Function { returns, .. } => Some(self.returned_type(&returns)?),
                 },
             })),
-            _ => {
-                let name = format!("{}.{}", self.database, self.name);
-                Err(Error::new(ER_SP_PROC_TABLE_CORRUPT, &[&name, &-6]))
-            }
+            _ => Err(Error::new(ER_SP_PROC_TABLE_CORRUPT, &[&self.full_name, &-6])),
         }
     }
 
-    /// Returns a statement that creates the routine, for the parser. Its body begins in the same line as in SHOW CREATE,
-    /// which has one for each characteristic: messages name lines.
+    fn returned_type(&self, spec: &TypeSpec) -> Result<DataType> {
+        let mut session = SessionContext::new(0, Services::default());
+        session.settings.sql_mode = self.environment.sql_mode();
+        let collation = Collation::from_name(&self.environment.collation_database);
+        let collation = collation.unwrap_or(session.settings.collation_database);
+        crate::ddl::resolve_type("", spec, collation, &mut session)
+    }
+
+    /// Returns a statement that creates the routine, for the parser. Its body begins in the same line as in SHOW
+    /// CREATE, which has one for each characteristic: messages name lines.
     fn parsed_text(&self) -> String {
         let RoutineDescription {
             kind,

@@ -1,8 +1,8 @@
 //! Triggers.
 //!
 //! A trigger belongs to a table: a [`TableDefinition`](crate::TableDefinition) has its triggers, in the order in which
-//! they run. A changed trigger makes a new definition object, so plans that were made before are made again; the version
-//! of the definition, which row events and snapshots depend on, stays.
+//! they run. A changed trigger makes a new definition object, so plans that were made before are made again; the
+//! version of the definition, which row events and snapshots depend on, stays.
 //!
 //! Like a [routine](crate::RoutineDefinition), a trigger is parsed when it first runs.
 

@@ -129,6 +129,11 @@ impl<'c> Run<'c> {
         }
     }
 
+    /// Sets the value of a variable before the first step: a column of NEW or OLD.
+    pub fn set_value(&mut self, variable: usize, value: Value) {
+        self.values[variable] = value;
+    }
+
     /// Returns the values of the variables: the parameters of all statements and expressions of the program.
     pub fn values(&self) -> &[Value] {
         &self.values

@@ -1,13 +1,14 @@
 //! The running server: state shared by all sessions.
 
 use crate::accounts::{InitialAccounts, SharedAccounts};
+use crate::event_runs::EventRuns;
 use crate::host_errors::HostErrors;
 use crate::information_schema::TableSize;
+use crate::last_command::LastCommand;
 use crate::registry::Sessions;
 use crate::replica_filters::ReplicaFilters;
 use crate::replicated_tables::ReplicatedTables;
-use crate::replication::replicated_row_options;
-use crate::session::protocol::LastCommand;
+use crate::row_options::replicated_row_options;
 use crate::statement_logs::StatementLogs;
 use crate::status::ServerCounters;
 use crate::tls::Tls;
@@ -16,9 +17,9 @@ use paceline_catalog::{CatalogHandle, TableDefinition, TemporaryTables};
 use paceline_expression::session::ServerMemory;
 use paceline_log_stream::primary::{Primary, SemiSync};
 use paceline_query::plan::Statistics;
-use paceline_replication::replica::apply::SharedRowOptions;
-use paceline_replication::replica::connection_set::ConnectionSet;
-use paceline_replication::replica::environment::Environment;
+use paceline_replication::apply::SharedRowOptions;
+use paceline_replication::connection_set::ConnectionSet;
+use paceline_replication::environment::Environment;
 use paceline_storage::IndexId;
 use paceline_syntax::{Error, Result};
 use paceline_txn::TransactionManager;
@@ -69,6 +70,8 @@ pub struct Server {
     pub tls: Tls,
     /// Holder of each lock of `GET_LOCK`, by connection id.
     pub user_locks: Mutex<HashMap<String, u32>>,
+    /// Runs of the events so far.
+    pub event_runs: EventRuns,
     /// Locked while a statement about accounts is applied and committed.
     pub changing_accounts: tokio::sync::Mutex<()>,
     /// Memory of the process at startup, in bytes.
@@ -120,6 +123,7 @@ impl Server {
             catalog,
             transactions,
             user_locks: Mutex::default(),
+            event_runs: EventRuns::default(),
             changing_accounts: tokio::sync::Mutex::default(),
             initial_memory_bytes: crate::memory::resident_bytes(),
             started: Instant::now(),

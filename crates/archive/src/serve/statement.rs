@@ -80,7 +80,7 @@ impl Session {
                         Cell::Number(number) => Value::Int(number),
                         Cell::Text(text) => Value::Text(text),
                     };
-                    self.state.user_variables.insert(name.to_lowercase(), value);
+                    self.state.user_variables.set(name, value)?;
                 }
                 SetItem::Names { .. } | SetItem::CharacterSet(_) | SetItem::Transaction { .. } => {}
                 SetItem::Variable {
@@ -89,7 +89,10 @@ impl Session {
                     self.set_variable(*scope, &name.to_ascii_lowercase(), value)
                         .await?
                 }
-                SetItem::Password { .. } | SetItem::Role | SetItem::ProgramVariable { .. } => {
+                SetItem::Password { .. }
+                | SetItem::Role(_)
+                | SetItem::DefaultRole { .. }
+                | SetItem::ProgramVariable { .. } => {
                     return Err(unsupported("SET PASSWORD and SET ROLE"));
                 }
             }
@@ -167,7 +170,7 @@ impl Session {
         let guard = move |file: &paceline_binlog::log::LogFile| {
             let is_due = retention
                 .as_ref()
-                .is_some_and(|retention| retention.has_yet_to_copy(&file.name));
+                .is_some_and(|retention| retention.is_upload_pending(&file.name));
             match is_due {
                 true => Some("the copy to object storage".to_owned()),
                 false => leases.holder_of(file.ordinal),

@@ -75,7 +75,7 @@ impl FormatDescription {
 
     /// Returns whether Query events state the value of `explicit_defaults_for_timestamp`. Before MariaDB 10.10 the
     /// replica's own value applied.
-    pub fn tells_explicit_defaults(&self) -> bool {
+    pub fn states_explicit_defaults(&self) -> bool {
         self.version() >= (10, 10) && self.server_version.contains("MariaDB")
     }
 
@@ -116,7 +116,7 @@ impl FormatDescription {
             .unwrap_or(SERVER_VERSION_LENGTH);
         let server_version = match std::str::from_utf8(&server_version[..length]) {
             Ok(version) => version.to_owned(),
-            Err(_) => return Err(cursor.malformed("the server's version is no text")),
+            Err(_) => return Err(cursor.malformed("the server's version is not text")),
         };
         let created = cursor.u32()?;
         if usize::from(cursor.u8()?) != HEADER_LENGTH {

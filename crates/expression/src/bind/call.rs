@@ -11,7 +11,7 @@ use crate::expr_type::ExprType;
 use crate::functions;
 use crate::scope::Scope;
 use crate::session::SessionContext;
-use crate::typing::operators;
+use crate::typing::{operators, refusal};
 use paceline_syntax::ast::{self, ColumnName};
 
 /// Binds a function call.
@@ -76,7 +76,33 @@ pub(super) fn function(call: &ast::FunctionCall, scope: &mut dyn Scope) -> Resul
             None => bind_expr(arg, scope),
         })
         .collect::<Result<Vec<_>>>()?;
+    if functions::find(&lower).is_none()
+        && let Some(bound) = scope.bind_stored_function(call, &args)?
+    {
+        return Ok(bound);
+    }
     make_written(&lower, &written, args, scope)
+}
+
+/// Returns whether a call means a function of the server, and not a stored one.
+pub fn is_native_function(call: &ast::FunctionCall) -> bool {
+    const SPECIAL: [&str; 9] = [
+        "values",
+        "default",
+        "adddate",
+        "subdate",
+        "rownum",
+        "last_value",
+        "nextval",
+        "lastval",
+        "setval",
+    ];
+    let lower = call.name.to_ascii_lowercase();
+    call.database.is_none()
+        && (call.over.is_some()
+            || functions::find(&lower).is_some()
+            || SPECIAL.contains(&lower.as_str())
+            || aggregate::function_named(&lower, call).is_some())
 }
 
 fn name_of(expr: &ast::Expr) -> Result<&ColumnName> {
@@ -126,6 +152,7 @@ fn make_written(name: &str, written: &str, mut args: Vec<Expr>, scope: &mut dyn 
     if args.len() < fewest || args.len() > most {
         return Err(errors::parameter_count(written));
     }
+    refusal::check_arguments(name, &args)?;
     read_arguments(name, &mut args, session);
     let mut call = BindCall {
         name,
@@ -141,6 +168,7 @@ fn make_written(name: &str, written: &str, mut args: Vec<Expr>, scope: &mut dyn 
         args: call.args,
         id: unique_id(),
         compared: call.compared,
+        stored: None,
     };
     Ok(Expr {
         kind: ExprKind::Call(Box::new(call)),

@@ -14,7 +14,8 @@ use paceline_types::{Charset, Collation, Decimal, Value};
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::eval::convert as values;
-use crate::expr_type::ExprType;
+use crate::eval::convert::bytes_of_type;
+use crate::expr_type::{Class, ExprType};
 use crate::tree::CastTarget;
 
 /// Converts a value.
@@ -31,7 +32,14 @@ pub(crate) fn cast<'a>(
         target,
         CastTarget::Date | CastTarget::Time { .. } | CastTarget::DateTime { .. }
     );
+    let is_binary = match target {
+        CastTarget::Binary { .. } => true,
+        CastTarget::Char { collation, .. } => *collation == Collation::Binary,
+        _ => false,
+    };
     let value = match &*value {
+        // Only a cast reads the bytes. Other binary strings get the text.
+        Value::FixedBinary(value) if is_binary => Cow::Owned(Value::Bytes(value.bytes().to_vec())),
         Value::Bit(_) if is_temporal => Cow::Owned(values::bits_as_text(&value, context).into_owned()),
         _ => value,
     };
@@ -118,7 +126,8 @@ pub(crate) fn cast<'a>(
             let mut bytes = bytes_of_type(&value, from, context);
             if let Some(length) = *length {
                 let length = length as usize;
-                if bytes.len() > length {
+                let warns = !matches!(from.class(), Class::FixedBinary(_));
+                if bytes.len() > length && warns {
                     let kind = format!("BINARY({length})");
                     let text = String::from_utf8_lossy(&bytes).into_owned();
                     context.warn(
@@ -142,6 +151,9 @@ pub(crate) fn cast<'a>(
             Some(time) => Value::Time(values::fitted_time(time, *decimals, context)),
             None => Value::Null,
         },
+        CastTarget::FixedBinary(t) => {
+            values::to_fixed_binary(&value, *t, context)?.map_or(Value::Null, Value::FixedBinary)
+        }
     };
     Ok(Cow::Owned(result))
 }
@@ -241,24 +253,6 @@ fn number_to_integer(value: &Value, least: i128, most: i128, context: &mut EvalC
         }
     }
     Ok(number.clamp(least, most))
-}
-
-/// Returns the bytes of a value in the character set of its type.
-pub(crate) fn bytes_of_type(value: &Value, from: &ExprType, context: &EvalContext<'_>) -> Vec<u8> {
-    let text = match value {
-        Value::Bytes(bytes) => return bytes.clone(),
-        Value::Bit(_) => return values::bytes_of(value, context).into_owned(),
-        Value::Text(text) => Cow::Borrowed(text.as_str()),
-        other => Cow::Owned(values::typed_text(other, from, context)),
-    };
-    match from.charset() {
-        Charset::Binary => text.into_owned().into_bytes(),
-        charset => {
-            let mut bytes = Vec::with_capacity(text.len());
-            charset.encode(&text, &mut bytes);
-            bytes
-        }
-    }
 }
 
 /// Rounds to a DECIMAL type. A number that does not fit becomes the type's largest one, with warning 1264.

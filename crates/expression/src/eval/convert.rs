@@ -6,11 +6,13 @@ use paceline_types::convert::{self, Completeness, ConvertContext};
 use paceline_types::decimal::Rounding;
 use paceline_types::error_code::{ER_DATA_OVERFLOW, ER_TRUNCATED_WRONG_VALUE};
 use paceline_types::temporal::{self, Fractions, ParsedTemporal};
-use paceline_types::{BitValue, Charset, DataType, Date, DateTime, Decimal, Time, Value, float_text, text};
+use paceline_types::{
+    BitValue, Charset, DataType, Date, DateTime, Decimal, FixedBinary, FixedBinaryType, Time, Value,
+    float_text, text,
+};
 
 use crate::context::EvalContext;
 use crate::error::Result;
-use crate::eval::cast::bytes_of_type;
 use crate::expr_type::{Class, ExprType};
 
 pub(crate) fn class_of(value: &Value) -> Class {
@@ -23,6 +25,7 @@ pub(crate) fn class_of(value: &Value) -> Class {
         Value::Date(_) => Class::Date,
         Value::Time(_) => Class::Time,
         Value::DateTime(_) | Value::Timestamp(_) => Class::DateTime,
+        Value::FixedBinary(value) => Class::FixedBinary(value.data_type()),
     }
 }
 
@@ -280,6 +283,7 @@ pub fn truth(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<bool
         Value::DateTime(datetime) => !datetime.is_zero(),
         Value::Timestamp(timestamp) => !timestamp.is_zero(),
         Value::Time(time) => time.micros() != 0,
+        Value::FixedBinary(value) => !value.is_zero(),
         _ => to_double(value, context)? != 0.0,
     }))
 }
@@ -533,6 +537,28 @@ pub(crate) fn to_time_for_comparison(value: &Value, context: &mut EvalContext<'_
     Ok(Some(Time::ZERO))
 }
 
+/// Converts to a UUID or an Internet address: a binary string of its length, or the text of anything else. Returns `None`
+/// for NULL, and with warning 1292 for any other string.
+///
+/// # Errors
+/// 1292, if the warning is an error in a strict write.
+pub fn to_fixed_binary(
+    value: &Value,
+    data_type: FixedBinaryType,
+    context: &mut EvalContext<'_>,
+) -> Result<Option<FixedBinary>> {
+    let read = match value {
+        Value::Null => return Ok(None),
+        Value::FixedBinary(value) if value.data_type() == data_type => Some(*value),
+        Value::Bytes(bytes) => data_type.from_bytes(bytes),
+        other => data_type.parse(&text_of(other, context)),
+    };
+    if read.is_none() {
+        context.warn_incorrect(data_type.name(), value)?;
+    }
+    Ok(read)
+}
+
 /// Returns a column's value as a computed value: BIT and YEAR become numbers, which show as digits (only the column
 /// itself shows as bytes, and the year 0 as `0000`); ENUM and SET, which are numbers only as columns, become text.
 pub fn as_computed(value: Cow<'_, Value>) -> Cow<'_, Value> {
@@ -566,6 +592,13 @@ pub(crate) fn to_union_type<'a>(
     context: &mut EvalContext<'_>,
 ) -> Result<Cow<'a, Value>> {
     match (&*value, to.class()) {
+        // Without a warning.
+        (Value::Text(text), Class::FixedBinary(t)) => {
+            Ok(Cow::Owned(t.parse(text).map_or(Value::Null, Value::FixedBinary)))
+        }
+        (Value::Bytes(bytes), Class::FixedBinary(t)) => Ok(Cow::Owned(
+            t.from_bytes(bytes).map_or(Value::Null, Value::FixedBinary),
+        )),
         // TEXT and BLOB get the bytes.
         (Value::Bit(bits), Class::String) if to.is_long_text() => {
             let bytes = bits.to_be_bytes()[8 - bits.byte_length()..].to_vec();
@@ -649,6 +682,10 @@ pub(crate) fn to_common_type<'a>(
             other,
             DataType::VarChar { .. } | DataType::Char { .. } | DataType::Text { .. } | DataType::Json,
         ) => Value::Text(typed_text(other, from, context)),
+        (Value::FixedBinary(_), DataType::FixedBinary(_)) => return Ok(value),
+        (other, DataType::FixedBinary(t)) => {
+            to_fixed_binary(other, *t, context)?.map_or(Value::Null, Value::FixedBinary)
+        }
         (Value::Date(_), DataType::Date) => return Ok(value),
         (other, DataType::DateTime { decimals }) => match to_datetime(other, context)? {
             Some(datetime) => Value::DateTime(fitted_datetime(datetime, *decimals, context)),
@@ -691,4 +728,22 @@ pub(crate) fn typed_text(value: &Value, ty: &ExprType, context: &EvalContext<'_>
 pub fn hex_number(bytes: &[u8]) -> Value {
     let tail = &bytes[bytes.len().saturating_sub(8)..];
     Value::UInt(tail.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+}
+
+/// Returns the bytes of a value in the character set of its type.
+pub(crate) fn bytes_of_type(value: &Value, from: &ExprType, context: &EvalContext<'_>) -> Vec<u8> {
+    let text = match value {
+        Value::Bytes(bytes) => return bytes.clone(),
+        Value::Bit(_) => return bytes_of(value, context).into_owned(),
+        Value::Text(text) => Cow::Borrowed(text.as_str()),
+        other => Cow::Owned(typed_text(other, from, context)),
+    };
+    match from.charset() {
+        Charset::Binary => text.into_owned().into_bytes(),
+        charset => {
+            let mut bytes = Vec::with_capacity(text.len());
+            charset.encode(&text, &mut bytes);
+            bytes
+        }
+    }
 }

@@ -13,6 +13,7 @@ use crate::expr_type::{Class, Coercibility, ExprType, Repertoire};
 use crate::rules::{CollationMix, common_type_in, repertoire_of};
 use crate::tree::{Args, BindCall, CastTarget, Expr, ExprKind, Frame};
 use crate::typing::charset::in_common_charset;
+use crate::typing::operators::any_may_become_null;
 
 impl BindCall<'_> {
     /// Returns the collation of text that does not come from an argument.
@@ -91,7 +92,18 @@ impl BindCall<'_> {
         if ty.class() == Class::String {
             CollationMix::check_literals(&args, ty.collation(), self.connection(), operation)?;
         }
-        Ok(ty)
+        let nullable = ty.nullable || any_may_become_null(&args, &ty);
+        Ok(ty.with_nullable(nullable))
+    }
+
+    /// Returns the common type of the arguments, nullable if each of them can be NULL as a value of that type.
+    pub fn type_of_first_value(&self, operation: &str) -> Result<ExprType> {
+        let ty = self.common_type(0, operation)?;
+        let nullable = self
+            .args
+            .iter()
+            .all(|arg| arg.ty.nullable || any_may_become_null(&[arg], &ty));
+        Ok(ty.with_nullable(nullable))
     }
 
     /// Returns a text type of at most `characters` with the collation of these arguments, nullable if any argument is.
@@ -252,7 +264,9 @@ impl<'a> Args<'a> {
             Cow::Borrowed(Value::Bytes(bytes)) => Some(Cow::Borrowed(bytes)),
             Cow::Owned(Value::Bytes(bytes)) => Some(Cow::Owned(bytes)),
             value if value.is_null() => None,
-            value => Some(Cow::Owned(crate::eval::cast::bytes_of_type(&value, ty, context))),
+            value => Some(Cow::Owned(crate::eval::convert::bytes_of_type(
+                &value, ty, context,
+            ))),
         })
     }
 
@@ -369,7 +383,7 @@ fn real_datetime_of(
                 let message = ER_WRONG_VALUE_FOR_TYPE.message(&[&"datetime", &text, &"str_to_date"]);
                 context.warn(ER_WRONG_VALUE_FOR_TYPE, message)?;
             }
-            _ if !is_made_of_day(expr) => context.warn_incorrect("datetime", &value)?,
+            _ if !is_temporal_source(expr) => context.warn_incorrect("datetime", &value)?,
             _ => {}
         }
         return Ok(None);
@@ -404,7 +418,7 @@ fn is_timediff(expr: &Expr) -> bool {
 }
 
 /// Returns whether an expression is a date itself, not a number or text cast to one.
-fn is_made_of_day(expr: &Expr) -> bool {
+fn is_temporal_source(expr: &Expr) -> bool {
     under_casts(expr).ty.class().is_temporal()
 }
 

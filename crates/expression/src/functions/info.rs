@@ -63,8 +63,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
     steady(
         "current_role",
         (0, 0),
-        |_| Ok(system_text(384).nullable()),
-        |_, _| Ok(Value::Null),
+        |_| Ok(system_text(128).nullable()),
+        |_, context| {
+            let role = context.session.current_role.clone();
+            Ok(role.map_or(Value::Null, Value::Text))
+        },
     ),
     steady(
         "version",
@@ -172,7 +175,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |_| Ok(system_text(64).nullable()),
         |args, context| {
             let _ = context;
-            Ok(Value::Text(args.ty_of(0).charset().name().to_owned()))
+            Ok(Value::Text(
+                args.ty_of(0).shown_collation().charset().name().to_owned(),
+            ))
         },
     ),
     pure(
@@ -181,7 +186,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |_| Ok(system_text(64).nullable()),
         |args, context| {
             let _ = context;
-            Ok(Value::Text(args.ty_of(0).collation().name().to_owned()))
+            Ok(Value::Text(args.ty_of(0).shown_collation().name().to_owned()))
         },
     ),
     pure(
@@ -339,5 +344,5 @@ fn eval_load_file(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Valu
     }
 }
 
-/// Permission of a file that everybody may read: MariaDB reads no other.
+/// Permission that makes a file readable by all users: MariaDB reads no other files.
 const OTHERS_READ: u32 = 0o004;

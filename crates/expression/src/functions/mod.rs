@@ -39,7 +39,6 @@ pub(crate) use converted::CONVERTED_NUMBER;
 pub(crate) use dynamic_columns::{StoredType, TargetKind};
 pub(crate) use json::{append_json_value, json_quote};
 pub(crate) use number_arguments::{reads_number, reads_temporal, wants_whole_date};
-pub(crate) use xml::ParsedQuery;
 
 use crate::tree::Function;
 

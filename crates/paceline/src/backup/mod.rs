@@ -61,7 +61,7 @@ pub struct Options {
 /// # Errors
 /// Errors have texts for users. If it fails there is no new backup, and earlier backups are unchanged.
 pub async fn run(options: &Options) -> Result<()> {
-    let mut stop = StopSignals::take()?;
+    let mut stop = StopSignals::take().map_err(|error| Error::Usage(error.to_string()))?;
     let storage = ObjectStorage::open(&options.to)?;
     // The server and the place may take long to answer.
     let begun = tokio::select! {
@@ -360,11 +360,11 @@ impl OpenObject {
 
 impl BackupWriter<'_> {
     async fn take(&mut self, kind: FileKind, piece: FilePiece) -> Result<()> {
-        let goes_on = self
+        let is_continued = self
             .open
             .as_ref()
             .is_some_and(|open| open.kind == kind && open.name == piece.name);
-        if !goes_on {
+        if !is_continued {
             self.close().await?;
             let object = match kind {
                 FileKind::Table => manifest::table_object(&piece.name),

@@ -8,16 +8,20 @@ use paceline_types::ErrorCode;
 
 use super::known_values::KnownValues;
 use super::result_column::ResultColumn;
-use super::statement_plan::{Access, Plan, PlanKind, PlannedValues, TableUsage, TableUse};
+use super::statement_plan::{
+    Access, ColumnUsage, ColumnUse, Plan, PlanKind, PlannedValues, TableUsage, TableUse,
+};
 use super::statistics::Statistics;
 use super::trace::Trace;
 use super::tree;
 use super::volatile::Variables;
 use crate::error::{Error, Result};
 use paceline_catalog::foreign_key::{Changes, ForeignKeys};
-use paceline_catalog::{Catalog, NumberSeries, SYSTEM_DATABASE, TableDefinition, ViewDefinition};
+use paceline_catalog::{
+    Catalog, NumberSeries, RoutineDefinition, SYSTEM_DATABASE, TableDefinition, ViewDefinition,
+};
 use paceline_expression::session::SessionContext;
-use paceline_expression::{ExprType, SubqueryId};
+use paceline_expression::{ExprType, FunctionId, SubqueryId};
 
 /// Context for planning a statement.
 #[derive(Clone, Copy)]
@@ -70,8 +74,11 @@ pub(crate) struct Planner<'a> {
     /// Number of blocks with window functions.
     window_blocks: Cell<u64>,
     warnings: RefCell<Vec<(ErrorCode, String)>>,
+    notes: RefCell<Vec<(ErrorCode, String)>>,
     /// Plans of the subqueries in expressions, by [`SubqueryId`].
     subqueries: RefCell<Vec<Arc<tree::QueryPlan>>>,
+    /// Stored functions in expressions, by [`FunctionId`].
+    functions: RefCell<Vec<Arc<RoutineDefinition>>>,
     pub(super) trace: Trace,
 }
 
@@ -98,7 +105,9 @@ impl<'a> Planner<'a> {
             joined_rows: Cell::new(0.0),
             window_blocks: Cell::new(0),
             warnings: RefCell::default(),
+            notes: RefCell::default(),
             subqueries: RefCell::default(),
+            functions: RefCell::default(),
             trace,
         }
     }
@@ -115,10 +124,12 @@ impl<'a> Planner<'a> {
             foreign_keys,
             values,
             subqueries: self.subqueries.take(),
+            functions: self.functions.take(),
             expected_rows: self.expected_rows.get(),
             joined_rows: self.joined_rows.get(),
             window_blocks: self.window_blocks.get(),
             warnings: self.warnings.take(),
+            notes: self.notes.take(),
             kind,
             columns,
             parameters: self.parameters.get(),
@@ -131,6 +142,16 @@ impl<'a> Planner<'a> {
         let mut subqueries = self.subqueries.borrow_mut();
         subqueries.push(Arc::new(plan));
         SubqueryId::new(subqueries.len() - 1)
+    }
+
+    /// Adds a stored function. Returns its id.
+    pub fn add_function(&self, function: Arc<RoutineDefinition>) -> FunctionId {
+        let mut functions = self.functions.borrow_mut();
+        let known = functions.iter().position(|known| Arc::ptr_eq(known, &function));
+        FunctionId::new(known.unwrap_or_else(|| {
+            functions.push(function);
+            functions.len() - 1
+        }))
     }
 
     /// Returns the plans of the subqueries in expressions, by [`SubqueryId`].
@@ -160,6 +181,11 @@ impl<'a> Planner<'a> {
         if !warnings.iter().any(|(_, known)| *known == message) {
             warnings.push((code, message));
         }
+    }
+
+    /// Adds a note.
+    pub fn note(&self, code: ErrorCode, message: String) {
+        self.notes.borrow_mut().push((code, message));
     }
 
     /// Records the estimated number of rows that an access reads.
@@ -214,20 +240,9 @@ impl<'a> Planner<'a> {
     /// Returns the table to insert into.
     ///
     /// # Errors
-    /// 1046 or 1146; 1471 or 1235 for a view; 1036 for a virtual table of `mysql`.
+    /// 1046 or 1146; 1036 for a virtual table of `mysql`.
     pub fn find_table(&self, database: Option<&str>, name: &str) -> Result<Arc<TableDefinition>> {
         let database = self.database_or_current(database)?;
-        if let Some(view) = self.context.catalog.view(database, name) {
-            return Err(
-                match paceline_catalog::ddl::is_updatable(view, self.context.catalog) {
-                    true => Error::unsupported("INSERT into a view"),
-                    false => Error::new(
-                        paceline_types::error_code::ER_NON_INSERTABLE_TABLE,
-                        &[&name, &"INSERT"],
-                    ),
-                },
-            );
-        }
         self.context
             .catalog
             .table(database, name)
@@ -318,45 +333,70 @@ impl<'a> Planner<'a> {
         tables.iter().any(|table| is_same(table) && table.usage.select)
     }
 
-    /// Records that the statement uses a table.
+    /// Returns the account whose privileges are checked for the tables that are being bound.
+    pub fn access(&self) -> Access {
+        self.access.borrow().clone()
+    }
+
+    /// Records that the statement uses a table. Returns its number among the used ones.
     pub fn use_table(
         &self,
         database: &str,
         name: &str,
         definition: Option<&Arc<TableDefinition>>,
         usage: TableUsage,
-    ) {
-        let access = self.access.borrow().clone();
+    ) -> usize {
+        self.use_table_as(&self.access(), database, name, definition, usage)
+    }
+
+    /// Records that the statement uses a table with the privileges of `access`.
+    pub fn use_table_as(
+        &self,
+        access: &Access,
+        database: &str,
+        name: &str,
+        definition: Option<&Arc<TableDefinition>>,
+        usage: TableUsage,
+    ) -> usize {
         let mut tables = self.tables.borrow_mut();
         // A table that is being filled has the same name as the one that it hides.
         let kind =
             |definition: Option<&Arc<TableDefinition>>| definition.is_some_and(|table| table.is_temporary());
-        let found = tables.iter_mut().find(|table| {
+        let found = tables.iter().position(|table| {
             *table.database == *database
                 && *table.name == *name
                 && table.is_temporary() == kind(definition)
-                && table.access.is_same(&access)
+                && table.access.is_same(access)
         });
         match found {
-            Some(table) => {
-                let known = &mut table.usage;
-                known.select |= usage.select;
-                known.insert |= usage.insert;
-                known.update |= usage.update;
-                known.delete |= usage.delete;
-                known.lock |= usage.lock;
-                known.exclusive |= usage.exclusive;
-                known.action |= usage.action;
+            Some(number) => {
+                tables[number].usage.add(usage);
+                number
             }
-            None => tables.push(TableUse {
-                database: database.into(),
-                name: name.into(),
-                definition: definition.cloned(),
-                usage,
-                view: None,
-                access,
-                aliases: Vec::new(),
-            }),
+            None => {
+                tables.push(TableUse {
+                    database: database.into(),
+                    name: name.into(),
+                    definition: definition.cloned(),
+                    usage,
+                    view: None,
+                    access: access.clone(),
+                    aliases: Vec::new(),
+                    columns: Vec::new(),
+                });
+                tables.len() - 1
+            }
+        }
+    }
+
+    /// Records that the statement names a column of the `number`th used table.
+    pub fn use_column(&self, number: usize, column: usize, usage: ColumnUsage) {
+        const LOOKED_AT: usize = 4;
+        let used = ColumnUse { column, usage };
+        let columns = &mut self.tables.borrow_mut()[number].columns;
+        // Most repetitions follow each other closely; the others do no harm.
+        if !columns.iter().rev().take(LOOKED_AT).any(|known| *known == used) {
+            columns.push(used);
         }
     }
 

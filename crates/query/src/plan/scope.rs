@@ -13,9 +13,10 @@ use super::tree::TableSource;
 use crate::error::{Error, Result};
 use paceline_expression::session::SessionContext;
 use paceline_expression::{
-    Aggregate, Clause, CompareOp, Expr, ExprKind, ExprType, Scope, Subquery, Truth, WindowCall,
-    WindowFunction, bind_comparison, bind_condition, bind_expr,
+    Aggregate, Clause, Coercibility, CompareOp, Expr, ExprKind, ExprType, Scope, Subquery, Truth, WindowCall,
+    WindowFunction, bind_comparison, bind_condition, bind_expr, stored_function_call,
 };
+use paceline_syntax::RoutineType;
 use paceline_syntax::ast::{self, ColumnName};
 
 impl Block<'_, '_> {
@@ -203,6 +204,34 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
         })
     }
 
+    fn bind_stored_function(&mut self, call: &ast::FunctionCall, args: &[Expr]) -> Result<Option<Expr>> {
+        let planner = self.block.planner;
+        let database = call.database.as_deref().or(planner.session().database.as_deref());
+        let Some(database) = database else {
+            return Ok(None);
+        };
+        let catalog = planner.context.catalog;
+        let Some(routine) = catalog.routine(RoutineType::Function, database, &call.name) else {
+            return Ok(None);
+        };
+        let compiled = routine.compiled()?;
+        routine.check_arguments(&compiled, args.len())?;
+        let data_type = compiled.returns.clone();
+        let data_type = data_type.ok_or_else(|| Error::unsupported("this function"))?;
+        let ty = ExprType {
+            nullable: true,
+            coercibility: Coercibility::Coercible,
+            ..ExprType::new(data_type)
+        };
+        let function = planner.add_function(routine.clone());
+        Ok(Some(stored_function_call(
+            function,
+            call.to_string(),
+            ty,
+            args.to_vec(),
+        )))
+    }
+
     fn assign_variable(&mut self, name: &str) {
         self.block.planner.variables.assign(name);
     }
@@ -261,13 +290,17 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
         let Some(found) = self.block.find_column(name, self.mode.clause_name)? else {
             return Err(self.unknown(name));
         };
-        let ty = self.block.tables[found.table].columns[found.column]
-            .ty
-            .clone()
-            .nullable();
-        match self.block.values_base {
-            Some(base) if found.table == 0 => Ok(Expr::column(base + found.column, ty)),
-            _ => Ok(Expr::null()),
+        let Some(base) = self.block.values_base else {
+            return Ok(Expr::null());
+        };
+        let Some(VisibleColumn { table, column }) = self.block.base_column(found) else {
+            let clause = "VALUES() function";
+            return Err(Error::new(ER_BAD_FIELD_ERROR, &[&"", &clause]));
+        };
+        let ty = self.block.tables[table].columns[column].ty.clone().nullable();
+        match table == self.block.inserted {
+            true => Ok(Expr::column(base + column, ty)),
+            false => Ok(Expr::null()),
         }
     }
 
@@ -277,10 +310,10 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
     }
 
     fn resolve_default(&mut self, name: &ColumnName) -> Result<Expr> {
-        let Some(VisibleColumn { table, column }) = self.block.find_column(name, self.mode.clause_name)?
-        else {
+        let Some(found) = self.block.find_column(name, self.mode.clause_name)? else {
             return Err(self.unknown(name));
         };
+        let VisibleColumn { table, column } = self.block.base_column(found).unwrap_or(found);
         let reference = &self.block.tables[table];
         let TableSource::Base(definition) = &reference.source else {
             return Err(Error::with_message(

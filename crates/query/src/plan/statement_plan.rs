@@ -5,10 +5,11 @@ use std::sync::Arc;
 use paceline_types::ErrorCode;
 
 use super::change_plan::{DeletePlan, InsertPlan, LoadPlan, UpdatePlan};
+use super::handler_plan::HandlerPlan;
 use super::result_column::ResultColumn;
 use super::tree;
 use paceline_catalog::foreign_key::ForeignKeys;
-use paceline_catalog::{Catalog, TableDefinition, ViewDefinition};
+use paceline_catalog::{Catalog, RoutineDefinition, TableDefinition, ViewDefinition};
 use paceline_expression::Expr;
 use paceline_syntax::ExplainFlavour;
 
@@ -22,12 +23,16 @@ pub struct Plan {
     pub(crate) foreign_keys: Option<Arc<ForeignKeys>>,
     /// Plans of the subqueries in expressions, by [`SubqueryId`].
     pub(crate) subqueries: Vec<Arc<tree::QueryPlan>>,
+    /// Stored functions in expressions, by [`FunctionId`].
+    pub(crate) functions: Vec<Arc<RoutineDefinition>>,
     pub(super) values: PlannedValues,
     pub(super) expected_rows: f64,
     pub(super) joined_rows: f64,
     pub(super) window_blocks: u64,
     /// Warnings of each execution.
     pub(super) warnings: Vec<(ErrorCode, String)>,
+    /// Notes of each execution.
+    pub(super) notes: Vec<(ErrorCode, String)>,
 }
 
 /// Values of parameters for which a plan was made.
@@ -39,6 +44,23 @@ pub enum PlannedValues {
     Given,
     /// None: the parameters were unknown. A plan for the actual values may be better.
     Unknown,
+}
+
+/// Number of expected rows from which execution is much more expensive than planning.
+const WORTH_PLANNING_ROWS: f64 = 1_000.0;
+
+/// Returns whether a statement with a cached plan should be planned again for the parameters of this execution. This
+/// requires that the plan depends on parameters, and that it was made without values, is expected to be expensive, or
+/// has been. A plan that reads few rows is executed unchanged.
+pub fn is_to_be_planned_again(plan: &Plan, rows_read: u64) -> bool {
+    let expected = plan.expected_rows();
+    match plan.values() {
+        PlannedValues::Any => false,
+        PlannedValues::Unknown => true,
+        PlannedValues::Given => {
+            expected > WORTH_PLANNING_ROWS || rows_read as f64 > 4.0 * expected + WORTH_PLANNING_ROWS
+        }
+    }
 }
 
 /// Contents of a plan by the kind of statement.
@@ -56,6 +78,8 @@ pub(crate) enum PlanKind {
     Load(Box<LoadPlan>),
     /// DO.
     Do(Vec<Expr>),
+    /// HANDLER.
+    Handler(HandlerPlan),
     /// EXPLAIN: its rows.
     Explain(Vec<Vec<paceline_types::Value>>),
     /// ANALYZE of a statement, which is executed.
@@ -183,6 +207,32 @@ pub struct TableUse {
     pub access: Access,
     /// Aliases in the statement. LOCK TABLES requires a lock for each.
     pub aliases: Vec<Arc<str>>,
+    /// Columns that the statement names, in the order in which it was bound. A column may be listed several times.
+    pub columns: Vec<ColumnUse>,
+}
+
+/// A column that a statement names, for its privilege.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ColumnUse {
+    /// Number of the column in its table or view.
+    pub column: usize,
+    /// What is done with it.
+    pub usage: ColumnUsage,
+}
+
+/// What a statement does with a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnUsage {
+    /// Reads it.
+    Read,
+    /// Reads it because of `*`.
+    ReadAll,
+    /// Inserts it.
+    Insert,
+    /// Inserts it because all columns are inserted.
+    InsertAll,
+    /// Updates it.
+    Update,
 }
 
 impl TableUse {
@@ -227,9 +277,23 @@ pub struct TableUsage {
     pub exclusive: bool,
     /// Actions of foreign keys may change rows.
     pub action: bool,
+    /// A query names the table in its FROM, which needs SELECT even if it names no column. The rows that a statement
+    /// changes are read without.
+    pub queried: bool,
 }
 
 impl TableUsage {
+    /// Adds another use.
+    pub(super) fn add(&mut self, other: TableUsage) {
+        self.select |= other.select;
+        self.insert |= other.insert;
+        self.update |= other.update;
+        self.delete |= other.delete;
+        self.lock |= other.lock;
+        self.exclusive |= other.exclusive;
+        self.action |= other.action;
+    }
+
     /// Returns whether rows are written.
     pub fn writes(self) -> bool {
         self.insert || self.update || self.delete
@@ -283,6 +347,11 @@ impl Plan {
         &self.warnings
     }
 
+    /// Returns the notes of each execution.
+    pub(crate) fn notes(&self) -> &[(ErrorCode, String)] {
+        &self.notes
+    }
+
     /// Returns the estimated number of rows that the largest access reads.
     pub fn expected_rows(&self) -> f64 {
         self.expected_rows
@@ -308,6 +377,21 @@ impl Plan {
         &self.tables
     }
 
+    /// Returns the stored functions that expressions call.
+    pub fn functions(&self) -> &[Arc<RoutineDefinition>] {
+        &self.functions
+    }
+
+    /// Returns whether the statement runs stored functions or triggers.
+    pub fn runs_programs(&self) -> bool {
+        let has_triggers = |table: &TableUse| {
+            let definition = table.definition.as_ref();
+            table.usage.writes()
+                && definition.is_some_and(|definition| !definition.triggers().all().is_empty())
+        };
+        !self.functions.is_empty() || self.tables.iter().any(has_triggers)
+    }
+
     /// Returns whether the statement is EXPLAIN or ANALYZE of another one.
     pub fn is_explained(&self) -> bool {
         matches!(self.kind, PlanKind::Explain(_) | PlanKind::Analyze(_))
@@ -324,9 +408,11 @@ impl Plan {
     /// Returns the kind of statement.
     pub fn plan_type(&self) -> PlanType {
         match self.executed_kind() {
-            PlanKind::Query(_) | PlanKind::Do(_) | PlanKind::Explain(_) | PlanKind::Analyze(_) => {
-                PlanType::Query
-            }
+            PlanKind::Query(_)
+            | PlanKind::Do(_)
+            | PlanKind::Handler(_)
+            | PlanKind::Explain(_)
+            | PlanKind::Analyze(_) => PlanType::Query,
             PlanKind::Insert(insert) if insert.replace => PlanType::Replace,
             PlanKind::Insert(_) => PlanType::Insert,
             PlanKind::Update(_) => PlanType::Update,
@@ -372,7 +458,12 @@ impl Plan {
                 || table.is_temporary()
                 || catalog.referrers(&table.database, &table.name).is_none()
         };
+        let is_same_function = |function: &Arc<RoutineDefinition>| {
+            let current = catalog.routine(function.kind, &function.database, &function.name);
+            current.is_some_and(|current| Arc::ptr_eq(current, function))
+        };
         self.tables.iter().all(is_same)
+            && self.functions.iter().all(is_same_function)
             && match &self.foreign_keys {
                 Some(keys) => keys.is_current(catalog),
                 None => self.tables.iter().all(has_no_keys),

@@ -1,7 +1,7 @@
 //! What a stored program changes of its session while it runs.
 //!
-//! A program runs with the SQL mode, character sets and database of its creation, and with the account of its definer or
-//! of its caller. Everything is restored when it ends, however it ends.
+//! A program runs with the SQL mode, character sets and database of its creation, and with the account of its definer
+//! or of its caller. Everything is restored when it ends, however it ends.
 
 use paceline_catalog::ProgramEnvironment;
 use paceline_expression::ExprType;

@@ -3,7 +3,7 @@
 use paceline_catalog::ddl::resolve_type;
 use paceline_catalog::{Catalog, TableDefinition};
 use paceline_expression::session::{SessionContext, SqlMode};
-use paceline_expression::{Coercibility, EvalContext, EvalState, ExprType, truth};
+use paceline_expression::{Coercibility, EvalContext, EvalState, ExprType, refused_assignment, truth};
 use paceline_syntax::{Error, Result, Variable, VariableKind};
 use paceline_types::convert::{Severity, assign};
 use paceline_types::error_code::{ER_BAD_FIELD_ERROR, ER_NO_DB_ERROR, ER_NO_SUCH_TABLE};
@@ -12,7 +12,17 @@ use std::sync::Arc;
 
 /// Types of a program's variables, by number.
 pub struct VariableTypes {
-    variables: Vec<(String, Option<DataType>)>,
+    variables: Vec<TypedVariable>,
+}
+
+struct TypedVariable {
+    name: String,
+    /// Database and table of a column, quoted.
+    table: Option<String>,
+    /// `None` for a variable that takes any value.
+    data_type: Option<DataType>,
+    /// Whether it is a column of NEW: messages name the row of the statement.
+    is_column: bool,
 }
 
 impl VariableTypes {
@@ -38,14 +48,22 @@ impl VariableTypes {
                 }
                 VariableKind::Bound => None,
             };
-            resolved.push((name.clone(), data_type));
+            let is_column = matches!(kind, VariableKind::TriggerColumn { .. });
+            resolved.push(TypedVariable {
+                name: name.clone(),
+                table: table
+                    .filter(|_| is_column)
+                    .map(|table| format!("`{}`.`{}`", table.database(), table.name())),
+                data_type,
+                is_column,
+            });
         }
         Ok(VariableTypes { variables: resolved })
     }
 
     /// Returns the types of the variables in expressions.
     pub fn of_expressions(&self) -> Arc<[ExprType]> {
-        let types = self.variables.iter().map(|(_, data_type)| match data_type {
+        let types = self.variables.iter().map(|variable| match &variable.data_type {
             Some(data_type) => ExprType {
                 nullable: true,
                 coercibility: Coercibility::Implicit,
@@ -56,20 +74,22 @@ impl VariableTypes {
         types.collect()
     }
 
-    /// Converts the arguments of a call, in the SQL mode of the caller.
+    /// Converts the arguments of a call, in the SQL mode of the caller. `row` is the number of
+    /// the row in messages.
     ///
     /// # Errors
     /// Those of [`Self::convert`].
     pub fn convert_arguments(
         &self,
         arguments: &mut [Value],
+        row: u64,
         mode: SqlMode,
         context: &mut SessionContext,
     ) -> Result<()> {
         let own = std::mem::replace(&mut context.settings.sql_mode, mode);
         let converted = arguments.iter_mut().enumerate().try_for_each(|(number, value)| {
             let given = std::mem::replace(value, Value::Null);
-            *value = self.convert_in_row(1, number, given, context)?;
+            *value = self.convert_in_row(row, number, given, context)?;
             Ok(())
         });
         context.settings.sql_mode = own;
@@ -84,7 +104,7 @@ impl VariableTypes {
         self.convert_in_row(0, variable, value, context)
     }
 
-    /// Converts a value. `row` is the number of the row in warnings.
+    /// Converts a value. `row` is the number of the row in messages.
     fn convert_in_row(
         &self,
         row: u64,
@@ -92,32 +112,88 @@ impl VariableTypes {
         value: Value,
         context: &mut SessionContext,
     ) -> Result<Value> {
-        let (name, data_type) = &self.variables[variable];
-        let Some(data_type) = data_type else {
+        let variable = &self.variables[variable];
+        let Some(data_type) = &variable.data_type else {
             return Ok(value);
         };
-        let is_strict = context.settings.sql_mode.is_strict();
-        let mut state = EvalState::new();
-        let assigned = assign(
-            value,
-            data_type,
-            &EvalContext::new(context, &mut state).convert_context(),
-        );
-        if let Some(problem) = assigned.problem {
-            // MariaDB names a column without a table; in errors it is in row 0.
-            let qualified = format!("``.``.`{name}`");
-            let warning = || problem.warning_message(&qualified, name, row);
-            match problem.severity {
-                Severity::Warning if is_strict => {
-                    let message = problem.message(&qualified, name, 0);
-                    return Err(Error::with_message(problem.code, message));
-                }
-                Severity::Warning => context.diagnostics.warn(problem.warning_code, warning()),
-                Severity::Note => context.diagnostics.note(problem.warning_code, warning()),
-            }
-        }
-        Ok(assigned.value)
+        let row = match variable.is_column {
+            true => context.diagnostics.current_row(),
+            false => row,
+        };
+        let target = Named {
+            name: &variable.name,
+            table: variable.table.as_deref(),
+        };
+        convert_to(value, data_type, target, row, context)
     }
+}
+
+/// What a value is for, in messages.
+#[derive(Clone, Copy)]
+struct Named<'n> {
+    name: &'n str,
+    /// Database and table of a column, quoted. MariaDB shows variables as columns without a table.
+    table: Option<&'n str>,
+}
+
+/// Converts a value to a type. `row` is the number of the row in messages.
+fn convert_to(
+    value: Value,
+    data_type: &DataType,
+    target: Named<'_>,
+    row: u64,
+    context: &mut SessionContext,
+) -> Result<Value> {
+    let is_strict = context.settings.sql_mode.is_strict();
+    if !value.is_null() {
+        let source = ExprType::of_value(&value, context.settings.collation_connection);
+        let place = match target.table {
+            Some(table) => format!("{table}.`{}`", target.name),
+            None => format!("`{}`", target.name),
+        };
+        match refused_assignment(&source, data_type, &place) {
+            Some(error) if is_strict => return Err(error),
+            Some(error) => context.diagnostics.warn(error.code(), error.message()),
+            None => {}
+        }
+    }
+    let mut state = EvalState::new();
+    let assigned = assign(
+        value,
+        data_type,
+        &EvalContext::new(context, &mut state).convert_context(),
+    );
+    if let Some(problem) = assigned.problem {
+        let name = target.name;
+        let qualified = format!("{}.`{name}`", target.table.unwrap_or("``.``"));
+        let warning = || problem.warning_message(&qualified, name, row);
+        match problem.severity {
+            Severity::Warning if is_strict => {
+                let message = problem.message(&qualified, name, row);
+                return Err(Error::with_message(problem.code, message));
+            }
+            Severity::Warning => context.diagnostics.warn(problem.warning_code, warning()),
+            Severity::Note => context.diagnostics.note(problem.warning_code, warning()),
+        }
+    }
+    Ok(assigned.value)
+}
+
+/// Converts the value of RETURN to the function's type. `call` is the call, for messages.
+///
+/// # Errors
+/// In strict mode the errors of a column.
+pub fn convert_returned(
+    value: Value,
+    data_type: &DataType,
+    call: &str,
+    session: &mut SessionContext,
+) -> Result<Value> {
+    let target = Named {
+        name: call,
+        table: None,
+    };
+    convert_to(value, data_type, target, 0, session)
 }
 
 fn column_type(

@@ -11,10 +11,9 @@ use paceline_types::{DataType, Timestamp, Value};
 
 use super::shown_column::ShownColumn;
 use super::{
-    CATALOG, DATABASE, DATABASE_COLUMNS, Row, Sources, TABLE_COLUMNS, TableSize, number, number_or_null,
-    table_names, text, text_or_null, wanted_databases, yes_no,
+    CATALOG, DATABASE, DATABASE_COLUMNS, MYSQL_DATABASE, Row, Sources, TABLE_COLUMNS, TableSize, number,
+    number_or_null, table_names, text, text_or_null, wanted_databases, yes_no,
 };
-use crate::mysql_tables;
 
 const INFORMATION_SCHEMA_COLLATION: &str = "utf8mb3_general_ci";
 
@@ -59,7 +58,7 @@ pub(super) fn schemata(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
 }
 
 /// Returns a time in the session's zone.
-fn time(sources: &dyn Sources, seconds: i64) -> Value {
+pub(super) fn time(sources: &dyn Sources, seconds: i64) -> Value {
     u32::try_from(seconds).map_or(Value::Null, |seconds| {
         Value::DateTime(Timestamp::new(seconds, 0, 0).to_datetime(&sources.time_zone()))
     })
@@ -251,9 +250,10 @@ pub(crate) fn column_extra(column: &ColumnDefinition) -> String {
 pub(super) fn columns(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_table(sources, wanted, |table| {
-        let privileges = sources.column_privileges(&table.database);
-        rows.extend(table.columns.iter().enumerate().map(|(offset, column)| {
-            ShownColumn {
+        let privileges = sources.column_privileges(&table.database, &table.name);
+        rows.extend(table.columns.iter().enumerate().filter_map(|(offset, column)| {
+            let privileges = privileges.of(&column.name)?;
+            let shown = ShownColumn {
                 database: &table.database,
                 table: &table.name,
                 name: &column.name,
@@ -264,11 +264,11 @@ pub(super) fn columns(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
                 default: column_default(column),
                 key: column_key(table, offset),
                 extra: column_extra(column),
-                privileges: &privileges,
+                privileges,
                 comment: &column.comment,
                 generated: column.generated.as_ref().map(|generated| &*generated.expression),
-            }
-            .row()
+            };
+            Some(shown.row())
         }));
     });
     rows.extend(columns_of_mysql(sources, wanted));
@@ -280,18 +280,19 @@ fn columns_of_mysql(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
     let mut rows = Vec::new();
     let is_wanted = wanted_databases(sources, wanted)
         .iter()
-        .any(|database| database.name == mysql_tables::DATABASE);
+        .any(|database| database.name == MYSQL_DATABASE);
     if !is_wanted {
         return rows;
     }
-    let privileges = sources.column_privileges(mysql_tables::DATABASE);
-    for (table, columns) in mysql_tables::tables() {
+    for (table, columns) in sources.mysql_tables() {
         if !wanted.admits(&TABLE_COLUMNS, table) {
             continue;
         }
-        rows.extend(columns.iter().enumerate().map(|(offset, column)| {
-            ShownColumn {
-                database: mysql_tables::DATABASE,
+        let privileges = sources.column_privileges(MYSQL_DATABASE, table);
+        rows.extend(columns.iter().enumerate().filter_map(|(offset, column)| {
+            let privileges = privileges.of(&column.name)?;
+            let shown = ShownColumn {
+                database: MYSQL_DATABASE,
                 table,
                 name: &column.name,
                 offset,
@@ -301,11 +302,11 @@ fn columns_of_mysql(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
                 default: column.ty.nullable.then(|| "NULL".to_owned()),
                 key: "",
                 extra: String::new(),
-                privileges: &privileges,
+                privileges,
                 comment: "",
                 generated: None,
-            }
-            .row()
+            };
+            Some(shown.row())
         }));
     }
     rows

@@ -6,7 +6,7 @@
 use super::Session;
 use super::execution::Execution;
 use super::internal::internal_session;
-use super::statement::stored_hash;
+use super::parsing::stored_hash;
 use crate::server::Server;
 use paceline_expression::session::Account;
 use paceline_syntax::ParseOptions;
@@ -49,7 +49,7 @@ pub async fn run_init_file(server: &Arc<Server>, path: &Path) -> std::result::Re
 
 impl Session {
     /// Executes the statements of a text up to the first error.
-    async fn run_text(&mut self, text: &[u8]) -> Result<()> {
+    pub(super) async fn run_text(&mut self, text: &[u8]) -> Result<()> {
         let mut rest = text;
         while !rest.trim_ascii().is_empty() {
             let options = ParseOptions {

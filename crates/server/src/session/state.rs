@@ -1,11 +1,12 @@
 //! State of a session that its statements use: everything except the connection.
 
+use super::named_statements::NamedStatements;
 use super::protocol::StateChanges;
+use super::restrictions::Restrictions;
 use super::services::SessionServices;
-use super::statements::NamedStatements;
 use super::table_locks::TableLocks;
-use super::temporary::SessionTemporaryTables;
-use super::transaction::TransactionSlot;
+use super::temporary_tables::SessionTemporaryTables;
+use super::transaction_slot::TransactionSlot;
 use crate::names::qualified;
 use crate::registry::SessionHandle;
 use crate::server::Server;
@@ -13,9 +14,9 @@ use crate::statement_logs::StatementLogSettings;
 use crate::variables::Variable;
 use paceline_binlog::event::FormatDescription;
 use paceline_catalog::Catalog;
-use paceline_expression::session::{Privilege, ServerFunctions, Services, SessionContext, SqlMode};
-use paceline_syntax::{Error, Result, TableName};
-use paceline_types::error_code::ER_OPTION_PREVENTS_STATEMENT;
+use paceline_expression::session::{ServerFunctions, Services, SessionContext, SqlMode};
+use paceline_query::program::ProgramCache;
+use paceline_syntax::{Result, Statement, TableName};
 use paceline_wire::response::Status;
 use std::sync::Arc;
 
@@ -30,6 +31,8 @@ pub struct SessionState {
     pub(super) temporary: SessionTemporaryTables,
     /// Locks of LOCK TABLES and FLUSH TABLES WITH READ LOCK.
     pub(super) table_locks: TableLocks,
+    /// Stored functions and triggers that statements have run.
+    pub(super) programs: ProgramCache,
     /// Statements of PREPARE.
     pub(super) prepared: NamedStatements,
     /// Format of the events in BINLOG statements, after one of them has set it.
@@ -37,6 +40,8 @@ pub struct SessionState {
     /// Changes to report in the next OK packet.
     pub(super) changes: StateChanges,
     pub(super) log_settings: StatementLogSettings,
+    /// Restrictions of the account; `None` without any.
+    pub(super) restrictions: Option<Box<Restrictions>>,
     /// Whether the session ends after the reply: COMMIT RELEASE, or a broken transfer of a file.
     pub(super) ends_with_reply: bool,
 }
@@ -62,10 +67,12 @@ impl SessionState {
             context,
             transaction: TransactionSlot::default(),
             table_locks: TableLocks::default(),
+            programs: ProgramCache::default(),
             prepared: NamedStatements::default(),
             binlog_format: None,
             changes: StateChanges::default(),
             log_settings: StatementLogSettings::default(),
+            restrictions: None,
             ends_with_reply: false,
         }
     }
@@ -76,11 +83,13 @@ impl SessionState {
         self.transaction = TransactionSlot::default();
         self.drop_temporary_tables();
         self.table_locks = TableLocks::default();
+        self.programs = ProgramCache::default();
         self.prepared.clear();
         self.binlog_format = None;
         self.services.release_all_locks(&self.context);
         let user = self.context.user.clone();
         let current_user = self.context.current_user.clone();
+        let current_role = self.context.current_role.take();
         self.context = SessionContext::charged_to(
             self.context.memory.clone(),
             u64::from(self.shared.id),
@@ -88,6 +97,7 @@ impl SessionState {
         );
         self.context.user = user;
         self.context.current_user = current_user;
+        self.context.current_role = current_role;
         self.changes.clear();
         self.services.reset();
         self.shared.update(|activity| activity.database = None);
@@ -131,12 +141,7 @@ impl SessionState {
 
     /// Returns 1290 if the server is read only and the account has no exemption.
     pub(super) fn check_writable(&self) -> Result<()> {
-        if self.server.globals.is_on(Variable::ReadOnly)
-            && self.services.require_any(&[Privilege::ReadOnlyAdmin]).is_err()
-        {
-            return Err(Error::new(ER_OPTION_PREVENTS_STATEMENT, &[&"--read-only"]));
-        }
-        Ok(())
+        self.services.check_writable()
     }
 
     /// Returns whether the statement's text is logged with its rows (`binlog_annotate_row_events`).
@@ -146,5 +151,38 @@ impl SessionState {
             .lock()
             .get(Variable::BinlogAnnotateRowEvents)
             .as_bool()
+    }
+
+    /// Checks whether the session may execute a statement of its client now.
+    ///
+    /// # Errors
+    /// 1820 if the password has expired; 1226 for too many statements in the hour.
+    #[inline]
+    pub(super) fn check_restrictions(&self, statement: &Statement) -> Result<()> {
+        match &self.restrictions {
+            None => Ok(()),
+            Some(restrictions) => restrictions.check(statement),
+        }
+    }
+
+    /// Returns whether the password has expired.
+    pub(super) fn must_change_password(&self) -> bool {
+        (self.restrictions.as_ref()).is_some_and(|restrictions| restrictions.must_change_password)
+    }
+
+    /// Ends the restriction to setting a password, if the account has a new one.
+    pub(super) fn heed_new_password(&mut self) {
+        if !self.must_change_password() {
+            return;
+        }
+        let accounts = self.server.accounts.load();
+        let current = &self.context.current_user;
+        let lifetime = self.server.globals.number(Variable::DefaultPasswordLifetime);
+        let now = self.context.statement.start_seconds();
+        let has_expired = (accounts.get(&current.user, &current.host))
+            .is_none_or(|account| account.password_age.has_expired(lifetime, now));
+        if let Some(restrictions) = &mut self.restrictions {
+            restrictions.must_change_password = has_expired;
+        }
     }
 }

@@ -2,30 +2,19 @@
 
 use super::Session;
 use super::execution::{Execution, QueryOrigin};
+use super::parsing::{stored_hash, syntax_error_near};
 use super::protocol::{More, RowFormat};
 use super::services::on_text;
 use super::state::SessionState;
 use super::statements;
 use crate::statement_logs::SlowStatement;
 use crate::variables::Variable;
-use paceline_expression::session::{KeepDiagnostics, MemoryCharge};
-use paceline_syntax::{Error, ParseOptions, ParsedStatement, Result, Show, Statement};
+use paceline_expression::session::KeepDiagnostics;
+use paceline_syntax::{Result, Show, Statement};
 use paceline_types::error_code::*;
 use paceline_wire::WireResult;
-use paceline_wire::authentication::NativePassword;
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
-
-/// A parsed statement with its memory account.
-pub struct ClientStatement {
-    /// The statement.
-    pub parsed: ParsedStatement,
-    /// Memory of its syntax tree, if it is large.
-    pub memory: MemoryCharge,
-}
-
-/// Size in bytes below which a tree is not counted: a session has only one at a time.
-const LARGE_TREE_BYTES: usize = 256 << 10;
 
 impl Session {
     /// Executes COM_QUERY: one statement, or several if the client has enabled this. The text is UTF-8.
@@ -63,6 +52,7 @@ impl Session {
                     let execution = Execution {
                         text: statement_text,
                         parameters: &[],
+                        using: &[],
                         format: RowFormat::Text,
                         more,
                         asked_by: QueryOrigin::Client,
@@ -112,27 +102,43 @@ impl Session {
         statement: &Statement,
         execution: Execution<'_>,
     ) -> Result<()> {
+        self.state.check_restrictions(statement)?;
         statements::execute(statement, &mut self.state, &mut self.connection, execution).await
     }
 }
 
 impl SessionState {
-    /// Parses the first statement of a client's text.
+    /// Checks whether the session may execute a statement of its client now.
     ///
     /// # Errors
-    /// The errors of [`paceline_syntax::parse_first`].
-    pub(super) fn parse(&self, text: &[u8]) -> Result<ClientStatement> {
-        let options = ParseOptions {
-            sql_mode: self.context.settings.sql_mode,
-            memory: Some(self.context.memory.clone()),
-            ..ParseOptions::default()
-        };
-        let parsed = on_text(text.len(), || paceline_syntax::parse_first(text, &options))?;
-        let mut memory = MemoryCharge::new(&self.context.memory);
-        if parsed.memory_bytes >= LARGE_TREE_BYTES {
-            memory.grow(parsed.memory_bytes)?;
+    /// 1820 if the password has expired; 1226 for too many statements in the hour.
+    #[inline]
+    pub(super) fn check_restrictions(&self, statement: &Statement) -> Result<()> {
+        match &self.restrictions {
+            None => Ok(()),
+            Some(restrictions) => restrictions.check(statement),
         }
-        Ok(ClientStatement { parsed, memory })
+    }
+
+    /// Returns whether the password has expired.
+    pub(super) fn must_change_password(&self) -> bool {
+        (self.restrictions.as_ref()).is_some_and(|restrictions| restrictions.must_change_password)
+    }
+
+    /// Ends the restriction to setting a password, if the account has a new one.
+    pub(super) fn heed_new_password(&mut self) {
+        if !self.must_change_password() {
+            return;
+        }
+        let accounts = self.server.accounts.load();
+        let current = &self.context.current_user;
+        let lifetime = self.server.globals.number(Variable::DefaultPasswordLifetime);
+        let now = self.context.statement.start_seconds();
+        let has_expired = (accounts.get(&current.user, &current.host))
+            .is_none_or(|account| account.password_age.has_expired(lifetime, now));
+        if let Some(restrictions) = &mut self.restrictions {
+            restrictions.must_change_password = has_expired;
+        }
     }
 
     /// Begins a statement: sets its time, diagnostics and time limit.
@@ -181,21 +187,4 @@ impl SessionState {
             text: &activity.text,
         });
     }
-}
-
-/// Returns the hash of a password, which is stored and shown instead of the password.
-pub fn stored_hash(password: &str) -> String {
-    NativePassword::of(password).to_string()
-}
-
-/// Returns error 1064 near a text.
-pub fn syntax_error_near(text: &str) -> Error {
-    let near: String = text.chars().take(80).collect();
-    Error::with_message(
-        ER_PARSE_ERROR,
-        format!(
-            "You have an error in your SQL syntax; check the manual that corresponds to your MariaDB server version for the right \
-             syntax to use near '{near}' at line 1"
-        ),
-    )
 }

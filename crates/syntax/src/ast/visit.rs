@@ -311,6 +311,13 @@ pub fn for_each_table(query: &Query, visit: impl FnMut(&TableName)) {
     walk_query(query, &mut Tables(visit));
 }
 
+/// Returns whether a part of an expression outside of its subqueries is as wanted.
+pub fn any_expr(expr: &Expr, wanted: &mut dyn FnMut(&Expr) -> bool) -> bool {
+    let mut found = false;
+    for_each_expr(expr, |part| found |= wanted(part));
+    found
+}
+
 /// Returns whether an expression contains a subquery.
 pub fn has_subquery(expr: &Expr) -> bool {
     let mut found = false;

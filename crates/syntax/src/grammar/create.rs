@@ -41,6 +41,9 @@ impl Parser<'_> {
         if self.accept_word("USER") {
             return self.create_user(or_replace);
         }
+        if self.accept_word("ROLE") {
+            return self.create_roles(or_replace);
+        }
         if self.is_any_word(&[
             "VIEW",
             "ALGORITHM",
@@ -49,6 +52,7 @@ impl Parser<'_> {
             "PROCEDURE",
             "FUNCTION",
             "TRIGGER",
+            "EVENT",
         ]) {
             let mode = match or_replace {
                 true => ViewMode::CreateOrReplace,
@@ -83,7 +87,6 @@ impl Parser<'_> {
             "SEQUENCE",
             "SERVER",
             "PACKAGE",
-            "ROLE",
             "AGGREGATE",
             "TABLESPACE",
             "LOGFILE",
@@ -629,6 +632,9 @@ impl Parser<'_> {
         if self.accept_word("USER") {
             return self.drop_user();
         }
+        if self.accept_word("ROLE") {
+            return self.drop_roles();
+        }
         if self.accept_word("VIEW") {
             return self.drop_views();
         }
@@ -647,7 +653,13 @@ impl Parser<'_> {
                 },
             }));
         }
-        let kind = self.accept_any_word(&["EVENT", "SEQUENCE", "SERVER"]);
+        if self.accept_word("EVENT") {
+            return Ok(Statement::Ddl(DdlStatement::DropEvent {
+                if_exists: self.accept_phrase(&["IF", "EXISTS"])?,
+                name: self.table_name()?,
+            }));
+        }
+        let kind = self.accept_any_word(&["SEQUENCE", "SERVER"]);
         if let Some(kind) = kind {
             let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
             let names = self.comma_separated(Self::table_name)?;

@@ -7,11 +7,11 @@ use paceline_types::error_code::ER_DIVISION_BY_ZERO;
 use paceline_types::{Collation, TimeZone, Value, text};
 
 use super::document::{Document, Node, NodeKind};
-use super::xpath::{ArithmeticOperator, Axis, CompareOperator, Step, XPath, XPathFunction};
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::eval::{check_interrupt, convert};
 use crate::functions::string::find;
+use crate::xpath::{ArithmeticOperator, Axis, CompareOperator, Step, XPath, XPathFunction};
 
 /// Steps of work between two checks of memory and of KILL.
 const CHECK_INTERVAL: usize = 1 << 14;

@@ -1,16 +1,15 @@
 //! EXTRACTVALUE and UPDATEXML: [`document`] reads XML, [`xpath`] the query, [`evaluate`] finds nodes.
 //!
 //! The query has to be constant. Its errors (1105) are raised when the call is bound if it is known then, else at the
-//! first evaluation. XML that cannot be read is NULL, with warning 1525. `$name` for a variable of a stored program does
-//! not exist here: it is an unknown variable.
+//! first evaluation. XML that cannot be read is NULL, with warning 1525. `$name` for a variable of a stored program
+//! does not exist here: it is an unknown variable.
 //!
 //! # Limits
-//! A query has 1,000 levels, a document 254. Sets of nodes are charged to the session's memory while they grow, and KILL
-//! is seen within a step.
+//! A query has 1,000 levels, a document 254. Sets of nodes are charged to the session's memory while they grow, and
+//! KILL is seen within a step.
 
 mod document;
 mod evaluate;
-mod xpath;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -20,7 +19,6 @@ use paceline_types::{Collation, Value};
 
 use self::document::{Document, NodeKind, XmlError};
 use self::evaluate::{Evaluation, XValue};
-use self::xpath::XPath;
 use super::arguments::some;
 use super::string::within_packet;
 use crate::context::EvalContext;
@@ -28,19 +26,13 @@ use crate::error::{Error, Result};
 use crate::eval::{check_interrupt, convert};
 use crate::expr_type::ExprType;
 use crate::tree::{Args, BindCall, Function, steady};
+use crate::xpath::{self, ParsedQuery};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     // User variables in the query can change between two executions.
     steady("extractvalue", (2, 2), bind, eval_extract),
     steady("updatexml", (3, 3), bind, eval_update),
 ];
-
-/// A query, and the text that it was parsed from.
-#[derive(Debug)]
-pub(crate) struct ParsedQuery {
-    text: String,
-    xpath: XPath,
-}
 
 fn refused(message: String) -> Error {
     Error::with_message(ER_UNKNOWN_ERROR, message)

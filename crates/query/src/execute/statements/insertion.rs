@@ -5,17 +5,19 @@ use paceline_types::Value;
 use crate::error::Result;
 use crate::execute::changes::assignment::{
     Ignore, NullRule, Strictness, assign_column, assigned_value, check_constraints, implicit_default,
-    missing_default, stored_value,
+    missing_default, passes_view_check, stored_value,
 };
 use crate::execute::changes::auto_increment::{Interval, as_id};
 use crate::execute::changes::row_writer::{InsertOutcome, RowWriter, UpdateOutcome, WriteOptions};
-use crate::execute::context::Execution;
+use crate::execute::context::{Execution, RowHandle};
 use crate::execute::interface::{AffectedRows, Outcome, RowSink};
+use crate::execute::programs::Triggers;
 use crate::plan::{AssignmentPlan, DefaultPlan, InsertPlan, InsertRows};
-use paceline_catalog::TableDefinition;
 use paceline_catalog::foreign_key::is_foreign_key_error;
+use paceline_catalog::{TableDefinition, ViewDefinition};
 use paceline_expression::session::SqlMode;
 use paceline_expression::{Expr, ExprType, as_assigned};
+use paceline_syntax::TriggerEvent;
 
 /// Progress of an INSERT.
 struct Progress {
@@ -32,16 +34,26 @@ struct Progress {
     rows_sent: u64,
 }
 
+/// Triggers that an INSERT or REPLACE may run.
+struct InsertTriggers<'p> {
+    insert: Triggers<'p>,
+    update: Triggers<'p>,
+    delete: Triggers<'p>,
+}
+
 /// A running INSERT, or the insertion of the rows of a LOAD DATA.
 pub(super) struct Insertion<'p> {
     plan: &'p InsertPlan,
     table: &'p TableDefinition,
     writer: RowWriter<'p>,
+    triggers: InsertTriggers<'p>,
     strictness: Strictness,
     ignore: Ignore,
     /// Treatment of check constraints: as in MariaDB, IGNORE skips rows of a list, but not a single row.
     ignore_checks: Ignore,
     null_rule: NullRule,
+    /// Treatment of columns that the statement does not name and that have no default.
+    missing_defaults: Strictness,
     /// Row for evaluation: the new row, and after it the row of the INSERT for ON DUPLICATE KEY UPDATE.
     row: Vec<Value>,
     /// Initial row, if values refer to columns that may not have their values yet.
@@ -64,16 +76,27 @@ impl<'p> Insertion<'p> {
         expected: Option<u64>,
     ) -> Self {
         let ignore = Ignore::from(plan.ignore);
+        let mut row = vec![Value::Null; plan.slot_count];
+        for other in plan.view.iter().flat_map(|view| &view.others) {
+            let values = initial_row(&other.definition, &other.defaults);
+            row[other.first_slot..][..values.len()].clone_from_slice(&values);
+        }
         Insertion {
             plan,
             table: &plan.table,
             writer: RowWriter::new(options, &plan.table),
+            triggers: InsertTriggers {
+                insert: Triggers::of(&plan.table, TriggerEvent::Insert),
+                update: Triggers::of(&plan.table, TriggerEvent::Update),
+                delete: Triggers::of(&plan.table, TriggerEvent::Delete),
+            },
             strictness: Strictness::new(exec.session.settings.sql_mode, ignore),
             ignore,
             ignore_checks: ignore,
             null_rule: NullRule::BySqlMode,
-            row: vec![Value::Null; plan.slot_count],
-            initial: plan.reads_row.then(|| initial_row(plan)),
+            missing_defaults: Strictness::new(exec.session.settings.sql_mode, ignore),
+            row,
+            initial: plan.reads_row.then(|| initial_row(&plan.table, &plan.defaults)),
             pending: Vec::new(),
             is_begun: false,
             progress: Progress {
@@ -99,6 +122,11 @@ impl<'p> Insertion<'p> {
         self.ignore_checks = Ignore::No;
     }
 
+    /// Sets the rules for LOAD DATA: a column without a default is a warning, also in strict mode.
+    pub fn be_loading(&mut self) {
+        self.missing_defaults = Strictness::Lenient;
+    }
+
     /// Returns the treatment of problems.
     pub fn strictness(&self) -> Strictness {
         self.strictness
@@ -115,7 +143,7 @@ impl<'p> Insertion<'p> {
         for (value, &column) in values.iter().zip(&self.plan.columns) {
             match value {
                 Some(expr) => self.assign_expr(exec, column, expr)?,
-                None => self.fill_default(exec, column)?,
+                None => self.fill_default(exec, column, None)?,
             }
         }
         if let Some(column) = self.table.auto_increment_column()
@@ -151,6 +179,7 @@ impl<'p> Insertion<'p> {
         exec.tick()?;
         self.pending.clear();
         let columns = self.table.columns().len();
+        let view = self.plan.view.as_ref().map(|view| &*view.view);
         self.row[..columns].fill(Value::Null);
         for column in 0..columns {
             if !all_defaults && self.plan.columns.contains(&column) {
@@ -158,10 +187,10 @@ impl<'p> Insertion<'p> {
             }
             match self.plan.defaults[column] {
                 // The first row's warning is for all.
-                DefaultPlan::None if self.is_begun => {
+                DefaultPlan::None if self.is_begun && !self.triggers.insert.has_before() => {
                     self.row[column] = implicit_default(&self.table.columns()[column].data_type);
                 }
-                _ => self.fill_default(exec, column)?,
+                _ => self.fill_default(exec, column, view)?,
             }
         }
         self.is_begun = true;
@@ -173,11 +202,19 @@ impl<'p> Insertion<'p> {
         Ok(())
     }
 
-    fn fill_default(&mut self, exec: &mut Execution<'_, '_>, column: usize) -> Result<()> {
+    /// Stores a column's default. `view` is the view that the statement names, if it does not name the column.
+    fn fill_default(
+        &mut self,
+        exec: &mut Execution<'_, '_>,
+        column: usize,
+        view: Option<&ViewDefinition>,
+    ) -> Result<()> {
         self.row[column] = match &self.plan.defaults[column] {
             DefaultPlan::Value(value) => value.clone(),
             DefaultPlan::AutoIncrement => Value::Null,
-            DefaultPlan::None => missing_default(exec, self.table, column, self.strictness)?,
+            // A trigger may give it a value.
+            DefaultPlan::None if self.triggers.insert.has_before() => Value::Null,
+            DefaultPlan::None => missing_default(exec, self.table, column, self.missing_defaults, view)?,
             DefaultPlan::Expr(_) => {
                 self.pending.push(column);
                 Value::Null
@@ -195,12 +232,78 @@ impl<'p> Insertion<'p> {
                 self.assign_expr(exec, column, expr)?;
             }
         }
+        self.generate(exec)
+    }
+
+    /// Computes the generated columns.
+    fn generate(&mut self, exec: &mut Execution<'_, '_>) -> Result<()> {
         for AssignmentPlan { column, value } in &self.plan.generated {
             let value = assigned_value(exec, value, &self.row, self.table, *column)?;
             self.row[*column] =
                 stored_value(exec, self.table, *column, value, self.strictness, self.null_rule)?;
         }
         Ok(())
+    }
+
+    /// Runs the triggers before the insertion. After them, a column that is NOT NULL must have a value.
+    ///
+    /// # Errors
+    /// The errors of the triggers; 1364 for a column without value and default, 1048 for NULL.
+    fn run_before_triggers(&mut self, exec: &mut Execution<'_, '_>) -> Result<()> {
+        let columns = self.table.columns().len();
+        // To triggers, a number that will be generated is 0.
+        let numbered = self.table.auto_increment_column();
+        let numbered = numbered.filter(|column| self.row[*column].is_null());
+        if let Some(column) = numbered {
+            self.row[column] = Value::Int(0);
+        }
+        self.triggers.insert.before(exec, &[], &mut self.row[..columns])?;
+        if let Some(column) = numbered
+            && as_id(&self.row[column]) == 0
+        {
+            self.row[column] = Value::Null;
+        }
+        let view = self.plan.view.as_ref().map(|view| &*view.view);
+        for column in 0..columns {
+            let definition = &self.table.columns()[column];
+            let is_generated =
+                definition.generated.is_some() || self.table.auto_increment_column() == Some(column);
+            if is_generated || definition.nullable || !self.row[column].is_null() {
+                continue;
+            }
+            self.row[column] = match (&self.plan.defaults[column], self.plan.columns.contains(&column)) {
+                (DefaultPlan::None, false) => {
+                    missing_default(exec, self.table, column, self.strictness, view)?
+                }
+                _ => assign_column(
+                    exec,
+                    self.table,
+                    column,
+                    Value::Null,
+                    self.strictness,
+                    self.null_rule,
+                )?,
+            };
+        }
+        self.generate(exec)
+    }
+
+    /// Runs the triggers after the insertion of the row.
+    fn run_after_triggers(&self, exec: &mut Execution<'_, '_>) -> Result<()> {
+        let columns = self.table.columns().len();
+        self.triggers.insert.after(exec, &[], &self.row[..columns])
+    }
+
+    /// Deletes a row that REPLACE replaces.
+    fn delete_replaced(&mut self, exec: &mut Execution<'_, '_>, old: &RowHandle) -> Result<()> {
+        let triggers = self.triggers.delete;
+        if triggers.is_empty() {
+            return self.writer.delete(exec.state.transaction, old);
+        }
+        let values = self.table.schema().decode_row(&old.image)?;
+        triggers.before(exec, &values, &mut [])?;
+        self.writer.delete(exec.state.transaction, old)?;
+        triggers.after(exec, &values, &[])
     }
 
     /// Assigns an expression's value to a column of the row.
@@ -211,7 +314,8 @@ impl<'p> Insertion<'p> {
 
     /// Assigns a value of any type to a column of the row.
     pub fn assign(&mut self, exec: &mut Execution<'_, '_>, column: usize, value: Value) -> Result<()> {
-        if value.is_null() && self.table.auto_increment_column() == Some(column) {
+        let may_be_null_yet = self.triggers.insert.has_before();
+        if value.is_null() && (may_be_null_yet || self.table.auto_increment_column() == Some(column)) {
             self.row[column] = Value::Null;
             return Ok(());
         }
@@ -228,72 +332,104 @@ impl<'p> Insertion<'p> {
     /// Inserts the row.
     pub fn insert(&mut self, exec: &mut Execution<'_, '_>, sink: &mut dyn RowSink) -> Result<()> {
         self.complete(exec)?;
+        if self.triggers.insert.has_before() {
+            self.run_before_triggers(exec)?;
+        }
         self.progress.records += 1;
+        // The row is checked before its AUTO_INCREMENT value counts.
+        if !self.passes_view_check(exec)?
+            || !check_constraints(exec, self.table, &self.plan.checks, &self.row, self.ignore_checks)?
+        {
+            return self.end_row(exec);
+        }
         let generated =
             self.interval
                 .generate(exec.state.transaction, exec.session, self.table, &mut self.row)?;
         let columns = self.table.columns().len();
-        if check_constraints(exec, self.table, &self.plan.checks, &self.row, self.ignore_checks)? {
-            loop {
-                let inserted = match self.writer.insert(exec.state.transaction, &self.row[..columns]) {
-                    // Nothing has been written yet.
-                    Err(error) if self.ignore == Ignore::Yes && is_foreign_key_error(&error) => {
-                        exec.session.diagnostics.warn(error.code(), error.message());
-                        break;
-                    }
-                    inserted => inserted?,
-                };
-                match inserted {
-                    InsertOutcome::Done => {
+        loop {
+            let inserted = match self.writer.insert(exec.state.transaction, &self.row[..columns]) {
+                // Nothing has been written yet.
+                Err(error) if self.ignore == Ignore::Yes && is_foreign_key_error(&error) => {
+                    exec.session.diagnostics.warn(error.code(), error.message());
+                    break;
+                }
+                inserted => inserted?,
+            };
+            match inserted {
+                InsertOutcome::Done => {
+                    self.progress.copied += 1;
+                    self.interval.take(exec.session, generated);
+                    self.note_value(generated);
+                    self.run_after_triggers(exec)?;
+                    self.send(exec, sink)?;
+                    break;
+                }
+                InsertOutcome::Duplicate { index, row_key }
+                    if self.plan.replace
+                        && self.triggers.delete.is_empty()
+                        && self.is_last_unique(index)
+                        && !self.writer.is_referenced() =>
+                {
+                    if self.replace_in_place(exec, &row_key)? {
                         self.progress.copied += 1;
                         self.interval.take(exec.session, generated);
                         self.note_value(generated);
+                        self.run_after_triggers(exec)?;
                         self.send(exec, sink)?;
                         break;
                     }
-                    InsertOutcome::Duplicate { index, row_key }
-                        if self.plan.replace
-                            && self.is_last_unique(index)
-                            && !self.writer.is_referenced() =>
-                    {
-                        if self.replace_in_place(exec, &row_key)? {
-                            self.progress.copied += 1;
-                            self.interval.take(exec.session, generated);
-                            self.note_value(generated);
-                            self.send(exec, sink)?;
-                            break;
-                        }
+                }
+                InsertOutcome::Duplicate { row_key, .. } if self.plan.replace => {
+                    if let Some(old) = self.writer.conflicting_row(exec.state.transaction, &row_key)? {
+                        self.delete_replaced(exec, &old)?;
+                        self.progress.deleted += 1;
                     }
-                    InsertOutcome::Duplicate { row_key, .. } if self.plan.replace => {
-                        if let Some(old) = self.writer.conflicting_row(exec.state.transaction, &row_key)? {
-                            self.writer.delete(exec.state.transaction, &old)?;
-                            self.progress.deleted += 1;
-                        }
-                    }
-                    InsertOutcome::Duplicate { row_key, .. } if !self.plan.on_duplicate.is_empty() => {
-                        if self.update_existing(exec, &row_key)? {
-                            self.send(exec, sink)?;
-                            break;
-                        }
-                    }
-                    InsertOutcome::Duplicate { index, .. } => {
-                        let error = self.writer.duplicate_error(
-                            &exec.session.settings.time_zone,
-                            index,
-                            &self.row[..columns],
-                        );
-                        if self.ignore == Ignore::No {
-                            return Err(error);
-                        }
-                        exec.session.diagnostics.warn(error.code(), error.message());
+                }
+                InsertOutcome::Duplicate { row_key, .. } if !self.plan.on_duplicate.is_empty() => {
+                    if self.update_existing(exec, &row_key)? {
+                        self.send(exec, sink)?;
                         break;
                     }
                 }
+                InsertOutcome::Duplicate { index, .. } => {
+                    let error = self.writer.duplicate_error(
+                        &exec.session.settings.time_zone,
+                        index,
+                        &self.row[..columns],
+                    );
+                    if self.ignore == Ignore::No {
+                        return Err(error);
+                    }
+                    exec.session.diagnostics.warn(error.code(), error.message());
+                    break;
+                }
             }
         }
+        self.end_row(exec)
+    }
+
+    fn end_row(&mut self, exec: &mut Execution<'_, '_>) -> Result<()> {
         exec.session.diagnostics.next_row();
         self.interval.next_row();
         Ok(())
+    }
+
+    /// Checks the new row against the view that the statement names. As in MariaDB an AUTO_INCREMENT column without a
+    /// value is 0 there.
+    fn passes_view_check(&mut self, exec: &mut Execution<'_, '_>) -> Result<bool> {
+        let Some(check) = self.plan.view.as_ref().and_then(|view| view.check.as_ref()) else {
+            return Ok(true);
+        };
+        let counter = self.table.auto_increment_column();
+        let missing = counter.filter(|column| self.row[*column].is_null());
+        if let Some(column) = missing {
+            self.row[column] = implicit_default(&self.table.columns()[column].data_type);
+        }
+        let passes = passes_view_check(exec, Some(check), &self.row, self.ignore_checks);
+        if let Some(column) = missing {
+            self.row[column] = Value::Null;
+        }
+        passes
     }
 
     /// Returns whether no unique index follows this one.
@@ -377,6 +513,9 @@ impl<'p> Insertion<'p> {
         for (column, value) in assigned {
             self.row[column] = value;
         }
+        self.triggers
+            .update
+            .before(exec, &before, &mut self.row[..columns])?;
         if self.row[..columns] != before[..] {
             for AssignmentPlan { column, value } in &self.plan.on_update {
                 let value = assigned_value(exec, value, &self.row, self.table, *column)?;
@@ -390,7 +529,10 @@ impl<'p> Insertion<'p> {
                 )?;
             }
         }
-        if !check_constraints(exec, self.table, &self.plan.checks, &self.row, self.ignore)? {
+        let check = self.plan.view.as_ref().and_then(|view| view.check.as_ref());
+        if self.row[..columns] != before[..] && !passes_view_check(exec, check, &self.row, self.ignore)?
+            || !check_constraints(exec, self.table, &self.plan.checks, &self.row, self.ignore)?
+        {
             return Ok(true);
         }
         self.progress.touched += 1;
@@ -407,6 +549,9 @@ impl<'p> Insertion<'p> {
                 return Ok(true);
             }
         };
+        if !matches!(updated, UpdateOutcome::Duplicate(_)) {
+            self.triggers.update.after(exec, &before, &self.row[..columns])?;
+        }
         match updated {
             UpdateOutcome::Unchanged => {}
             UpdateOutcome::Changed => {
@@ -444,7 +589,7 @@ impl<'p> Insertion<'p> {
     /// Returns the outcome of LOAD DATA.
     pub fn loaded(self, exec: &mut Execution<'_, '_>) -> Outcome {
         let progress = self.progress;
-        if let Some(generated) = progress.generated {
+        if let Some(generated) = progress.generated.filter(|_| self.plan.sets_last_insert_id()) {
             exec.session.last_insert_id = generated;
         }
         let warnings = exec.session.diagnostics.warning_count();
@@ -462,7 +607,7 @@ impl<'p> Insertion<'p> {
 
     pub fn outcome(self, exec: &mut Execution<'_, '_>, affected: AffectedRows, one_row: bool) -> Outcome {
         let progress = self.progress;
-        if let Some(generated) = progress.generated {
+        if let Some(generated) = progress.generated.filter(|_| self.plan.sets_last_insert_id()) {
             exec.session.last_insert_id = generated;
         }
         let explicit = exec.session.statement.explicit_last_insert_id;
@@ -501,8 +646,8 @@ impl<'p> Insertion<'p> {
 }
 
 /// Returns the row of constant defaults, or implicit defaults for columns without one.
-fn initial_row(plan: &InsertPlan) -> Vec<Value> {
-    let columns = plan.table.columns().iter().zip(&plan.defaults);
+fn initial_row(table: &TableDefinition, defaults: &[DefaultPlan]) -> Vec<Value> {
+    let columns = table.columns().iter().zip(defaults);
     columns
         .map(|(column, default)| match default {
             DefaultPlan::Value(value) => value.clone(),

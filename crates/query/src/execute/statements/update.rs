@@ -11,11 +11,12 @@ use std::sync::Arc;
 use paceline_storage::RowPlacement;
 use paceline_types::Value;
 
-use super::row_search::{FoundRow, collect, for_each_row, meets_last_first, usable_plan};
+use super::row_search::{FoundRow, collect, for_each_row, reads_backwards, usable_plan};
 use super::safe_updates::check_update;
 use crate::error::Result;
 use crate::execute::changes::assignment::{
-    Ignore, NullRule, Strictness, assign_column, assigned_value, check_constraints, stored_value,
+    Ignore, NullRule, Strictness, assign_column, assigned_value, check_constraints, check_types,
+    passes_view_check, stored_value,
 };
 use crate::execute::changes::auto_increment;
 use crate::execute::changes::row_writer::{RowWriter, UpdateOutcome, WriteOptions};
@@ -23,14 +24,17 @@ use crate::execute::collections::memory::row_bytes;
 use crate::execute::context::{Execution, RowHandle};
 use crate::execute::interface::{AffectedRows, Outcome};
 use crate::execute::operators::limit::RowLimit;
+use crate::execute::programs::Triggers;
 use crate::plan::tree::{AccessPath, SelectPlan, StepSource};
 use crate::plan::{AssignmentPlan, UpdatePlan, UpdateTarget};
 use paceline_expression::session::SqlMode;
+use paceline_syntax::TriggerEvent;
 
 /// A table that is updated.
 struct Target<'p> {
     plan: &'p UpdateTarget,
     writer: RowWriter<'p>,
+    triggers: Triggers<'p>,
     /// With several tables: the rows that have been processed.
     seen: HashSet<Vec<u8>>,
 }
@@ -69,14 +73,26 @@ pub(super) fn execute(
             .chain(&target.on_update)
             .map(|assignment| assignment.column)
             .collect();
-        let writer = RowWriter::for_columns(options, &target.definition, &columns);
+        let triggers = Triggers::of(&target.definition, TriggerEvent::Update);
+        // A trigger may change any column.
+        let writer = match triggers.has_before() {
+            true => RowWriter::new(options, &target.definition),
+            false => RowWriter::for_columns(options, &target.definition, &columns),
+        };
         targets.push(Target {
             plan: target,
             writer,
+            triggers,
             seen: HashSet::new(),
         });
     }
-    let several = select.tables.len() > 1;
+    let strictness = Strictness::new(exec.session.settings.sql_mode, ignore);
+    for target in &plan.targets {
+        let assigned = target.assignments.iter();
+        let assigned = assigned.map(|assignment| (assignment.column, &assignment.value.ty));
+        check_types(exec, &target.definition, assigned, strictness)?;
+    }
+    let several = !select.is_of_one_table();
     if plan.targets.len() > 1 {
         for target in &mut targets {
             target.writer.announce(exec.state.transaction);
@@ -89,13 +105,16 @@ pub(super) fn execute(
         several,
         simultaneous: sql_mode.contains(SqlMode::SIMULTANEOUS_ASSIGNMENT),
         others_change: by_name || options.may_act(),
-        strictness: Strictness::new(sql_mode, ignore),
+        strictness,
         ignore,
         matched: 0,
         changed: 0,
     };
     exec.session.diagnostics.reset_row();
-    let is_safe = !plan.reads_changed && !moves(select, &plan.targets) && !meets_last_first(select);
+    // A trigger may change a column of the index that is searched.
+    let changes_more = updating.targets.iter().any(|target| target.triggers.has_before());
+    let is_safe =
+        !plan.reads_changed && !changes_more && !moves(select, &plan.targets) && !reads_backwards(select);
     if select.order.is_empty() && !several && is_safe {
         let limit = RowLimit::new(exec, &select.limit)?;
         if limit.count > 0 {
@@ -365,6 +384,29 @@ impl UpdateRun<'_> {
             let start = target.plan.base;
             start..start + definition.columns().len()
         };
+        let triggers = target.triggers;
+        let old = match triggers.is_empty() {
+            true => Vec::new(),
+            false => definition.schema().decode_row(&handle.image)?,
+        };
+        if triggers.has_before() {
+            let generated = target.plan.on_update.iter().filter(|made| {
+                let column = &definition.columns()[made.column];
+                column.generated.is_some()
+            });
+            for made in generated {
+                let value = assigned_value(exec, &made.value, row, definition, made.column)?;
+                row[slots.start + made.column] = stored_value(
+                    exec,
+                    definition,
+                    made.column,
+                    value,
+                    self.strictness,
+                    NullRule::BySqlMode,
+                )?;
+            }
+            triggers.before(exec, &old, &mut row[slots.clone()])?;
+        }
         if !target.plan.on_update.is_empty() && !same_image(definition, &row[slots.clone()], &handle.image)? {
             for assignment in &target.plan.on_update {
                 let value = assigned_value(exec, &assignment.value, row, definition, assignment.column)?;
@@ -380,6 +422,14 @@ impl UpdateRun<'_> {
             }
         }
         let values = &row[slots.clone()];
+        let check = target.plan.view_check.as_ref();
+        if check.is_some()
+            && !same_image(definition, values, &handle.image)?
+            && !passes_view_check(exec, check, row, self.ignore)?
+        {
+            self.matched -= 1;
+            return Ok(());
+        }
         if !check_constraints(exec, definition, &target.plan.checks, values, self.ignore)? {
             return Ok(());
         }
@@ -391,6 +441,9 @@ impl UpdateRun<'_> {
                 })?;
         // IGNORE keeps a row that foreign keys protect, without a warning.
         let Ok(updated) = updated else { return Ok(()) };
+        if !matches!(updated, UpdateOutcome::Duplicate(_)) {
+            triggers.after(exec, &old, values)?;
+        }
         match updated {
             UpdateOutcome::Unchanged => {}
             UpdateOutcome::Changed => {

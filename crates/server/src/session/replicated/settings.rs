@@ -6,7 +6,7 @@ use crate::variables::{Variable, VariableValue};
 use paceline_binlog::event::{IntvarKind, StatusVar};
 use paceline_catalog::ddl::session_of_event;
 use paceline_expression::session::RandomGenerator;
-use paceline_replication::replica::apply::ReplicatedStatement;
+use paceline_replication::apply::ReplicatedStatement;
 use paceline_syntax::Result;
 use paceline_txn::Replication;
 use paceline_types::Charset;
@@ -21,6 +21,9 @@ impl SessionState {
         self.context.connection_id = there.connection_id;
         self.context.database = there.database;
         if !there.current_user.user.is_empty() {
+            // MariaDB logs a statement that names CURRENT_ROLE as that of the role, which has no host.
+            let is_role = there.current_user.host.is_empty();
+            self.context.current_role = is_role.then(|| there.current_user.user.clone());
             self.context.current_user = there.current_user;
         }
         self.context.settings = there.settings;
@@ -32,7 +35,7 @@ impl SessionState {
         settings.metadata_lock_wait_timeout = before.metadata_lock_wait_timeout;
         settings.binlog_row_metadata = before.binlog_row_metadata;
         settings.isolation = paceline_types::IsolationLevel::ReadCommitted;
-        if !statement.tells_explicit_defaults {
+        if !statement.states_explicit_defaults {
             settings.explicit_defaults_for_timestamp =
                 self.server.globals.is_on(Variable::ExplicitDefaultsForTimestamp);
         }
@@ -40,8 +43,8 @@ impl SessionState {
             StatusVar::TimeZone(name) => Some(String::from_utf8_lossy(name).into_owned()),
             _ => None,
         };
-        let told = statement.query.status_vars.iter().find_map(zone_of);
-        let time_zone = told.unwrap_or_else(|| "SYSTEM".to_owned());
+        let sent = statement.query.status_vars.iter().find_map(zone_of);
+        let time_zone = sent.unwrap_or_else(|| "SYSTEM".to_owned());
         self.services
             .values
             .lock()
@@ -51,8 +54,9 @@ impl SessionState {
     /// Sets the character set of the current database, which is used for a file if the statement names none, as on the
     /// primary.
     pub(super) fn take_database_collation(&mut self, statement: &ReplicatedStatement<'_>) {
-        let is_told = |variable: &StatusVar<'_>| matches!(variable, StatusVar::CharsetDatabase(_));
-        if statement.query.status_vars.iter().any(is_told) {
+        let is_database_charset =
+            |variable: &StatusVar<'_>| matches!(variable, StatusVar::CharsetDatabase(_));
+        if statement.query.status_vars.iter().any(is_database_charset) {
             return;
         }
         let catalog = self.server.catalog.load();

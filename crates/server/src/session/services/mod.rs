@@ -3,6 +3,7 @@
 pub mod gtid_wait;
 mod place_wait;
 mod sources;
+pub mod status_list;
 mod time_slice;
 mod user_locks;
 
@@ -12,7 +13,7 @@ use crate::accounts::{Account, Authority, SessionPrivileges};
 use crate::registry::SessionHandle;
 use crate::replica_filters::filter_kind;
 use crate::server::Server;
-use crate::session::statements::named_file;
+use crate::session::files::named_file;
 use crate::variables::{Scope, SessionValues, Variable, VariableValue};
 use gtid_wait::AwaitedGtid;
 use paceline_binlog::{GtidPosition, GtidState};
@@ -22,7 +23,7 @@ use paceline_expression::session::{
     SystemVariable, SystemVariables, VariableScope, WaitOutcome,
 };
 use paceline_log_stream::source::filter::FilterKind;
-use paceline_replication::replica::received::SourcePosition;
+use paceline_replication::received::SourcePosition;
 use paceline_syntax::{Error, Result};
 use paceline_txn::GtidChoice;
 use paceline_types::error_code::*;
@@ -110,6 +111,11 @@ impl SessionServices {
         self.privileges.log_in(account, &self.server.accounts);
     }
 
+    /// Sets the current role. Its privileges in the current database apply at once.
+    pub fn set_role(&self, role: Option<&str>, database: Option<&str>) {
+        self.privileges.set_role(role, database, &self.server.accounts);
+    }
+
     /// Returns the account with the session's privileges: see [`crate::accounts::session_privileges`].
     pub fn account(&self) -> Arc<Account> {
         self.privileges.account(&self.server.accounts)
@@ -193,6 +199,16 @@ impl SessionServices {
             Some(reason) => Err(crate::errors::interrupted(reason)),
             None => Ok(()),
         }
+    }
+
+    /// Returns 1290 if the server is read only and the account has no exemption.
+    pub fn check_writable(&self) -> Result<()> {
+        if self.server.globals.is_on(Variable::ReadOnly)
+            && self.require_any(&[Privilege::ReadOnlyAdmin]).is_err()
+        {
+            return Err(Error::new(ER_OPTION_PREVENTS_STATEMENT, &[&"--read-only"]));
+        }
+        Ok(())
     }
 
     /// Returns 1227 if the account has none of these privileges.
@@ -333,7 +349,7 @@ impl Privileges for SessionServices {
 
     fn begin_definer(&self, user: &str, host: &str) -> Result<()> {
         let accounts = &self.server.accounts;
-        let account = accounts.load().get(user, host).cloned();
+        let account = accounts.load().definer(user, host);
         let account = account.ok_or_else(|| Error::new(ER_NO_SUCH_USER, &[&user, &host]))?;
         self.privileges.begin_definer(account, accounts);
         Ok(())

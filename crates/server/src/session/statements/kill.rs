@@ -2,11 +2,11 @@
 
 use crate::accounts::ClientHost;
 use crate::errors::interrupted;
-use crate::session::evaluate::evaluate_typed;
 use crate::session::protocol::Reply;
 use crate::session::services::SessionServices;
 use paceline_expression::session::{Privilege, SessionContext};
-use paceline_replication::replica::connection::Threads;
+use paceline_query::program::evaluate_typed;
+use paceline_replication::connection::Threads;
 use paceline_syntax::ast::Expr;
 use paceline_syntax::{Error, Kill, KillTarget, Result, UserName};
 use paceline_txn::InterruptReason;
@@ -43,7 +43,9 @@ pub fn execute(
             let user = match &account.user {
                 UserName::Name(name) => name.clone(),
                 UserName::Current => context.current_user.user.clone(),
-                UserName::Role(_) => return Err(Error::unsupported("roles")),
+                UserName::Unqualified(_) | UserName::CurrentRole | UserName::Public => {
+                    return Err(Error::unsupported("KILL USER of a role"));
+                }
             };
             if user != context.user.user {
                 services.require_any(&[Privilege::Super, Privilege::ConnectionAdmin])?;

@@ -6,7 +6,7 @@ use crate::session::state::SessionState;
 use crate::session::table_locks::{LockedTable, TableLocks};
 use paceline_catalog::ddl::names_read;
 use paceline_catalog::{Catalog, ViewDefinition};
-use paceline_expression::session::Privilege;
+use paceline_expression::session::{Privilege, PrivilegeTarget};
 use paceline_syntax::{Error, LockTable, Result};
 use paceline_txn::{MetadataMode, MetadataObject};
 use paceline_types::error_code::*;
@@ -29,16 +29,14 @@ pub async fn lock(tables: &[LockTable], state: &mut SessionState) -> Result<Repl
             // A temporary table is visible only to this session.
             continue;
         }
-        state.services.authority(&state.context).check_table(
-            &[Privilege::LockTables, Privilege::Select],
-            &database,
-            &name,
-        )?;
-        if crate::names::virtual_database(&database).is_none() {
+        let authority = state.services.authority(&state.context);
+        authority.check(Privilege::LockTables, PrivilegeTarget::Database(&database))?;
+        authority.check_any_column(&[Privilege::Select], &database, &name)?;
+        if crate::virtual_tables::virtual_database(&database).is_none() {
             let catalog = state.server.catalog.load();
             if let Some(view) = catalog.view(&database, &name) {
                 // The tables that the view reads are locked too.
-                for (database, name) in tables_behind(view, &catalog) {
+                for (database, name) in base_tables(view, &catalog) {
                     wanted.push((database, name, table.write, None));
                 }
             } else if catalog.table(&database, &name).is_none() {
@@ -107,8 +105,8 @@ pub async fn unlock(state: &mut SessionState) -> Result<Reply> {
     Ok(Reply::ok())
 }
 
-/// Returns the tables that a view reads, directly or through other views.
-fn tables_behind(view: &ViewDefinition, catalog: &Catalog) -> Vec<(String, String)> {
+/// Returns the base tables that a view reads, directly or through other views.
+fn base_tables(view: &ViewDefinition, catalog: &Catalog) -> Vec<(String, String)> {
     let names = names_read(view.parsed(), catalog, None).into_iter();
     names
         .filter_map(|name| Some((name.database?, name.name)))

@@ -16,7 +16,6 @@ mod backup;
 mod binary_log;
 mod binlog_events;
 mod ddl;
-mod files;
 mod flush;
 mod help;
 mod kill;
@@ -24,7 +23,7 @@ mod load_data;
 mod lock_tables;
 mod outfile;
 mod prepare;
-mod program;
+pub(in crate::session) mod program;
 pub(super) mod query;
 mod replication;
 mod set;
@@ -35,19 +34,19 @@ mod table_administration;
 mod transaction;
 
 pub(super) use binary_log::flush_binary_logs;
-pub(super) use files::named_file;
 pub(super) use kill::kill_connection;
 pub(super) use load_data::execute_logged as load_logged;
-pub use prepare::NamedStatements;
 pub(super) use shutdown::shut_down;
 
 use super::execution::Execution;
-use super::protocol::{Connection, Reply, ReplyWriter};
+use super::protocol::{Connection, Reply};
+use super::replies::ReplyWriter;
 use super::state::SessionState;
+use paceline_query::program::{get_diagnostics, signal as signal_condition};
 use paceline_syntax::ast::QueryBody;
 use paceline_syntax::definition::DdlStatement;
 use paceline_syntax::{Error, FlushTarget, IntoPlace, Result, SelectInto, Show, Statement};
-use paceline_types::error_code::{ER_EMPTY_QUERY, ER_WARN_DEPRECATED_SYNTAX};
+use paceline_types::error_code::{ER_EMPTY_QUERY, ER_LOCK_OR_ACTIVE_TRANSACTION, ER_WARN_DEPRECATED_SYNTAX};
 
 /// Executes a statement of any kind and writes its reply.
 ///
@@ -75,6 +74,12 @@ pub async fn execute(
         | Statement::Delete(_)
         | Statement::Do(_)
         | Statement::Explain(_) => query::execute(statement, state, connection, execution).await?,
+        Statement::Handler(_) => {
+            if state.table_locks.has_tables() {
+                return Err(Error::new(ER_LOCK_OR_ACTIVE_TRANSACTION, &[]));
+            }
+            query::execute(statement, state, connection, execution).await?
+        }
         Statement::Empty => empty(execution.text)?,
         Statement::Transaction(statement) => transaction::execute(statement, state).await?,
         Statement::Set(items) => set::execute(items, execution.parameters, state, connection).await?,
@@ -125,8 +130,14 @@ pub async fn execute(
         Statement::Compound(compound) => {
             Box::pin(program::execute(&compound.program, state, connection, execution)).await?
         }
-        Statement::Signal(signal) => program::signal(signal, state, execution.parameters)?,
-        Statement::GetDiagnostics(get) => program::get_diagnostics(get, state, execution.parameters)?,
+        Statement::Signal(signal) => {
+            signal_condition(signal, &mut state.context, execution.parameters)?;
+            Reply::ok()
+        }
+        Statement::GetDiagnostics(get) => {
+            get_diagnostics(get, &mut state.context, execution.parameters)?;
+            Reply::ok()
+        }
         Statement::Call { procedure, arguments } => {
             Box::pin(program::call(procedure, arguments, state, connection, execution)).await?
         }

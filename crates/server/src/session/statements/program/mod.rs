@@ -8,36 +8,36 @@
 //! |---|---|
 //! | this one | the loop of requests and answers |
 //! | [`call`] | CALL: arguments, recursion, the settings that a procedure runs with |
+//! | [`event`] | the body of an event |
 //! | [`queries`] | queries with INTO, cursors, plans that are kept between executions |
-//! | [`signal`], [`diagnostics`] | SIGNAL and RESIGNAL; GET DIAGNOSTICS |
 //!
 //! # Limits
 //! The memory of variables and cursors counts as the session's. KILL is checked before each statement and each
 //! iteration of a loop.
 
 mod call;
-mod diagnostics;
+mod event;
 mod queries;
-mod signal;
 
 pub use call::call;
-pub use diagnostics::execute as get_diagnostics;
-pub use signal::execute as signal;
+pub use event::run_event;
 
 use super::set::evaluate_any;
 use crate::session::execution::{Execution, QueryOrigin};
 use crate::session::protocol::{Connection, More, Reply};
 use crate::session::state::SessionState;
-use paceline_expression::session::{KeepDiagnostics, Level, ServerFunctions};
-use paceline_program::{Answer, Code, Raised, RaisedLevel, Request, Run};
-use paceline_query::program::{VariableTypes, is_true};
+use paceline_expression::session::{KeepDiagnostics, ServerFunctions};
+use paceline_program::{Answer, Code, Raised, Request, Run};
+use paceline_query::execute::Cursors;
+use paceline_query::program::{
+    Handling, VariableTypes, diagnostics_values, error_of, is_true, raised_of, set_user_variable, warnings,
+};
 use paceline_syntax::ast::{Expr, TableName};
 use paceline_syntax::{Error, Program, Result, SqlStatement, Statement, Target};
+use paceline_types::Value;
 use paceline_types::error_code::*;
-use paceline_types::{ErrorCode, SignalledCondition, Value};
 use paceline_wire::Capabilities;
-use queries::{Cursors, KeptPlans};
-use std::sync::Arc;
+use queries::KeptPlans;
 
 /// Executes a program outside a routine.
 ///
@@ -94,12 +94,15 @@ async fn run(
         name,
         state,
         connection,
-        execution,
+        execution: Execution {
+            using: &[],
+            ..execution
+        },
         types,
         plans: KeptPlans::default(),
         cursors: Cursors::new(code.cursors().len()),
         affected_rows: 0,
-        caught: None,
+        handling: Handling::default(),
     };
     let mark = driver.state.context.diagnostics.mark();
     let mut run = Run::new(code, parameters);
@@ -132,19 +135,17 @@ struct Driver<'a> {
     plans: KeptPlans,
     cursors: Cursors,
     affected_rows: u64,
-    /// The last error for which a handler was found.
-    caught: Option<Error>,
+    handling: Handling,
 }
 
 impl Driver<'_> {
     /// Runs the program to its end. An error is returned with the line of its statement.
     async fn run(&mut self, run: &mut Run<'_>) -> std::result::Result<(), (Error, u32)> {
-        let mut was_handling = false;
         loop {
             let line = run.line();
             let located = |raised: Raised| (error_of(raised), line);
             let request = run.request().map_err(located)?;
-            self.note_handler(run, &mut was_handling);
+            self.handling.before_step(run, &mut self.state.context);
             if let Request::End(_) = request {
                 return Ok(());
             }
@@ -153,7 +154,7 @@ impl Driver<'_> {
             let done = self.answer(request, run.values()).await;
             match done {
                 Ok(answer) => {
-                    let warnings: Vec<Raised> = self.warnings();
+                    let warnings = warnings(&self.state.context);
                     run.answer(Ok(answer), &warnings).map_err(located)?;
                 }
                 Err(error) => {
@@ -162,47 +163,10 @@ impl Driver<'_> {
                     if run.answer(Err(raised), &[]).is_err() {
                         return Err((error, line));
                     }
-                    // A handler will run, and it finds the error among the conditions.
-                    self.state.context.diagnostics.push_error(&error);
-                    self.state.context.row_count = -1;
-                    self.caught = Some(error);
-                    was_handling = true;
+                    self.handling.catch(error, &mut self.state.context);
                 }
             }
         }
-    }
-
-    /// Stores the condition that is being handled, and removes the conditions of a handler that has ended.
-    fn note_handler(&mut self, run: &Run<'_>, was_handling: &mut bool) {
-        let handled = run.handled();
-        if *was_handling && handled.is_none() {
-            let most = self.state.context.settings.max_error_count;
-            self.state.context.diagnostics.clear(most);
-        }
-        *was_handling = handled.is_some();
-        self.state.context.handled_condition = handled.map(|raised| {
-            let is_meant =
-                |error: &Error| error.code().number() == raised.code && error.message() == raised.message;
-            // The error of a statement also has the items of its SIGNAL.
-            Box::new(match &self.caught {
-                Some(error) if is_meant(error) => error.clone(),
-                _ => error_of(raised.clone()),
-            })
-        });
-    }
-
-    /// Returns the warnings of the last statement.
-    fn warnings(&self) -> Vec<Raised> {
-        let raised = self.state.context.diagnostics.raised().iter();
-        raised
-            .filter(|condition| condition.level != Level::Error)
-            .map(|condition| Raised {
-                level: RaisedLevel::Warning,
-                code: condition.code.number(),
-                sqlstate: condition.sqlstate().to_owned(),
-                message: condition.message.clone(),
-            })
-            .collect()
     }
 
     async fn answer(&mut self, request: Request<'_>, values: &[Value]) -> Result<Answer> {
@@ -236,9 +200,9 @@ impl Driver<'_> {
                 ..
             }) => {
                 let mut assigned = Vec::new();
-                for (target, value) in diagnostics::values(get, self.state, values)? {
+                for (target, value) in diagnostics_values(get, &mut self.state.context, values)? {
                     match target {
-                        Target::User(name) => diagnostics::set_user_variable(&name, &value, self.state)?,
+                        Target::User(name) => set_user_variable(&name, &value, &mut self.state.context)?,
                         Target::Variable(variable) => {
                             let value = self.types.convert(variable, value, &mut self.state.context)?;
                             assigned.push((variable, value));
@@ -257,7 +221,10 @@ impl Driver<'_> {
             }
             Request::SelectInto { query, targets } => self.select_into(query, targets, values).await?,
             Request::Open { cursor, query } => self.open(cursor, query, values).await?,
-            Request::Fetch { cursor, into } => self.fetch(cursor, into)?,
+            Request::Fetch { cursor, into } => {
+                self.cursors
+                    .fetch(cursor, into, &self.types, &mut self.state.context)?
+            }
             Request::Close { cursor } => {
                 self.cursors.close(cursor);
                 Answer::Done
@@ -273,12 +240,12 @@ impl Driver<'_> {
             ..self.execution
         };
         let called = call::call_procedure(procedure, arguments, self.state, self.connection, execution);
-        let (outputs, affected_rows) = Box::pin(called).await?;
-        self.affected_rows += affected_rows;
+        let called = Box::pin(called).await?;
+        self.affected_rows += called.affected_rows;
         let mut assigned = Vec::new();
-        for (target, value) in outputs {
+        for call::OutputValue { target, value, .. } in called.outputs {
             match target {
-                Target::User(name) => diagnostics::set_user_variable(&name, &value, self.state)?,
+                Target::User(name) => set_user_variable(&name, &value, &mut self.state.context)?,
                 Target::Variable(variable) => {
                     let value = self.types.convert(variable, value, &mut self.state.context)?;
                     assigned.push((variable, value));
@@ -322,37 +289,5 @@ fn returns_rows(statement: &Statement) -> bool {
         Statement::Query(query) => query.into.is_none(),
         Statement::Show(_) | Statement::Explain(_) => true,
         _ => false,
-    }
-}
-
-/// Converts an error to the form that programs use.
-fn raised_of(error: &Error) -> Raised {
-    const FATAL: [ErrorCode; 5] = [
-        ER_QUERY_INTERRUPTED,
-        ER_CONNECTION_KILLED,
-        ER_SERVER_SHUTDOWN,
-        ER_STATEMENT_TIMEOUT,
-        ER_OUT_OF_RESOURCES,
-    ];
-    Raised {
-        level: match FATAL.contains(&error.code()) {
-            true => RaisedLevel::Fatal,
-            false => RaisedLevel::Error,
-        },
-        code: error.code().number(),
-        sqlstate: error.sqlstate().to_owned(),
-        message: error.message().to_owned(),
-    }
-}
-
-fn error_of(raised: Raised) -> Error {
-    let code = ErrorCode::from_number(raised.code);
-    let error = Error::with_message(code, raised.message);
-    match raised.sqlstate == code.sqlstate() {
-        true => error,
-        false => error.signalled(Arc::new(SignalledCondition {
-            sqlstate: raised.sqlstate,
-            items: Vec::new(),
-        })),
     }
 }

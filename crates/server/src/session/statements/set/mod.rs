@@ -6,17 +6,20 @@ mod assignment;
 
 use super::account::change_accounts;
 use super::query::collect;
-use crate::session::evaluate::evaluate_typed;
+use crate::accounts::checks::check_member;
 use crate::session::execution::Execution;
-use crate::session::protocol::{Connection, Reply, RowCollector};
+use crate::session::protocol::{Connection, Reply};
 use crate::session::state::SessionState;
 use crate::variables::{Scope, Variable, VariableValue, apply_to_session, isolation_setting};
 use assignment::Assignment;
 use paceline_expression::ExprType;
 use paceline_expression::session::{Privilege, SessionContext, UserVariable};
-use paceline_syntax::ast::visit::has_subquery;
-use paceline_syntax::ast::{Expr, QueryBody, SelectItem};
-use paceline_syntax::{AccountStatement, Error, Result, SetItem, SetValue, Statement, TransactionScope};
+use paceline_query::execute::SingleRow;
+use paceline_query::program::{evaluate_typed, needs_plan};
+use paceline_syntax::ast::Expr;
+use paceline_syntax::{
+    AccountStatement, Error, QueryStatement, Result, RoleName, SetItem, SetValue, Statement, TransactionScope,
+};
 use paceline_types::error_code::*;
 use paceline_types::{AccessMode, Charset, Collation, IsolationLevel, Value};
 use paceline_wire::session_state::StateChange;
@@ -31,7 +34,8 @@ enum CheckedItem {
         connection: Collation,
     },
     Transaction(TransactionScope, Option<IsolationLevel>, Option<AccessMode>),
-    Password(AccountStatement),
+    Account(AccountStatement),
+    Role(Option<String>),
 }
 
 /// Variables that SET STATEMENT cannot set. As in MariaDB, their effect on the transaction or the connection would last
@@ -139,7 +143,7 @@ async fn set_each(items: &[SetItem], parameters: &[Value], state: &mut SessionSt
         checked.push(check_item(item, parameters, state).await?);
     }
     for item in checked {
-        carry_out(item, state).await?;
+        apply_item(item, state).await?;
     }
     Ok(())
 }
@@ -203,17 +207,27 @@ async fn check_item(item: &SetItem, parameters: &[Value], state: &mut SessionSta
             }
             CheckedItem::Transaction(*scope, *isolation, *access)
         }
-        SetItem::Password { account, password } => CheckedItem::Password(AccountStatement::SetPassword {
+        SetItem::Password { account, password } => CheckedItem::Account(AccountStatement::SetPassword {
             account: account.clone(),
             password: password.clone(),
         }),
         // The program executes its own assignments.
         SetItem::ProgramVariable { .. } => return Err(Error::unsupported("SET of a variable here")),
-        SetItem::Role => return Err(Error::unsupported("roles")),
+        SetItem::DefaultRole { role, account } => CheckedItem::Account(AccountStatement::SetDefaultRole {
+            role: role.clone(),
+            account: account.clone(),
+        }),
+        SetItem::Role(None) => CheckedItem::Role(None),
+        SetItem::Role(Some(RoleName::Current)) => CheckedItem::Role(state.context.current_role.clone()),
+        SetItem::Role(Some(RoleName::Name(name))) => {
+            let authority = state.services.authority(&state.context);
+            check_member(authority, name, authority.current_user())?;
+            CheckedItem::Role(Some(name.trim_end_matches(' ').to_owned()))
+        }
     })
 }
 
-async fn carry_out(item: CheckedItem, state: &mut SessionState) -> Result<()> {
+async fn apply_item(item: CheckedItem, state: &mut SessionState) -> Result<()> {
     match item {
         CheckedItem::Variable(assignment) => set_variable(assignment, state).await?,
         CheckedItem::UserVariable(name, variable) => state.context.user_variables.set(&name, variable)?,
@@ -226,7 +240,8 @@ async fn carry_out(item: CheckedItem, state: &mut SessionState) -> Result<()> {
         CheckedItem::Transaction(scope, isolation, access) => {
             set_transaction(scope, isolation, access, state)
         }
-        CheckedItem::Password(statement) => change_accounts(&statement, None, state).await?,
+        CheckedItem::Role(role) => state.set_role(role),
+        CheckedItem::Account(statement) => change_accounts(&statement, None, state).await?,
     }
     Ok(())
 }
@@ -245,42 +260,26 @@ async fn set_variable(assignment: Assignment, state: &mut SessionState) -> Resul
     Ok(())
 }
 
-/// Evaluates an expression. An expression with subqueries is executed as `SELECT expr`.
+/// Evaluates an expression. An expression with subqueries or stored functions is executed as `SELECT expr`.
 pub(super) async fn evaluate_any(
     expr: &Expr,
     parameters: &[Value],
     state: &mut SessionState,
 ) -> Result<(Value, ExprType)> {
-    if !has_subquery(expr) {
+    if !needs_plan(expr) {
         return evaluate_typed(expr, parameters, &mut state.context);
     }
-    let mut statement =
-        paceline_syntax::parse_first(b"SELECT 1", &paceline_syntax::ParseOptions::default())?.statement;
-    if let Statement::Query(query) = &mut statement
-        && let QueryBody::Select(select) = &mut query.query.body
-    {
-        select.items = vec![SelectItem::unnamed(expr.clone())];
-    }
+    let statement = Statement::Query(Box::new(QueryStatement::of_expression(expr.clone())));
     let execution = Execution::of_server(parameters);
     for _ in 0..10 {
         let plan = state.plan(&statement)?;
         if !plan.tables().is_empty() {
             state.context.diagnostics.forget_earlier();
         }
-        let Some((collected, _)) = collect::<RowCollector>(&plan, state, execution).await? else {
+        let Some((collected, _)) = collect::<SingleRow>(&plan, state, execution).await? else {
             continue;
         };
-        let ty = collected
-            .columns
-            .first()
-            .map_or_else(ExprType::null, |column| ExprType::new(column.data_type.clone()));
-        let value = collected
-            .rows
-            .into_iter()
-            .next()
-            .and_then(|row| row.into_iter().next())
-            .unwrap_or(Value::Null);
-        return Ok((value, ty));
+        return Ok(collected.into_value());
     }
     Err(Error::new(ER_TABLE_DEF_CHANGED, &[]))
 }

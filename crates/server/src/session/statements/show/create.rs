@@ -1,9 +1,11 @@
 //! SHOW CREATE TABLE, SHOW CREATE VIEW and SHOW CREATE DATABASE.
 
 use super::names::{shown_database, shown_table};
+use crate::accounts::PrivilegeSet;
 use crate::accounts::show::identifier;
 use crate::session::protocol::Output;
 use crate::session::state::SessionState;
+use crate::virtual_tables::virtual_database;
 use paceline_catalog::DatabaseDefinition;
 use paceline_catalog::ddl::{IfNotExists, show_create_database, show_create_table, show_create_view};
 use paceline_expression::session::Privilege;
@@ -16,6 +18,7 @@ use paceline_types::error_code::*;
 /// # Errors
 /// 1046, 1142 and 1146 for the name.
 pub fn table(table: &TableName, state: &mut SessionState) -> Result<Output> {
+    check_whole_table(table, state)?;
     let (database, name) = shown_table(table, state)?;
     let catalog = state.catalog();
     if catalog.view(&database, &name).is_some() {
@@ -41,6 +44,26 @@ pub fn table(table: &TableName, state: &mut SessionState) -> Result<Output> {
     Ok(output)
 }
 
+/// Checks that the account has a privilege on a whole table: those on columns are not sufficient to see its definition.
+fn check_whole_table(table: &TableName, state: &SessionState) -> Result<()> {
+    let (database, name) = state.qualified(table)?;
+    let is_virtual = virtual_database(&database).is_some();
+    if is_virtual || state.temporary.catalog().table(&database, &name).is_some() {
+        return Ok(());
+    }
+    let authority = state.services.authority(&state.context);
+    let held = authority.privileges_in(&database);
+    let held = held.union(authority.account().on_table(&database, &name).whole);
+    if !held.intersection(PrivilegeSet::grantable_on_table()).is_empty() {
+        return Ok(());
+    }
+    let (user, host) = (&state.context.current_user.user, &state.context.user.host);
+    Err(Error::new(
+        ER_TABLEACCESS_DENIED_ERROR,
+        &[&"SHOW", user, host, &database, &name],
+    ))
+}
+
 /// Returns SHOW CREATE VIEW. A warning reports an invalid view.
 ///
 /// # Errors
@@ -51,7 +74,7 @@ pub fn view(name: &TableName, state: &mut SessionState) -> Result<Output> {
     let Some(view) = catalog.view(&database, &name) else {
         return Err(Error::new(ER_WRONG_OBJECT, &[&database, &name, &"VIEW"]));
     };
-    state.services.authority(&state.context).check_table(
+    state.services.authority(&state.context).check_any_column(
         &[Privilege::Select, Privilege::ShowView],
         &database,
         &name,
@@ -109,15 +132,13 @@ pub fn no_such_object(kind: &str, name: &TableName, state: &SessionState) -> Err
             Some(_) => Error::new(ER_WRONG_OBJECT, &[&database, &name.name, &kind]),
             None => Error::new(ER_NO_SUCH_TABLE, &[&database, &name.name]),
         },
-        "TRIGGER" => Error::new(ER_TRG_DOES_NOT_EXIST, &[]),
-        "EVENT" => Error::new(ER_EVENT_DOES_NOT_EXIST, &[&name.name]),
         _ => Error::new(ER_SP_DOES_NOT_EXIST, &[&kind, &name.name]),
     }
 }
 
 /// Returns SHOW CREATE TABLE of a virtual table.
 fn virtual_create_table(database: &str, name: &str) -> String {
-    let columns = crate::names::virtual_columns(database, name).unwrap_or_default();
+    let columns = crate::virtual_tables::virtual_columns(database, name).unwrap_or_default();
     let lines: Vec<String> = columns
         .iter()
         .map(|column| {

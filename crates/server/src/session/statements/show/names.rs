@@ -1,7 +1,7 @@
 //! Databases and tables that a SHOW names.
 
-use crate::names::{virtual_columns, virtual_database};
 use crate::session::state::SessionState;
+use crate::virtual_tables::{virtual_columns, virtual_database};
 use paceline_expression::session::Privilege;
 use paceline_syntax::{Error, Result, TableName};
 use paceline_types::error_code::*;
@@ -49,7 +49,7 @@ pub fn shown_table(table: &TableName, state: &SessionState) -> Result<(String, S
         return Ok((database, name));
     }
     let authority = state.services.authority(&state.context);
-    if !authority.can_see(&database) {
+    if !authority.can_see_table(&database, &name) {
         authority.check_table(&[Privilege::Select], &database, &name)?;
     }
     let on_demand = virtual_columns(&database, &name).is_some();

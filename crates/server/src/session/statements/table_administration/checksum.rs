@@ -1,9 +1,9 @@
 //! CHECKSUM TABLE: MariaDB's numbers, so that a replica can be compared with its primary if either is MariaDB.
 
 use crate::errors::of_transaction;
-use crate::names::{virtual_columns, virtual_database};
 use crate::session::protocol::{Output, Reply};
 use crate::session::state::SessionState;
+use crate::virtual_tables::{virtual_columns, virtual_database};
 use paceline_expression::ExprType;
 use paceline_expression::session::{Level, Privilege, ServerFunctions};
 use paceline_storage::{Direction, TableSchema};
@@ -38,7 +38,7 @@ pub async fn execute(
         let (database, table) = state.qualified(table)?;
         if state.temporary.catalog().table(&database, &table).is_none() {
             let authority = state.services.authority(&state.context);
-            authority.check_table(&[Privilege::Select], &database, &table)?;
+            authority.check_any_column(&[Privilege::Select], &database, &table)?;
         }
         let checksum = table_checksum(&database, &table, effort, state)?;
         let checksum = checksum.map_or(Value::Null, |sum| Value::Int(i64::from(sum)));

@@ -104,9 +104,9 @@ pub async fn execute(
         let catalog = state.catalog();
         let Some(definition) = catalog.table(&database, &table) else {
             if operation == TableMaintenance::Check
-                && crate::names::virtual_columns(&database, &table).is_some()
+                && crate::virtual_tables::virtual_columns(&database, &table).is_some()
             {
-                match database == crate::mysql_tables::DATABASE {
+                match database == crate::mysql_columns::DATABASE {
                     true => line("status", "OK"),
                     false => line("note", check::NO_CHECK),
                 }
