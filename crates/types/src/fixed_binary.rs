@@ -19,6 +19,7 @@
 //! variant and of the version, which have changed places. A text with such bits is refused. Bytes with such bits are
 //! accepted, and a column that stores them shows another UUID ([`FixedBinary::stored`]).
 
+use std::io::Write;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::fmt;
@@ -320,7 +321,8 @@ fn append_inet4(bytes: &[u8], out: &mut Vec<u8>) {
         if n > 0 {
             out.push(b'.');
         }
-        crate::text::append_unsigned(u64::from(*byte), out);
+        // Writing to a vector never fails.
+        let _ = write!(out, "{byte}");
     }
 }
 

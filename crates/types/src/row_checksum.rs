@@ -9,8 +9,8 @@
 //!
 //! In the record a column has the same bytes as in a row image ([`crate::row_image`]), with these differences: lengths
 //! are omitted, CHAR is padded with spaces to the bytes of its longest possible text, BINARY is padded with zero bytes,
-//! and UUID, INET6 and INET4 are as in a sort key. The checksum of a table is the sum over its rows, modulo 2³². The sources are MariaDB's
-//! `handler::calculate_checksum` and the answers of MariaDB 10.11 (`tests/sql`).
+//! and UUID, INET6 and INET4 are as in a sort key. The checksum of a table is the sum over its rows, modulo 2³². The
+//! sources are MariaDB's `handler::calculate_checksum` and the answers of MariaDB 10.11 (`tests/sql`).
 
 use crate::data_type::DataType;
 use crate::error::Result;

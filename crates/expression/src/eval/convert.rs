@@ -537,8 +537,8 @@ pub(crate) fn to_time_for_comparison(value: &Value, context: &mut EvalContext<'_
     Ok(Some(Time::ZERO))
 }
 
-/// Converts to a UUID or an Internet address: a binary string of its length, or the text of anything else. Returns `None`
-/// for NULL, and with warning 1292 for any other string.
+/// Converts to a UUID or an Internet address: a binary string of its length, or the text of anything else. Returns
+/// `None` for NULL, and with warning 1292 for any other string.
 ///
 /// # Errors
 /// 1292, if the warning is an error in a strict write.

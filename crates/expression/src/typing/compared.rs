@@ -1,5 +1,5 @@
-//! Conversion of constants for comparisons to a number, time, datetime or UUID: once per execution, with its warning, however
-//! many rows there are. These functions are not in the function table, so statements cannot call them.
+//! Conversion of constants for comparisons to a number, time, datetime or UUID: once per execution, with its warning,
+//! however many rows there are. These functions are not in the function table, so statements cannot call them.
 //!
 //! MariaDB converts the constants of an IN list before the statement runs, so an invalid one causes a warning even in a
 //! strict write. Such lists have separate functions.

@@ -562,8 +562,8 @@ pub(crate) fn any_may_become_null(exprs: &[&Expr], common: &ExprType) -> bool {
     }
 }
 
-/// Converts a constant string that is compared with a UUID or an address. Each execution converts one that is none, with
-/// a warning.
+/// Converts a constant string that is compared with a UUID or an address. Each execution converts one that is none,
+/// with a warning.
 pub(crate) fn literal_to_fixed_binary(expr: &mut Expr, data_type: FixedBinaryType) {
     let read = match &expr.kind {
         ExprKind::Literal(Value::Text(text)) => data_type.parse(text),

@@ -85,8 +85,9 @@ pub(crate) fn check_aggregate(
     check_operand(argument, operation)
 }
 
-/// Returns 4078 for an assignment to or from a UUID or an address that MariaDB refuses by the types alone: a number, a date
-/// or another type of this kind. `place` is what is assigned to, with its quotes. `None` if the assignment is allowed.
+/// Returns 4078 for an assignment to or from a UUID or an address that MariaDB refuses by the types alone: a number, a
+/// date or another type of this kind. `place` is what is assigned to, with its quotes. `None` if the assignment is
+/// allowed.
 pub fn refused_assignment(source: &ExprType, target: &DataType, place: &str) -> Option<Error> {
     let target = ExprType::new(target.clone());
     let is_string = |ty: &ExprType| matches!(ty.class(), Class::String | Class::Null);

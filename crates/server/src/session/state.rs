@@ -16,7 +16,7 @@ use paceline_binlog::event::FormatDescription;
 use paceline_catalog::Catalog;
 use paceline_expression::session::{ServerFunctions, Services, SessionContext, SqlMode};
 use paceline_query::program::ProgramCache;
-use paceline_syntax::{Result, Statement, TableName};
+use paceline_syntax::{Result, TableName};
 use paceline_wire::response::Status;
 use std::sync::Arc;
 
@@ -151,38 +151,5 @@ impl SessionState {
             .lock()
             .get(Variable::BinlogAnnotateRowEvents)
             .as_bool()
-    }
-
-    /// Checks whether the session may execute a statement of its client now.
-    ///
-    /// # Errors
-    /// 1820 if the password has expired; 1226 for too many statements in the hour.
-    #[inline]
-    pub(super) fn check_restrictions(&self, statement: &Statement) -> Result<()> {
-        match &self.restrictions {
-            None => Ok(()),
-            Some(restrictions) => restrictions.check(statement),
-        }
-    }
-
-    /// Returns whether the password has expired.
-    pub(super) fn must_change_password(&self) -> bool {
-        (self.restrictions.as_ref()).is_some_and(|restrictions| restrictions.must_change_password)
-    }
-
-    /// Ends the restriction to setting a password, if the account has a new one.
-    pub(super) fn heed_new_password(&mut self) {
-        if !self.must_change_password() {
-            return;
-        }
-        let accounts = self.server.accounts.load();
-        let current = &self.context.current_user;
-        let lifetime = self.server.globals.number(Variable::DefaultPasswordLifetime);
-        let now = self.context.statement.start_seconds();
-        let has_expired = (accounts.get(&current.user, &current.host))
-            .is_none_or(|account| account.password_age.has_expired(lifetime, now));
-        if let Some(restrictions) = &mut self.restrictions {
-            restrictions.must_change_password = has_expired;
-        }
     }
 }

@@ -142,8 +142,8 @@ pub(crate) fn stored_value(
     Ok(assigned.value)
 }
 
-/// Checks before the first row that MariaDB assigns values of these types to these columns. In lenient mode a refusal is
-/// a warning, and the column gets its zero.
+/// Checks before the first row that MariaDB assigns values of these types to these columns. In lenient mode a refusal
+/// is a warning, and the column gets its zero.
 ///
 /// # Errors
 /// 4078.

@@ -67,7 +67,8 @@ pub(super) fn execute(
     Ok(insertion.outcome(exec, affected, one_row))
 }
 
-/// Checks the types of the values, of several rows only the first, as MariaDB does, and those of ON DUPLICATE KEY UPDATE.
+/// Checks the types of the values, of several rows only the first, as MariaDB does, and those of ON DUPLICATE KEY
+/// UPDATE.
 fn check_source_types(exec: &mut Execution<'_, '_>, plan: &InsertPlan, strictness: Strictness) -> Result<()> {
     let columns = plan.columns.iter().copied();
     match &plan.source {
