@@ -36,6 +36,7 @@ mod index_statistics;
 mod number_series;
 mod record;
 mod referrers;
+pub mod sequence;
 mod snapshot;
 pub mod system;
 mod table;

@@ -85,6 +85,15 @@ pub trait Scope {
         Err(errors::error(ER_NOT_SUPPORTED_YET, &[&"subqueries here"]))
     }
 
+    /// Resolves a sequence, and records that the statement uses it. Returns its database and name.
+    ///
+    /// # Errors
+    /// 1146, 4089, 4091, 1046; 1235 where there are no sequences.
+    fn resolve_sequence(&mut self, value: &ast::SequenceValue) -> Result<(String, String)> {
+        let _ = value;
+        Err(errors::error(ER_NOT_SUPPORTED_YET, &[&"sequences here"]))
+    }
+
     /// Called for `@name := …`, with the name in lower case.
     fn assign_variable(&mut self, name: &str) {
         let _ = name;

@@ -56,6 +56,7 @@ counters! {
     bytes_sent "Bytes_sent";
     com_admin_commands "Com_admin_commands";
     com_alter_db "Com_alter_db";
+    com_alter_sequence "Com_alter_sequence";
     com_alter_table "Com_alter_table";
     com_alter_user "Com_alter_user";
     com_analyze "Com_analyze";
@@ -68,6 +69,7 @@ counters! {
     com_commit "Com_commit";
     com_create_db "Com_create_db";
     com_create_index "Com_create_index";
+    com_create_sequence "Com_create_sequence";
     com_create_table "Com_create_table";
     com_create_user "Com_create_user";
     com_create_view "Com_create_view";
@@ -76,6 +78,7 @@ counters! {
     com_do "Com_do";
     com_drop_db "Com_drop_db";
     com_drop_index "Com_drop_index";
+    com_drop_sequence "Com_drop_sequence";
     com_drop_table "Com_drop_table";
     com_drop_user "Com_drop_user";
     com_drop_view "Com_drop_view";

@@ -12,7 +12,7 @@ use crate::functions;
 use crate::scope::Scope;
 use crate::session::SessionContext;
 use crate::typing::operators;
-use paceline_syntax::ast::{self, ColumnName};
+use paceline_syntax::ast::{self, ColumnName, SequenceOperation};
 
 /// Binds a function call.
 pub(super) fn function(call: &ast::FunctionCall, scope: &mut dyn Scope) -> Result<Expr> {
@@ -59,7 +59,6 @@ pub(super) fn function(call: &ast::FunctionCall, scope: &mut dyn Scope) -> Resul
         }
         ("rownum", _) => return Err(errors::parameter_count(&written)),
         ("last_value", []) => return Err(errors::syntax_near(")")),
-        ("nextval" | "lastval" | "setval", _) => return Err(errors::not_supported("SEQUENCE")),
         _ => {}
     }
     let args = args
@@ -71,6 +70,24 @@ pub(super) fn function(call: &ast::FunctionCall, scope: &mut dyn Scope) -> Resul
         })
         .collect::<Result<Vec<_>>>()?;
     make_written(&lower, &written, args, scope)
+}
+
+/// Binds a value of a sequence: a call with the sequence's database and name as arguments.
+pub(super) fn sequence_value(value: &ast::SequenceValue, scope: &mut dyn Scope) -> Result<Expr> {
+    let (database, name) = scope.resolve_sequence(value)?;
+    let text = |text: String| Expr::literal(Value::Text(text), ExprType::null());
+    let mut args = vec![text(database), text(name)];
+    if let SequenceOperation::Set {
+        value,
+        is_used,
+        round,
+    } = value.operation
+    {
+        args.push(Expr::literal(Value::Int(value), ExprType::bigint(20)));
+        args.push(Expr::literal(Value::Int(i64::from(is_used)), ExprType::bigint(1)));
+        args.push(Expr::literal(Value::UInt(round), ExprType::bigint_unsigned(20)));
+    }
+    make(value.operation.name(), args, scope)
 }
 
 fn name_of(expr: &ast::Expr) -> Result<&ColumnName> {

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use paceline_storage::RowPlacement;
 use paceline_types::error_code::{
-    ER_BAD_FIELD_ERROR, ER_FIELD_SPECIFIED_TWICE, ER_MULTI_UPDATE_KEY_CONFLICT, ER_NO_DEFAULT_FOR_FIELD,
-    ER_NON_UPDATABLE_TABLE, ER_UNKNOWN_TABLE, ER_UPDATE_TABLE_USED, ER_UPDATED_COLUMN_ONLY_ONCE,
-    ER_WRONG_VALUE_COUNT_ON_ROW,
+    ER_BAD_FIELD_ERROR, ER_FIELD_SPECIFIED_TWICE, ER_ILLEGAL_HA, ER_MULTI_UPDATE_KEY_CONFLICT,
+    ER_NO_DEFAULT_FOR_FIELD, ER_NON_UPDATABLE_TABLE, ER_UNKNOWN_TABLE, ER_UPDATE_TABLE_USED,
+    ER_UPDATED_COLUMN_ONLY_ONCE, ER_WRONG_VALUE_COUNT_ON_ROW,
 };
 
 use super::block::{BindMode, Block};
@@ -60,6 +60,17 @@ fn keeps_rows(select: &SelectPlan) -> bool {
         .as_ref()
         .map(|aggregation| &aggregation.strategy);
     select.distinct || select.windows.is_some() || matches!(groups, Some(GroupStrategy::Hash))
+}
+
+/// Returns 1031 for a sequence: its row is only inserted.
+fn refuse_sequence(table: &TableDefinition) -> Result<()> {
+    match table.is_sequence() {
+        true => Err(Error::new(
+            ER_ILLEGAL_HA,
+            &[&"SEQUENCE", &table.database(), &table.name()],
+        )),
+        false => Ok(()),
+    }
 }
 
 impl Planner<'_> {
@@ -151,13 +162,22 @@ impl Planner<'_> {
             }
             InsertRows::Query(_) | InsertRows::File => false,
         };
+        let is_used = |column: usize| match (&source, columns.iter().position(|named| *named == column)) {
+            (_, None) => true,
+            (InsertRows::Values(rows), Some(place)) => {
+                let is_default = |row: &Vec<Option<Expr>>| row.get(place).is_none_or(|value| value.is_none());
+                rows.iter().any(is_default)
+            }
+            (InsertRows::Query(_) | InsertRows::File, Some(_)) => false,
+        };
+        let defaults = default_plans(self, &table, is_used)?;
         let plan = InsertPlan {
             on_update,
             reads_changed,
             reads_row,
             replace,
             ignore: insert.ignore,
-            defaults: default_plans(self, &table)?,
+            defaults,
             generated: generated_plans(self, &table, 0)?,
             checks: check_plans(self, &table)?,
             columns,
@@ -188,6 +208,7 @@ impl Planner<'_> {
                 ));
             };
             let definition = definition.clone();
+            refuse_sequence(&definition)?;
             let value = bind_assigned(&mut block, table, column, &assignment.value, "SET")?;
             let assignment = AssignmentPlan { column, value };
             match targets.iter_mut().find(|target| target.table == table) {
@@ -296,6 +317,7 @@ impl Planner<'_> {
                     &[&block.tables[table].alias, &"DELETE"],
                 ));
             };
+            refuse_sequence(definition)?;
             let usage = TableUsage {
                 delete: true,
                 ..TableUsage::default()

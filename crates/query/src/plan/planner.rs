@@ -347,6 +347,7 @@ impl<'a> Planner<'a> {
                 known.lock |= usage.lock;
                 known.exclusive |= usage.exclusive;
                 known.action |= usage.action;
+                known.sequence |= usage.sequence;
             }
             None => tables.push(TableUse {
                 database: database.into(),

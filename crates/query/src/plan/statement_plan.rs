@@ -227,12 +227,14 @@ pub struct TableUsage {
     pub exclusive: bool,
     /// Actions of foreign keys may change rows.
     pub action: bool,
+    /// Values of the sequence are taken or set.
+    pub sequence: bool,
 }
 
 impl TableUsage {
-    /// Returns whether rows are written.
+    /// Returns whether rows are written, or values of a sequence are taken.
     pub fn writes(self) -> bool {
-        self.insert || self.update || self.delete
+        self.insert || self.update || self.delete || self.sequence
     }
 
     /// Returns whether the statement itself uses the table. Otherwise foreign keys do, which needs no privilege.

@@ -102,6 +102,24 @@ impl<'a> Authority<'a> {
             .try_for_each(|privilege| self.check(*privilege, target))
     }
 
+    /// Checks privileges on a table.
+    ///
+    /// # Errors
+    /// 1142 that names all privileges that the account does not have.
+    pub fn check_all(self, privileges: &[Privilege], database: &str, table: &str) -> Result<()> {
+        let has = self.privileges_in(database);
+        let missing = privileges.iter().filter(|privilege| !has.has(**privilege));
+        let missing: Vec<&str> = missing.map(|privilege| PrivilegeSet::name(*privilege)).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let (user, host) = (&self.session.current_user.user, &self.session.user.host);
+        Err(Error::new(
+            ER_TABLEACCESS_DENIED_ERROR,
+            &[&missing.join(", "), user, host, &database, &table],
+        ))
+    }
+
     /// Checks whether the account may know that a database exists.
     ///
     /// # Errors

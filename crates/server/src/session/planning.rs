@@ -104,11 +104,16 @@ impl SessionState {
         if !plan.is_current(&catalog) {
             return Ok(None);
         }
+        for definition in plan.tables().iter().filter_map(|table| table.definition.as_ref()) {
+            if definition.is_sequence() {
+                self.services.sequences.enter(definition);
+            }
+        }
         // A transaction cannot read a table that was defined after its snapshot.
         if let Some(snapshot) = transaction.snapshot_version() {
             let named = plan.tables().iter().filter(|table| table.usage.is_named());
             for definition in named.filter_map(|table| table.definition.as_ref()) {
-                if definition.version() > snapshot {
+                if definition.version() > snapshot && !definition.is_sequence() {
                     return Err(Error::new(ER_TABLE_DEF_CHANGED, &[]));
                 }
             }

@@ -13,7 +13,7 @@ use crate::statement_logs::StatementLogSettings;
 use crate::variables::Variable;
 use paceline_binlog::event::FormatDescription;
 use paceline_catalog::Catalog;
-use paceline_expression::session::{Privilege, ServerFunctions, Services, SessionContext, SqlMode};
+use paceline_expression::session::{ServerFunctions, Services, SessionContext, SqlMode};
 use paceline_syntax::{Error, Result, TableName};
 use paceline_types::error_code::ER_OPTION_PREVENTS_STATEMENT;
 use paceline_wire::response::Status;
@@ -131,12 +131,10 @@ impl SessionState {
 
     /// Returns 1290 if the server is read only and the account has no exemption.
     pub(super) fn check_writable(&self) -> Result<()> {
-        if self.server.globals.is_on(Variable::ReadOnly)
-            && self.services.require_any(&[Privilege::ReadOnlyAdmin]).is_err()
-        {
-            return Err(Error::new(ER_OPTION_PREVENTS_STATEMENT, &[&"--read-only"]));
+        match self.services.may_write() {
+            true => Ok(()),
+            false => Err(Error::new(ER_OPTION_PREVENTS_STATEMENT, &[&"--read-only"])),
         }
-        Ok(())
     }
 
     /// Returns whether the statement's text is logged with its rows (`binlog_annotate_row_events`).

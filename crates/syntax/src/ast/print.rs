@@ -146,6 +146,7 @@ fn write_expr(expr: &Expr, f: &mut Formatter<'_>) -> Result {
             }
             write!(f, "{text})")
         }
+        Expr::Sequence(value) => value.fmt(f),
         Expr::Call(call) => call.fmt(f),
     }
 }

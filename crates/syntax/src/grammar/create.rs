@@ -17,12 +17,11 @@ impl Parser<'_> {
         if self.accept_word("TABLE") {
             return self.create_table(or_replace, temporary);
         }
+        if self.accept_word("SEQUENCE") {
+            return self.create_sequence(or_replace, temporary);
+        }
         if temporary {
-            return if self.is_word("SEQUENCE") {
-                Ok(Statement::Unsupported("SEQUENCE"))
-            } else {
-                Err(self.error())
-            };
+            return Err(self.error());
         }
         if self.accept_any_word(&["DATABASE", "SCHEMA"]).is_some() {
             let if_not_exists = self.if_not_exists(or_replace)?;
@@ -80,7 +79,6 @@ impl Parser<'_> {
             "PROCEDURE",
             "FUNCTION",
             "EVENT",
-            "SEQUENCE",
             "SERVER",
             "PACKAGE",
             "ROLE",
@@ -509,6 +507,12 @@ impl Parser<'_> {
                 }
             };
             options.other.push((name.to_owned(), value));
+        } else if self.accept_word("SEQUENCE") {
+            self.accept_equal();
+            options.sequence = Some(match self.accept_word("DEFAULT") {
+                true => false,
+                false => self.number()? != 0,
+            });
         } else if self.accept_word("INSERT_METHOD") {
             self.accept_equal();
             self.option_word()?;
@@ -555,6 +559,7 @@ impl Parser<'_> {
             "ALGORITHM",
             "FIRST",
             "LOCK",
+            "NO",
             "NOWAIT",
             "PARTITION",
             "REMOVE",
@@ -594,6 +599,9 @@ impl Parser<'_> {
                 tables,
             }));
         }
+        if self.accept_word("SEQUENCE") {
+            return self.drop_sequences(temporary);
+        }
         if self.accept_any_word(&["DATABASE", "SCHEMA"]).is_some() {
             let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
             return Ok(Statement::Ddl(DdlStatement::DropDatabase {
@@ -632,7 +640,7 @@ impl Parser<'_> {
         if self.accept_word("VIEW") {
             return self.drop_views();
         }
-        let kind = self.accept_any_word(&["TRIGGER", "PROCEDURE", "FUNCTION", "EVENT", "SEQUENCE", "SERVER"]);
+        let kind = self.accept_any_word(&["TRIGGER", "PROCEDURE", "FUNCTION", "EVENT", "SERVER"]);
         if let Some(kind) = kind {
             let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
             let names = self.comma_separated(Self::table_name)?;

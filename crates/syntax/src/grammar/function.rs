@@ -55,6 +55,7 @@ impl Parser<'_> {
             "GROUP_CONCAT" => return self.group_concat(),
             "CHAR" => return self.char_function(),
             "WEIGHT_STRING" => return self.weight_string(),
+            "NEXTVAL" | "LASTVAL" | "SETVAL" => return self.sequence_function(),
             "TIMESTAMPADD" | "TIMESTAMPDIFF" => return self.timestamp_function(),
             "GET_FORMAT" => return self.get_format(),
             "BINARY" | "CASE" | "NOT" => return self.reserved_operand(),

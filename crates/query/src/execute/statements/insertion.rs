@@ -233,6 +233,14 @@ impl<'p> Insertion<'p> {
             self.interval
                 .generate(exec.state.transaction, exec.session, self.table, &mut self.row)?;
         let columns = self.table.columns().len();
+        if self.table.is_sequence() {
+            let (database, name) = (self.table.database(), self.table.name());
+            let functions = exec.session.services.functions.clone();
+            functions.insert_sequence_row(exec.session, database, name, &self.row[..columns])?;
+            self.progress.copied += 1;
+            exec.session.diagnostics.next_row();
+            return self.send(exec, sink);
+        }
         if check_constraints(exec, self.table, &self.plan.checks, &self.row, self.ignore_checks)? {
             loop {
                 let inserted = match self.writer.insert(exec.state.transaction, &self.row[..columns]) {

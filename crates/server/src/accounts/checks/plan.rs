@@ -25,6 +25,15 @@ pub fn check_plan(authority: Authority<'_>, plan: &Plan) -> Result<()> {
         if may_do_all {
             continue;
         }
+        if table.usage.sequence {
+            authority
+                .check_all(
+                    &[Privilege::Select, Privilege::Insert],
+                    &table.database,
+                    &table.name,
+                )
+                .map_err(|error| told_of_view(error, table))?;
+        }
         for privilege in needed(table.usage) {
             let target = PrivilegeTarget::Table {
                 database: &table.database,
@@ -120,10 +129,10 @@ fn told_of_view(error: Error, table: &TableUse) -> Error {
 /// Returns the privileges that this usage of a table needs.
 fn needed(usage: TableUsage) -> impl Iterator<Item = Privilege> {
     [
-        (usage.insert, Privilege::Insert),
+        (usage.insert || usage.sequence, Privilege::Insert),
         (usage.update, Privilege::Update),
         (usage.delete, Privilege::Delete),
-        (usage.select || usage.lock, Privilege::Select),
+        (usage.select || usage.lock || usage.sequence, Privilege::Select),
     ]
     .into_iter()
     .filter_map(|(used, privilege)| used.then_some(privilege))

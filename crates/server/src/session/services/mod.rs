@@ -2,6 +2,7 @@
 
 pub mod gtid_wait;
 mod place_wait;
+mod sequences;
 mod sources;
 mod time_slice;
 mod user_locks;
@@ -18,8 +19,8 @@ use gtid_wait::AwaitedGtid;
 use paceline_binlog::{GtidPosition, GtidState};
 use paceline_catalog::TableDefinition;
 use paceline_expression::session::{
-    PlaceWait, Privilege, PrivilegeTarget, Privileges, ServerFunctions, SessionContext, SourceWaitOutcome,
-    SystemVariable, SystemVariables, VariableScope, WaitOutcome,
+    PlaceWait, Privilege, PrivilegeTarget, Privileges, SequenceSet, ServerFunctions, SessionContext,
+    SourceWaitOutcome, SystemVariable, SystemVariables, VariableScope, WaitOutcome,
 };
 use paceline_log_stream::source::filter::FilterKind;
 use paceline_replication::replica::received::SourcePosition;
@@ -28,6 +29,7 @@ use paceline_txn::GtidChoice;
 use paceline_types::error_code::*;
 use paceline_types::{DomainId, Gtid, SequenceNumber, ServerId, Value, Version};
 use parking_lot::Mutex;
+use sequences::SessionSequences;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -52,6 +54,8 @@ pub struct SessionServices {
     pub(super) awaited: AwaitedGtid,
     /// Locks of `GET_LOCK`.
     user_locks: UserLocks,
+    /// Sequences that the session uses.
+    pub(super) sequences: SessionSequences,
     /// Time slice of the running statement on a worker of the runtime.
     pub(super) time_slice: TimeSlice,
     /// Temporary table of the running SHOW statement, which information_schema includes during the statement.
@@ -94,6 +98,7 @@ impl SessionServices {
             privileges: SessionPrivileges::default(),
             awaited: AwaitedGtid::default(),
             user_locks: UserLocks::default(),
+            sequences: SessionSequences::default(),
             time_slice: TimeSlice::default(),
             shown_temporary: Mutex::default(),
         }
@@ -103,6 +108,7 @@ impl SessionServices {
     pub(super) fn reset(&self) {
         *self.transaction.lock() = TransactionView::default();
         self.awaited.set(None);
+        self.sequences.reset();
     }
 
     /// Sets the account that the session has logged in to.
@@ -193,6 +199,12 @@ impl SessionServices {
             Some(reason) => Err(crate::errors::interrupted(reason)),
             None => Ok(()),
         }
+    }
+
+    /// Returns whether the session may write: the server is not read only, or the account has an exemption.
+    pub fn may_write(&self) -> bool {
+        !self.server.globals.is_on(Variable::ReadOnly)
+            || self.require_any(&[Privilege::ReadOnlyAdmin]).is_ok()
     }
 
     /// Returns 1227 if the account has none of these privileges.
@@ -374,6 +386,34 @@ impl ServerFunctions for SessionServices {
 
     fn lock_holder(&self, _session: &SessionContext, name: &str) -> Option<u64> {
         user_locks::holder(&self.server, name)
+    }
+
+    fn next_value(&self, session: &SessionContext, database: &str, name: &str) -> Result<i64> {
+        self.next_sequence_value(session, database, name)
+    }
+
+    fn last_value(&self, _session: &SessionContext, database: &str, name: &str) -> Result<Option<i64>> {
+        self.last_sequence_value(database, name)
+    }
+
+    fn set_value(
+        &self,
+        session: &SessionContext,
+        database: &str,
+        name: &str,
+        set: SequenceSet,
+    ) -> Result<bool> {
+        self.set_sequence_value(session, database, name, set)
+    }
+
+    fn insert_sequence_row(
+        &self,
+        session: &SessionContext,
+        database: &str,
+        name: &str,
+        row: &[Value],
+    ) -> Result<()> {
+        self.replace_sequence_row(session, database, name, row)
     }
 
     fn binlog_gtid_pos(&self, _session: &SessionContext, file: &str, offset: u64) -> Result<Option<String>> {

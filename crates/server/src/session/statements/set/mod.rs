@@ -14,7 +14,7 @@ use crate::variables::{Scope, Variable, VariableValue, apply_to_session, isolati
 use assignment::Assignment;
 use paceline_expression::ExprType;
 use paceline_expression::session::{Privilege, SessionContext, UserVariable};
-use paceline_syntax::ast::visit::has_subquery;
+use paceline_syntax::ast::visit::{has_sequence, has_subquery};
 use paceline_syntax::ast::{Expr, QueryBody, SelectItem};
 use paceline_syntax::{AccountStatement, Error, Result, SetItem, SetValue, Statement, TransactionScope};
 use paceline_types::error_code::*;
@@ -251,7 +251,7 @@ pub(super) async fn evaluate_any(
     parameters: &[Value],
     state: &mut SessionState,
 ) -> Result<(Value, ExprType)> {
-    if !has_subquery(expr) {
+    if !has_subquery(expr) && !has_sequence(expr) {
         return evaluate_typed(expr, parameters, &mut state.context);
     }
     let mut statement =

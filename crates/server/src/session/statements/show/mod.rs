@@ -163,7 +163,11 @@ fn answer<'a>(show: &'a Show, state: &mut SessionState) -> Result<Answer<'a>> {
             Rows(create::database(name, if_not_exists, state)?)
         }
         Show::CreateOther { kind: "VIEW", name } => Rows(create::view(name, state)?),
-        Show::CreateOther { kind, name } => return Err(create::no_such_object(kind, name, state)),
+        Show::CreateOther {
+            kind: "SEQUENCE",
+            name,
+        } => Rows(create::sequence(name, state)?),
+        Show::CreateOther { kind, name } => return Err(create::no_such_object(kind, name)),
         Show::EngineStatus { engine, what } => Rows(engine::status(engine, what, &state.services)?),
         Show::Profiles => Rows(no_rows(&["Query_ID", "Duration", "Query"])),
         Show::Credits => Rows(no_rows(&["Name", "Location", "Comment"])),
