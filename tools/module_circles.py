@@ -11,6 +11,7 @@ import re
 def without_tests_and_comments(source):
     source = re.sub(r"^#\[cfg\(test\)\]\nmod \w+ \{.*?^\}\n", "", source, flags=re.M | re.S)
     source = re.sub(r'"(?:[^"\\\n]|\\.)*"', '""', source)
+    source = re.sub(r"\bpub\(in [\w:]+\)", "pub", source)
     return re.sub(r"//.*", "", source)
 
 
@@ -35,13 +36,18 @@ class Crate:
 
     USE = re.compile(r"^\s*(pub(?:\([\w: ]+\))? )?use ([^;]+);", re.M)
 
+    TEST_MODULE = re.compile(r"^#\[cfg\(test\)\]\n(?:pub(?:\([\w: ]+\))? )?mod (\w+);", re.M)
+
     def __init__(self, source):
-        self.code = {}
+        self.code, of_tests = {}, set()
         for path in sorted(source.rglob("*.rs")):
             parts = path.relative_to(source).with_suffix("").parts
             name = parts[:-1] if parts[-1] in ("mod", "lib") else parts
-            if "tests" not in parts:
-                self.code[name] = without_tests_and_comments(path.read_text(encoding="utf-8"))
+            text = path.read_text(encoding="utf-8")
+            of_tests |= {(*name, child) for child in self.TEST_MODULE.findall(text)}
+            self.code[name] = without_tests_and_comments(text)
+        for name in [name for name in self.code if any(name[:length] in of_tests for length in range(1, len(name) + 1))]:
+            del self.code[name]
         self.exports = {}
         for module in self.code:
             for public, tree in self.USE.findall(self.code[module]):

@@ -10,10 +10,9 @@ import pytest
 from conftest import fill
 from support import workload
 from support.archive import Archive, group_events, gtids
-from support.real_replicas import (ACCOUNT, PASSWORD, allow_replicas, catch_up, change_master, check_same_tables, wait_for,
-                                   wait_for_io_error)
+from support.real_replicas import ACCOUNT, PASSWORD, allow_replicas, catch_up, change_master, check_same_tables, wait_for_io_error
 from support.servers import ROOT, MariaDb, Paceline
-from support.waiting import let_run
+from support.waiting import let_run, wait_for
 
 SCRIPT = (ROOT / "tests/log/every_type.sql").read_text()
 

@@ -6,8 +6,9 @@ import pytest
 
 from conftest import fill
 from support.archive import Archive
-from support.real_replicas import ACCOUNT, PASSWORD, wait_for
+from support.real_replicas import ACCOUNT, PASSWORD
 from support.servers import BINARY
+from support.waiting import wait_for
 
 
 def binlog(*arguments):

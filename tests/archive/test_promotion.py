@@ -7,8 +7,9 @@ import pytest
 
 from conftest import fill, follow
 from support.archive import Archive, Serving
-from support.real_replicas import ACCOUNT, PASSWORD, catch_up, replica_status, wait_for
+from support.real_replicas import ACCOUNT, PASSWORD, catch_up, replica_status
 from support.servers import BINARY, MariaDb, Paceline
+from support.waiting import wait_for
 
 
 def promote(candidate, *others, archives=(), more=(), fails=False):

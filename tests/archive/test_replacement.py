@@ -7,8 +7,9 @@ import pymysql
 
 from conftest import fill, follow
 from support.archive import Archive, gtids
-from support.real_replicas import catch_up, check_runs, check_same_tables, wait_for
+from support.real_replicas import catch_up, check_runs, check_same_tables
 from support.servers import MariaDb, Paceline
+from support.waiting import wait_for
 
 
 def column(archive, name):

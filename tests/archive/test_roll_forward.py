@@ -10,8 +10,9 @@ import pytest
 from conftest import Content, fill
 from support.archive import Archive
 from support.backups import backup, paceline, restore
-from support.real_replicas import replica_status, wait_for
+from support.real_replicas import replica_status
 from support.servers import MariaDb, Paceline
+from support.waiting import wait_for
 
 
 def copy_of(server, directory):

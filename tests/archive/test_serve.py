@@ -7,9 +7,9 @@ import pytest
 
 from conftest import fill, follow
 from support.archive import OF_THE_LOG, Archive, Serving, events, gtids
-from support.real_replicas import catch_up, check_same_tables, wait_for
+from support.real_replicas import catch_up, check_same_tables
 from support.servers import BINARY, MariaDb, Paceline
-from support.waiting import let_run
+from support.waiting import let_run, wait_for
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ import pytest
 
 from conftest import fill, follow
 from support.archive import Archive, gtids
-from support.real_replicas import catch_up, check_same_tables, wait_for, wait_for_io_error
+from support.real_replicas import catch_up, check_same_tables, wait_for_io_error
 from support.servers import Paceline
-from support.waiting import stays
+from support.waiting import stays, wait_for
 
 
 @pytest.fixture

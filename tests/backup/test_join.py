@@ -8,9 +8,9 @@ import pytest
 
 from support import workload
 from support.joining import Joined, allow_readers
-from support.real_replicas import ACCOUNT, catch_up, check_same_tables, start_replica, wait_for
+from support.real_replicas import ACCOUNT, catch_up, check_same_tables, start_replica
 from support.servers import ROOT, MariaDb
-from support.waiting import let_run
+from support.waiting import let_run, wait_for
 
 SCRIPT = (ROOT / "tests/log/every_type.sql").read_text()
 

@@ -10,8 +10,9 @@ from support.backups import checksums, paceline as run
 from support.definitions import Definitions
 from support.joining import Joined, allow_readers
 from support.line import Tampering
-from support.real_replicas import ACCOUNT, allow_replicas, catch_up, change_master, check_same_tables, replica_status, wait_for
+from support.real_replicas import ACCOUNT, allow_replicas, catch_up, change_master, check_same_tables, replica_status
 from support.servers import ROOT
+from support.waiting import wait_for
 
 EVERY_TYPE = (ROOT / "tests/log/every_type.sql").read_text()
 PRIVILEGES = "select, reload, replication slave"

@@ -6,9 +6,10 @@ import subprocess
 import pytest
 from support.archive import Archive
 from support.certificates import key, pem, shows
-from support.replication import change_master, wait_for, wait_for_replica
 from support.real_replicas import ACCOUNT, PASSWORD
+from support.replication import change_master, wait_for_replica
 from support.servers import BINARY, Paceline
+from support.waiting import wait_for
 
 TRUST = [f"--ssl-ca={pem('ca')}", "--ssl-verify-server-cert"]
 CLIENT = [f"--ssl-cert={pem('client')}", f"--ssl-key={key('client')}"]
@@ -79,7 +80,7 @@ def test_archive_between(secure, tmp_path):
         change_master(replica, archive, master_user=f"'{ACCOUNT}'", master_password=f"'{PASSWORD}'", master_ssl=1, master_ssl_ca=f"'{pem('ca')}'", master_ssl_verify_server_cert=1,
                       master_use_gtid="slave_pos")
         replica.query("start slave")
-        wait_for(lambda: replica.query("select count(*) from information_schema.tables where table_schema='d'") == ((1,),), "the table")
+        wait_for("the table", lambda: replica.query("select count(*) from information_schema.tables where table_schema='d'") == ((1,),))
         wait_for_replica(replica, secure)
         assert replica.query("select * from d.t") == ((1,),)
     finally:

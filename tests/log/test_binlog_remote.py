@@ -214,4 +214,4 @@ def test_a_server_is_named_as_other_commands_name_it(servers):
         found = run("paceline", "-R", "-uroot", "--host", host, "--stat")
         assert (found.stdout, found.stderr) == (wanted, b"")
     refused = run("paceline", "-R", "-uroot", "--host", "127.0.0.1:x")
-    assert refused.returncode == 1 and b"'127.0.0.1:x' is no address" in refused.stderr
+    assert refused.returncode == 1 and b"'127.0.0.1:x' is not an address" in refused.stderr

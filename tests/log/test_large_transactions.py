@@ -7,9 +7,9 @@ import time
 import pymysql
 import pytest
 
-from support.replication import (assert_same, change_master, replication_user, slave_status, wait_for, wait_for_replica)
+from support.replication import assert_same, change_master, replication_user, slave_status, wait_for_replica
 from support.servers import MariaDb, Paceline
-from support.waiting import let_run
+from support.waiting import let_run, wait_for
 
 # The lowest threshold; a transaction of a few thousand rows exceeds it.
 SMALL = "--binlog_large_commit_threshold=10485760"
@@ -146,7 +146,7 @@ def test_killed_at_any_moment(server, seed, effort):
         transaction = threading.Thread(target=run)
         transaction.start()
         # Most of the moments are during its commit.
-        wait_for(lambda: told or not transaction.is_alive(), "the commit to begin")
+        wait_for("the commit to begin", lambda: told or not transaction.is_alive())
         let_run(rng.uniform(0, 1.0))
         for client in clients:
             client.may_fail = True
@@ -205,7 +205,7 @@ def test_replicas_get_it(server, tmp_path, kind):
             replica.start()
             assert_same(server, replica)
             server.query("update t.small set v=4")
-            wait_for(lambda: replica.query("select v from t.small") == ((4,),), "the replica to go on")
+            wait_for("the replica to go on", lambda: replica.query("select v from t.small") == ((4,),))
     finally:
         replica.close()
 

@@ -8,6 +8,7 @@ import pytest
 from pymysql.constants import CLIENT
 
 from support.side_by_side import Session, statements_of
+from support.waiting import wait_for
 
 
 def logged(server):
@@ -75,18 +76,11 @@ def test_sessions_are_not_shown_with_passwords(paceline):
         cursor.execute("create user a")
         cursor.execute("select get_lock('x', 5)")
         other._execute_command(3, f"set password for a = password('{SECRET}'), @a = get_lock('x', 20)")
-        [text] = wait_for(lambda: [row[7] for row in paceline.query("show processlist") if row[0] == other.thread_id()])
+        [text] = wait_for("the statement to be shown", lambda: [row[7] for row in paceline.query("show processlist")
+                                                                if row[0] == other.thread_id() and row[7]])
         assert SECRET not in text and "set password for a = '*" in text
         cursor.execute("select release_lock('x')")
         other._read_query_result()
-
-
-def wait_for(condition, tries=100):
-    for _ in range(tries):
-        found = [text for text in condition() if text]
-        if found:
-            return found
-    raise AssertionError("it never came")
 
 
 def test_comments_stay_whole(paceline, mariadb):

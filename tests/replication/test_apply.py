@@ -10,9 +10,9 @@ import pymysql
 import pytest
 
 from support import workload
-from support.replication import assert_same, change_master, content, replication_user, slave_status, wait_for, wait_for_replica
+from support.replication import assert_same, change_master, content, replication_user, slave_status, wait_for_replica
 from support.servers import BINARY, ROOT, MariaDb, Paceline
-from support.waiting import let_run
+from support.waiting import let_run, wait_for
 
 SCRIPT = (ROOT / "tests/log/every_type.sql").read_text()
 
@@ -179,7 +179,7 @@ def test_rows_among_statements_block_nobody(servers, statement):
         cursor.execute("lock tables t.held read")
         primary.query("begin", "insert into t.rowwise values (uuid())", "insert into t.held values (1)", "insert into t.later values (uuid())", "commit")
         [(_, end, *_)] = primary.query("show master status")
-        wait_for(lambda: slave_status(replica)["Read_Master_Log_Pos"] == end, "the transaction to be received")
+        wait_for("the transaction to be received", lambda: slave_status(replica)["Read_Master_Log_Pos"] == end)
         # Its second statement comes to the lock of the other session.
         let_run(0.5)
         # Tables changed after the waiting statement are not locked yet.
@@ -220,7 +220,7 @@ def sql_error(replica):
         status = slave_status(replica)
         return int(status["Last_SQL_Errno"]) and (int(status["Last_SQL_Errno"]), status["Last_SQL_Error"])
 
-    return wait_for(error, "an error of the applier")
+    return wait_for("an error of the applier", error)
 
 
 def test_an_error_is_reported_and_can_be_repaired(servers):

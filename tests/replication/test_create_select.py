@@ -2,8 +2,9 @@
 format, here and on replicas of ours."""
 
 import pytest
-from support.replication import assert_same, change_master, gtid_position, replication_user, slave_status, wait_for, wait_for_replica
+from support.replication import assert_same, change_master, gtid_position, replication_user, slave_status, wait_for_replica
 from support.servers import MariaDb, Paceline
+from support.waiting import wait_for
 
 STATEMENTS = [
     "create table d.plain select a, concat(b, '!') c from d.t",
@@ -68,7 +69,7 @@ def test_a_failed_one_leaves_no_table_and_is_repeated(line):
     wait_for_replica(line[1], line[0])
     line[1].query("set sql_log_bin=0", "insert into d.t values (2, 'two')")
     line[0].query("create table d.keyed (primary key (a)) select a from d.t where a = 2")
-    wait_for(lambda: slave_status(line[1])["Slave_SQL_Running"] == "No", "the replica to stop")
+    wait_for("the replica to stop", lambda: slave_status(line[1])["Slave_SQL_Running"] == "No")
     assert int(slave_status(line[1])["Last_SQL_Errno"]) == 1062
     assert line[1].query("show tables from d") == (("t",),)
     line[1].query("set sql_log_bin=0", "delete from d.t where b = 'two'")

@@ -5,8 +5,9 @@ import threading
 
 import pymysql
 import pytest
-from support.replication import assert_same, change_master, replication_user, wait_for, wait_for_replica, waiting_commits
+from support.replication import assert_same, change_master, replication_user, wait_for_replica, waiting_commits
 from support.servers import MariaDb, Paceline
+from support.waiting import wait_for
 
 
 @pytest.fixture
@@ -23,7 +24,7 @@ def behind(primary, first, second):
                   "set global rpl_semi_sync_master_enabled=on")
     running = threading.Thread(target=primary.query, args=(first,))
     running.start()
-    wait_for(lambda: waiting_commits(primary) == 1, "the first one to wait for its acknowledgement")
+    wait_for("the first one to wait for its acknowledgement", lambda: waiting_commits(primary) == 1)
     try:
         primary.query(second)
         return None
@@ -73,7 +74,7 @@ def test_a_wait_for_another_change_of_accounts_can_be_killed(primary):
                   "set global rpl_semi_sync_master_enabled=on")
     running = threading.Thread(target=primary.query, args=("create user first",))
     running.start()
-    wait_for(lambda: waiting_commits(primary) == 1, "the first one to wait for its acknowledgement")
+    wait_for("the first one to wait for its acknowledgement", lambda: waiting_commits(primary) == 1)
     with primary.connect() as waiting, waiting.cursor() as cursor:
         killing = threading.Timer(0.5, primary.query, [f"kill query {waiting.thread_id()}"])
         killing.start()

@@ -4,8 +4,9 @@ replica runs them."""
 import threading
 
 import pytest
-from support.replication import assert_same, change_master, replication_user, wait_for, wait_for_replica, waiting_commits
+from support.replication import assert_same, change_master, replication_user, wait_for_replica, waiting_commits
 from support.servers import MariaDb, Paceline
+from support.waiting import wait_for
 
 
 @pytest.fixture
@@ -23,7 +24,7 @@ def test_they_wait_for_who_redefines_it(servers, primary, definition):
                   "set global rpl_semi_sync_master_enabled=on")
     altering = threading.Thread(target=primary.query, args=("alter table d.t add column c int first",))
     altering.start()
-    wait_for(lambda: waiting_commits(primary) == 1, "the ALTER TABLE to wait for its acknowledgement")
+    wait_for("the ALTER TABLE to wait for its acknowledgement", lambda: waiting_commits(primary) == 1)
     primary.query(definition)
     altering.join()
     assert primary.query("select column_name from information_schema.columns where table_name='x' order by ordinal_position") == (("c",), ("id",))

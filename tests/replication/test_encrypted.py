@@ -3,8 +3,9 @@ servers that a replica does not trust."""
 
 import pytest
 from support.certificates import key, pem, shows
-from support.replication import assert_same, change_master, slave_status, wait_for, wait_for_replica
+from support.replication import assert_same, change_master, slave_status, wait_for_replica
 from support.servers import MariaDb, Paceline
+from support.waiting import wait_for
 
 KINDS = {"mariadb": MariaDb, "paceline": Paceline}
 
@@ -88,7 +89,7 @@ def test_encrypted_with_certificates_on_both_sides(replica, kind, primaries):
 ])
 def test_untrusted_primaries(replica, settings, number, said, primaries):
     follow(replica, primaries["paceline"], **settings)
-    status = wait_for(lambda: (status := slave_status(replica))["Last_IO_Errno"] and status, "an error")
+    status = wait_for("an error", lambda: (status := slave_status(replica))["Last_IO_Errno"] and status)
     assert (status["Last_IO_Errno"], status["Slave_IO_Running"]) == (number, "Connecting")
     assert said in status["Last_IO_Error"] and "retry-time: 1" in status["Last_IO_Error"]
 
@@ -99,7 +100,7 @@ def test_invalid_certificates(replica, start):
         # A different account each time, so that the status shown belongs to this attempt.
         replica.query("stop slave", "reset slave all")
         follow(replica, primary, **{**TRUST, **settings})
-        return wait_for(lambda: (status := slave_status(replica))["Last_IO_Errno"] and status, "an error")["Last_IO_Error"]
+        return wait_for("an error", lambda: (status := slave_status(replica))["Last_IO_Errno"] and status)["Last_IO_Error"]
 
     for name, said in [("expired", "Certificate not yet valid or expired (it was valid until Jan  1 00:00:00 2021 GMT)"),
                        ("elsewhere", "Hostname verification failed"), ("stranger", "Peer certificate is not trusted")]:
@@ -124,7 +125,7 @@ def test_a_primary_with_its_own_certificate_is_trusted_by_the_password(replica, 
     primary.query("create user nopassword@'%' require ssl", "grant replication slave on *.* to nopassword@'%'")
     verify = {"master_ssl": 1, "master_ssl_verify_server_cert": 1}
     follow(replica, primary, master_user="'nopassword'", master_password="''", **verify)
-    status = wait_for(lambda: (status := slave_status(replica))["Last_IO_Errno"] and status, "an error")
+    status = wait_for("an error", lambda: (status := slave_status(replica))["Last_IO_Errno"] and status)
     assert status["Last_IO_Errno"] == 2026 and "Peer certificate is not trusted" in status["Last_IO_Error"]
     replica.query("stop slave")
     follow(replica, primary, **verify)
@@ -137,4 +138,4 @@ def test_a_primary_with_its_own_certificate_is_trusted_by_the_password(replica, 
     replica.query("stop slave", "reset slave all", "set global gtid_slave_pos = ''")
     change_master(replica, old, master_use_gtid="slave_pos", **{**TRUST, "master_host": "'localhost'"})
     replica.query("start slave io_thread")
-    wait_for(lambda: slave_status(replica)["Slave_IO_Running"] == "Yes", "the receiver to be connected")
+    wait_for("the receiver to be connected", lambda: slave_status(replica)["Slave_IO_Running"] == "Yes")

@@ -5,9 +5,10 @@ import re
 import subprocess
 
 import pytest
-from support.replication import content, slave_status, wait_for, wait_for_replica
+from support.replication import content, slave_status, wait_for_replica
 from support.servers import MariaDb, Paceline
 from support.side_by_side import Session
+from support.waiting import wait_for
 
 PREPARED = """
     create database d
@@ -102,7 +103,7 @@ def test_statements_of_a_mariadb_primary(chain):
     wait_for_replica(ours, primary)
     ours.query("set global slave_ddl_exec_mode=strict", "set sql_log_bin=0", "drop table d.gone")
     primary.query("drop table d.gone")
-    wait_for(lambda: slave_status(ours)["Last_SQL_Errno"] == 1051, "the replica to stop")
+    wait_for("the replica to stop", lambda: slave_status(ours)["Last_SQL_Errno"] == 1051)
 
 
 @pytest.mark.parametrize("chain", [[Paceline, MariaDb, Paceline]], indirect=True)

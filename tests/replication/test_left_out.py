@@ -2,8 +2,9 @@
 all the same."""
 
 import pytest
-from support.replication import assert_same, change_master, gtid_position, replication_user, slave_status, wait_for, wait_for_replica
+from support.replication import assert_same, change_master, gtid_position, replication_user, slave_status, wait_for_replica
 from support.servers import MariaDb, Paceline
+from support.waiting import wait_for
 
 DEFINITIONS = {
     "triggers": ["create trigger d.t before insert on d.t for each row set new.v = concat(new.v, '!')", "insert into d.t values (1, 'one')", "drop trigger d.t"],
@@ -32,7 +33,7 @@ def test_it_stops_unless_they_are_left_out(pair, kind):
     others = ",".join(other for other in DEFINITIONS if other != kind)
     replica.query(f"set global paceline_replicate_leave_out='{others}'")
     primary.query(*DEFINITIONS[kind])
-    status = wait_for(lambda: (found := slave_status(replica)) and int(found["Last_SQL_Errno"]) and found, "the replica to stop")
+    status = wait_for("the replica to stop", lambda: (found := slave_status(replica)) and int(found["Last_SQL_Errno"]) and found)
     assert int(status["Last_SQL_Errno"]) == 1235, status["Last_SQL_Error"]
     replica.query(f"set global paceline_replicate_leave_out='{kind}'", "start slave")
     wait_for_replica(replica, primary)
@@ -56,7 +57,7 @@ def test_statements_that_call_what_was_left_out_stop(pair):
     primary, replica = pair
     replica.query("set global paceline_replicate_leave_out='routines'")
     primary.query("create function d.f() returns int deterministic return 7", "set statement binlog_format=statement for insert into d.t values (d.f(), 'f')")
-    status = wait_for(lambda: (found := slave_status(replica)) and int(found["Last_SQL_Errno"]) and found, "the replica to stop")
+    status = wait_for("the replica to stop", lambda: (found := slave_status(replica)) and int(found["Last_SQL_Errno"]) and found)
     assert int(status["Last_SQL_Errno"]) == 1305, status["Last_SQL_Error"]
     assert replica.query("select count(*) from d.t") == ((0,),)
 
@@ -70,7 +71,7 @@ def test_statements_that_may_have_fired_triggers_stop(pair):
     wait_for_replica(replica, primary)
     assert_same(primary, replica)
     primary.query("set session binlog_format=mixed", "insert into d.t values (2, 'statement')")
-    status = wait_for(lambda: (found := slave_status(replica)) and int(found["Last_SQL_Errno"]) and found, "the replica to stop")
+    status = wait_for("the replica to stop", lambda: (found := slave_status(replica)) and int(found["Last_SQL_Errno"]) and found)
     assert int(status["Last_SQL_Errno"]) == 1235 and "may have fired triggers" in status["Last_SQL_Error"], status["Last_SQL_Error"]
     assert replica.query("select id from d.t") == ((1,),)
 

@@ -10,8 +10,9 @@ from support.archive import Archive, group_events
 from support.line import Tampering
 from support.real_replicas import allow_replicas, catch_up, check_same_tables
 from support.real_replicas import change_master as change_master_to_archive
-from support.replication import (assert_same, change_master, content, gtid_position, replication_user, slave_status, wait_for, wait_for_replica)
+from support.replication import assert_same, change_master, content, gtid_position, replication_user, slave_status, wait_for_replica
 from support.servers import MariaDb, Paceline
+from support.waiting import wait_for
 
 BLOCK = 128 * 1024
 # Begin_load_query, Append_block, Execute_load_query, Delete_file.
@@ -167,13 +168,13 @@ def test_a_failure_here_stops_and_leaves_nothing(pair, file):
     def start():
         replica.query("start slave")
 
-    status = wait_for(stopped, "an error")
+    status = wait_for("an error", stopped)
     assert status["Last_SQL_Errno"] == 1062 and "Duplicate entry '2' for key 'PRIMARY'" in status["Last_SQL_Error"], status
     assert "Query: 'LOAD DATA INFILE" in status["Last_SQL_Error"] and "Default database: 'd'" in status["Last_SQL_Error"]
     assert content(replica)["d.t"] == [(2, "in the way", 0)]
     # The same again; then the cause is removed.
     start()
-    wait_for(stopped, "the error again")
+    wait_for("the error again", stopped)
     replica.query("delete from d.t")
     start()
     wait_for_replica(replica, primary)
@@ -182,7 +183,7 @@ def test_a_failure_here_stops_and_leaves_nothing(pair, file):
     # Skipped by its GTID, and by the counter.
     replica.query("insert into d.t (a, b) values (71, 'in the way')")
     primary.query("use d", f"load data infile {file(rows(70, 73))} into table t (a, b)")
-    wait_for(stopped, "another error")
+    wait_for("another error", stopped)
     replica.query("set global sql_slave_skip_counter=1")
     start()
     wait_for_replica(replica, primary)
@@ -261,7 +262,7 @@ def test_a_line_that_is_cut_between_blocks(tmp_path, file):
         replica.query("stop slave", "change master to master_use_gtid=no", "start slave")
         line.released.clear()
         line.holding.clear()
-        wait_for(lambda: slave_status(replica)["Slave_IO_Running"] == "Yes", "the connection")
+        wait_for("the connection", lambda: slave_status(replica)["Slave_IO_Running"] == "Yes")
         line.holds_after = line.passed_bytes + 2 * BLOCK
         primary.query("use d", f"load data infile {file(rows(0, 20_000, 'y' * 40))} replace into table t")
         assert line.holding.wait(30)
@@ -287,7 +288,7 @@ def test_kills_apply_nothing_in_part(pair, file):
     writer = threading.Thread(target=write)
     writer.start()
     for number in range(4):
-        wait_for(lambda: replica.query("select count(*) from d.t")[0][0] >= 4000 * number, "rows")
+        wait_for("rows", lambda: replica.query("select count(*) from d.t")[0][0] >= 4000 * number)
         replica.kill()
         replica.start()
         assert replica.query("select count(*) from d.t")[0][0] % 4000 == 0

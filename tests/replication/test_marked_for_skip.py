@@ -4,8 +4,9 @@ import subprocess
 
 import pymysql
 import pytest
-from support.replication import change_master, replication_user, slave_status, wait_for, wait_for_replica
+from support.replication import change_master, replication_user, slave_status, wait_for_replica
 from support.servers import MariaDb, Paceline
+from support.waiting import wait_for
 
 KINDS = {"ours": Paceline, "mariadb": MariaDb}
 
@@ -24,7 +25,7 @@ def pair(request, tmp_path):
 
 def start(replica):
     replica.query("start slave")
-    wait_for(lambda: slave_status(replica)["Slave_SQL_Running"] == slave_status(replica)["Slave_IO_Running"] == "Yes", "the connection to run")
+    wait_for("the connection to run", lambda: slave_status(replica)["Slave_SQL_Running"] == slave_status(replica)["Slave_IO_Running"] == "Yes")
 
 
 def marked_and_not(server):

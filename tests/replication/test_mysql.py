@@ -16,9 +16,9 @@ from pathlib import Path
 import pymysql
 import pytest
 from support.fake_mysql import FakeMySql, events_of, numbers_of
-from support.replication import assert_same, change_master, slave_status, wait_for, wait_for_replica
+from support.replication import assert_same, change_master, slave_status, wait_for_replica
 from support.servers import MariaDb, Paceline
-from support.waiting import let_run
+from support.waiting import let_run, wait_for
 
 RECORDED = Path(__file__).resolve().parent / "mysql"
 
@@ -94,7 +94,7 @@ def gtids(logs):
 
 def wait_for_end(replica, primary):
     end = end_of(primary.logs)
-    wait_for(lambda: place(replica) == end, f"{end} to be reached")
+    wait_for(f"{end} to be reached", lambda: place(replica) == end)
 
 
 @pytest.mark.parametrize("authentication", ["fast", "full"])
@@ -122,7 +122,7 @@ def test_everything_that_mysql_logs(replica, mysql, authentication):
 def test_a_wrong_password_is_reported(replica, mysql):
     primary = mysql(password="another")
     follow(replica, primary)
-    wait_for(lambda: slave_status(replica)["Last_IO_Errno"] == 1045, "the refusal")
+    wait_for("the refusal", lambda: slave_status(replica)["Last_IO_Errno"] == 1045)
 
 
 def test_mysqls_transactions_continue_to_mariadb(replica, mysql, tmp_path):
@@ -151,7 +151,7 @@ def test_kills_lose_nothing_and_repeat_nothing(replica, mysql, seed, use_gtid):
     replica.query("start slave")
     for _ in range(5):
         primary.events_max = rng.randrange(5, events // 2)
-        wait_for(lambda: primary.events_max == 0 or place(replica) == end_of(primary.logs), "the primary to have sent that")
+        wait_for("the primary to have sent that", lambda: primary.events_max == 0 or place(replica) == end_of(primary.logs))
         let_run(rng.random() / 20)
         replica.kill()
         replica.start()
@@ -179,13 +179,13 @@ def test_mysqls_gtids(replica, mysql):
     replica.query("flush binary logs")
     replica.kill()
     replica.start()
-    wait_for(lambda: len(primary.dumps) == 2, "another connection")
+    wait_for("another connection", lambda: len(primary.dumps) == 2)
     assert numbers_of(primary.dumps[1]) == set(range(1, transactions(primary.logs)))
     assert known_gtids(replica) == everything
     # Another server of the same group: nothing is requested twice.
     other = mysql(authentication="fast")
     replica.query("stop slave", f"change master to master_host='127.0.0.1', master_port={other.port}, master_use_gtid=slave_pos", "start slave")
-    wait_for(lambda: other.dumps, "a connection to it")
+    wait_for("a connection to it", lambda: other.dumps)
     assert numbers_of(other.dumps[0]) == numbers_of(primary.dumps[1])
     assert_content(replica)
     # Forgetting the connection forgets the set.
@@ -222,7 +222,7 @@ def test_from_a_position_to_gtids(replica, mysql):
     wait_for_end(replica, primary)
     assert known_gtids(replica) == gtids(primary.logs), "the head of a file says what is before it"
     replica.query("stop slave", "change master to master_use_gtid=slave_pos", "start slave")
-    wait_for(lambda: len(primary.dumps) == 2, "another connection")
+    wait_for("another connection", lambda: len(primary.dumps) == 2)
     assert numbers_of(primary.dumps[1]) == set(range(1, transactions(primary.logs)))
 
 
@@ -236,10 +236,10 @@ def test_a_start_in_the_middle_of_a_file_knows_nothing_before_it(replica, mysql)
     assert replica.query("select * from workload.heap") == ((99, "next file"),)
     assert known_gtids(replica) == ""
     replica.query("stop slave", "change master to master_use_gtid=slave_pos", "start slave")
-    wait_for(lambda: "not known" in slave_status(replica)["Last_IO_Error"], "the error")
+    wait_for("the error", lambda: "not known" in slave_status(replica)["Last_IO_Error"])
     everything = gtids(primary.logs)
     replica.query("stop slave", f"change master to master_gtid_pos='{everything}'", "start slave")
-    wait_for(lambda: len(primary.dumps) == 2, "another connection")
+    wait_for("another connection", lambda: len(primary.dumps) == 2)
     assert numbers_of(primary.dumps[1]) == set(range(1, transactions(primary.logs)))
     assert known_gtids(replica) == everything
     with pytest.raises(pymysql.err.OperationalError):
@@ -250,11 +250,11 @@ def test_what_cannot_be_replicated_stops_the_connection(replica, mysql):
     primary = mysql("refused", authentication="fast")
     follow(replica, primary, "refused.000001")
     # The work of an XA transaction up to PREPARE, and its COMMIT, need an operator's decision.
-    wait_for(lambda: "XA START" in slave_status(replica)["Last_SQL_Error"], "the error about its beginning")
+    wait_for("the error about its beginning", lambda: "XA START" in slave_status(replica)["Last_SQL_Error"])
     assert slave_status(replica)["Last_SQL_Errno"] == 1235
     # They can be skipped one by one.
     replica.query("stop slave", "set global sql_slave_skip_counter=1", "start slave")
-    wait_for(lambda: "XA COMMIT" in slave_status(replica)["Last_SQL_Error"], "the error about its end")
+    wait_for("the error about its end", lambda: "XA COMMIT" in slave_status(replica)["Last_SQL_Error"])
     replica.query("stop slave", "set global sql_slave_skip_counter=1", "start slave")
     wait_for_end(replica, primary)
     assert replica.query("select * from refused.numbers") == ((2,),)
@@ -309,13 +309,13 @@ def test_damaged_changes_stop_the_receiver(replica, mysql, new, number, text):
     log = primary.logs["partial.000001"]
     primary.logs["partial.000001"], end = changed(log, b"\x00\x03$.a", new)
     follow(replica, primary, "partial.000001")
-    wait_for(lambda: slave_status(replica)["Last_IO_Errno"] == number, "the error")
+    wait_for("the error", lambda: slave_status(replica)["Last_IO_Errno"] == number)
     status = slave_status(replica)
     assert status["Last_IO_Error"] == f"{text} The event's end_log_pos is {end}"
     # It does not affect the transactions before it.
     tables = "select count(*) from information_schema.tables where table_schema='partial'"
-    wait_for(lambda: replica.query(tables) == ((1,),), "the table")
-    wait_for(lambda: replica.query("select json_extract(v, '$.a') from partial.documents where id=1") == (("1",),), "the rows before it")
+    wait_for("the table", lambda: replica.query(tables) == ((1,),))
+    wait_for("the rows before it", lambda: replica.query("select json_extract(v, '$.a') from partial.documents where id=1") == (("1",),))
     # After the repair it continues.
     primary.logs["partial.000001"] = log
     replica.query("stop slave", "start slave")
@@ -329,11 +329,11 @@ def test_changes_of_another_document_stop_the_applier(replica, mysql):
     start = where_images_become_minimal(log)
     change_master(replica, primary, master_log_file="'partial.000001'", master_log_pos=4)
     replica.query(f"start slave until master_log_file='partial.000001', master_log_pos={start}")
-    wait_for(lambda: slave_status(replica)["Slave_SQL_Running"] == "No", "the end")
+    wait_for("the end", lambda: slave_status(replica)["Slave_SQL_Running"] == "No")
     [(document,)] = replica.query("select v from partial.documents where id=2")
     for other in ("'[1]'", "null"):
         replica.query(f"update partial.documents set v={other} where id=2", "start slave")
-        wait_for(lambda: slave_status(replica)["Last_SQL_Errno"] == 3648, "the error")
+        wait_for("the error", lambda: slave_status(replica)["Last_SQL_Errno"] == 3648)
         error = slave_status(replica)["Last_SQL_Error"]
         assert "event on table partial.documents; Could not apply JSON diff in table documents, column v., Error_code: 3648; " in error
         assert "the event's master log partial.000001, end_log_pos " in error
@@ -349,14 +349,14 @@ def test_damaged_changes_stop_the_applier(replica, mysql):
     damaged, end = changed(log, b"\x01\x09$.minimal", b"\x01\x09.$minimal", after=where_images_become_minimal(log))
     primary.logs["partial.000001"] = damaged
     follow(replica, primary, "partial.000001")
-    wait_for(lambda: slave_status(replica)["Last_SQL_Errno"] == 3649, "the error")
+    wait_for("the error", lambda: slave_status(replica)["Last_SQL_Errno"] == 3649)
     error = slave_status(replica)["Last_SQL_Error"]
     assert "Corrupted JSON diff for table documents, column v., Error_code: 3649; " in error
     assert error.endswith(f"the event's master log partial.000001, end_log_pos {end}")
     # It can be skipped like any transaction. (A later change then finds an unexpected document, and reports that.)
     replica.query("stop slave", "set global sql_slave_skip_counter=1", "start slave")
     query = "select json_extract(v, '$.minimal') from partial.documents where id<3 order by id"
-    wait_for(lambda: replica.query(query) == ((None,), ("2",)), "the next transaction")
+    wait_for("the next transaction", lambda: replica.query(query) == ((None,), ("2",)))
 
 
 def follow_a_real_mysql(replica, real):
@@ -382,7 +382,7 @@ def follow_a_real_mysql(replica, real):
         lines = (RECORDED / f"{name}.sql").read_text().split("\n")
         ask(*(statement for line in lines if not line.startswith("--") for statement in line.split("; ") if statement.strip()))
         [(file, offset, *_)] = ask("show binary log status")
-        wait_for(lambda: place(replica) == (file, offset), "the replica to have everything")
+        wait_for("the replica to have everything", lambda: place(replica) == (file, offset))
 
     run("partial")
     assert_content(replica, recorded_content("partial-content"))
@@ -397,7 +397,7 @@ def follow_a_real_mysql(replica, real):
     assert known_to_both()
     replica.query("stop slave", "change master to master_use_gtid=slave_pos", "start slave")
     ask("insert into workload.heap values (100, 'by GTID')")
-    wait_for(lambda: replica.query("select * from workload.heap where a=100"), "a transaction by GTID")
+    wait_for("a transaction by GTID", lambda: replica.query("select * from workload.heap where a=100"))
     assert known_to_both()
 
 

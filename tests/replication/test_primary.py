@@ -11,10 +11,10 @@ import pymysql
 import pytest
 
 from support import workload
-from support.real_replicas import (ACCOUNT, allow_replicas, catch_up, change_master, check_runs, check_same_tables,
-                                 replica_status, start_replica, wait_for, wait_for_io_error, without_places)
+from support.real_replicas import (ACCOUNT, allow_replicas, catch_up, change_master, check_runs, check_same_tables, replica_status,
+                                   start_replica, wait_for_io_error, without_places)
 from support.servers import ROOT, MariaDb, Paceline
-from support.waiting import let_run, stays
+from support.waiting import let_run, stays, wait_for
 
 SCRIPT = (ROOT / "tests/log/every_type.sql").read_text()
 

@@ -5,9 +5,9 @@ import subprocess
 
 import pytest
 
-from support.real_replicas import (ACCOUNT, PASSWORD, allow_replicas, catch_up, change_master, check_same_tables, replica_status,
-                                   wait_for)
+from support.real_replicas import ACCOUNT, PASSWORD, allow_replicas, catch_up, change_master, check_same_tables, replica_status
 from support.servers import BINARY, MariaDb, Paceline
+from support.waiting import wait_for
 
 
 def promote(candidate, *others, old_primary=None, fails=False, replication_password=PASSWORD, timeout=30, more=()):

@@ -6,10 +6,9 @@ import time
 
 import pymysql
 import pytest
-from support.replication import (assert_same, change_master, gtid_position, replication_user, slave_status, wait_for, wait_for_replica,
-                                 waiting_commits)
+from support.replication import assert_same, change_master, gtid_position, replication_user, slave_status, wait_for_replica, waiting_commits
 from support.servers import MariaDb, Paceline
-from support.waiting import let_run, stays
+from support.waiting import let_run, stays, wait_for
 
 
 @pytest.fixture
@@ -30,7 +29,7 @@ def pair(servers):
 
 def start_slave(replica):
     replica.query("start slave")
-    wait_for(lambda: slave_status(replica)["Slave_IO_Running"] == slave_status(replica)["Slave_SQL_Running"] == "Yes", "the connection to run")
+    wait_for("the connection to run", lambda: slave_status(replica)["Slave_IO_Running"] == slave_status(replica)["Slave_SQL_Running"] == "Yes")
 
 
 def stopped(replica):
@@ -49,9 +48,9 @@ def test_a_new_receiver_repeats_nothing_that_is_still_queued(pair, use_gtid):
         cursor.execute("flush tables with read lock")
         primary.query("insert into d.t values (2)", "insert into d.t values (3)")
         [(_, end, *_)] = primary.query("show master status")
-        wait_for(lambda: slave_status(replica)["Read_Master_Log_Pos"] == end, "the transactions to be received")
+        wait_for("the transactions to be received", lambda: slave_status(replica)["Read_Master_Log_Pos"] == end)
         replica.query("stop slave io_thread", "start slave io_thread")
-        wait_for(lambda: "advance position" in slave_status(replica)["Slave_IO_State"], "the receiver to wait for what its applier has")
+        wait_for("the receiver to wait for what its applier has", lambda: "advance position" in slave_status(replica)["Slave_IO_State"])
         cursor.execute("unlock tables")
     wait_for_replica(replica, primary)
     primary.query("insert into d.t values (4)")
@@ -78,11 +77,11 @@ def test_an_acknowledgement_is_for_every_domain(ours):
     writers = [threading.Thread(target=write, args=pair) for pair in ((1, "t"), (0, "u"))]
     for number, writer in enumerate(writers, 1):
         writer.start()
-        wait_for(lambda: waiting_commits(primary) == number, "the commit to wait for its acknowledgement")
+        wait_for("the commit to wait for its acknowledgement", lambda: waiting_commits(primary) == number)
     with replica.connect() as holder, holder.cursor() as cursor:
         cursor.execute("lock tables d.t read")
         start_slave(replica)
-        wait_for(lambda: replica.query("select count(*) from d.u") == ((1,),), "the other domain to be applied")
+        wait_for("the other domain to be applied", lambda: replica.query("select count(*) from d.u") == ((1,),))
         stays("no commit is told durable on a replica that cannot have it", lambda: told == [], 1)
         cursor.execute("unlock tables")
     for writer in writers:
@@ -119,7 +118,7 @@ def test_the_counter_skips_what_has_failed_and_not_what_is_filtered(pair):
     primary.query("insert into x.t values (1)", "insert into x.t values (2)", "insert into x.t values (3)", "insert into d.t values (1)",
                   "insert into d.t values (2)")
     replica.query("start slave")
-    wait_for(lambda: slave_status(replica)["Last_SQL_Errno"] == 1062, "the duplicate")
+    wait_for("the duplicate", lambda: slave_status(replica)["Last_SQL_Errno"] == 1062)
     replica.query("stop slave", "set global sql_slave_skip_counter=1")
     start_slave(replica)
     wait_for_replica(replica, primary)
@@ -173,11 +172,11 @@ def test_a_skipped_transaction_does_not_come_back(pair):
                   "insert into d.t values (1)")
     replica.query("set global sql_slave_skip_counter=1")
     start_slave(replica)
-    wait_for(lambda: slave_status(replica)["Skip_Counter"] == 0, "it to be skipped")
+    wait_for("it to be skipped", lambda: slave_status(replica)["Skip_Counter"] == 0)
     replica.query("stop slave")
     start_slave(replica)
     primary.query("insert into d.t values (2)")
-    wait_for(lambda: replica.query("select a from d.t order by a") == ((1,), (2,)), f"the next one: {slave_status(replica)}")
+    wait_for(f"the next one: {slave_status(replica)}", lambda: replica.query("select a from d.t order by a") == ((1,), (2,)))
 
 
 def test_a_position_does_not_go_back_to_filtered_transactions(pair):
@@ -190,14 +189,14 @@ def test_a_position_does_not_go_back_to_filtered_transactions(pair):
                       f"insert into d.t values ({number})")
         [(_, end, *_)] = primary.query("show master status")
         start_slave(replica)
-        wait_for(lambda: slave_status(replica)["Exec_Master_Log_Pos"] >= end, "the end")
-        wait_for(lambda: replica.query("select count(*) from d.t") == ((number + 1,),), "the row")
+        wait_for("the end", lambda: slave_status(replica)["Exec_Master_Log_Pos"] >= end)
+        wait_for("the row", lambda: replica.query("select count(*) from d.t") == ((number + 1,),))
         # The position is logged a moment after the row.
         let_run(0.2)
         replica.query("stop slave")
     start_slave(replica)
     primary.query("insert into d.t values (3)")
-    wait_for(lambda: replica.query("select a from d.t order by a") == ((0,), (1,), (2,), (3,)), "each row once")
+    wait_for("each row once", lambda: replica.query("select a from d.t order by a") == ((0,), (1,), (2,), (3,)))
 
 
 @pytest.mark.parametrize("image", ["minimal", "noblob", "full"])
@@ -259,7 +258,7 @@ def test_until_applies_to_a_running_receiver_too(pair):
     [(file, offset, *_)] = primary.query("show master status")
     primary.query("insert into d.t values (2)")
     replica.query(f"start slave sql_thread until master_log_file='{file}', master_log_pos={offset}")
-    wait_for(lambda: stopped(replica), "the end")
+    wait_for("the end", lambda: stopped(replica))
     assert replica.query("select a from d.t") == ((1,),)
     start_slave(replica)
     wait_for_replica(replica, primary)
@@ -274,7 +273,7 @@ def test_until_a_reached_position_applies_nothing_more(pair):
     change_master(replica, primary, master_use_gtid="slave_pos")
     for _ in range(2):
         replica.query(f"start slave until master_log_file='{file}', master_log_pos={offset}")
-        wait_for(lambda: stopped(replica), "the end")
+        wait_for("the end", lambda: stopped(replica))
         assert replica.query("select a from d.t") == ((1,),)
 
 
@@ -358,7 +357,7 @@ def test_a_wait_for_a_position_can_begin_before_the_log_is_known(ours):
     waiter = threading.Thread(target=lambda: moves.extend(replica.query(f"select master_pos_wait('{file}', {position}, 30)")))
     waiter.start()
     waits = "select count(*) from information_schema.processlist where state like 'Waiting for the slave SQL thread to advance%'"
-    wait_for(lambda: moves or replica.query(waits) == ((1,),), "the wait to begin")
+    wait_for("the wait to begin", lambda: moves or replica.query(waits) == ((1,),))
     replica.query("start slave io_thread")
     waiter.join()
     [(moves,)] = moves

@@ -9,9 +9,9 @@ import time
 import pymysql
 import pytest
 from support.line import Line, Slow
-from support.replication import (assert_same, change_master, gtid_position, replication_user, slave_status, wait_for, wait_for_replica)
+from support.replication import assert_same, change_master, gtid_position, replication_user, slave_status, wait_for_replica
 from support.servers import MariaDb, Paceline
-from support.waiting import let_run
+from support.waiting import let_run, wait_for
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def running(replica, connection=""):
 def start_slave(replica, connection=""):
     name = f"'{connection}'" if connection else ""
     replica.query(f"start slave {name}")
-    wait_for(lambda: running(replica, connection), f"the connection to run: {slave_status(replica, connection)}")
+    wait_for(f"the connection to run: {slave_status(replica, connection)}", lambda: running(replica, connection))
 
 
 def test_a_replica_follows_by_gtid_and_continues_after_restarts(pair):
@@ -78,13 +78,13 @@ def test_a_start_by_file_and_position_learns_the_gtids(pair):
     change_master(replica, primary, master_log_file=f"'{file}'", master_log_pos=offset)
     assert slave_status(replica)["Using_Gtid"] == "No"
     start_slave(replica)
-    wait_for(lambda: replica.query("select @@gtid_slave_pos") == ((position,),), "the position to be learned")
+    wait_for("the position to be learned", lambda: replica.query("select @@gtid_slave_pos") == ((position,),))
     primary.query("insert into d.t values (2)", "create table d.u (a int)", "insert into d.u values (1)")
     wait_for_replica(replica, primary)
     assert_same(primary, replica)
     status = slave_status(replica)
     [(file, offset, *_)] = primary.query("show master status")
-    wait_for(lambda: slave_status(replica)["Exec_Master_Log_Pos"] == offset, f"{offset}: {status}")
+    wait_for(f"{offset}: {status}", lambda: slave_status(replica)["Exec_Master_Log_Pos"] == offset)
 
     # Its position is in its log: after a crash it continues from there and repeats nothing.
     replica.kill()
@@ -125,7 +125,7 @@ def test_a_broken_connection_is_resumed(pair, seed):
     wait_for_replica(replica, primary)
     assert_same(primary, replica)
     line.close()
-    status = wait_for(lambda: (status := slave_status(replica))["Slave_IO_Running"] == "Connecting" and status, "the line to be missed")
+    status = wait_for("the line to be missed", lambda: (status := slave_status(replica))["Slave_IO_Running"] == "Connecting" and status)
     assert status["Last_IO_Errno"] in (2003, 2013), status
     assert status["Slave_SQL_Running"] == "Yes"
 
@@ -230,7 +230,7 @@ def test_filters_move_the_position_and_nothing_else(pair):
     wait_for_replica(replica, primary)
     replica.kill()
     replica.start("--replicate-wild-ignore-table=leave_out.%", "--replicate-ignore-table=keep.log")
-    wait_for(lambda: running(replica), "the connection to run")
+    wait_for("the connection to run", lambda: running(replica))
     assert replica.query("select @@gtid_slave_pos") == ((gtid_position(primary),),)
     assert replica.query("show databases like 'leave_out'") == ()
 
@@ -281,15 +281,15 @@ def test_errors_stop_with_mariadbs_numbers_and_can_be_repaired(pair):
     wait_for_replica(replica, primary)
     replica.query("insert into d.t values (2, 2)")
     primary.query("insert into d.t values (2, 2)", "insert into d.t values (3, 3)")
-    status = wait_for(lambda: (status := slave_status(replica))["Slave_SQL_Running"] == "No" and status, "the error")
+    status = wait_for("the error", lambda: (status := slave_status(replica))["Slave_SQL_Running"] == "No" and status)
     assert status["Last_SQL_Errno"] == 1062, status
     assert status["Seconds_Behind_Master"] is None
     replica.query("delete from d.t where a=2")
     start_slave(replica)
-    wait_for(lambda: replica.query("select count(*) from d.t") == ((3,),), "the rows")
+    wait_for("the rows", lambda: replica.query("select count(*) from d.t") == ((3,),))
     # A position that the primary does not have.
     replica.query("stop slave", "set global gtid_slave_pos='0-100-999999'", "start slave")
-    status = wait_for(lambda: (status := slave_status(replica))["Slave_IO_Running"] == "No" and status, "the error")
+    status = wait_for("the error", lambda: (status := slave_status(replica))["Slave_IO_Running"] == "No" and status)
     assert status["Last_IO_Errno"] == 1236, status
     assert status["Last_IO_Error"].startswith("Got fatal error 1236 from master when reading data from binary log: 'Error: connecting slave "
                                               "requested to start from GTID 0-100-999999, which is not in the master's binlog'")
@@ -303,11 +303,11 @@ def test_a_transaction_is_skipped_by_the_counter(pair):
     change_master(replica, primary, master_log_file=f"'{file}'", master_log_pos=offset)
     primary.query("insert into d.t values (1)", "insert into d.t values (2)")
     replica.query("start slave")
-    wait_for(lambda: slave_status(replica)["Last_SQL_Errno"] == 1062, "the error")
+    wait_for("the error", lambda: slave_status(replica)["Last_SQL_Errno"] == 1062)
     replica.query("stop slave", "set global sql_slave_skip_counter=1")
     assert slave_status(replica)["Skip_Counter"] == 1
     start_slave(replica)
-    wait_for(lambda: replica.query("select a from d.t order by a") == ((1,), (2,)), "the rows")
+    wait_for("the rows", lambda: replica.query("select a from d.t order by a") == ((1,), (2,)))
     assert slave_status(replica)["Skip_Counter"] == 0
 
 
@@ -318,10 +318,10 @@ def test_until_stops_after_the_transaction(pair):
     primary.query("insert into d.t values (2)")
     change_master(replica, primary, master_use_gtid="slave_pos")
     replica.query(f"start slave until master_gtid_pos='{position}'")
-    wait_for(lambda: slave_status(replica)["Slave_SQL_Running"] == "No", "the end")
+    wait_for("the end", lambda: slave_status(replica)["Slave_SQL_Running"] == "No")
     assert replica.query("select a from d.t") == ((1,),)
     assert replica.query("select @@gtid_slave_pos") == ((position,),)
-    wait_for(lambda: slave_status(replica)["Slave_IO_Running"] == "No", "the receiver's end")
+    wait_for("the receiver's end", lambda: slave_status(replica)["Slave_IO_Running"] == "No")
     start_slave(replica)
     wait_for_replica(replica, primary)
     assert replica.query("select a from d.t order by a") == ((1,), (2,))
@@ -333,12 +333,12 @@ def test_a_delay_is_kept_and_shown(pair):
     change_master(replica, primary, master_use_gtid="slave_pos")
     start_slave(replica)
     wait_for_replica(replica, primary)
-    wait_for(lambda: slave_status(replica)["Seconds_Behind_Master"] == 0, "to be up to date")
+    wait_for("to be up to date", lambda: slave_status(replica)["Seconds_Behind_Master"] == 0)
     replica.query("stop slave", "change master to master_delay=3")
     start_slave(replica)
     began = time.monotonic()
     primary.query("insert into d.t values (1)")
-    status = wait_for(lambda: (status := slave_status(replica))["SQL_Remaining_Delay"] is not None and status, "the delay")
+    status = wait_for("the delay", lambda: (status := slave_status(replica))["SQL_Remaining_Delay"] is not None and status)
     assert 0 <= status["SQL_Remaining_Delay"] <= 3 and status["Seconds_Behind_Master"] <= 3, status
     wait_for_replica(replica, primary)
     assert 1.5 < time.monotonic() - began < 10
@@ -476,7 +476,7 @@ def test_the_log_does_not_tell_the_primarys_password(pair):
     check_files()
     replica.stop()
     replica.start()
-    wait_for(lambda: running(replica), "the connection to be started with the server")
+    wait_for("the connection to be started with the server", lambda: running(replica))
     check_files()
 
     replica.stop()
@@ -504,11 +504,11 @@ def test_a_semi_synchronous_primary_gets_acknowledgements(servers):
         [(_, value)] = server.query(f"show status like '{name}'")
         return value
 
-    wait_for(lambda: count(primary, "Rpl_semi_sync_master_clients") == "1", "the primary to know of the replica")
+    wait_for("the primary to know of the replica", lambda: count(primary, "Rpl_semi_sync_master_clients") == "1")
     assert count(replica, "Rpl_semi_sync_slave_status") == "ON"
     primary.query("create database d", "create table d.t (a int primary key)")
     # It is off until the replica has caught up.
-    wait_for(lambda: count(primary, "Rpl_semi_sync_master_status") == "ON", "the primary to wait for acknowledgements")
+    wait_for("the primary to wait for acknowledgements", lambda: count(primary, "Rpl_semi_sync_master_status") == "ON")
     began = time.monotonic()
     with primary.connect() as session, session.cursor() as cursor:
         for number in range(200):
@@ -631,11 +631,11 @@ def test_until_a_position_stops_before_it(pair):
     primary.query("insert into d.t values (2)", "insert into d.t values (3)")
     change_master(replica, primary, master_use_gtid="slave_pos")
     replica.query(f"start slave until master_log_file='{file}', master_log_pos={offset}")
-    wait_for(lambda: slave_status(replica)["Slave_SQL_Running"] == "No", "the end")
+    wait_for("the end", lambda: slave_status(replica)["Slave_SQL_Running"] == "No")
     assert replica.query("select a from d.t") == ((1,),)
     # The position concerns only the SQL thread: the receiver continues.
     [(file, offset, *_)] = primary.query("show master status")
-    wait_for(lambda: (slave_status(replica)["Master_Log_File"], slave_status(replica)["Read_Master_Log_Pos"]) == (file, offset), "the receiver")
+    wait_for("the receiver", lambda: (slave_status(replica)["Master_Log_File"], slave_status(replica)["Read_Master_Log_Pos"]) == (file, offset))
     status = slave_status(replica)
     assert (status["Last_SQL_Errno"], status["Last_IO_Errno"], status["Slave_IO_Running"]) == (0, 0, "Yes"), status
     assert replica.query("select a from d.t") == ((1,),)
@@ -671,7 +671,7 @@ def test_memory_tables_of_a_replica_are_emptied_without_a_gtid(pair):
     replica.query("set global gtid_strict_mode=1")
     replica.kill()
     replica.start("--gtid-strict-mode=1")
-    wait_for(lambda: running(replica), "the connection to run")
+    wait_for("the connection to run", lambda: running(replica))
     assert gtid_position(replica) == position
     assert replica.query("select * from d.m") == ()
     primary.query("insert into d.m values (2)")
@@ -691,7 +691,7 @@ def test_the_receiver_reads_while_the_applier_is_stopped(pair):
     has = slave_status(replica)["Gtid_IO_Pos"]
     primary.query("insert into r.t values (2)")
     file, end = primary.query("show master status")[0][:2]
-    read = wait_for(lambda: (status := slave_status(replica))["Read_Master_Log_Pos"] == end and status, "the place")
+    read = wait_for("the place", lambda: (status := slave_status(replica))["Read_Master_Log_Pos"] == end and status)
     assert (read["Master_Log_File"], read["Slave_IO_Running"], read["Gtid_IO_Pos"]) == (file, "Yes", has)
     replica.query("start slave sql_thread")
     wait_for_replica(replica, primary)
@@ -699,7 +699,7 @@ def test_the_receiver_reads_while_the_applier_is_stopped(pair):
     with replica.connect() as session, session.cursor() as cursor:
         cursor.execute("lock tables r.t write")
         primary.query("insert into r.t values (3)")
-        wait_for(lambda: replica.query("show status like 'Paceline_replica_held_back_by'")[0][1] == "the applier", "the lock to show")
+        wait_for("the lock to show", lambda: replica.query("show status like 'Paceline_replica_held_back_by'")[0][1] == "the applier")
         cursor.execute("unlock tables")
     wait_for_replica(replica, primary)
     assert replica.query("show status like 'Paceline_replica_held_back_by'")[0][1] == "nothing"

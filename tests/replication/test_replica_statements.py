@@ -3,8 +3,9 @@ with a MariaDB replica of the same primary."""
 
 import pymysql
 import pytest
-from support.replication import change_master, replication_user, slave_status, wait_for, wait_for_replica
+from support.replication import change_master, replication_user, slave_status, wait_for_replica
 from support.servers import MariaDb, Paceline
+from support.waiting import wait_for
 
 COUNTERS = "show global status where variable_name in ('Com_insert', 'Com_update', 'Com_delete', 'Com_commit')"
 
@@ -71,11 +72,11 @@ def test_threads_of_a_connection_can_be_killed(both):
         for part, kill in (("IO", "kill"), ("SQL", "kill query"), ("SQL", "kill")):
             [(number,)] = replica.query(f"select id from information_schema.processlist where command='Slave_{part}'")
             replica.query(f"{kill} {number}")
-            wait_for(lambda: not is_running(replica, part), f"the {part} thread to end")  # noqa: B023
+            wait_for(f"the {part} thread to end", lambda: not is_running(replica, part))  # noqa: B023
             status = slave_status(replica)
             assert (status["Last_IO_Errno"], status["Last_SQL_Errno"]) == (0, 0), status
             replica.query("start slave")
-            wait_for(lambda: is_running(replica, "IO") and is_running(replica, "SQL"), "the connection to run")
+            wait_for("the connection to run", lambda: is_running(replica, "IO") and is_running(replica, "SQL"))
         assert error_of(replica, "kill 4000000") == 1094
 
 
@@ -92,7 +93,7 @@ def test_statements_of_a_primary_are_counted(both):
                 for replica, known in zip(replicas, before)]
 
     # MariaDB's replica shows its position before it has counted the commit.
-    wait_for(lambda: counts()[0] == counts()[1], "the same counts")
+    wait_for("the same counts", lambda: counts()[0] == counts()[1])
 
 
 def test_what_exists_already_or_is_missing(both):
@@ -118,7 +119,7 @@ def test_what_exists_already_or_is_missing(both):
         replica.query("set global slave_ddl_exec_mode=strict", "set sql_log_bin=0", "create database there")
     primary.query("create database there")
     for replica in replicas:
-        wait_for(lambda: slave_status(replica)["Last_SQL_Errno"] == 1007, "the error")  # noqa: B023
+        wait_for("the error", lambda: slave_status(replica)["Last_SQL_Errno"] == 1007)  # noqa: B023
         # RESET SLAVE clears it.
         replica.query("stop slave", "reset slave")
         assert slave_status(replica)["Last_SQL_Errno"] == 0
@@ -143,8 +144,8 @@ def test_a_reached_position_stops_the_applier_at_once(both):
     [(file, offset, *_)] = primary.query("show master status")
     for replica in replicas:
         replica.query("stop slave sql_thread", f"start slave sql_thread until master_log_file='{file}', master_log_pos={offset}")
-        wait_for(lambda: not is_running(replica, "SQL"), "the end")  # noqa: B023
-        wait_for(lambda: is_running(replica, "IO"), "the receiver, which connects anew")  # noqa: B023
+        wait_for("the end", lambda: not is_running(replica, "SQL"))  # noqa: B023
+        wait_for("the receiver, which connects anew", lambda: is_running(replica, "IO"))  # noqa: B023
 
 
 def test_the_position_of_all_connections_counts_what_was_written_here(both):

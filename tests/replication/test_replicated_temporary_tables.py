@@ -5,8 +5,9 @@ import contextlib
 
 import pytest
 
-from support.replication import assert_same, change_master, gtid_position, replication_user, slave_status, wait_for, wait_for_replica
+from support.replication import assert_same, change_master, gtid_position, replication_user, slave_status, wait_for_replica
 from support.servers import MariaDb, Paceline
+from support.waiting import wait_for
 
 
 @pytest.fixture(params=["statement", "mixed"])
@@ -81,7 +82,7 @@ def test_tables_of_two_sessions(chain):
         settle(*chain)
         assert open_tables(replica) == 1
     # The primary logs that the tables of the other session are dropped when it ends.
-    wait_for(lambda: open_tables(replica) == 0, "the tables to go with the session")
+    wait_for("the tables to go with the session", lambda: open_tables(replica) == 0)
     settle(*chain)
     log = "\n".join(str(row[5]) for (name, *_) in replica.query("show binary logs") for row in replica.query(f"show binlog events in '{name}'"))
     assert "TEMPORARY" not in log.upper() and "like tmp" not in log and "table tmp" not in log, log
@@ -116,7 +117,7 @@ def test_a_primary_that_restarts_has_none(chain):
         assert open_tables(replica) == 0
         replica.query("start slave")
         cursor.execute("insert into t select * from tmp")
-        wait_for(lambda: slave_status(replica)["Last_SQL_Errno"] == 1146, "the statement to fail")
+        wait_for("the statement to fail", lambda: slave_status(replica)["Last_SQL_Errno"] == 1146)
 
 
 def test_a_transaction_that_fails_halfway_comes_again(chain):
@@ -138,13 +139,13 @@ def test_a_transaction_that_fails_halfway_comes_again(chain):
                           "insert into t select * from old", "insert into t select * from copied", "drop temporary table other", "commit"):
             cursor.execute(statement)
         for _ in range(3):
-            wait_for(lambda: slave_status(replica)["Slave_SQL_Running"] == "No", "the error")
+            wait_for("the error", lambda: slave_status(replica)["Slave_SQL_Running"] == "No")
             status = slave_status(replica)
             assert status["Last_SQL_Errno"] == 1062 and "Duplicate entry '2'" in status["Last_SQL_Error"], status
             assert open_tables(replica) == 2
             assert replica.query("select * from d.t") == ((2, "in the way"),)
             replica.query("start slave")
-        wait_for(lambda: slave_status(replica)["Slave_SQL_Running"] == "No", "the error")
+        wait_for("the error", lambda: slave_status(replica)["Slave_SQL_Running"] == "No")
         replica.query("set session sql_log_bin=0", "delete from d.t")
         replica.query("start slave")
         settle(*chain)

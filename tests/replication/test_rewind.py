@@ -8,8 +8,9 @@ import threading
 import pymysql
 import pytest
 from support.backups import paceline as command
-from support.replication import (assert_same, change_master, gtid_position, replication_user, slave_status, wait_for, wait_for_replica)
+from support.replication import assert_same, change_master, gtid_position, replication_user, slave_status, wait_for_replica
 from support.servers import MariaDb, Paceline
+from support.waiting import wait_for
 
 
 def pair(servers, successor, *options):
@@ -144,7 +145,7 @@ def test_what_waits_for_a_replica_is_in_no_table(servers):
     two.query("set global rpl_semi_sync_slave_enabled=1", "stop slave", "start slave")
     one.query("create table d.wide (id int primary key, v longblob)", "set global rpl_semi_sync_master_timeout=1000000",
               "set global rpl_semi_sync_master_enabled=1")
-    wait_for(lambda: one.query("show status like 'Rpl_semi_sync_master_clients'")[0][1] == "1", "the replica")
+    wait_for("the replica", lambda: one.query("show status like 'Rpl_semi_sync_master_clients'")[0][1] == "1")
     for number in range(8):
         one.query(f"insert into d.wide values ({number}, repeat('x', 500000))")
     wait_for_replica(two, one)
@@ -158,7 +159,7 @@ def test_what_waits_for_a_replica_is_in_no_table(servers):
     writers = [threading.Thread(target=write, args=(number,)) for number in range(12)]
     for writer in writers:
         writer.start()
-    wait_for(lambda: one.query("show status like 'Rpl_semi_sync_master_wait_sessions'")[0][1] == "12", "all to wait")
+    wait_for("all to wait", lambda: one.query("show status like 'Rpl_semi_sync_master_wait_sessions'")[0][1] == "12")
     assert one.query("select count(*) from d.wide") == ((8,),)
     one.kill()
     for writer in writers:
@@ -179,7 +180,7 @@ def test_what_was_its_own_comes_back(servers, successor):
     one.query("set gtid_domain_id=1", "update d.t set v='of domain 1' where id=3", "update d.t set v='again' where id=3")
     one.query("update d.t set v='of domain 0' where id=1", "insert into d.t values (4, 'four')", "delete from d.t where id=2")
     last = [gtid for gtid in gtid_position(one).split(",") if gtid.startswith("0-")]
-    wait_for(lambda: gtid_position(two).split(",") == last, "domain 0")
+    wait_for("domain 0", lambda: gtid_position(two).split(",") == last)
     one.kill()
     promote(two)
     two.query("insert into d.t values (5, 'of the successor')")
@@ -210,10 +211,10 @@ def test_a_primary_that_is_killed_at_any_moment(servers, seed):
     threads = [threading.Thread(target=load, args=(number,)) for number in range(4)]
     for thread in threads:
         thread.start()
-    wait_for(lambda: one.query("select count(*) from d.t")[0][0] > 20, "rows")
+    wait_for("rows", lambda: one.query("select count(*) from d.t")[0][0] > 20)
     two.query("stop slave")
     position = gtid_position(two)
-    wait_for(lambda: gtid_position(one) != position, "the primary to go on")
+    wait_for("the primary to go on", lambda: gtid_position(one) != position)
     over.wait(rng.uniform(0, 0.3))
     over.set()
     one.kill()

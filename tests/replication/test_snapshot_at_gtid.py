@@ -6,8 +6,9 @@ import threading
 import pymysql
 import pytest
 
-from support.real_replicas import catch_up, start_replica, wait_for
+from support.real_replicas import catch_up, start_replica
 from support.servers import Paceline
+from support.waiting import wait_for
 
 AT = "start transaction with consistent snapshot at gtid '{}'"
 

@@ -4,9 +4,9 @@ import threading
 
 import pymysql
 import pytest
-from support.replication import assert_same, change_master, replication_user, slave_status, wait_for, wait_for_replica
+from support.replication import assert_same, change_master, replication_user, slave_status, wait_for_replica
 from support.servers import MariaDb, Paceline
-from support.waiting import let_run
+from support.waiting import let_run, wait_for
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def fails(server, number, *statements):
 
 
 def stopped(replica):
-    wait_for(lambda: slave_status(replica)["Slave_SQL_Running"] == "No", "the replica to stop")
+    wait_for("the replica to stop", lambda: slave_status(replica)["Slave_SQL_Running"] == "No")
     status = slave_status(replica)
     return int(status["Last_SQL_Errno"]), status["Last_SQL_Error"]
 
@@ -90,7 +90,7 @@ def test_an_interrupted_statement_is_not_executed(pair):
 
         thread = threading.Thread(target=update)
         thread.start()
-        wait_for(lambda: primary.query("select count(*) from information_schema.processlist where info like 'update d.t%'") == ((1,),), "the update")
+        wait_for("the update", lambda: primary.query("select count(*) from information_schema.processlist where info like 'update d.t%'") == ((1,),))
         # Some rows are changed by then.
         primary.query("do sleep(0.3)", f"kill query {connection.thread_id()}")
         thread.join()
@@ -111,7 +111,7 @@ def test_a_statement_that_stop_slave_interrupts_is_not_skipped(pair):
         cursor.execute("lock tables d.t read")
         primary.query("insert into d.t values (1, 1)")
         [(_, end, *_)] = primary.query("show master status")
-        wait_for(lambda: int(slave_status(replica)["Read_Master_Log_Pos"]) == int(end), "the statement to be received")
+        wait_for("the statement to be received", lambda: int(slave_status(replica)["Read_Master_Log_Pos"]) == int(end))
         # The statement comes to the lock of another session.
         let_run(0.5)
         replica.query("stop slave")

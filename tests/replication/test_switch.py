@@ -3,8 +3,9 @@
 import re
 
 import pytest
-from support.replication import (assert_same, change_master, gtid_position, replication_user, slave_status, wait_for, wait_for_replica)
+from support.replication import assert_same, change_master, gtid_position, replication_user, slave_status, wait_for_replica
 from support.servers import MariaDb, Paceline
+from support.waiting import wait_for
 
 
 def replication_user_here_only(server):
@@ -30,13 +31,13 @@ def test_the_old_primary_comes_back_with_one_statement(servers, second):
     found = re.search(r"-- CHANGE MASTER TO MASTER_LOG_FILE='([^']+)', MASTER_LOG_POS=(\d+)", dump)
     change_master(server2, server1, master_log_file=f"'{found[1]}'", master_log_pos=found[2])
     server2.query("start slave")
-    wait_for(lambda: server2.query("select count(*) from test1.t") == ((5,),), f"five rows: {slave_status(server2)}")
+    wait_for(f"five rows: {slave_status(server2)}", lambda: server2.query("select count(*) from test1.t") == ((5,),))
     server2.query("stop slave", "insert into test1.t values (6)")
 
     server1.query(f"CHANGE MASTER TO master_host='127.0.0.1', master_port={server2.port}, master_user='repl', master_password='secret', "
                   "master_gtid_pos=AUTO")
     server1.query("start slave")
-    wait_for(lambda: server1.query("select count(*) from test1.t") == ((6,),), f"six rows: {slave_status(server1)}")
+    wait_for(f"six rows: {slave_status(server1)}", lambda: server1.query("select count(*) from test1.t") == ((6,),))
     assert server1.query("select id from test1.t order by id") == tuple((number,) for number in range(1, 7))
 
 

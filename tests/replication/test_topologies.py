@@ -6,9 +6,9 @@ import random
 import pymysql
 from support import workload
 from support.chains import chains, wait_for_all
-from support.replication import assert_same, gtid_position, slave_status, wait_for, wait_for_replica
+from support.replication import assert_same, gtid_position, slave_status, wait_for_replica
 from support.servers import ROOT, MariaDb, Paceline
-from support.waiting import let_run
+from support.waiting import let_run, wait_for
 
 SCRIPT = (ROOT / "tests/log/every_type.sql").read_text()
 CHAINS = {
@@ -65,5 +65,5 @@ def test_a_random_load_with_kills(chain, seed, effort):
         workload.check(replica, load)
         assert_same(first, replica)
         assert gtid_position(replica) == gtid_position(first)
-        status = wait_for(lambda: (found := slave_status(replica))["Seconds_Behind_Master"] == 0 and found, "to be up to date")
+        status = wait_for("to be up to date", lambda: (found := slave_status(replica))["Seconds_Behind_Master"] == 0 and found)
         assert (status["Slave_IO_Running"], status["Slave_SQL_Running"]) == ("Yes", "Yes")

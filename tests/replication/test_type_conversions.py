@@ -4,8 +4,9 @@ the same as a MariaDB replica."""
 import re
 
 import pytest
-from support.replication import change_master, gtid_position, replication_user, slave_status, wait_for
+from support.replication import change_master, gtid_position, replication_user, slave_status
 from support.servers import MariaDb, Paceline
+from support.waiting import wait_for
 
 # A column on the primary, its values, and its type on the replicas.
 COLUMNS = [
@@ -67,7 +68,7 @@ def reached(replica, primary):
         if int(status["Last_SQL_Errno"]):
             return status["Last_SQL_Errno"]
         return replica.query(f"select master_gtid_wait('{gtid_position(primary)}', 0.2)") == ((0,),) and "0"
-    return wait_for(end, "the replica to come to an end")
+    return wait_for("the replica to come to an end", end)
 
 
 def outcome(replica, primary):

@@ -6,8 +6,9 @@ import mysql.connector
 import pymysql
 import pytest
 
-from support.replication import gtid_position, wait_for
+from support.replication import gtid_position
 from support.servers import MariaDb, Paceline
+from support.waiting import wait_for
 
 
 @pytest.fixture(scope="module", params=[Paceline, MariaDb], ids=["paceline", "mariadb"])
@@ -64,7 +65,7 @@ def test_a_reset_session_has_none(server, how):
             number = session.thread_id()
             server.query(f"kill {number}")
             listed = f"select 1 from information_schema.processlist where id = {number}"
-            wait_for(lambda: server.query(listed) == (), "the session to end")
+            wait_for("the session to end", lambda: server.query(listed) == ())
             session.connect()
             cursor = session.cursor()
         else:
@@ -214,7 +215,7 @@ def used_bytes(server):
 
 
 def test_they_have_a_limit_and_release_their_memory(paceline):
-    wait_for(lambda: used_bytes(paceline) == 0, "earlier tables to go")
+    wait_for("earlier tables to go", lambda: used_bytes(paceline) == 0)
     paceline.query("set global paceline_temporary_tables_max = 1000000")
     try:
         with paceline.connect(database="t", autocommit=True) as session:
@@ -241,7 +242,7 @@ def test_they_have_a_limit_and_release_their_memory(paceline):
             cursor.execute("alter table f modify b varchar(1001)")
             cursor.execute("truncate table f")
             cursor.execute("insert into f (b) values ('room')")
-        wait_for(lambda: used_bytes(paceline) == 0, "the session's tables to go")
+        wait_for("the session's tables to go", lambda: used_bytes(paceline) == 0)
     finally:
         paceline.query("set global paceline_temporary_tables_max = default")
 

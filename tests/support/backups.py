@@ -62,7 +62,8 @@ def checksums(server, *skip):
 def state_at(primary, directory, position, *skip):
     """Returns the contents of the primary's tables at a GTID position. They come from a replica that starts with the
     first transaction and stops there, which is independent of backups."""
-    from support.real_replicas import allow_replicas, change_master, wait_for
+    from support.real_replicas import allow_replicas, change_master
+    from support.waiting import wait_for
 
     replica = Paceline(directory, "--server-id=60")
     replica.start()

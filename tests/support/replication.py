@@ -1,10 +1,9 @@
 """Helpers for tests of replication: connections to a primary by their settings, waiting for a replica, comparing two
 servers through PyMySQL."""
 
-from support import real_replicas, waiting
+from support import real_replicas
 from support.real_replicas import user_tables
-
-WAIT_SECONDS_MAX = 30
+from support.waiting import wait_for
 
 
 def replication_user(primary):
@@ -27,11 +26,6 @@ def change_master(replica, primary, connection="", port=None, **settings):
 def slave_status(replica, connection=""):
     """Returns SHOW SLAVE STATUS as a dictionary; None if there is no such connection."""
     return real_replicas.replica_status(replica, f"'{connection}'" if connection else "") or None
-
-
-def wait_for(condition, what, seconds=WAIT_SECONDS_MAX):
-    """Waits until `condition` returns something true, and returns it."""
-    return waiting.wait_for(what, condition, seconds)
 
 
 def waiting_commits(primary):
@@ -57,7 +51,7 @@ def wait_for_replica(replica, primary, connection=""):
         return False
 
     try:
-        wait_for(has_it, f"{position} to be reached")
+        wait_for(f"{position} to be reached", has_it)
     except AssertionError as error:
         raise AssertionError(f"{error}: {slave_status(replica, connection)}\n{replica.said()[-4000:]}") from None
 

@@ -125,7 +125,7 @@ impl RetentionTask {
     }
 
     /// Returns whether a file must be copied to object storage and is not known to be there yet.
-    pub fn has_yet_to_copy(&self, name: &str) -> bool {
+    pub fn is_upload_pending(&self, name: &str) -> bool {
         self.storage.is_some() && !self.uploaded.lock().contains(name)
     }
 
@@ -270,8 +270,8 @@ impl RetentionTask {
         for (file, form, size) in here.iter().filter(|(_, form, _)| *form != FileForm::Stub) {
             let age = now.duration_since(file.modified).unwrap_or_default();
             let is_old = self.retention.age_max.is_some_and(|limit| age > limit);
-            let is_too_much = self.retention.bytes_max.is_some_and(|limit| bytes > limit);
-            if !is_old && !is_too_much {
+            let exceeds_limit = self.retention.bytes_max.is_some_and(|limit| bytes > limit);
+            if !is_old && !exceeds_limit {
                 break;
             }
             match &self.storage {
@@ -478,10 +478,10 @@ mod tests {
     #[test]
     fn each_file_is_copied_once_with_its_content() {
         let archive = TestArchive::new(true, Compression::Zstd, keep_all());
-        assert!(FILES.iter().all(|name| archive.task.has_yet_to_copy(name)));
+        assert!(FILES.iter().all(|name| archive.task.is_upload_pending(name)));
         archive.round().unwrap();
         assert_eq!(archive.objects(), FILES);
-        assert!(!FILES.iter().any(|name| archive.task.has_yet_to_copy(name)));
+        assert!(!FILES.iter().any(|name| archive.task.is_upload_pending(name)));
         let storage = archive.task.storage.as_ref().unwrap();
         for name in FILES {
             let object = run(storage.get(&format!("{name}{COMPRESSED}"))).unwrap();
@@ -655,7 +655,7 @@ mod tests {
         let error = archive.round().unwrap_err().to_string();
         assert!(error.contains("with 5 bytes, and not the"), "{error}");
         assert_eq!(archive.form(FILES[0]), Some(FileForm::Compressed));
-        assert!(archive.task.has_yet_to_copy(FILES[0]));
+        assert!(archive.task.is_upload_pending(FILES[0]));
     }
 
     #[test]

@@ -26,6 +26,7 @@
 
 pub mod checksum;
 mod codec;
+mod disk;
 mod error;
 pub mod event;
 pub mod group;
@@ -33,6 +34,7 @@ pub mod gtid;
 pub mod log;
 pub mod mysql;
 pub mod replica_state;
+mod sync_mode;
 
 pub use error::{Error, Result};
 pub use group::{CommitGroup, EventGroup, EventGroupBuffer, LoggedTable};

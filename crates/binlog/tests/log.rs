@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use support::*;
 
-fn nobody(_: &LogFile) -> Option<String> {
+fn no_reader(_: &LogFile) -> Option<String> {
     None
 }
 
@@ -183,7 +183,7 @@ fn purging_keeps_files_that_recovery_or_a_reader_needs() {
         log.rotate(NOW).unwrap();
     }
     let target = PurgeTarget::File("bin.000004".into());
-    let blocked = log.purge(&target, &nobody).unwrap();
+    let blocked = log.purge(&target, &no_reader).unwrap();
     assert_eq!(blocked.removed, []);
     assert_eq!(blocked.blocked.unwrap().needed_by, "crash recovery");
     log.write_checkpoint(log.written(), NOW).unwrap();
@@ -192,7 +192,7 @@ fn purging_keeps_files_that_recovery_or_a_reader_needs() {
     assert_eq!(outcome.removed.len(), 2);
     assert_eq!(outcome.blocked.unwrap().needed_by, "replica 7");
     assert!(matches!(
-        log.purge(&PurgeTarget::File("bin.000001".into()), &nobody),
+        log.purge(&PurgeTarget::File("bin.000001".into()), &no_reader),
         Err(Error::UnknownFile(_))
     ));
     assert!(matches!(
@@ -213,8 +213,8 @@ fn purging_keeps_files_that_recovery_or_a_reader_needs() {
     assert_eq!(recovery.checkpoint.ordinal(), 6);
     assert_eq!(recovery.state.to_string(), "0-1-5");
     let later = std::time::SystemTime::now() + std::time::Duration::from_secs(100);
-    assert_eq!(log.expire(later, 1000, &nobody).unwrap().removed, []);
-    assert_eq!(log.expire(later, 50, &nobody).unwrap().removed.len(), 3);
+    assert_eq!(log.expire(later, 1000, &no_reader).unwrap().removed, []);
+    assert_eq!(log.expire(later, 50, &no_reader).unwrap().removed.len(), 3);
 }
 
 #[test]

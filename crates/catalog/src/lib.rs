@@ -36,12 +36,14 @@ mod index_statistics;
 mod number_series;
 mod record;
 mod referrers;
+mod routine;
 pub mod sequence;
 mod snapshot;
 pub mod system;
 mod table;
 mod temporary;
 mod temporary_catalog;
+mod trigger;
 mod view;
 
 pub use auto_increment::AutoIncrement;
@@ -55,11 +57,13 @@ pub use number_series::NumberSeries;
 pub use paceline_syntax::definition::{ReferentialAction, ViewAlgorithm, ViewCheck, ViewSecurity};
 pub use record::{CatalogChange, write_changes};
 pub use referrers::TableReferrers;
+pub use routine::{CompiledRoutine, ProgramEnvironment, RoutineDefinition, RoutineDescription};
 pub use snapshot::{Catalog, Database};
 pub use table::TableDefinition;
 pub use table::{counter_id, literal_value, same_name};
 pub use temporary::{TemporaryPlan, TemporaryTables};
 pub use temporary_catalog::{FILLED_DATABASE, TemporaryCatalog};
+pub use trigger::{TableTriggers, TriggerDefinition, TriggerDescription};
 pub use view::{ViewDefinition, ViewDescription};
 
 /// Databases whose tables the server computes on demand.

@@ -8,6 +8,9 @@
 //!   kind 'T'  a table      database ‖ 0 ‖ table   TableDescription
 //!   kind 'V'  a view       database ‖ 0 ‖ view    ViewDescription
 //!   kind 'A'  an account   user ‖ 0 ‖ host        data of the server in the form of mysql.global_priv
+//!   kind 'P'  a procedure  database ‖ 0 ‖ name    RoutineDescription; the name in lower case
+//!   kind 'F'  a function   database ‖ 0 ‖ name    RoutineDescription; the name in lower case
+//!   kind 'G'  a trigger    database ‖ 0 ‖ name    TriggerDescription
 //!   kind 'N'  the next index number; ensures that no number is used twice
 //! ```
 //!
@@ -15,8 +18,11 @@
 //! people can read them for repairs. Unknown kinds and formats are rejected, because a newer server wrote them.
 
 use paceline_storage::{IndexId, WriteSet};
+use paceline_syntax::RoutineType;
 
 use super::definition::{DatabaseDefinition, TableDescription};
+use super::routine::RoutineDescription;
+use super::trigger::TriggerDescription;
 use super::view::ViewDescription;
 use crate::error::{Error, Result};
 
@@ -26,6 +32,9 @@ const DATABASE: u8 = b'D';
 const TABLE: u8 = b'T';
 const VIEW: u8 = b'V';
 const ACCOUNT: u8 = b'A';
+const PROCEDURE: u8 = b'P';
+const FUNCTION: u8 = b'F';
+const TRIGGER: u8 = b'G';
 const NEXT_ID: u8 = b'N';
 
 /// One change of the catalog.
@@ -44,6 +53,18 @@ pub enum CatalogChange {
     PutView(Box<ViewDescription>),
     /// A view is dropped.
     DropView { database: String, name: String },
+    /// A procedure or function is created or changed.
+    PutRoutine(Box<RoutineDescription>),
+    /// A procedure or function is dropped.
+    DropRoutine {
+        kind: RoutineType,
+        database: String,
+        name: String,
+    },
+    /// A trigger is created or changed. Its table must exist.
+    PutTrigger(Box<TriggerDescription>),
+    /// A trigger is dropped.
+    DropTrigger { database: String, name: String },
     /// A session's temporary table is dropped. It has no record, and neither has a [`CatalogChange::PutTable`] of a
     /// temporary table.
     DropTemporary { database: String, name: String },
@@ -85,6 +106,20 @@ pub fn write_changes(changes: &[CatalogChange], writes: &mut WriteSet) {
                 put(writes, &key(VIEW, &[&view.database, &view.name]), &json(view));
             }
             CatalogChange::DropView { database, name } => writes.delete(&key(VIEW, &[database, name])),
+            CatalogChange::PutRoutine(routine) => put(
+                writes,
+                &routine_key(routine.kind, &routine.database, &routine.name),
+                &json(routine),
+            ),
+            CatalogChange::DropRoutine { kind, database, name } => {
+                writes.delete(&routine_key(*kind, database, name));
+            }
+            CatalogChange::PutTrigger(trigger) => put(
+                writes,
+                &key(TRIGGER, &[&trigger.database, &trigger.name]),
+                &json(trigger),
+            ),
+            CatalogChange::DropTrigger { database, name } => writes.delete(&key(TRIGGER, &[database, name])),
             CatalogChange::ForgetAutoIncrement { .. } | CatalogChange::DropTemporary { .. } => {}
             CatalogChange::PutAccount { user, host, record } => {
                 put(writes, &key(ACCOUNT, &[user, host]), record);
@@ -118,6 +153,14 @@ fn key(kind: u8, names: &[&str]) -> Vec<u8> {
     key
 }
 
+fn routine_key(kind: RoutineType, database: &str, name: &str) -> Vec<u8> {
+    let kind = match kind {
+        RoutineType::Procedure => PROCEDURE,
+        RoutineType::Function => FUNCTION,
+    };
+    key(kind, &[database, &name.to_lowercase()])
+}
+
 /// Decodes a record. `payload` is the value without its version.
 ///
 /// # Errors
@@ -142,6 +185,10 @@ pub(super) fn read_record(key: &[u8], payload: &[u8]) -> Result<CatalogChange> {
         DATABASE => CatalogChange::PutDatabase(serde_json::from_slice(body).map_err(|_| malformed())?),
         TABLE => CatalogChange::PutTable(serde_json::from_slice(body).map_err(|_| malformed())?),
         VIEW => CatalogChange::PutView(serde_json::from_slice(body).map_err(|_| malformed())?),
+        PROCEDURE | FUNCTION => {
+            CatalogChange::PutRoutine(serde_json::from_slice(body).map_err(|_| malformed())?)
+        }
+        TRIGGER => CatalogChange::PutTrigger(serde_json::from_slice(body).map_err(|_| malformed())?),
         NEXT_ID => CatalogChange::NextId(serde_json::from_slice(body).map_err(|_| malformed())?),
         ACCOUNT => {
             let name = std::str::from_utf8(name).map_err(|_| malformed())?;

@@ -4,14 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use paceline_storage::{Direction, IndexId, StorageSnapshot, value_payload, value_version};
+use paceline_syntax::RoutineType;
 use paceline_types::Version;
 
 use super::auto_increment::AutoIncrement;
 use super::definition::{DatabaseDefinition, ForeignKey};
 use super::record::{CatalogChange, read_record};
 use super::referrers::{Referrers, TableReferrers};
+use super::routine::RoutineDefinition;
 use super::table::TableDefinition;
 use super::temporary_catalog::{FILLED_DATABASE, TemporaryCatalog};
+use super::trigger::{TableTriggers, TriggerDefinition};
 use super::view::ViewDefinition;
 use super::{SYSTEM_DATABASE, system};
 use crate::error::{Error, Result};
@@ -22,6 +25,9 @@ pub struct Database {
     definition: DatabaseDefinition,
     tables: BTreeMap<Box<str>, Arc<TableDefinition>>,
     views: BTreeMap<Box<str>, Arc<ViewDefinition>>,
+    /// By kind and name in lower case.
+    routines: BTreeMap<(RoutineType, Box<str>), Arc<RoutineDefinition>>,
+    triggers: BTreeMap<Box<str>, Arc<TriggerDefinition>>,
 }
 
 impl Database {
@@ -43,6 +49,36 @@ impl Database {
     /// Returns its views by name.
     pub fn views(&self) -> impl Iterator<Item = &Arc<ViewDefinition>> {
         self.views.values()
+    }
+
+    /// Returns its procedures and functions, procedures first, by name.
+    pub fn routines(&self) -> impl Iterator<Item = &Arc<RoutineDefinition>> {
+        self.routines.values()
+    }
+
+    /// Returns its triggers by name.
+    pub fn triggers(&self) -> impl Iterator<Item = &Arc<TriggerDefinition>> {
+        self.triggers.values()
+    }
+
+    /// Returns a trigger by name.
+    pub fn trigger(&self, name: &str) -> Option<&Arc<TriggerDefinition>> {
+        self.triggers.get(name)
+    }
+
+    /// Returns the triggers of a table.
+    fn triggers_of(&self, table: &str) -> TableTriggers {
+        let own = self.triggers.values().filter(|trigger| trigger.table == table);
+        TableTriggers::new(own.cloned().collect())
+    }
+
+    /// Gives a table that exists the triggers that belong to it.
+    fn renew_triggers(&mut self, table: &str) -> Result<()> {
+        let triggers = self.triggers_of(table);
+        if let Some(known) = self.tables.get_mut(table) {
+            *known = Arc::new(known.changed_triggers(triggers)?);
+        }
+        Ok(())
     }
 
     /// Returns a table by name.
@@ -107,6 +143,8 @@ impl Catalog {
             definition: system::database(),
             tables,
             views: BTreeMap::new(),
+            routines: BTreeMap::new(),
+            triggers: BTreeMap::new(),
         };
         self.databases.insert(SYSTEM_DATABASE.into(), Arc::new(database));
     }
@@ -167,6 +205,20 @@ impl Catalog {
         self.databases.get(database)?.views.get(name)
     }
 
+    /// Returns a procedure or function, whose name is not case-sensitive.
+    pub fn routine(&self, kind: RoutineType, database: &str, name: &str) -> Option<&Arc<RoutineDefinition>> {
+        let routines = &self.databases.get(database)?.routines;
+        if routines.is_empty() {
+            return None;
+        }
+        routines.get(&(kind, name.to_lowercase().into()))
+    }
+
+    /// Returns a trigger.
+    pub fn trigger(&self, database: &str, name: &str) -> Option<&Arc<TriggerDefinition>> {
+        self.databases.get(database)?.triggers.get(name)
+    }
+
     /// Returns a temporary table.
     pub fn temporary_table(&self, database: &str, name: &str) -> Option<&Arc<TableDefinition>> {
         self.temporary.table(database, name)
@@ -187,7 +239,7 @@ impl Catalog {
     }
 
     /// Returns this catalog with a session's temporary tables over it.
-    pub(super) fn with_temporary(&self, temporary: Arc<TemporaryCatalog>) -> Catalog {
+    pub fn with_temporary(&self, temporary: Arc<TemporaryCatalog>) -> Catalog {
         Catalog {
             temporary,
             ..self.clone()
@@ -269,13 +321,18 @@ impl Catalog {
         match change {
             CatalogChange::PutDatabase(definition) => {
                 let old = self.databases.get(definition.name.as_str());
-                let (tables, views) = old
-                    .map(|old| (old.tables.clone(), old.views.clone()))
-                    .unwrap_or_default();
-                let database = Database {
-                    definition: definition.clone(),
-                    tables,
-                    views,
+                let database = match old {
+                    Some(old) => Database {
+                        definition: definition.clone(),
+                        ..(**old).clone()
+                    },
+                    None => Database {
+                        definition: definition.clone(),
+                        tables: BTreeMap::new(),
+                        views: BTreeMap::new(),
+                        routines: BTreeMap::new(),
+                        triggers: BTreeMap::new(),
+                    },
                 };
                 self.databases
                     .insert(definition.name.as_str().into(), Arc::new(database));
@@ -309,6 +366,7 @@ impl Catalog {
                     self.note_id(id);
                 }
                 if let Some(database) = self.database_mut(&description.database) {
+                    let table = table.with_triggers(database.triggers_of(&description.name));
                     database
                         .tables
                         .insert(description.name.as_str().into(), Arc::new(table));
@@ -333,11 +391,44 @@ impl Catalog {
                     database.views.remove(name.as_str());
                 }
             }
+            CatalogChange::PutRoutine(description) => {
+                let key = (description.kind, description.name.to_lowercase().into());
+                if let Some(database) = self.database_mut(&description.database) {
+                    let routine = RoutineDefinition::new((**description).clone(), version);
+                    database.routines.insert(key, Arc::new(routine));
+                }
+            }
+            CatalogChange::DropRoutine { kind, database, name } => {
+                if let Some(database) = self.database_mut(database) {
+                    database.routines.remove(&(*kind, name.to_lowercase().into()));
+                }
+            }
+            CatalogChange::PutTrigger(description) => {
+                if let Some(database) = self.database_mut(&description.database) {
+                    let trigger = TriggerDefinition::new((**description).clone());
+                    let before = database
+                        .triggers
+                        .insert(description.name.as_str().into(), Arc::new(trigger));
+                    database.renew_triggers(&description.table)?;
+                    if let Some(before) = before.filter(|before| before.table != description.table) {
+                        database.renew_triggers(&before.table)?;
+                    }
+                }
+            }
+            CatalogChange::DropTrigger { database, name } => {
+                if let Some(database) = self.database_mut(database)
+                    && let Some(trigger) = database.triggers.remove(name.as_str())
+                {
+                    database.renew_triggers(&trigger.table)?;
+                }
+            }
             CatalogChange::ForgetAutoIncrement { database, name } => {
                 // A new counter object: a plan that fails must not affect the existing counter.
                 if let Some(table) = self.table(database, name) {
                     let (description, version) = (table.description().clone(), table.version());
-                    let table = Arc::new(TableDefinition::new(description, version, Arc::default())?);
+                    let triggers = table.triggers().clone();
+                    let table = TableDefinition::new(description, version, Arc::default())?;
+                    let table = Arc::new(table.with_triggers(triggers));
                     if table.is_temporary() {
                         Arc::make_mut(&mut self.temporary).put(database, name, table);
                     } else if let Some(database) = self.database_mut(database) {

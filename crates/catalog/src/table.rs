@@ -20,6 +20,7 @@ use super::auto_increment::{AutoIncrement, counted};
 use super::definition::{
     CheckConstraint, ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, TableDescription,
 };
+use super::trigger::TableTriggers;
 use crate::error::{Error, Result};
 use crate::sequence::SequenceCache;
 
@@ -34,6 +35,7 @@ pub struct TableDefinition {
     sequence: SequenceCache,
     /// Table maps, by their amount of metadata.
     logged: [OnceLock<LoggedTable>; 3],
+    triggers: TableTriggers,
 }
 
 impl TableDefinition {
@@ -71,7 +73,29 @@ impl TableDefinition {
             auto_increment,
             sequence: SequenceCache::default(),
             logged: Default::default(),
+            triggers: TableTriggers::default(),
         })
+    }
+
+    /// Returns this definition with these triggers.
+    pub(crate) fn with_triggers(mut self, triggers: TableTriggers) -> Self {
+        self.triggers = triggers;
+        self
+    }
+
+    /// Returns a new definition object that differs in its triggers only.
+    ///
+    /// # Errors
+    /// Those of [`Self::new`].
+    pub(crate) fn changed_triggers(&self, triggers: TableTriggers) -> Result<Self> {
+        let counter = self.auto_increment.clone();
+        Ok(Self::new(self.description.clone(), self.version, counter)?.with_triggers(triggers))
+    }
+
+    /// Returns its triggers.
+    #[inline]
+    pub fn triggers(&self) -> &TableTriggers {
+        &self.triggers
     }
 
     /// Returns the description in the catalog record.

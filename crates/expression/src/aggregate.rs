@@ -22,7 +22,7 @@ use super::expr_type::{Class, ExprType};
 use super::functions::json_quote;
 use super::tree::Comparison;
 use crate::error::Result;
-use crate::eval::cast::bytes_of_type;
+use crate::eval::convert::bytes_of_type;
 use crate::tree::window::SortOrder;
 
 impl Aggregate {

@@ -1,12 +1,13 @@
 //! The context of evaluation, besides the row: the session, the parameters, and the state that some nodes keep during
 //! an execution (the cached result of an uncorrelated subquery, the generator of `RAND(3)`).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use paceline_types::{ErrorCode, Value};
 
 use crate::error::{Error, Result};
+use crate::function_id::StoredCall;
 use crate::session::{Level, RandomGenerator, SessionContext};
 use crate::subquery::{Subquery, SubqueryId, SubqueryResults};
 
@@ -32,8 +33,8 @@ impl EvalMode {
     }
 }
 
-/// Runs subqueries for the evaluator. The executor implements it over its transaction.
-pub trait SubqueryRunner {
+/// Runs what expressions contain: subqueries and stored functions. The executor implements it over its transaction.
+pub trait NestedRunner {
     /// Runs a subquery of the statement and passes each row to `sink` until `sink` breaks.
     ///
     /// # Errors
@@ -44,6 +45,17 @@ pub trait SubqueryRunner {
         frame: SubqueryFrame<'_>,
         sink: &mut dyn FnMut(&[Value]) -> Result<ControlFlow<()>>,
     ) -> Result<()>;
+
+    /// Calls a stored function of the statement. Returns its value, which has the function's type.
+    ///
+    /// # Errors
+    /// The errors of the call.
+    fn call(
+        &mut self,
+        call: &StoredCall,
+        arguments: Vec<Value>,
+        session: &mut SessionContext,
+    ) -> Result<Value>;
 }
 
 /// The part of an evaluation's context that a subquery's execution receives. Together with the runner it
@@ -68,6 +80,8 @@ pub struct EvalState {
     pub(crate) generators: HashMap<u64, RandomGenerator>,
     pub(crate) constants: HashMap<u64, Value>,
     pub(crate) regexes: HashMap<u64, std::sync::Arc<crate::regex::CompiledPattern>>,
+    /// Calls whose function's note, that it is deprecated, was raised.
+    pub(crate) noted_calls: HashSet<u64>,
 }
 
 impl EvalState {
@@ -92,7 +106,7 @@ pub struct EvalContext<'c> {
     /// State of this execution.
     pub state: &'c mut EvalState,
     /// Runs subqueries. Without it they are an error.
-    pub runner: Option<&'c mut (dyn SubqueryRunner + 'c)>,
+    pub runner: Option<&'c mut (dyn NestedRunner + 'c)>,
     /// Decides between warning and error.
     pub mode: EvalMode,
 }

@@ -10,7 +10,7 @@
 //!   collations, the type of the result. Evaluation does not decide them again for each row.
 //! * A [`Scope`] is the statement's side of binding: columns, aliases, subqueries, aggregates, parameters.
 //! * [`EvalContext`] is the statement's side of evaluation: session, parameters, outer rows, a
-//!   [`SubqueryRunner`].
+//!   [`NestedRunner`].
 //! * NULL, warnings and errors follow MariaDB 10.11. The differences are listed in `tests/expressions/`.
 //!
 //! The crate knows nothing of tables: columns are slots of a row. [`session`] contains the session state that
@@ -38,12 +38,14 @@ mod error;
 pub mod errors;
 mod eval;
 mod expr_type;
+mod function_id;
 mod functions;
 mod regex;
 mod rules;
 mod scope;
 pub mod session;
 mod sliding;
+mod stored_function;
 mod subquery;
 #[cfg(test)]
 mod tests;
@@ -51,15 +53,17 @@ mod tree;
 mod typing;
 
 pub use aggregate::{Accumulator, CountedKeys};
-pub use bind::{bind_comparison, bind_condition, bind_expr, convert_to_common_type};
-pub use context::{EvalContext, EvalMode, EvalState, SubqueryFrame, SubqueryRunner};
+pub use bind::{bind_comparison, bind_condition, bind_expr, convert_to_common_type, is_native_function};
+pub use context::{EvalContext, EvalMode, EvalState, NestedRunner, SubqueryFrame};
 pub use error::{Error, Result};
 pub use eval::convert::{as_computed, bytes_of, text_of, to_decimal, to_double, to_i64, to_i128, truth};
 pub use eval::{as_assigned, compare_values, own_rule};
 pub use expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS, TypeNote};
+pub use function_id::{FunctionId, StoredCall};
 pub use rules::{CollationMix, comparison_rule, union_type};
 pub use scope::{Clause, EmptyScope, Scope};
 pub use sliding::{Slide, SlidingAccumulator};
+pub use stored_function::stored_function_call;
 pub use subquery::{Correlation, Subquery, SubqueryId};
 pub use tree::window::{Frame, FrameBound, FrameUnits, SortOrder, WindowCall, WindowFunction};
 pub use tree::{

@@ -16,7 +16,7 @@ use crate::tree::{ArithmeticOp, CastTarget, Comparison, Expr, ExprKind};
 pub struct CollationMix;
 
 /// Collation, coercibility and repertoire of one or several texts.
-type Mixed = (Collation, Coercibility, Repertoire);
+type TextProperties = (Collation, Coercibility, Repertoire);
 
 impl CollationMix {
     /// Returns the collation and coercibility of a type's values as text. Numbers and dates have the
@@ -95,7 +95,7 @@ impl CollationMix {
         Ok(())
     }
 
-    fn mix(first: Mixed, second: Mixed) -> Option<(Collation, Coercibility)> {
+    fn mix(first: TextProperties, second: TextProperties) -> Option<(Collation, Coercibility)> {
         let (a, b) = ((first.0, first.1), (second.0, second.1));
         if a.0.charset() != b.0.charset() {
             return match (a.0, b.0) {
@@ -181,7 +181,7 @@ pub(crate) fn repertoire_of<'t>(types: impl Iterator<Item = &'t ExprType>) -> Re
 
 /// Returns whether `a`'s character set has all characters that `b`'s texts can contain, and `a` has at least
 /// the same precedence.
-fn is_superset(a: Mixed, b: Mixed) -> bool {
+fn is_superset(a: TextProperties, b: TextProperties) -> bool {
     let (ours, theirs) = (a.0.charset(), b.0.charset());
     let wider =
         is_unicode(ours) && (!is_unicode(theirs) || (ours == Charset::Utf8mb4 && theirs == Charset::Utf8mb3));

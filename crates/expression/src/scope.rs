@@ -94,6 +94,16 @@ pub trait Scope {
         Err(errors::error(ER_NOT_SUPPORTED_YET, &[&"sequences here"]))
     }
 
+    /// Binds a call of a function that is not in the function table: a stored function. Returns `None` if it does not
+    /// exist.
+    ///
+    /// # Errors
+    /// 1318 for another number of arguments.
+    fn bind_stored_function(&mut self, call: &ast::FunctionCall, args: &[Expr]) -> Result<Option<Expr>> {
+        let _ = (call, args);
+        Ok(None)
+    }
+
     /// Called for `@name := …`, with the name in lower case.
     fn assign_variable(&mut self, name: &str) {
         let _ = name;

@@ -82,37 +82,41 @@ impl SlidingAccumulator {
         if value.is_some_and(Value::is_null) {
             return Ok(());
         }
-        let comes = direction == Slide::In;
+        let enters = direction == Slide::In;
         match &mut self.0 {
-            State::Count(count) => *count += if comes { 1 } else { -1 },
+            State::Count(count) => *count += if enters { 1 } else { -1 },
             State::Exact { sum, small, count } => {
-                *count = moved(*count, comes);
-                let sign = if comes { 1 } else { -1 };
+                *count = adjusted(*count, enters);
+                let sign = if enters { 1 } else { -1 };
                 match value {
                     Some(Value::Int(number)) => *small += sign * i128::from(*number),
                     Some(Value::UInt(number)) => *small += sign * i128::from(*number),
                     Some(other) => {
                         let number = convert::to_decimal(other, context)?;
-                        let result = if comes { sum.add(&number) } else { sum.sub(&number) };
+                        let result = if enters {
+                            sum.add(&number)
+                        } else {
+                            sum.sub(&number)
+                        };
                         *sum = result.map_err(|_| errors::out_of_range("DECIMAL", "sum"))?;
                     }
                     None => {}
                 }
             }
             State::Double { sum, count } => {
-                *count = moved(*count, comes);
+                *count = adjusted(*count, enters);
                 if let Some(value) = value {
                     let number = convert::to_double(value, context)?;
-                    *sum += if comes { number } else { -number };
+                    *sum += if enters { number } else { -number };
                 }
             }
             State::Bits { ones, count } => {
-                *count = moved(*count, comes);
+                *count = adjusted(*count, enters);
                 if let Some(value) = value {
                     let mut bits = convert::to_bits(value, context)?;
                     while bits != 0 {
                         let bit = bits.trailing_zeros() as usize;
-                        ones[bit] = moved(ones[bit], comes);
+                        ones[bit] = adjusted(ones[bit], enters);
                         bits &= bits - 1;
                     }
                 }
@@ -143,6 +147,6 @@ impl SlidingAccumulator {
     }
 }
 
-fn moved(count: u64, comes: bool) -> u64 {
-    if comes { count + 1 } else { count - 1 }
+fn adjusted(count: u64, enters: bool) -> u64 {
+    if enters { count + 1 } else { count - 1 }
 }

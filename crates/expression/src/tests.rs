@@ -59,7 +59,7 @@ struct Rows {
     runs: usize,
 }
 
-impl SubqueryRunner for Rows {
+impl NestedRunner for Rows {
     fn run(
         &mut self,
         _: SubqueryId,
@@ -74,6 +74,10 @@ impl SubqueryRunner for Rows {
             }
         }
         Ok(())
+    }
+
+    fn call(&mut self, _: &StoredCall, arguments: Vec<Value>, _: &mut SessionContext) -> Result<Value> {
+        Ok(arguments.into_iter().next().unwrap_or(Value::Null))
     }
 }
 

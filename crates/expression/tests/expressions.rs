@@ -268,7 +268,7 @@ fn select_item(source: &str) -> Result<ast::Expr> {
         &ParseOptions::default(),
     )?;
     let Statement::Query(query) = statements.remove(0).statement else {
-        panic!("{source} is no query")
+        panic!("{source} is not a query")
     };
     let ast::QueryBody::Select(select) = query.query.body else {
         panic!("{source} is no SELECT")

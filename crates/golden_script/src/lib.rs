@@ -35,4 +35,4 @@ mod script;
 
 pub use goldenscript::{ArgumentConsumer, Block, Command, Context, Runner};
 pub use run::{Answers, run, run_folder};
-pub use script::{Here, Script, ScriptBlock, script_files};
+pub use script::{OwnAnswer, Script, ScriptBlock, script_files};

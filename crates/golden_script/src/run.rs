@@ -1,6 +1,6 @@
 //! Runs scripts and compares what their commands answer.
 
-use crate::script::{Here, Script, ScriptBlock, script_files};
+use crate::script::{OwnAnswer, Script, ScriptBlock, script_files};
 use goldenscript::Runner;
 use std::fmt::Write;
 use std::fs;
@@ -10,7 +10,7 @@ use std::path::Path;
 const UPDATE: &str = "UPDATE_GOLDENFILES";
 /// Environment variable that chooses scripts by name.
 const CHOOSE: &str = "GOLDEN_SCRIPT";
-/// Reason of a difference that nobody has looked at yet.
+/// Reason of a difference that has not been explained yet.
 const UNEXPLAINED: &str = "not explained yet";
 
 /// Server that a script's answers come from.
@@ -84,7 +84,7 @@ fn update(block: &mut ScriptBlock, given: String, answers: Answers) {
         Answers::MariaDb if given == block.answer => block.here = None,
         Answers::MariaDb => {
             let known = block.here.take().map(|here| here.reason);
-            block.here = Some(Here {
+            block.here = Some(OwnAnswer {
                 reason: known.unwrap_or_else(|| UNEXPLAINED.to_owned()),
                 answer: given,
             });
@@ -141,7 +141,7 @@ mod tests {
     fn block(answer: &str, here: Option<(&str, &str)>) -> ScriptBlock {
         ScriptBlock {
             answer: answer.to_owned(),
-            here: here.map(|(reason, answer)| Here {
+            here: here.map(|(reason, answer)| OwnAnswer {
                 reason: reason.to_owned(),
                 answer: answer.to_owned(),
             }),

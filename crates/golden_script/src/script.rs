@@ -17,23 +17,23 @@ pub struct Script {
     pub tail: String,
 }
 
-/// Commands with what they answer.
+/// Commands and their answer.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct ScriptBlock {
     /// Number of its first line, from 1.
     pub line: usize,
     /// Commands and comments, as they are written.
     pub head: String,
-    /// The answer: complete lines. Empty if nobody has answered yet.
+    /// The answer: complete lines. Empty if it was not recorded yet.
     pub answer: String,
     /// Answer of this server where that of MariaDB is another.
-    pub here: Option<Here>,
+    pub here: Option<OwnAnswer>,
 }
 
 /// Answer of this server that differs from MariaDB's.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Here {
-    /// Why it differs.
+pub struct OwnAnswer {
+    /// Reason of the difference.
     pub reason: String,
     /// The answer: complete lines.
     pub answer: String,
@@ -70,7 +70,7 @@ impl Script {
                 script.blocks.push(std::mem::take(&mut block));
                 is_answer = false;
             } else if let Some(reason) = line.strip_prefix(HERE) {
-                block.here = Some(Here {
+                block.here = Some(OwnAnswer {
                     reason: reason.trim_start_matches(':').trim().to_owned(),
                     answer: String::new(),
                 });
@@ -89,7 +89,7 @@ impl Script {
         script
     }
 
-    /// Returns all commands that are statements, without `> ` and what stands before it.
+    /// Returns all commands that are statements, without `> ` and the tags before it.
     pub fn statements(&self) -> impl Iterator<Item = &str> {
         self.blocks.iter().flat_map(ScriptBlock::statements)
     }
@@ -107,7 +107,7 @@ impl Script {
 }
 
 impl ScriptBlock {
-    /// Returns the commands that are statements, without `> ` and what stands before it.
+    /// Returns the commands that are statements, without `> ` and the tags before it.
     pub fn statements(&self) -> impl Iterator<Item = &str> {
         self.head
             .lines()
@@ -138,7 +138,7 @@ impl std::fmt::Display for Script {
                 writeln!(f)?;
             }
             write!(f, "{}{SEPARATOR}\n{}", block.head, block.answer)?;
-            if let Some(Here { reason, answer }) = &block.here {
+            if let Some(OwnAnswer { reason, answer }) = &block.here {
                 write!(f, "{HERE}: {reason}\n{answer}")?;
             }
         }
@@ -155,7 +155,7 @@ fn push_line(text: &mut String, line: &str) {
     text.push('\n');
 }
 
-/// Returns the scripts of a folder, in the order of their names. Files with an extension are none.
+/// Returns the scripts of a folder, in the order of their names. Files with an extension are not scripts.
 ///
 /// # Panics
 /// If the folder cannot be read, or has no script.

@@ -66,7 +66,7 @@ pub fn append_json_text(document: &[u8], out: &mut Vec<u8>) -> Result<()> {
             Ok(())
         }
         Some((&kind, value)) => {
-            let mut left = Left(document.len());
+            let mut left = UnreadBytes(document.len());
             append_value(kind, value, 1, &mut left, out)
         }
     }
@@ -75,9 +75,9 @@ pub fn append_json_text(document: &[u8], out: &mut Vec<u8>) -> Result<()> {
 /// Number of the document's bytes that have not been read as a value. Values do not overlap in documents written by
 /// MySQL. Offsets of a damaged document can point to the same bytes repeatedly; a few levels of that would produce an
 /// unlimited amount of text.
-struct Left(usize);
+struct UnreadBytes(usize);
 
-impl Left {
+impl UnreadBytes {
     fn take(&mut self, bytes: usize) -> Result<()> {
         self.0 = self.0.checked_sub(bytes).ok_or(Error::MalformedDocument)?;
         Ok(())
@@ -130,7 +130,13 @@ fn number_at(bytes: &[u8], at: usize, count: usize) -> Result<u64> {
         .fold(0, |number, byte| number << 8 | u64::from(*byte)))
 }
 
-fn append_value(kind: u8, value: &[u8], depth: usize, left: &mut Left, out: &mut Vec<u8>) -> Result<()> {
+fn append_value(
+    kind: u8,
+    value: &[u8],
+    depth: usize,
+    left: &mut UnreadBytes,
+    out: &mut Vec<u8>,
+) -> Result<()> {
     // The byte of the type.
     left.take(1)?;
     match kind {
@@ -176,7 +182,7 @@ fn append_object(
     value: &[u8],
     format: Format,
     depth: usize,
-    left: &mut Left,
+    left: &mut UnreadBytes,
     out: &mut Vec<u8>,
 ) -> Result<()> {
     let (count, body) = open(value, format, depth)?;
@@ -207,7 +213,7 @@ fn append_array(
     value: &[u8],
     format: Format,
     depth: usize,
-    left: &mut Left,
+    left: &mut UnreadBytes,
     out: &mut Vec<u8>,
 ) -> Result<()> {
     let (count, body) = open(value, format, depth)?;
@@ -229,7 +235,7 @@ fn append_entry(
     at: usize,
     format: Format,
     depth: usize,
-    left: &mut Left,
+    left: &mut UnreadBytes,
     out: &mut Vec<u8>,
 ) -> Result<()> {
     let kind = number_at(body, at, 1)? as u8;

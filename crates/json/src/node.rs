@@ -6,7 +6,6 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use crate::escape::{escape, unescape};
-use crate::parse::{Fault, parse};
 
 /// A JSON value.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,14 +58,6 @@ impl<'t> Node<'t> {
     /// changed in one place is not parsed elsewhere, and is written there as it was.
     pub fn unparsed(text: impl Into<Cow<'t, str>>) -> Node<'t> {
         Node::new(Kind::Unparsed(text.into()))
-    }
-
-    /// Parses a text that is a single value.
-    ///
-    /// # Errors
-    /// The first byte that MariaDB does not accept either.
-    pub fn parse(text: &str) -> Result<Node<'t>, Fault> {
-        parse(text)
     }
 
     /// Appends the value as MariaDB prints changed documents: with a space after commas and colons.

@@ -17,8 +17,17 @@ pub enum Fault {
 /// Depth of arrays and objects that is too much, as in MariaDB (`JSON_DEPTH_LIMIT`).
 pub const DEPTH_MAX: usize = 32;
 
-/// Parses a text that is a single value.
-pub(crate) fn parse<'n>(text: &str) -> Result<Node<'n>, Fault> {
+impl<'t> Node<'t> {
+    /// Parses a text that is a single value.
+    ///
+    /// # Errors
+    /// The first byte that MariaDB does not accept either.
+    pub fn parse(text: &str) -> Result<Node<'t>, Fault> {
+        parse(text)
+    }
+}
+
+fn parse<'n>(text: &str) -> Result<Node<'n>, Fault> {
     let mut parser = Parser {
         text: text.as_bytes(),
         at: 0,

@@ -5,7 +5,7 @@ use paceline_binlog::event::{ChecksumAlgorithm, EventType};
 use paceline_binlog::group::{CommitGroup, EventGroupBuffer, GroupOptions, GroupSize};
 use paceline_binlog::log::{Log, LogConfig, OpenRequest};
 use paceline_log_stream::primary::request::{Acknowledges, Annotations, AtEnd, Capability, GtidStart};
-use paceline_log_stream::primary::request::{DumpRequest, MarkedForSkip, ReaderKind, StartAt};
+use paceline_log_stream::primary::request::{DumpRequest, MarkedEvents, ReaderKind, StartAt};
 use paceline_log_stream::primary::{Host, Link, Primary, ServedLog, StreamEnd};
 use paceline_simulated_disk::SimulatedDisk;
 use paceline_txn::{Interrupt, InterruptReason, LeaseRegistry, SendLimit};
@@ -50,7 +50,7 @@ fn everything_behind(position: &str) -> DumpRequest {
         checksum: Some(ChecksumAlgorithm::Crc32),
         heartbeat: None,
         annotations: Annotations::Wanted,
-        marked: MarkedForSkip::Sent,
+        marked: MarkedEvents::Sent,
         acknowledges: Acknowledges::No,
     }
 }

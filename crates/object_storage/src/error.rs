@@ -8,7 +8,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// The place is neither a directory nor a usable URL.
-    #[error("'{place}' is no place to keep objects in: {problem}")]
+    #[error("'{place}' is not a place for objects: {problem}")]
     Place {
         /// The place as given.
         place: String,

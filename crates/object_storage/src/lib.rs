@@ -286,7 +286,7 @@ impl ObjectStorage {
         }
     }
 
-    /// Deletes an object. A missing object is no error.
+    /// Deletes an object. A missing object is not an error.
     ///
     /// # Errors
     /// Fails if the place fails.

@@ -55,7 +55,7 @@ impl NewFiles {
         if let Some(directory) = path.parent() {
             paceline_storage::create_directory(directory).map_err(Error::file(directory))?;
         }
-        self.open_behind(path, 0)
+        self.open_at_end(path, 0)
     }
 
     /// Opens a log file whose present length is `offset`.
@@ -63,7 +63,7 @@ impl NewFiles {
     /// # Errors
     /// [`Error::Usage`] for an invalid name; [`Error::File`].
     pub fn log(&mut self, name: &str, offset: u64) -> Result<NewFile> {
-        self.open_behind(self.log_path(name)?, offset)
+        self.open_at_end(self.log_path(name)?, offset)
     }
 
     /// Opens a piece of a log file: `length` bytes starting at `offset`. Pieces must be opened in order, but may be
@@ -74,7 +74,7 @@ impl NewFiles {
     pub fn log_piece(&mut self, name: &str, offset: u64, length: u64) -> Result<NewFile> {
         let path = self.log_path(name)?;
         let end = self.log_ends.entry(path.clone()).or_default();
-        check_behind(&path, *end, offset)?;
+        check_continues(&path, *end, offset)?;
         *end += length;
         self.open(path, offset)
     }
@@ -88,10 +88,10 @@ impl NewFiles {
         }
     }
 
-    fn open_behind(&mut self, path: PathBuf, offset: u64) -> Result<NewFile> {
+    fn open_at_end(&mut self, path: PathBuf, offset: u64) -> Result<NewFile> {
         let opened = self.open(path, offset)?;
         let there = opened.file.metadata().map_err(Error::file(&opened.path))?.len();
-        check_behind(&opened.path, there, offset)?;
+        check_continues(&opened.path, there, offset)?;
         Ok(opened)
     }
 
@@ -120,7 +120,7 @@ impl NewFiles {
     }
 }
 
-fn check_behind(path: &Path, end: u64, offset: u64) -> Result<()> {
+fn check_continues(path: &Path, end: u64, offset: u64) -> Result<()> {
     if end == offset {
         return Ok(());
     }

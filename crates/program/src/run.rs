@@ -129,9 +129,19 @@ impl<'c> Run<'c> {
         }
     }
 
+    /// Sets the value of a variable before the first step: a column of NEW or OLD.
+    pub fn set_value(&mut self, variable: usize, value: Value) {
+        self.values[variable] = value;
+    }
+
     /// Returns the values of the variables: the parameters of all statements and expressions of the program.
     pub fn values(&self) -> &[Value] {
         &self.values
+    }
+
+    /// Returns the values of the variables at the end; those of the parameters first.
+    pub fn into_values(self) -> Vec<Value> {
+        self.values
     }
 
     /// Returns the line of the statement that is being executed, from 1.

@@ -7,6 +7,7 @@
 //! ```
 //!
 //! * [`plan`] picks access paths; [`execute`] runs them against a transaction.
+//! * [`program`] is what stored programs need of a session.
 //!
 //! The crate knows nothing of sockets and packets: results leave through a trait of [`execute`].
 #![forbid(unsafe_code)]
@@ -14,5 +15,6 @@
 mod error;
 pub mod execute;
 pub mod plan;
+pub mod program;
 
 pub use error::{Error, Result};

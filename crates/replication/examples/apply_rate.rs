@@ -5,8 +5,8 @@
 #[path = "../tests/support/mod.rs"]
 mod support;
 
-use paceline_replication::replica::apply::{ApplierOptions, ApplierState};
-use paceline_replication::replica::received::ReceivedItem;
+use paceline_replication::apply::{ApplierOptions, ApplierState};
+use paceline_replication::received::ReceivedItem;
 use paceline_txn::{Config, Interrupt, SyncBinlog};
 use paceline_types::{LogPosition, Value};
 use std::time::{Duration, Instant};

@@ -12,10 +12,8 @@ use paceline_binlog::event::{
     ExecuteLoadQueryEvent, FileBlockEvent, FormatDescription, GtidEvent, GtidFlags, IntvarEvent, IntvarKind,
     LoadDuplicates, QueryEvent, RawEvent, XidEvent, encode_event,
 };
-use paceline_replication::replica::apply::{
-    Applier, ApplierOptions, ApplierState, ParallelMode, SharedRowOptions,
-};
-use paceline_replication::replica::received::{ReceivedGroup, ReceivedItem, SourcePosition};
+use paceline_replication::apply::{Applier, ApplierOptions, ApplierState, ParallelMode, SharedRowOptions};
+use paceline_replication::received::{ReceivedGroup, ReceivedItem, SourcePosition};
 use paceline_txn::{Config, SequenceSource, SyncBinlog};
 use paceline_types::{Gtid, LogPosition, ServerId, Value};
 use rand::rngs::StdRng;
@@ -518,7 +516,7 @@ fn positions_move_without_transactions() {
     let (_directory, replica) = replica();
     runtime().block_on(async {
         let applier = replica.applier(options(0, ParallelMode::Optimistic));
-        let end = |offset| paceline_replication::replica::received::SourcePosition {
+        let end = |offset| paceline_replication::received::SourcePosition {
             file: "primary-bin.000001".into(),
             offset,
         };

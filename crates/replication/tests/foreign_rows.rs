@@ -12,8 +12,8 @@ use paceline_binlog::event::{
     QueryEvent, RawEvent, RowsCompression, RowsEvent, RowsFlags, RowsKind, RowsVersion, TableId,
     TableMapEvent, XidEvent, encode_event,
 };
-use paceline_replication::replica::apply::{ApplierOptions, ApplierState, ApplierStatus, SharedRowOptions};
-use paceline_replication::replica::received::{ReceivedGroup, ReceivedItem, SourcePosition};
+use paceline_replication::apply::{ApplierOptions, ApplierState, ApplierStatus, SharedRowOptions};
+use paceline_replication::received::{ReceivedGroup, ReceivedItem, SourcePosition};
 use paceline_txn::{Config, SequenceSource};
 use paceline_types::row_image::RowLayout;
 use paceline_types::{

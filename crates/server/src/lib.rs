@@ -16,7 +16,8 @@
 //! * [`variables`], [`status`]: SHOW VARIABLES and SHOW STATUS. [`errors`]: other crates' errors as MariaDB's.
 //! * [`accounts`]: users and privileges. [`accounts::checks`]: which privileges a statement needs.
 //! * [`backup`], [`restore`]: format of a backup's stream; a data directory made from copies.
-//! * [`information_schema`], [`mysql_tables`]: virtual tables. [`names`]: names of databases and tables.
+//! * [`information_schema`], [`mysql_tables`], [`virtual_tables`]: tables that show the state of the server.
+//! * [`replication`], [`replication_options`], [`row_options`]: connections to primaries, and their settings.
 #![forbid(unsafe_code)]
 
 pub mod accounts;
@@ -26,6 +27,7 @@ mod errors;
 mod host_errors;
 pub mod incomplete_directory;
 mod information_schema;
+mod last_command;
 mod listener;
 mod memory;
 mod mysql_tables;
@@ -36,13 +38,15 @@ mod registry;
 pub mod replica_filters;
 mod replicated_tables;
 mod replication;
+mod replication_options;
 pub mod restore;
+mod row_options;
 mod server;
 mod session;
 pub mod startup;
 mod statement_logs;
 mod status;
-mod status_list;
 mod tls;
 mod transaction_mark;
 pub mod variables;
+mod virtual_tables;

@@ -6,7 +6,7 @@ use crate::server::Server;
 use crate::session::login::LOGIN_PACKET_MAX;
 use crate::session::protocol::Connection;
 use crate::session::services::SessionServices;
-use crate::session::{Registered, Session};
+use crate::session::{RegistryEntry, Session};
 use crate::variables::Variable;
 use paceline_expression::session::SessionMemory;
 use paceline_wire::listener::Listener;
@@ -66,7 +66,7 @@ pub(crate) fn session(
         wait_timeout,
         SessionMemory::new(server.memory.clone()),
     ));
-    let registered = Registered::new(server, &shared);
+    let registered = RegistryEntry::new(server, &shared);
     let locks = server.transactions.session(shared.interrupt.clone());
     shared.locks.get_or_init(|| locks.clone());
     let connection = Connection::new(socket, LOGIN_PACKET_MAX, shared.killed.clone());

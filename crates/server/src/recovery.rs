@@ -63,7 +63,7 @@ struct DeclaredTables;
 
 impl VirtualTables for DeclaredTables {
     fn columns(&self, database: &str, table: &str) -> Option<Vec<VirtualColumn>> {
-        crate::names::virtual_columns(database, table).map(<[VirtualColumn]>::to_vec)
+        crate::virtual_tables::virtual_columns(database, table).map(<[VirtualColumn]>::to_vec)
     }
 
     fn rows(

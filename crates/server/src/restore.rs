@@ -26,7 +26,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Interval of progress reports.
-const TELL_EVERY: Duration = Duration::from_millis(250);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Contents of the directory.
 #[derive(Clone, Debug)]
@@ -54,22 +54,22 @@ pub enum ReplicationSource {
 
 /// Result of a restore.
 #[derive(Clone, Debug)]
-pub struct Restored {
+pub struct RestoreReport {
     /// Position of the restored data: the last GTID of each domain.
     pub position: GtidPosition,
     /// Names of the removed connections to primaries.
     pub forgotten: Vec<String>,
 }
 
-/// Replays the log and closes everything. A server that starts on the directory has nothing to replay. `tell` receives
-/// the progress.
+/// Replays the log and closes everything. A server that starts on the directory has nothing to replay. `report`
+/// receives the progress.
 ///
 /// # Errors
 /// A message.
 pub fn recover_copy(
     copied: &CopiedDirectory,
-    tell: &mut (dyn FnMut(LogPosition) + Send),
-) -> Result<Restored, String> {
+    report: &mut (dyn FnMut(LogPosition) + Send),
+) -> Result<RestoreReport, String> {
     let storage = Storage::open(&StorageConfig::new(copied.directory.join("tables")))
         .map_err(|error| format!("cannot open the tables: {error}"))?;
     let storage = Arc::new(storage);
@@ -94,7 +94,7 @@ pub fn recover_copy(
     };
     let (log, recovery) = Log::open(Arc::new(RealDisk), config, request)
         .map_err(|error| format!("cannot open the binary log: {error}"))?;
-    telling(&storage, tell, || {
+    with_progress(&storage, report, || {
         crate::recovery::recover(&storage, &log, recovery.start, &InitialAccounts::by_socket())
     })?;
     let state = recovery.state.position();
@@ -130,19 +130,23 @@ pub fn recover_copy(
         .move_replica_position(&record)
         .and_then(|()| transactions.close())
         .map_err(|error| format!("cannot write the binary log: {error}"))?;
-    Ok(Restored {
+    Ok(RestoreReport {
         position,
         forgotten: forgotten.iter().map(ToString::to_string).collect(),
     })
 }
 
 /// Runs `work` and reports the tables' position meanwhile.
-fn telling<T>(storage: &Storage, tell: &mut (dyn FnMut(LogPosition) + Send), work: impl FnOnce() -> T) -> T {
+fn with_progress<T>(
+    storage: &Storage,
+    report: &mut (dyn FnMut(LogPosition) + Send),
+    work: impl FnOnce() -> T,
+) -> T {
     let (done, is_done) = channel::<()>();
     std::thread::scope(|scope| {
         scope.spawn(move || {
-            while is_done.recv_timeout(TELL_EVERY) == Err(RecvTimeoutError::Timeout) {
-                tell(storage.position());
+            while is_done.recv_timeout(PROGRESS_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                report(storage.position());
             }
         });
         let result = work();

@@ -1,7 +1,7 @@
 //! An object store in memory that fails as services do, for tests of everything that keeps objects.
 //!
 //! Each request has a number, from 1. A test runs its work once without failures, and then once for each request and
-//! [`Failure`], as [`SimulatedStore::fail_at`] says. Afterwards it looks at what the store holds.
+//! [`Failure`], as [`SimulatedStore::fail_at`] says. Afterwards it checks the contents of the store.
 //!
 //! Like `simulated_disk` it is a crate of its own and only a dev-dependency of others, so no server contains it.
 #![forbid(unsafe_code)]
@@ -20,10 +20,10 @@ use parking_lot::Mutex;
 use std::fmt;
 use std::sync::Arc;
 
-/// The way in which a request fails.
+/// Kind of failure of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Failure {
-    /// The service does not execute it. Of a content or a listing only the beginning arrives.
+    /// The service does not execute it. Only the beginning of a content or a listing arrives.
     Refused,
     /// The service executes it, but its answer is lost.
     AnswerLost,
@@ -38,7 +38,7 @@ pub struct SimulatedStore {
 
 #[derive(Debug, Default)]
 struct State {
-    /// The requests that nobody has taken yet, each as a verb and the name of the object.
+    /// Requests since the last [`SimulatedStore::take_requests`], each as a verb and the name of the object.
     requests: Vec<String>,
     /// Number of requests up to now.
     count: usize,
@@ -85,7 +85,7 @@ impl SimulatedStore {
         self.state.lock().failure = None;
     }
 
-    /// Returns whether the request has come that was to fail.
+    /// Returns whether the request that was to fail was made.
     pub fn has_failed(&self) -> bool {
         self.state.lock().has_failed
     }

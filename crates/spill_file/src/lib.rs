@@ -113,11 +113,11 @@ impl SpillFile {
     pub fn overwrite(&mut self, start: u64, bytes: &[u8]) -> io::Result<()> {
         assert!(
             start + bytes.len() as u64 <= self.length,
-            "only what is there is written over"
+            "only written bytes are overwritten"
         );
         if Arc::get_mut(&mut self.kept).is_none() {
             return Err(io::Error::other(
-                "a part that somebody keeps cannot be written over",
+                "a shared part of a temporary file cannot be overwritten",
             ));
         }
         self.file.write_all_at(bytes, start)

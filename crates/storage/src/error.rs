@@ -4,7 +4,7 @@ use paceline_types::{StatementError, error_code};
 use std::io;
 use std::path::PathBuf;
 
-use crate::bulk::BuildId;
+use crate::build_id::BuildId;
 
 /// Result of this crate's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -299,7 +299,7 @@ pub const VERSION_LENGTH: usize = 8;
 
 /// Replacement for the version in a large transaction's values. Their version is not known when they are
 /// written to table files, and the commit does not change those files. All rows of a transaction have the same
-/// mark, and no other transaction has it. It is no log position, so it is only compared for equality: two
+/// mark, and no other transaction has it. It is not a log position, so it is only compared for equality: two
 /// values of a key with one mark were written by the same transaction.
 ///
 /// ```text

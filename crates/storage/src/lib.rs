@@ -17,6 +17,7 @@
 //! rest is replayed. This crate knows neither SQL nor the log's format.
 #![deny(unsafe_code)]
 
+mod build_id;
 mod bulk;
 mod cursor;
 mod directory;
@@ -28,11 +29,13 @@ mod rocksdb_engine;
 mod schema;
 mod snapshot;
 mod storage;
+mod stored_value;
 mod survey;
 mod temporary;
 mod write_set;
 
-pub use bulk::{BuildId, BulkBuild, IndexBuilder, InputOrder, RowFiles};
+pub use build_id::BuildId;
+pub use bulk::{BulkBuild, IndexBuilder, InputOrder, RowFiles};
 pub use cursor::Cursor;
 pub use directory::{create_directory, restrict_directory};
 pub use error::{Error, Result};
@@ -47,8 +50,9 @@ pub use schema::{
     CheckedIndex, ColumnSchema, EntryKind, EntryReader, HiddenIndexes, IndexKind, IndexMismatch, IndexSchema,
     KeyPart, Row, RowPlacement, RowReader, TableCheck, TableSchema,
 };
-pub use snapshot::{StorageSnapshot, StoredValue};
+pub use snapshot::StorageSnapshot;
 pub use storage::{LogBarrier, Storage, StorageConfig, StorageStatistics};
+pub use stored_value::StoredValue;
 pub use survey::SurveyedEntry;
 pub use temporary::{TemporaryIndex, TemporarySpace, TemporaryWrites};
 pub use write_set::{

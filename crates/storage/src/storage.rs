@@ -25,7 +25,8 @@ use paceline_spill_file::SpillFile;
 use paceline_types::LogPosition;
 use parking_lot::Mutex;
 
-use crate::bulk::{BuildId, Builds, BulkBuild, RowFiles};
+use crate::build_id::BuildId;
+use crate::bulk::{Builds, BulkBuild, RowFiles};
 use crate::cursor::Cursor;
 use crate::directory::create_directory;
 use crate::error::{Error, Result};
@@ -33,7 +34,8 @@ use crate::held_files::{self, HeldFiles};
 use crate::key::{Direction, EngineKind, IndexId, KeyRange};
 use crate::memory_engine::{MemoryConfig, MemoryEngine};
 use crate::rocksdb_engine::{RocksDbConfig, RocksDbEngine};
-use crate::snapshot::{StorageSnapshot, StoredValue};
+use crate::snapshot::StorageSnapshot;
+use crate::stored_value::StoredValue;
 use crate::temporary::TemporarySpace;
 use crate::write_set::{Entries, FrozenWriteSet, MarkedWriteSet};
 
@@ -395,10 +397,7 @@ impl Storage {
     }
 
     fn build_entries(&self, entries: Entries<'_>, deleted: &[KeyRange]) -> Result<RowFiles> {
-        assert!(
-            deleted.is_empty(),
-            "what deletes ranges is no transaction of rows"
-        );
+        assert!(deleted.is_empty(), "a transaction of rows deletes no ranges");
         let files = self.builds.row_files(entries)?;
         self.prepare_activate()?;
         Ok(files)

@@ -16,9 +16,10 @@
 //! A backup contains only published transactions: the rest could still be lost, or be cut off as the unacknowledged
 //! tail of an old primary.
 
+use crate::commit::core::Core;
 use crate::error::Result;
 use crate::log_lease::LogLease;
-use crate::manager::{Core, TransactionManager};
+use crate::manager::TransactionManager;
 use paceline_storage::HeldFiles;
 use paceline_types::LogPosition;
 use std::sync::Arc;

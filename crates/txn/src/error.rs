@@ -1,6 +1,6 @@
 //! Errors of transactions, and MariaDB's numbers for them.
 
-use crate::interrupt::InterruptReason;
+use crate::interrupt_reason::InterruptReason;
 use paceline_storage::IndexId;
 use paceline_types::StatementError;
 use paceline_types::error_code::{self, ErrorCode};

@@ -8,15 +8,15 @@
 //! becomes the log's next file ([`paceline_binlog::log::LargeGroup`]), up to `max_binlog_cache_size`. Every
 //! event passes [`EventCache::check_room`], which enforces both limits.
 
+use crate::buffer_pool::BufferPool;
+use crate::commit::core::Core;
 use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::manager::Core;
-use crate::transaction::{Replication, TransactionOptions};
+use crate::options::{Replication, TransactionOptions};
 use paceline_binlog::event::{EventFlags, GtidFlags, QueryEvent, RowsFlags};
 use paceline_binlog::group::{BufferMark, GroupOptions, StatementOptions};
 use paceline_binlog::{EventGroupBuffer, LoggedTable};
 use paceline_types::ServerId;
-use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -46,40 +46,8 @@ pub enum RowChange<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct EventMark(BufferMark);
 
-/// Buffers kept between transactions: memory that one has allocated serves the next.
-#[derive(Default)]
-pub(crate) struct BufferPool {
-    buffers: Mutex<Vec<EventGroupBuffer>>,
-}
-
-/// Most buffers in the pool, and the most bytes of events that a pooled buffer may have held.
-const POOLED_BUFFERS_MAX: usize = 1024;
-const POOLED_BYTES_MAX: usize = 64 << 10;
-
 /// Bytes of a large transaction that are written to its file at a time.
 const SPILLED_AT_ONCE: u64 = 1 << 20;
-
-impl BufferPool {
-    fn take(&self, options: GroupOptions) -> EventGroupBuffer {
-        match self.buffers.lock().pop() {
-            Some(mut buffer) => {
-                buffer.reset(options);
-                buffer
-            }
-            None => EventGroupBuffer::new(options),
-        }
-    }
-
-    /// Takes back buffers whose contents the leader has copied.
-    pub(crate) fn give_back(&self, used: impl IntoIterator<Item = EventGroupBuffer>) {
-        let mut buffers = self.buffers.lock();
-        for buffer in used {
-            if buffers.len() < POOLED_BUFFERS_MAX && buffer.memory_bytes() <= POOLED_BYTES_MAX {
-                buffers.push(buffer);
-            }
-        }
-    }
-}
 
 /// Binlog cache of one transaction. See the module's head.
 pub(crate) struct EventCache {

@@ -19,18 +19,20 @@
 //! for sessions needs more `max_blocking_threads` than it has sessions: each lock wait occupies one.
 #![forbid(unsafe_code)]
 
-mod background;
 mod backup;
+mod buffer_pool;
 mod commit;
 mod config;
 mod ddl;
 mod error;
 mod event_cache;
 mod interrupt;
+mod interrupt_reason;
 mod lock;
 mod log_admin;
 mod log_lease;
 mod manager;
+mod options;
 mod overlay;
 mod positions;
 mod replica;
@@ -47,28 +49,32 @@ pub use backup::BackupSource;
 pub use commit::OnPublish;
 pub use commit::acknowledge::{Acknowledger, DurableExtent, ImmediateAcknowledger};
 pub use commit::batch::{BatchObserver, CommitStream};
+pub use commit::core::{FatalHook, ManagerParts};
+pub use commit::published_position::{PositionWaitOutcome, ReplicationWait};
 pub use config::{
     Config, GtidStrictMode, LeaderMode, LockRelease, PublishThread, ROW_LOCK_BYTES, SyncBinlog,
 };
 pub use ddl::DdlCommit;
 pub use error::{Error, Result, RollbackScope};
 pub use event_cache::RowChange;
-pub use interrupt::{AwaitedLock, Interrupt, InterruptReason};
+pub use interrupt::{AwaitedLock, Interrupt};
+pub use interrupt_reason::InterruptReason;
 pub use lock::{
     LockMode, LockOutcome, LockWait, MetadataGuard, MetadataMode, MetadataObject, RowLock, RowLockWait,
 };
 pub use log_admin::DomainDeletion;
 pub use log_lease::{LeaseRegistry, LogLease};
-pub use manager::{FatalHook, ManagerParts, TransactionManager};
+pub use manager::TransactionManager;
+pub use options::{
+    GtidChoice, Lifetime, Replication, SequenceSource, SnapshotIsolation, SourceMark, TransactionOptions,
+};
 pub use paceline_types::{AccessMode, IsolationLevel};
 pub use positions::Positions;
-pub use replica::{PositionWaitOutcome, ReplicationWait};
 pub use sendable::{SendLimit, SendLimitWait};
 pub use session::{GlobalReadLock, Session, TransactionProgress};
 pub use status::{HISTOGRAM_BUCKETS, HistogramSnapshot, Status};
 pub use sync_point::{CommitStep, SyncPoints};
 pub use transaction::{
-    CommitFuture, CommitOutcome, GtidChoice, Lifetime, LockMark, PublicationWait, Replication, RowMark,
-    RowValue, Scan, ScanEntry, SequenceSource, SnapshotIsolation, SourceMark, TemporaryMark, Transaction,
-    TransactionOptions, WriteMark,
+    CommitFuture, CommitOutcome, LockMark, NestedMark, PublicationWait, RowMark, RowValue, Scan, ScanEntry,
+    TemporaryMark, Transaction, WriteMark,
 };

@@ -1,10 +1,11 @@
 //! Maintenance of the log: rotation, purging, RESET MASTER, checkpoints, and positions in the forms that
 //! clients know.
 
+use crate::commit::core::{Core, unix_seconds};
 use crate::commit::log_stage::LogStage;
 use crate::error::{Error, Result};
 use crate::log_lease::LogLease;
-use crate::manager::{Core, TransactionManager, unix_seconds};
+use crate::manager::TransactionManager;
 use paceline_binlog::log::{LogFile, PurgeOutcome, PurgeTarget};
 use paceline_binlog::{GtidState, PositionChange};
 use paceline_types::{DomainId, Gtid, LogPosition};

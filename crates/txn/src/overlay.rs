@@ -14,7 +14,7 @@
 //! others wait. From [`WHOLE_SET_MIN_KEYS`] keys on, the write set, itself ordered by key, is kept beside the tree as a
 //! whole.
 //!
-//! Rows are ordered by key. A row carries the first bytes of its key ([`Keyed`]), so a look-up compares what is
+//! Rows are ordered by key. A row carries the first bytes of its key ([`KeyWithHead`]), so a look-up compares what is
 //! in the tree's nodes. It follows pointers into write sets (three dependent loads, each probably a cache miss)
 //! only for longer keys with a common beginning.
 
@@ -29,13 +29,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A key with its head.
-trait Keyed {
+trait KeyWithHead {
     fn head(&self) -> KeyHead;
     fn length(&self) -> usize;
     fn bytes(&self) -> &[u8];
 }
 
-impl Ord for dyn Keyed + '_ {
+impl Ord for dyn KeyWithHead + '_ {
     #[inline]
     fn cmp(&self, other: &Self) -> Order {
         self.head().cmp(&other.head()).then_with(|| {
@@ -48,19 +48,19 @@ impl Ord for dyn Keyed + '_ {
     }
 }
 
-impl PartialOrd for dyn Keyed + '_ {
+impl PartialOrd for dyn KeyWithHead + '_ {
     fn partial_cmp(&self, other: &Self) -> Option<Order> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for dyn Keyed + '_ {
+impl PartialEq for dyn KeyWithHead + '_ {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Order::Equal
     }
 }
 
-impl Eq for dyn Keyed + '_ {}
+impl Eq for dyn KeyWithHead + '_ {}
 
 /// A key to look up.
 struct SearchKey<'a> {
@@ -77,7 +77,7 @@ impl<'a> SearchKey<'a> {
     }
 }
 
-impl Keyed for SearchKey<'_> {
+impl KeyWithHead for SearchKey<'_> {
     fn head(&self) -> KeyHead {
         self.head
     }
@@ -100,7 +100,7 @@ pub(crate) struct PendingRow {
     length: u32,
 }
 
-impl Keyed for PendingRow {
+impl KeyWithHead for PendingRow {
     fn head(&self) -> KeyHead {
         self.head
     }
@@ -138,8 +138,8 @@ impl PendingRow {
     }
 }
 
-impl<'a> Borrow<dyn Keyed + 'a> for PendingRow {
-    fn borrow(&self) -> &(dyn Keyed + 'a) {
+impl<'a> Borrow<dyn KeyWithHead + 'a> for PendingRow {
+    fn borrow(&self) -> &(dyn KeyWithHead + 'a) {
         self
     }
 }
@@ -160,7 +160,7 @@ impl PartialOrd for PendingRow {
 
 impl Ord for PendingRow {
     fn cmp(&self, other: &Self) -> Order {
-        (self as &dyn Keyed).cmp(other as &dyn Keyed)
+        (self as &dyn KeyWithHead).cmp(other as &dyn KeyWithHead)
     }
 }
 
@@ -182,7 +182,7 @@ impl Rows {
 
     fn get(&self, key: &[u8]) -> Option<PendingRow> {
         let search_key = SearchKey::new(key);
-        let mut newest = self.tree.get(&search_key as &dyn Keyed).cloned();
+        let mut newest = self.tree.get(&search_key as &dyn KeyWithHead).cloned();
         for set in &self.large {
             if newest.as_ref().is_none_or(|row| row.version() < set.version())
                 && let Some(entry) = set.find(key)
@@ -196,10 +196,10 @@ impl Rows {
     fn range(&self, range: &KeyRange) -> Vec<PendingRow> {
         let (start, end) = (SearchKey::new(&range.start), SearchKey::new(&range.end));
         let bounds = (
-            Bound::Included(&start as &dyn Keyed),
-            Bound::Excluded(&end as &dyn Keyed),
+            Bound::Included(&start as &dyn KeyWithHead),
+            Bound::Excluded(&end as &dyn KeyWithHead),
         );
-        let mut rows: Vec<PendingRow> = self.tree.range::<dyn Keyed, _>(bounds).cloned().collect();
+        let mut rows: Vec<PendingRow> = self.tree.range::<dyn KeyWithHead, _>(bounds).cloned().collect();
         if self.large.is_empty() {
             return rows;
         }
@@ -259,7 +259,7 @@ impl Overlay {
             for entry in set.indexes() {
                 let search_key = SearchKey::new(set.key(entry));
                 // Most rows have not been overwritten: one look-up.
-                if let Some(row) = rows.tree.take(&search_key as &dyn Keyed)
+                if let Some(row) = rows.tree.take(&search_key as &dyn KeyWithHead)
                     && row.version() != set.version()
                 {
                     rows.tree.insert(row);
@@ -405,7 +405,10 @@ mod tests {
         for (at, one) in keys.iter().enumerate() {
             for (other_at, other) in keys.iter().enumerate() {
                 let (one, other) = (SearchKey::new(one), SearchKey::new(other));
-                assert_eq!((&one as &dyn Keyed).cmp(&other as &dyn Keyed), at.cmp(&other_at));
+                assert_eq!(
+                    (&one as &dyn KeyWithHead).cmp(&other as &dyn KeyWithHead),
+                    at.cmp(&other_at)
+                );
             }
         }
     }

@@ -1,196 +1,22 @@
-//! Progress of replication on this server: `gtid_slave_pos`, and the waits for it.
+//! A replica's transactions: their submission, their progress (`gtid_slave_pos`), and the waits for it.
 //!
-//! The authoritative state is in the log ([`paceline_binlog::replica_state`]). This module holds its published
-//! part, which the next snapshot contains. It moves in the publish stage, in log order, after the shared
-//! snapshot is taken and before any session is notified. The GTID position of the whole log is kept in the same
-//! way, for waits for a GTID wherever it was written.
+//! The authoritative state is in the log ([`paceline_binlog::replica_state`]). Its published part, and in the same way
+//! the GTID position of the whole log, is in `commit/published_position.rs`.
 
-use crate::commit::log_stage::WrittenGroup;
+use crate::commit::Outcome;
+use crate::commit::batch::{Batch, BatchObserver, CommitStream};
+use crate::commit::core::{Core, unix_seconds};
+use crate::commit::published_position::{PositionWaitOutcome, ReplicationWait};
 use crate::error::{Error, Result};
-use crate::interrupt::{Interrupt, WaitResult};
-use crate::manager::{Core, TransactionManager, unix_seconds};
+use crate::interrupt::Interrupt;
+use crate::lock::MetadataGuard;
+use crate::manager::TransactionManager;
+use crate::transaction::Transaction;
 use paceline_binlog::mysql::MySqlGtidSet;
 use paceline_binlog::{GtidPosition, PositionChange, ReplicaRecord, SourcePosition};
-use paceline_types::{Gtid, LogPosition, ServerId};
-use parking_lot::Mutex;
-use std::future::Future;
-use std::pin::Pin;
+use paceline_types::{LogPosition, ServerId};
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
 use std::time::Instant;
-
-/// Outcome of a wait for a GTID position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PositionWaitOutcome {
-    /// The position is reached: the next snapshot contains it.
-    Reached,
-    /// The time-out has passed.
-    TimedOut,
-}
-
-/// Published GTID position and the waits for it. See the module's head.
-pub(crate) struct PublishedPosition {
-    position: Mutex<GtidPosition>,
-    waiting: Mutex<Vec<(GtidPosition, Waiter)>>,
-}
-
-/// A thread or task that waits for a position.
-enum Waiter {
-    Thread(Interrupt),
-    Task(Waker),
-}
-
-impl PublishedPosition {
-    pub(crate) fn new(position: GtidPosition) -> Self {
-        PublishedPosition {
-            position: Mutex::new(position),
-            waiting: Mutex::default(),
-        }
-    }
-
-    pub(crate) fn get(&self) -> GtidPosition {
-        self.position.lock().clone()
-    }
-
-    fn covers(&self, wanted: &GtidPosition) -> bool {
-        self.position.lock().covers(wanted)
-    }
-
-    /// Applies the moves and wakes the waiters whose position is reached.
-    pub(crate) fn advance(&self, moves: &[PositionChange]) {
-        if moves.is_empty() {
-            return;
-        }
-        {
-            let mut position = self.position.lock();
-            moves.iter().for_each(|step| step.apply(&mut position));
-        }
-        let mut waiting = self.waiting.lock();
-        // A thread removes itself from the list.
-        waiting.retain(|(wanted, waiter)| {
-            if !self.covers(wanted) {
-                return true;
-            }
-            match waiter {
-                Waiter::Thread(interrupt) => interrupt.notify(),
-                Waiter::Task(waker) => waker.wake_by_ref(),
-            }
-            matches!(waiter, Waiter::Thread(_))
-        });
-    }
-
-    fn wait(
-        &self,
-        wanted: &GtidPosition,
-        deadline: Option<Instant>,
-        interrupt: &Interrupt,
-    ) -> Result<PositionWaitOutcome> {
-        if self.covers(wanted) {
-            return Ok(PositionWaitOutcome::Reached);
-        }
-        self.waiting
-            .lock()
-            .push((wanted.clone(), Waiter::Thread(interrupt.clone())));
-        let waited = interrupt.wait_until(deadline, || self.covers(wanted));
-        {
-            let mut waiting = self.waiting.lock();
-            let own = waiting.iter().position(|(position, waiter)| {
-                matches!(waiter, Waiter::Thread(other) if other.is_same(interrupt)) && position == wanted
-            });
-            if let Some(at) = own {
-                waiting.swap_remove(at);
-            }
-        }
-        match waited {
-            WaitResult::Ready => Ok(PositionWaitOutcome::Reached),
-            WaitResult::TimedOut => Ok(PositionWaitOutcome::TimedOut),
-            WaitResult::Interrupted(reason) => Err(Error::Interrupted(reason)),
-        }
-    }
-}
-
-/// Wait of a task until a position is replicated and published.
-#[must_use = "nothing is awaited before it is polled"]
-pub struct ReplicationWait {
-    core: Arc<Core>,
-    wanted: GtidPosition,
-}
-
-impl Future for ReplicationWait {
-    type Output = ();
-
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let position = &self.core.replica;
-        if position.covers(&self.wanted) {
-            return Poll::Ready(());
-        }
-        {
-            let mut waiting = position.waiting.lock();
-            let is_own =
-                |waiter: &Waiter| matches!(waiter, Waiter::Task(waker) if waker.will_wake(context.waker()));
-            waiting.retain(|(wanted, waiter)| !(is_own(waiter) && *wanted == self.wanted));
-            waiting.push((self.wanted.clone(), Waiter::Task(context.waker().clone())));
-        }
-        match position.covers(&self.wanted) {
-            true => Poll::Ready(()),
-            false => Poll::Pending,
-        }
-    }
-}
-
-/// Moves of GTID positions by groups that are published together.
-pub(crate) struct PublishedMoves {
-    /// Moves of `gtid_slave_pos`, in order.
-    pub(crate) replicated: Vec<PositionChange>,
-    /// Moves of the last GTID of each domain.
-    pub(crate) logged: Vec<PositionChange>,
-}
-
-impl PublishedMoves {
-    /// Returns the moves of groups that are published together.
-    pub(crate) fn of(groups: &[WrittenGroup]) -> Self {
-        let mut logged = Vec::new();
-        for transaction in groups.iter().flat_map(|group| &group.transactions) {
-            if let Some(gtid) = transaction.committed.gtid {
-                note(&mut logged, gtid);
-            }
-        }
-        PublishedMoves {
-            replicated: replica_moves(groups),
-            logged: match logged.is_empty() {
-                true => Vec::new(),
-                false => vec![PositionChange::To(logged)],
-            },
-        }
-    }
-}
-
-/// Returns the moves of `gtid_slave_pos` by groups that are published together, in order.
-fn replica_moves(groups: &[WrittenGroup]) -> Vec<PositionChange> {
-    let mut moves: Vec<PositionChange> = Vec::new();
-    for group in groups {
-        for transaction in &group.transactions {
-            let Some(gtid) = transaction.committed.gtid.filter(|_| transaction.is_replicated) else {
-                continue;
-            };
-            match moves.last_mut() {
-                Some(PositionChange::To(gtids)) => note(gtids, gtid),
-                _ => moves.push(PositionChange::To(vec![gtid])),
-            }
-        }
-        if group.moves != PositionChange::None {
-            moves.push(group.moves.clone());
-        }
-    }
-    moves
-}
-
-fn note(gtids: &mut Vec<Gtid>, gtid: Gtid) {
-    match gtids.iter_mut().find(|known| known.domain_id == gtid.domain_id) {
-        Some(known) => *known = gtid,
-        None => gtids.push(gtid),
-    }
-}
 
 impl Core {
     /// Logs a move. Returns its log position, at which it will be published.
@@ -259,10 +85,7 @@ impl TransactionManager {
 
     /// Completes when everything in `wanted` is replicated and published.
     pub fn replicated_up_to(&self, wanted: GtidPosition) -> ReplicationWait {
-        ReplicationWait {
-            core: self.core().clone(),
-            wanted,
-        }
+        ReplicationWait::new(self.core().clone(), wanted)
     }
 
     /// `MASTER_GTID_WAIT`: waits in the calling thread until everything in `wanted` is replicated and
@@ -293,5 +116,58 @@ impl TransactionManager {
     ) -> Result<PositionWaitOutcome> {
         let core = self.core();
         crate::lock::owner::blocking(|| core.logged.wait(wanted, deadline, interrupt))
+    }
+}
+
+impl TransactionManager {
+    /// Commits transactions in this order, after everything submitted to the stream before. They are in the
+    /// queue when this returns. A transaction that has changed nothing is logged too, under its GTID. `locks`
+    /// are metadata locks for all of them together: on the tables, on [`crate::MetadataObject::Global`] and on
+    /// [`crate::MetadataObject::Commit`]. They are kept until every transaction that they were passed with is
+    /// published.
+    ///
+    /// The transactions must not conflict with each other, as none waits for another to be placed.
+    pub fn commit_batch(
+        &self,
+        stream: &CommitStream,
+        transactions: Vec<Box<Transaction>>,
+        locks: Arc<Vec<MetadataGuard>>,
+        observer: Arc<dyn BatchObserver>,
+    ) {
+        let core = self.core();
+        if transactions.is_empty() {
+            observer.placed();
+            observer.ended(Ok(core.positions.published()));
+            return;
+        }
+        let batch = Arc::new(Batch::new(stream, transactions.len(), observer));
+        let mut requests = Vec::with_capacity(transactions.len());
+        let mut failure = None;
+        for mut transaction in transactions {
+            let prepared = match &failure {
+                None => transaction.batch_request(&batch, &locks),
+                Some(_) => Err(Error::Aborted),
+            };
+            match prepared {
+                Ok(request) => requests.push(request),
+                Err(error) => {
+                    drop(transaction);
+                    failure.get_or_insert(error);
+                }
+            }
+        }
+        let refused = batch.unplaced() - requests.len();
+        core.submit_all(requests);
+        if let Some(error) = failure {
+            // What was submitted before keeps its position; nothing may follow it.
+            stream.fail();
+            for _ in 0..refused {
+                batch.report_placed();
+                batch.deliver(Outcome {
+                    result: Err(error.clone()),
+                    _attachments: None,
+                });
+            }
+        }
     }
 }

@@ -2,15 +2,17 @@
 
 use crate::Acknowledger;
 use crate::IsolationLevel;
+use crate::commit::core::ManagerParts;
 use crate::config::Config;
 use crate::error::Result;
 use crate::event_cache::RowChange;
 use crate::interrupt::Interrupt;
 use crate::lock::owner::LockOwner;
 use crate::lock::{LockMode, LockWait};
-use crate::manager::{ManagerParts, TransactionManager};
+use crate::manager::TransactionManager;
+use crate::options::TransactionOptions;
 use crate::session::Session;
-use crate::transaction::{Transaction, TransactionOptions};
+use crate::transaction::Transaction;
 use paceline_binlog::event::{Event, RowsKind, TableId, TableMapEvent};
 use paceline_binlog::log::OpenRequest;
 use paceline_binlog::{Disk, Log, LogConfig, LoggedTable, Recovery};

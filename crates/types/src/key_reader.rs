@@ -165,7 +165,7 @@ impl<'a> KeyReader<'a> {
             | DataType::Char { .. }
             | DataType::VarChar { .. }
             | DataType::Text { .. }
-            | DataType::Json => unreachable!("a key of {} does not tell its value", data_type.name()),
+            | DataType::Json => unreachable!("a key of {} does not determine its value", data_type.name()),
         };
         *target = value.ok_or(Error::InvalidImage {
             column: 0,

@@ -91,7 +91,7 @@ impl fmt::Display for LogPosition {
 
 /// Error for a text that is not ORDINAL:OFFSET.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no position in the log (ORDINAL:OFFSET)")]
+#[error("'{0}' is not a position in the log (ORDINAL:OFFSET)")]
 pub struct ParseLogPositionError(pub String);
 
 impl std::str::FromStr for LogPosition {

@@ -281,6 +281,15 @@ impl Value {
 }
 
 impl<'a> ValueRef<'a> {
+    /// Borrows the value again, without a copy of owned text or bytes.
+    pub fn reborrow(&self) -> ValueRef<'_> {
+        match self {
+            ValueRef::Text(text) => ValueRef::Text(Cow::Borrowed(text)),
+            ValueRef::Bytes(bytes) => ValueRef::Bytes(Cow::Borrowed(bytes)),
+            other => other.clone(),
+        }
+    }
+
     /// Copies the borrowed data.
     pub fn into_owned(self) -> Value {
         match self {

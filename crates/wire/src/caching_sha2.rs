@@ -21,7 +21,7 @@ use sha2::{Digest, Sha256};
 pub const CACHING_SHA2_PASSWORD: &str = "caching_sha2_password";
 
 /// Status that the server sends during the authentication, after a byte 1.
-pub mod server_says {
+pub mod auth_status {
     /// The password is correct; OK follows.
     pub const FAST_OK: u8 = 3;
     /// The server does not know the hash and needs the password.

@@ -11,7 +11,7 @@ use crate::column::ReceivedColumn;
 use crate::error::{WireError, WireResult};
 use crate::framing::{PacketReader, PacketWriter};
 use crate::handshake::{Greeting, HandshakeResponse, decode_authentication_switch};
-use crate::prepared::ReceivedPrepared;
+use crate::prepared::PrepareReply;
 use crate::response::{ReceivedOk, Status, decode_error};
 use crate::socket::Socket;
 use crate::tls::authorities::CertificateRejection;
@@ -254,7 +254,7 @@ impl Client {
             if !greeting.capabilities.has(Capabilities::SSL) {
                 return Err(tls_error("SSL is required, but the server does not support it"));
             }
-            // Bytes after the greeting may come from anybody; they must not pass for encrypted ones.
+            // Bytes after the greeting may come from an attacker; they must not be taken for encrypted ones.
             if reader.buffered() > 0 {
                 return Err(WireError::OutOfOrder);
             }
@@ -293,7 +293,7 @@ impl Client {
             self.writer.flush(&mut self.socket).await?;
             self.reader.set_sequence(self.writer.sequence());
             let mut payload = self.reader.read(&mut self.socket).await?;
-            if method == Method::CachingSha2 && *payload == [1, caching_sha2::server_says::FAST_OK] {
+            if method == Method::CachingSha2 && *payload == [1, caching_sha2::auth_status::FAST_OK] {
                 payload = self.reader.read(&mut self.socket).await?;
             }
             let answer = match payload {
@@ -313,7 +313,7 @@ impl Client {
                     scramble = next;
                     method.answer(&scramble, password)
                 }
-                [1, caching_sha2::server_says::FULL] if method == Method::CachingSha2 => {
+                [1, caching_sha2::auth_status::FULL] if method == Method::CachingSha2 => {
                     // A password in clear text must not be sent to a server that has proved nothing.
                     if self.unproven.is_some() {
                         return Err(CertificateRejection::UnknownAuthority.into());
@@ -532,7 +532,7 @@ impl Client {
         if payload.first() == Some(&0xFF) {
             return Err(decode_error(payload));
         }
-        let head = ReceivedPrepared::decode(payload)?;
+        let head = PrepareReply::decode(payload)?;
         self.columns(usize::from(head.parameters)).await?;
         let columns = self.columns(usize::from(head.columns)).await?;
         Ok(RemoteStatement {

@@ -105,7 +105,7 @@ pub fn write_prepared(
 
 /// The first packet of the answer to `COM_STMT_PREPARE`, as a client has received it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ReceivedPrepared {
+pub struct PrepareReply {
     /// Id of the statement.
     pub statement: u32,
     /// Number of columns of the result set; 0 if there is none.
@@ -114,12 +114,12 @@ pub struct ReceivedPrepared {
     pub parameters: u16,
 }
 
-impl ReceivedPrepared {
+impl PrepareReply {
     /// Decodes the packet.
-    pub fn decode(payload: &[u8]) -> WireResult<ReceivedPrepared> {
+    pub fn decode(payload: &[u8]) -> WireResult<PrepareReply> {
         let mut cursor = Cursor::new(payload, "prepare response");
         cursor.u8()?;
-        Ok(ReceivedPrepared {
+        Ok(PrepareReply {
             statement: cursor.u32()?,
             columns: cursor.u16()?,
             parameters: cursor.u16()?,

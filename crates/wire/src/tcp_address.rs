@@ -17,7 +17,7 @@ pub struct TcpAddress {
 
 /// The text is not an address.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("'{0}' is no address: HOST, HOST:PORT or [IPV6]:PORT")]
+#[error("'{0}' is not an address: HOST, HOST:PORT or [IPV6]:PORT")]
 pub struct AddressError(String);
 
 impl FromStr for TcpAddress {
@@ -110,7 +110,10 @@ mod tests {
             "a b",
         ] {
             let said = wrong.parse::<TcpAddress>().unwrap_err().to_string();
-            assert!(said.starts_with(&format!("'{wrong}' is no address")), "{said}");
+            assert!(
+                said.starts_with(&format!("'{wrong}' is not an address")),
+                "{said}"
+            );
         }
     }
 }

@@ -110,7 +110,7 @@ fn of_partial_event(
         RowsKind::Write | RowsKind::Delete => None,
     };
     let indexes = table.schema().indexes();
-    let is_told = match &held_after {
+    let others_unchanged = match &held_after {
         // Columns that the after image does not contain are unchanged.
         Some(after) => !table
             .other_unique()
@@ -121,7 +121,7 @@ fn of_partial_event(
     let changes_key = |held_after: &ImageColumns| held_after.holds_any(&indexes[index].parts);
     // The result of changing a document depends on the row, which is not read here.
     let is_hidden = after == AfterImages::Changes && held_after.as_ref().is_some_and(changes_key);
-    if !is_told || is_hidden || !held.holds_all(&indexes[index].parts) {
+    if !others_unchanged || is_hidden || !held.holds_all(&indexes[index].parts) {
         return Ok(TouchedKeys::Everything);
     }
     let mut rest: &[u8] = &event.rows;

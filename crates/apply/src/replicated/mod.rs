@@ -39,7 +39,7 @@ pub use failure::{Failure, HandlerError};
 pub use group::{GroupKind, RowApplier, RowsOutcome, group_kind};
 pub use keys::{TouchedKeys, touched_keys};
 pub use statement_counts::StatementCounts;
-pub use table::{MappedTable, TableFilter, TableTarget, Unfiltered};
+pub use table::{MappedTable, NoFilter, TableFilter, TableTarget};
 
 use paceline_types::ErrorCode;
 use paceline_types::table_map_metadata::RowMetadata;

@@ -33,9 +33,9 @@ pub trait TableFilter: Send + Sync {
 
 /// The filter that replicates all tables under their own names.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Unfiltered;
+pub struct NoFilter;
 
-impl TableFilter for Unfiltered {
+impl TableFilter for NoFilter {
     fn target<'a>(&self, database: &'a str, table: &'a str) -> TableTarget<'a> {
         TableTarget::Table {
             database: database.into(),

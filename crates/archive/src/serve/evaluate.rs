@@ -42,7 +42,7 @@ impl Session {
     }
 
     fn user_variable(&self, name: &str) -> Cell {
-        let known = self.state.user_variables.get(&name.to_lowercase());
+        let known = self.state.user_variables.get(name);
         known.map_or(Cell::Null, |value| match value {
             Value::Int(number) => Cell::Number(*number),
             Value::Text(text) => Cell::text(text.clone()),

@@ -24,7 +24,7 @@ pub struct ClientHandle {
     /// Time when the client connected.
     pub connected: Instant,
     /// Current command and state.
-    pub doing: Mutex<(&'static str, &'static str)>,
+    pub activity: Mutex<(&'static str, &'static str)>,
 }
 
 impl ClientHandle {
@@ -61,7 +61,7 @@ impl Sessions {
             socket,
             host,
             connected: Instant::now(),
-            doing: Mutex::new(("Connect", "login")),
+            activity: Mutex::new(("Connect", "login")),
         });
         let mut all = self.all.lock();
         if all.len() >= SESSIONS_MAX {

@@ -6,7 +6,7 @@ use super::variables::SessionState;
 use crate::archive::{Archive, version};
 use paceline_binlog::GtidPosition;
 use paceline_log_stream::primary::{
-    DumpRequest, Host, Link, MarkedForSkip, Registration, RegistrationState, StreamEnd,
+    DumpRequest, Host, Link, MarkedEvents, Registration, RegistrationState, StreamEnd,
 };
 use paceline_syntax::Error;
 use paceline_txn::InterruptReason;
@@ -184,7 +184,7 @@ impl Session {
 
     async fn serve(&mut self) -> WireResult<()> {
         while self.phase == Phase::Commands {
-            *self.client.doing.lock() = ("Sleep", "");
+            *self.client.activity.lock() = ("Sleep", "");
             self.reader.set_sequence(0);
             self.reader.advance(&mut self.socket).await?;
             if self.client.interrupt.raised().is_some() {
@@ -216,7 +216,7 @@ impl Session {
             }
             Command::Query(text) => {
                 let text = text.to_vec();
-                *self.client.doing.lock() = ("Query", "executing");
+                *self.client.activity.lock() = ("Query", "executing");
                 match self.execute(&text).await {
                     Ok(answer) => answer.write(&mut self.writer, self.capabilities),
                     Err(error) => self.write_error(&error),
@@ -248,7 +248,7 @@ impl Session {
     /// COM_BINLOG_DUMP. The connection ends with the stream, as in MariaDB.
     async fn binlog_dump(&mut self) -> WireResult<()> {
         self.phase = Phase::Closing;
-        *self.client.doing.lock() = ("Binlog Dump", "");
+        *self.client.activity.lock() = ("Binlog Dump", "");
         let request = match self.dump_request() {
             Ok(request) => request,
             Err(error) => {
@@ -257,7 +257,7 @@ impl Session {
             }
         };
         let (archive, client) = (self.archive.clone(), self.client.clone());
-        let show = |state: &'static str| *client.doing.lock() = ("Binlog Dump", state);
+        let show = |state: &'static str| *client.activity.lock() = ("Binlog Dump", state);
         let host = Host {
             connection: self.client.id,
             interrupt: &client.interrupt,
@@ -299,8 +299,8 @@ impl Session {
             None => RegistrationState::No,
         };
         let marked = match self.state.skips_marked {
-            true => MarkedForSkip::LeftOut,
-            false => MarkedForSkip::Sent,
+            true => MarkedEvents::Omitted,
+            false => MarkedEvents::Sent,
         };
         let variables = &self.state.user_variables;
         let lookup = |name: &str| variables.get(name);

@@ -94,7 +94,7 @@ impl Session {
             ("Info", ColumnKind::Text),
         ]);
         for session in self.archive.sessions.all() {
-            let (command, state) = *session.doing.lock();
+            let (command, state) = *session.activity.lock();
             table.row(vec![
                 Cell::Number(i64::from(session.id)),
                 Cell::text(self.archive.context.account.user.clone()),

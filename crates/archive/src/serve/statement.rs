@@ -80,7 +80,7 @@ impl Session {
                         Cell::Number(number) => Value::Int(number),
                         Cell::Text(text) => Value::Text(text),
                     };
-                    self.state.user_variables.insert(name.to_lowercase(), value);
+                    self.state.user_variables.set(name, value)?;
                 }
                 SetItem::Names { .. } | SetItem::CharacterSet(_) | SetItem::Transaction { .. } => {}
                 SetItem::Variable {
@@ -167,7 +167,7 @@ impl Session {
         let guard = move |file: &paceline_binlog::log::LogFile| {
             let is_due = retention
                 .as_ref()
-                .is_some_and(|retention| retention.has_yet_to_copy(&file.name));
+                .is_some_and(|retention| retention.is_upload_pending(&file.name));
             match is_due {
                 true => Some("the copy to object storage".to_owned()),
                 false => leases.holder_of(file.ordinal),

@@ -3,7 +3,9 @@
 use super::answer::Cell;
 use crate::archive::{Archive, version};
 use crate::options::SemiSync;
+use paceline_syntax::Error;
 use paceline_types::Value;
+use paceline_types::error_code::ER_OUT_OF_RESOURCES;
 use std::collections::HashMap;
 
 /// Settings of a client.
@@ -11,8 +13,8 @@ use std::collections::HashMap;
 pub struct SessionState {
     /// User name from the login.
     pub user: String,
-    /// User variables (`@name`), by name in lower case.
-    pub user_variables: HashMap<String, Value>,
+    /// User variables (`@name`).
+    pub user_variables: UserVariables,
     /// `skip_replication`: events with that mark are not sent.
     pub skips_marked: bool,
 }
@@ -24,6 +26,43 @@ impl SessionState {
             user: std::mem::take(&mut self.user),
             ..SessionState::default()
         };
+    }
+}
+
+/// Most bytes of the names and values of a client's user variables.
+const USER_VARIABLE_BYTES_MAX: usize = 1 << 20;
+
+/// User variables of a client.
+#[derive(Default)]
+pub struct UserVariables {
+    /// By name in lower case.
+    by_name: HashMap<String, Value>,
+    bytes: usize,
+}
+
+impl UserVariables {
+    /// Returns a variable, by its name in any case.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.by_name.get(&name.to_lowercase())
+    }
+
+    /// Assigns a variable.
+    ///
+    /// # Errors
+    /// 1041 beyond [`USER_VARIABLE_BYTES_MAX`]. The variable is then unchanged.
+    pub fn set(&mut self, name: &str, value: Value) -> Result<(), Error> {
+        let name = name.to_lowercase();
+        let before = self
+            .by_name
+            .get(&name)
+            .map_or(0, |old| name.len() + old.memory_bytes());
+        let bytes = self.bytes - before + name.len() + value.memory_bytes();
+        if bytes > USER_VARIABLE_BYTES_MAX {
+            return Err(Error::new(ER_OUT_OF_RESOURCES, &[]));
+        }
+        self.bytes = bytes;
+        self.by_name.insert(name, value);
+        Ok(())
     }
 }
 
@@ -125,4 +164,21 @@ pub fn selected(archive: &Archive, name: &str) -> Option<Cell> {
         Cell::Text(text) if text == "OFF" => Cell::Number(0),
         cell => cell,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn user_variables_have_a_limit() {
+        let mut variables = UserVariables::default();
+        let text = |bytes: usize| Value::Text("x".repeat(bytes));
+        variables.set("A", text(USER_VARIABLE_BYTES_MAX / 2)).unwrap();
+        variables.set("a", text(USER_VARIABLE_BYTES_MAX / 3)).unwrap();
+        variables.set("b", text(USER_VARIABLE_BYTES_MAX / 3)).unwrap();
+        let refused = variables.set("c", text(USER_VARIABLE_BYTES_MAX / 2)).unwrap_err();
+        assert_eq!(refused.code(), ER_OUT_OF_RESOURCES);
+        assert!(variables.get("B").is_some() && variables.get("c").is_none());
+    }
 }

@@ -116,7 +116,7 @@ impl FormatDescription {
             .unwrap_or(SERVER_VERSION_LENGTH);
         let server_version = match std::str::from_utf8(&server_version[..length]) {
             Ok(version) => version.to_owned(),
-            Err(_) => return Err(cursor.malformed("the server's version is no text")),
+            Err(_) => return Err(cursor.malformed("the server's version is not text")),
         };
         let created = cursor.u32()?;
         if usize::from(cursor.u8()?) != HEADER_LENGTH {

@@ -12,7 +12,7 @@ use super::body::EventBody;
 use super::{CHECKSUM_LENGTH, EventType, HEADER_LENGTH};
 use crate::codec::{Cursor, PutExt};
 use crate::error::Result;
-use crate::log::SyncMode;
+use crate::sync_mode::SyncMode;
 use paceline_types::LogPosition;
 
 const MARK: &[u8; 4] = b"pace";

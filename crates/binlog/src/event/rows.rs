@@ -101,7 +101,7 @@ impl<'a> RowsEvent<'a> {
     pub fn decode(event_type: EventType, body: &'a [u8]) -> Result<Self> {
         let (kind, version, compression) = layout(event_type).ok_or(Error::Malformed {
             event: "rows",
-            problem: "its type is no rows event's",
+            problem: "it is not a rows event",
         })?;
         let mut cursor = Cursor::new(event_type.name(), body);
         let table_id = TableId(cursor.u48()?);

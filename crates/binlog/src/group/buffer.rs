@@ -1,5 +1,6 @@
 //! The buffer into which a session encodes its transaction before that has a position in the log.
 
+use super::large_group::LargeGroup;
 use crate::checksum::{Shift, crc32};
 use crate::codec::PutExt;
 use crate::error::Result;
@@ -8,7 +9,6 @@ use crate::event::{
     GtidFlags, HEADER_LENGTH, QueryEvent, RowsFlags, RowsKind, TableId, TableMapEvent, XidEvent,
     end_position,
 };
-use crate::log::LargeGroup;
 use paceline_types::ServerId;
 
 /// Default of `binlog_row_event_max_size`, in bytes.

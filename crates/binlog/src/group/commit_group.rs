@@ -299,7 +299,7 @@ fn place_spilled(mut file: Arc<SpillFile>, start: u64) -> Result<SpilledBytes> {
         path: "a large transaction's temporary file".into(),
         source,
     };
-    let shared = || io(std::io::Error::other("somebody else has it, too"));
+    let shared = || io(std::io::Error::other("it is shared"));
     let file = Arc::get_mut(&mut file).ok_or_else(shared)?;
     let total = file.length() as usize;
     let mut at = 0;

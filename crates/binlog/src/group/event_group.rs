@@ -53,7 +53,7 @@ impl Bytes {
         if let Bytes::File(file) = self {
             let appended = match Arc::get_mut(file) {
                 Some(file) => file.append(more),
-                None => Err(std::io::Error::other("somebody else has it, too")),
+                None => Err(std::io::Error::other("it is shared")),
             };
             match appended {
                 Ok(()) => return,

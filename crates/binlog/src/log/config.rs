@@ -1,16 +1,8 @@
 //! Configuration of a log, and the parameters for opening it.
 
+pub use crate::sync_mode::SyncMode;
 use paceline_types::{LogPosition, ServerId};
 use std::path::PathBuf;
-
-/// When the log is synced.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum SyncMode {
-    /// `sync_binlog=1`: each write is synced before the next one.
-    EachGroup,
-    /// `sync_binlog=0`: several writes may be unsynced at a time.
-    Deferred,
-}
 
 /// Configuration of a log. Sizes are in bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,14 +1,14 @@
 //! The log as a whole: its shared state, and queries about it.
 
+use crate::disk::{Disk, is_no_space};
 use crate::error::{Error, Result};
 use crate::event::Predecessor;
 use crate::gtid::GtidState;
-use crate::log::appending::active_file::{ActiveFile, is_no_space};
-use crate::log::config::SyncMode;
-use crate::log::disk::Disk;
+use crate::log::files::active_file::ActiveFile;
 use crate::log::files::entry::{FileEntry, LogFile};
 use crate::log::files::index_file::IndexFile;
 use crate::replica_state::ReplicaState;
+use crate::sync_mode::SyncMode;
 use paceline_types::{Gtid, LogPosition, ServerId};
 use parking_lot::{Mutex, RwLock};
 use std::io;
@@ -114,7 +114,7 @@ pub(super) enum LogLifecycle {
 #[derive(Debug)]
 pub(super) struct PreparedFile {
     pub number: u32,
-    pub file: Arc<dyn crate::log::disk::DiskFile>,
+    pub file: Arc<dyn crate::disk::DiskFile>,
     pub prepared_end: u64,
 }
 

@@ -9,8 +9,8 @@
 //!
 //! # Where
 //!
-//! - `handle.rs`: [`Log`] and its shared state. `config.rs`: settings. `disk.rs`: the file operations as traits.
-//! - `files/`: what a file of the log looks like, and the lists of files.
+//! - `handle.rs`: [`Log`] and its shared state. `config.rs`: settings.
+//! - `files/`: what a file of the log looks like, how one is read to its end, the active file, the lists of files.
 //! - `opening/`: what [`Log::open`] finds, decides and repairs.
 //! - `appending/`: commit groups, rotation, transactions with a file of their own.
 //! - `reading/`: readers, and where a GTID is.
@@ -53,7 +53,7 @@
 //!
 //! *Large transaction*, whose file is already complete and synced ([`LargeGroup`]): head and Gtid event into the
 //! space at the file's start → (still under a name of its own: removed at opening) → renamed to the next file's name
-//! → (in no index, and the file before it is still in use: the commit was reported to nobody, removed at opening) →
+//! → (in no index, and the file before it is still in use: the commit was not reported, removed at opening) →
 //! Rotate event in the old file → (the same) → index: the transaction is committed → old file cut, its in-use flag
 //! cleared.
 //!
@@ -76,7 +76,6 @@
 
 mod appending;
 mod config;
-mod disk;
 mod files;
 mod handle;
 mod offline;
@@ -84,11 +83,12 @@ mod opening;
 mod reading;
 mod removal;
 
+pub use crate::disk::{BLOCK_LENGTH, Disk, DiskFile, RealDisk};
+pub use crate::group::LargeGroup;
 pub use appending::large_commit::LargeCommitSlot;
-pub use appending::large_group::LargeGroup;
 pub use config::{LogConfig, OpenRequest, SyncMode};
-pub use disk::{BLOCK_LENGTH, Disk, DiskFile, RealDisk};
 pub use files::entry::{LogFile, PurgeBlock, PurgeOutcome, PurgeTarget};
+pub use files::grouping::{EventRole, Grouping};
 pub use files::gtid_index::GtidIndex;
 pub use handle::{Log, Preparation};
 pub use offline::detached_file::{DetachedFile, FileEnd, GroupLocation, GroupLocations};
@@ -96,6 +96,5 @@ pub use offline::directory::log_file_names;
 pub use offline::read_only_log::ReadOnlyLog;
 pub use offline::rewind::{ClosedLog, MissingTransactions};
 pub use opening::recovery::{CutTail, Recovery, Shutdown};
-pub use reading::grouping::{EventRole, Grouping};
 pub use reading::locate::ServeStart;
 pub use reading::reader::{LogReader, LoggedEvent};

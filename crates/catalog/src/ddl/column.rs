@@ -193,6 +193,8 @@ pub fn resolve_default(
                     | Expr::Sequence(_)
                     | Expr::Cast { .. }
                     | Expr::ConvertUsing { .. }
+                    | Expr::DynamicColumns { .. }
+                    | Expr::DynamicColumn { .. }
                     | Expr::Trim { .. } => text,
                     _ => format!("({text})"),
                 }))

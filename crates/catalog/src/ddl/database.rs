@@ -83,6 +83,7 @@ impl Planner<'_> {
             let (database, name) = (view.database.clone(), view.name.clone());
             self.change(CatalogChange::DropView { database, name })?;
         }
+        self.drop_routines(name)?;
         self.change(CatalogChange::DropDatabase(name.to_owned()))
     }
 }

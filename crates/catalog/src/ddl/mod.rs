@@ -25,6 +25,7 @@ mod foreign_key;
 mod index;
 mod normal_form;
 mod plan;
+mod routine;
 mod row_expression;
 mod run;
 mod select;
@@ -33,6 +34,7 @@ mod show_create;
 mod table;
 mod table_build;
 mod table_options;
+mod trigger;
 mod view;
 
 pub use column_type::{charset, collation, resolve_type};
@@ -40,15 +42,17 @@ pub use default_value::default_of_absent;
 pub use foreign_key::foreign_key_names;
 pub use normal_form::{quote_identifier, quote_text};
 pub use plan::{DdlContext, DdlPlan, LoggedStatement, engine, plan_ddl};
+pub use routine::{no_such_routine, show_create_routine};
 pub use row_expression::GeneratedColumns;
 pub use run::{
     DdlInput, DdlNeed, DdlObject, PreparedDdl, ReplayHost, ReplayedDdl, ddl_objects, is_temporary_ddl,
-    prepare_ddl, read_ddl_objects, referenced_tables, related_ddl_objects, replay_ddl, session_flags,
-    session_of_event, temporary_renames,
+    prepare_ddl, read_ddl_objects, referenced_tables, related_ddl_objects, replay_ddl, routine_name,
+    session_flags, session_of_event, temporary_renames,
 };
 pub use select::SelectedColumn;
 pub use sequence::{SequenceRowWrite, read_row as read_sequence_row, show_create_sequence};
 pub use show_create::{IfNotExists, engine_options, show_create_database, show_create_table, shown_type};
 pub use table_build::{BuildKind, BuildSummary, ColumnSource, TableBuild, alter_info};
 pub use table_options::is_engine_option;
+pub use trigger::show_create_trigger;
 pub use view::{is_updatable, names_read, show_create_view};

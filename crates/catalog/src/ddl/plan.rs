@@ -135,6 +135,21 @@ pub fn plan_ddl(context: DdlContext<'_>, statement: &DdlStatement) -> Result<Ddl
         } => planner.drop_sequences(*temporary, *if_exists, sequences)?,
         DdlStatement::CreateView(view) => planner.create_view(view)?,
         DdlStatement::DropViews { if_exists, views } => planner.drop_views(*if_exists, views)?,
+        DdlStatement::CreateRoutine(routine) => planner.create_routine(routine)?,
+        DdlStatement::AlterRoutine {
+            kind,
+            name,
+            characteristics,
+        } => planner.alter_routine(*kind, name, characteristics)?,
+        DdlStatement::DropRoutine {
+            kind,
+            if_exists,
+            name,
+        } => {
+            planner.drop_routine(*kind, *if_exists, name)?;
+        }
+        DdlStatement::CreateTrigger(trigger) => planner.create_trigger(trigger)?,
+        DdlStatement::DropTrigger { if_exists, name } => planner.drop_trigger(*if_exists, name)?,
         DdlStatement::DropOther {
             kind,
             if_exists,

@@ -210,7 +210,17 @@ pub fn ddl_objects(
             .try_for_each(&mut add)?,
         DdlStatement::CreateView(view) => add(&view.name)?,
         DdlStatement::DropViews { views, .. } => views.iter().try_for_each(&mut add)?,
-        DdlStatement::DropOther { .. } => {}
+        DdlStatement::CreateTrigger(trigger) => add(&trigger.table)?,
+        DdlStatement::DropTrigger { name, .. } => {
+            let database = name.database.as_deref().or(database).unwrap_or_default();
+            if let Some(trigger) = catalog.trigger(database, &name.name) {
+                add(&TableName::qualified(database, trigger.table.as_str()))?;
+            }
+        }
+        DdlStatement::CreateRoutine(_)
+        | DdlStatement::AlterRoutine { .. }
+        | DdlStatement::DropRoutine { .. }
+        | DdlStatement::DropOther { .. } => {}
     }
     objects.sort();
     objects.dedup();
@@ -272,6 +282,13 @@ pub fn read_ddl_objects(
     catalog: &Catalog,
     database: Option<&str>,
 ) -> Vec<DdlObject> {
+    if let Some((database, _)) = routine_name(statement, database) {
+        return vec![DdlObject {
+            database,
+            table: None,
+            need: DdlNeed::Read,
+        }];
+    }
     let names = match statement {
         DdlStatement::CreateTable(create) => match &create.body {
             CreateTableBody::Like(source) => vec![source.clone()],
@@ -290,6 +307,17 @@ pub fn read_ddl_objects(
         })
     });
     objects.collect()
+}
+
+/// Returns database and name of the routine that a statement creates, alters or drops. The name is locked exclusively.
+pub fn routine_name(statement: &DdlStatement, database: Option<&str>) -> Option<(String, String)> {
+    let name = match statement {
+        DdlStatement::CreateRoutine(routine) => &routine.name,
+        DdlStatement::AlterRoutine { name, .. } | DdlStatement::DropRoutine { name, .. } => name,
+        _ => return None,
+    };
+    let database = name.database.as_deref().or(database)?;
+    Some((database.to_owned(), name.name.to_lowercase()))
 }
 
 /// Inputs for preparing a statement, besides the session.

@@ -17,6 +17,7 @@ impl Planner<'_> {
         self.refuse_system(table)?;
         self.plan.dropped.extend(table.schema().index_ids());
         self.plan.dropped.extend(table.schema().counter_id());
+        self.drop_triggers(table)?;
         self.forget_name(table)
     }
 
@@ -186,6 +187,7 @@ impl Planner<'_> {
         self.check_forward_references(&description)?;
         // Put the new name first: the counter is found by the table's number.
         self.change(CatalogChange::PutTable(Box::new(description)))?;
+        self.move_triggers(table, database, name)?;
         self.forget_name(table)
     }
 
@@ -221,7 +223,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Handles DROP TRIGGER and similar statements, whose objects never exist.
+    /// Handles DROP EVENT and similar statements, whose objects never exist.
     pub(super) fn drop_other(&mut self, kind: &str, if_exists: bool, names: &[TableName]) -> Result<()> {
         self.plan.logged = LoggedStatement::Nothing;
         for name in names {
@@ -235,10 +237,8 @@ impl Planner<'_> {
             };
             let (_, table) = self.qualified(name).unwrap_or_default();
             let error = match kind {
-                "TRIGGER" => Error::new(ER_TRG_DOES_NOT_EXIST, &[]),
                 "EVENT" => Error::new(ER_EVENT_DOES_NOT_EXIST, &[&table]),
-                "SERVER" => Error::new(ER_FOREIGN_SERVER_DOESNT_EXIST, &[&shown]),
-                _ => Error::new(ER_SP_DOES_NOT_EXIST, &[&kind, &shown]),
+                _ => Error::new(ER_FOREIGN_SERVER_DOESNT_EXIST, &[&shown]),
             };
             self.note_or_fail(if_exists.into(), error)?;
         }

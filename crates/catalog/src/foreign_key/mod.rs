@@ -159,7 +159,7 @@ impl ResolvedKey {
 
     /// Returns whether an update changes the entry in the index that serves the key: a column of the index or
     /// of the clustered index changes. This is when InnoDB looks for the parent.
-    fn is_written_anew(&self, before: &[u8], after: &[u8]) -> Result<bool> {
+    fn changes_entry(&self, before: &[u8], after: &[u8]) -> Result<bool> {
         let schema = self.child.schema();
         let mut columns: Vec<usize> = schema.indexes()[self.index]
             .parts

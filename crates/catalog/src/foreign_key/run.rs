@@ -93,7 +93,7 @@ impl<'k> ForeignKeyRun<'k> {
                 continue;
             };
             if let Some(before) = before
-                && !key.is_written_anew(before, after)?
+                && !key.changes_entry(before, after)?
             {
                 continue;
             }

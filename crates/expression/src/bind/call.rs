@@ -69,6 +69,11 @@ pub(super) fn function(call: &ast::FunctionCall, scope: &mut dyn Scope) -> Resul
             None => bind_expr(arg, scope),
         })
         .collect::<Result<Vec<_>>>()?;
+    if functions::find(&lower).is_none()
+        && let Some(bound) = scope.bind_stored_function(call, &args)?
+    {
+        return Ok(bound);
+    }
     make_written(&lower, &written, args, scope)
 }
 
@@ -88,6 +93,17 @@ pub(super) fn sequence_value(value: &ast::SequenceValue, scope: &mut dyn Scope) 
         args.push(Expr::literal(Value::UInt(round), ExprType::bigint_unsigned(20)));
     }
     make(value.operation.name(), args, scope)
+}
+
+/// Returns whether a call means a function of the server, and not a stored one.
+pub fn is_native_function(call: &ast::FunctionCall) -> bool {
+    const SPECIAL: [&str; 6] = ["values", "default", "adddate", "subdate", "rownum", "last_value"];
+    let lower = call.name.to_ascii_lowercase();
+    call.database.is_none()
+        && (call.over.is_some()
+            || functions::find(&lower).is_some()
+            || SPECIAL.contains(&lower.as_str())
+            || aggregate::function_named(&lower, call).is_some())
 }
 
 fn name_of(expr: &ast::Expr) -> Result<&ColumnName> {
@@ -152,6 +168,7 @@ fn make_written(name: &str, written: &str, mut args: Vec<Expr>, scope: &mut dyn 
         args: call.args,
         id: unique_id(),
         compared: call.compared,
+        stored: None,
     };
     Ok(Expr {
         kind: ExprKind::Call(Box::new(call)),

@@ -132,6 +132,7 @@ pub(super) fn convert_using(operand: Expr, collation: Collation) -> Result<Expr>
         args: vec![operand],
         id: unique_id(),
         compared: None,
+        stored: None,
     };
     Ok(Expr {
         kind: ExprKind::Call(Box::new(call)),

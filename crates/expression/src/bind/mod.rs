@@ -3,11 +3,14 @@
 mod aggregate;
 mod call;
 mod cast;
+mod dynamic_column;
 mod existence;
 mod literal;
 mod names;
 mod predicates;
 mod window;
+
+pub use call::is_native_function;
 
 use std::sync::Arc;
 
@@ -228,6 +231,12 @@ fn bind_node(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
             let region = bind_expr(region, scope)?;
             call::make("get_format", vec![call::keyword(kind.name()), region], scope)
         }
+        E::DynamicColumns { base, columns } => dynamic_column::create(base.as_deref(), columns, scope),
+        E::DynamicColumn {
+            columns,
+            name,
+            target,
+        } => dynamic_column::get(columns, name, target, scope),
         E::Trim { side, what, text } => {
             let name = match side {
                 Some(ast::TrimSide::Leading) => "ltrim",

@@ -104,7 +104,7 @@ fn integers(
     let right = convert::to_i128(right, context)?;
     let result = match call.op {
         ArithmeticOp::Add => left + right,
-        // MariaDB does not look whether zero minus the smallest BIGINT is one.
+        // MariaDB does not check the result of zero minus the smallest BIGINT.
         ArithmeticOp::Subtract if left == 0 && right == i128::from(i64::MIN) && !call.ty.is_unsigned() => {
             right
         }

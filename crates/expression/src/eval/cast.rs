@@ -14,6 +14,7 @@ use paceline_types::{Charset, Collation, Decimal, Value};
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::eval::convert as values;
+use crate::eval::convert::bytes_of_type;
 use crate::expr_type::ExprType;
 use crate::tree::CastTarget;
 
@@ -241,24 +242,6 @@ fn number_to_integer(value: &Value, least: i128, most: i128, context: &mut EvalC
         }
     }
     Ok(number.clamp(least, most))
-}
-
-/// Returns the bytes of a value in the character set of its type.
-pub(crate) fn bytes_of_type(value: &Value, from: &ExprType, context: &EvalContext<'_>) -> Vec<u8> {
-    let text = match value {
-        Value::Bytes(bytes) => return bytes.clone(),
-        Value::Bit(_) => return values::bytes_of(value, context).into_owned(),
-        Value::Text(text) => Cow::Borrowed(text.as_str()),
-        other => Cow::Owned(values::typed_text(other, from, context)),
-    };
-    match from.charset() {
-        Charset::Binary => text.into_owned().into_bytes(),
-        charset => {
-            let mut bytes = Vec::with_capacity(text.len());
-            charset.encode(&text, &mut bytes);
-            bytes
-        }
-    }
 }
 
 /// Rounds to a DECIMAL type. A number that does not fit becomes the type's largest one, with warning 1264.

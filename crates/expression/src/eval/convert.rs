@@ -10,7 +10,6 @@ use paceline_types::{BitValue, Charset, DataType, Date, DateTime, Decimal, Time,
 
 use crate::context::EvalContext;
 use crate::error::Result;
-use crate::eval::cast::bytes_of_type;
 use crate::expr_type::{Class, ExprType};
 
 pub(crate) fn class_of(value: &Value) -> Class {
@@ -691,4 +690,22 @@ pub(crate) fn typed_text(value: &Value, ty: &ExprType, context: &EvalContext<'_>
 pub fn hex_number(bytes: &[u8]) -> Value {
     let tail = &bytes[bytes.len().saturating_sub(8)..];
     Value::UInt(tail.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+}
+
+/// Returns the bytes of a value in the character set of its type.
+pub(crate) fn bytes_of_type(value: &Value, from: &ExprType, context: &EvalContext<'_>) -> Vec<u8> {
+    let text = match value {
+        Value::Bytes(bytes) => return bytes.clone(),
+        Value::Bit(_) => return bytes_of(value, context).into_owned(),
+        Value::Text(text) => Cow::Borrowed(text.as_str()),
+        other => Cow::Owned(typed_text(other, from, context)),
+    };
+    match from.charset() {
+        Charset::Binary => text.into_owned().into_bytes(),
+        charset => {
+            let mut bytes = Vec::with_capacity(text.len());
+            charset.encode(&text, &mut bytes);
+            bytes
+        }
+    }
 }

@@ -618,7 +618,11 @@ pub(super) fn check_before_long(value: &Value, context: &EvalContext<'_>) -> Res
     }
 }
 
-fn check_interrupt(context: &EvalContext<'_>) -> Result<()> {
+/// Checks whether the statement was killed.
+///
+/// # Errors
+/// 1317 and related errors.
+pub(super) fn check_interrupt(context: &EvalContext<'_>) -> Result<()> {
     let functions = &context.session.services.functions;
     functions.check_interrupt(context.session)
 }

@@ -130,6 +130,7 @@ fn twice<'a>(
         args: args.collect::<Result<_>>()?,
         id: call.id,
         compared: None,
+        stored: None,
     };
     let args = Args {
         call: &call,

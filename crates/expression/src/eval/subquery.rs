@@ -1,5 +1,5 @@
 //! Subqueries inside expressions: scalar, EXISTS, IN, ANY and ALL, over the rows that a
-//! [`super::SubqueryRunner`] returns.
+//! [`super::NestedRunner`] returns.
 //!
 //! Rows are kept in the [`super::EvalState`] for later rows of the outer query ([`super::subquery_results`]).
 //! `IN` looks its left side up in a hash table of them if the comparison rules allow one.
@@ -15,7 +15,7 @@ use super::own_rule;
 use crate::context::{EvalContext, EvalMode};
 use crate::error::Result;
 use crate::errors;
-use crate::eval::cast::bytes_of_type;
+use crate::eval::convert::bytes_of_type;
 use crate::eval::convert::hex_number;
 use crate::eval::{compare_row_values, compare_values, convert, row_values};
 use crate::expr_type::{ExprType, TypeNote};

@@ -252,7 +252,9 @@ impl<'a> Args<'a> {
             Cow::Borrowed(Value::Bytes(bytes)) => Some(Cow::Borrowed(bytes)),
             Cow::Owned(Value::Bytes(bytes)) => Some(Cow::Owned(bytes)),
             value if value.is_null() => None,
-            value => Some(Cow::Owned(crate::eval::cast::bytes_of_type(&value, ty, context))),
+            value => Some(Cow::Owned(crate::eval::convert::bytes_of_type(
+                &value, ty, context,
+            ))),
         })
     }
 
@@ -369,7 +371,7 @@ fn real_datetime_of(
                 let message = ER_WRONG_VALUE_FOR_TYPE.message(&[&"datetime", &text, &"str_to_date"]);
                 context.warn(ER_WRONG_VALUE_FOR_TYPE, message)?;
             }
-            _ if !is_made_of_day(expr) => context.warn_incorrect("datetime", &value)?,
+            _ if !is_temporal_source(expr) => context.warn_incorrect("datetime", &value)?,
             _ => {}
         }
         return Ok(None);
@@ -404,7 +406,7 @@ fn is_timediff(expr: &Expr) -> bool {
 }
 
 /// Returns whether an expression is a date itself, not a number or text cast to one.
-fn is_made_of_day(expr: &Expr) -> bool {
+fn is_temporal_source(expr: &Expr) -> bool {
     under_casts(expr).ty.class().is_temporal()
 }
 

@@ -52,7 +52,7 @@ fn eval_compress(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value
     encoder
         .write_all(&bytes)
         .and_then(|()| encoder.try_finish())
-        .expect("a vector takes all that is written");
+        .expect("writing to a vector does not fail");
     drop(encoder);
     // A CHAR column would lose a blank at the end; what follows the data is ignored.
     if out.last() == Some(&b' ') {

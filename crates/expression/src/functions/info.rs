@@ -410,5 +410,5 @@ fn eval_load_file(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Valu
     }
 }
 
-/// Permission of a file that everybody may read: MariaDB reads no other.
+/// Permission that makes a file readable by all users: MariaDB reads no other files.
 const OTHERS_READ: u32 = 0o004;

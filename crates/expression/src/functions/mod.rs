@@ -10,6 +10,8 @@ mod control;
 mod converted;
 mod date_arithmetic;
 mod digest;
+mod dynamic_columns;
+mod encryption;
 mod info;
 mod json;
 mod network;
@@ -30,6 +32,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 pub(crate) use converted::CONVERTED_NUMBER;
+pub(crate) use dynamic_columns::{StoredType, TargetKind};
 pub(crate) use json::{append_json_value, json_quote};
 pub(crate) use number_arguments::{reads_number, reads_temporal, wants_whole_date};
 
@@ -130,6 +133,8 @@ pub(crate) fn find(name: &str) -> Option<&'static Function> {
             compression::FUNCTIONS,
             control::FUNCTIONS,
             digest::FUNCTIONS,
+            dynamic_columns::FUNCTIONS,
+            encryption::FUNCTIONS,
             info::FUNCTIONS,
             json::FUNCTIONS,
             network::FUNCTIONS,

@@ -107,6 +107,28 @@ impl Diagnostics {
         }
     }
 
+    /// Creates the empty area of a program that runs within a statement with this one.
+    pub fn of_nested(outer: &Diagnostics) -> Self {
+        Diagnostics {
+            notes: outer.notes,
+            current_row: outer.current_row,
+            ..Diagnostics::new(outer.capacity)
+        }
+    }
+
+    /// Adds what a program has left in its own area.
+    pub fn join(&mut self, nested: Diagnostics) {
+        for condition in nested.conditions {
+            self.push_signalled(
+                condition.level,
+                condition.code,
+                condition.message,
+                condition.signalled,
+            );
+        }
+        self.after_error.extend(nested.after_error);
+    }
+
     /// Begins a statement. As in MariaDB, the conditions of earlier statements stay until this one raises a
     /// condition or uses a table ([`Diagnostics::forget_earlier`]): after `SET`, `COMMIT` or `SELECT 1`, SHOW
     /// WARNINGS still shows them.

@@ -113,6 +113,8 @@ pub struct SessionContext {
     /// Types of the variables of the program that is being executed: its statements have them as parameters. Without
     /// a program there are none, and the value of a parameter decides.
     pub variable_types: Arc<[ExprType]>,
+    /// Routines that are being executed, outermost first: kind, database and name in lower case.
+    pub calls: Vec<Arc<str>>,
     /// Error or warning whose handler is being executed, for RESIGNAL.
     pub handled_condition: Option<Box<StatementError>>,
     /// Services of the server.
@@ -144,6 +146,7 @@ impl SessionContext {
             rows_read: 0,
             random: RandomGenerator::from_seed(connection_id.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 8),
             variable_types: Arc::new([]),
+            calls: Vec::new(),
             handled_condition: None,
             services,
         }

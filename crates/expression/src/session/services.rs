@@ -104,6 +104,15 @@ pub trait Privileges: Send + Sync + Debug {
         target: PrivilegeTarget<'_>,
     ) -> Result<()>;
 
+    /// Begins the execution of a stored program with the privileges of its definer.
+    ///
+    /// # Errors
+    /// 1449 if the account does not exist.
+    fn begin_definer(&self, user: &str, host: &str) -> Result<()>;
+
+    /// Ends the last execution that was begun, and restores the privileges before it.
+    fn end_definer(&self);
+
     /// Returns whether the account may see that the database exists: any privilege in it suffices.
     fn can_see_database(&self, session: &SessionContext, database: &str) -> bool;
 }
@@ -298,6 +307,12 @@ impl Privileges for NoServices {
     ) -> Result<()> {
         Ok(())
     }
+
+    fn begin_definer(&self, _user: &str, _host: &str) -> Result<()> {
+        Ok(())
+    }
+
+    fn end_definer(&self) {}
 
     fn can_see_database(&self, _session: &SessionContext, _database: &str) -> bool {
         true

@@ -22,7 +22,7 @@ impl SubqueryId {
     }
 }
 
-/// A subquery in an expression. Its plan belongs to the statement's plan; a [`crate::SubqueryRunner`] finds it by `id`.
+/// A subquery in an expression. Its plan belongs to the statement's plan; a [`crate::NestedRunner`] finds it by `id`.
 #[derive(Clone, Debug)]
 pub struct Subquery {
     /// Name of the subquery within the statement; also the key of its cached result.

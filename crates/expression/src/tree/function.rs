@@ -7,6 +7,7 @@ use super::{CastTarget, Expr};
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::expr_type::ExprType;
+use crate::function_id::StoredCall;
 use crate::session::SessionContext;
 
 /// Whether repeated calls have the same result.
@@ -124,6 +125,8 @@ pub struct Call {
     /// Form in which NULLIF compares its first argument, if it differs from the returned form. It follows from the
     /// arguments.
     pub(crate) compared: Option<Box<Reading>>,
+    /// The stored function, if it is one.
+    pub(crate) stored: Option<Box<StoredCall>>,
 }
 
 impl std::fmt::Debug for Call {

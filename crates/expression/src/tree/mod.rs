@@ -366,6 +366,64 @@ pub enum BitOp {
     ShiftRight,
 }
 
+/// The direct children of a node, for [`Expr::for_each_child`] and its variant that changes them.
+macro_rules! children {
+    ($kind:expr, $visit:expr, $iter:ident) => {
+        match $kind {
+            ExprKind::Literal(_)
+            | ExprKind::Column(_)
+            | ExprKind::Parameter(_)
+            | ExprKind::Aggregate(_)
+            | ExprKind::UserVariable(_)
+            | ExprKind::SystemVariable { .. }
+            | ExprKind::ScalarSubquery(_)
+            | ExprKind::Exists { .. } => {}
+            ExprKind::AssignUserVariable { value: operand, .. }
+            | ExprKind::Not(operand)
+            | ExprKind::Is { operand, .. }
+            | ExprKind::Negate { operand, .. }
+            | ExprKind::BitNot(operand)
+            | ExprKind::Cast { operand, .. }
+            | ExprKind::Collate(operand)
+            | ExprKind::Rounded(operand)
+            | ExprKind::Quantified { left: operand, .. } => $visit(operand),
+            ExprKind::Compare { operands, .. }
+            | ExprKind::Xor(operands)
+            | ExprKind::Like { operands, .. }
+            | ExprKind::Arithmetic { operands, .. }
+            | ExprKind::Bits { operands, .. } => operands.$iter().for_each($visit),
+            ExprKind::Between { operands, .. } => operands.$iter().for_each($visit),
+            ExprKind::And(operands) | ExprKind::Or(operands) | ExprKind::Row(operands) => {
+                operands.$iter().for_each($visit)
+            }
+            ExprKind::InList { needle, list, .. } => {
+                $visit(needle);
+                list.$iter().for_each($visit);
+            }
+            ExprKind::Case { branches, otherwise } => {
+                for (condition, result) in branches {
+                    $visit(condition);
+                    $visit(result);
+                }
+                otherwise.$iter().for_each(|otherwise| $visit(otherwise));
+            }
+            ExprKind::SimpleCase {
+                operand,
+                branches,
+                otherwise,
+            } => {
+                $visit(operand);
+                for (_, value, result) in branches {
+                    $visit(value);
+                    $visit(result);
+                }
+                otherwise.$iter().for_each(|otherwise| $visit(otherwise));
+            }
+            ExprKind::Call(call) => call.args.$iter().for_each($visit),
+        }
+    };
+}
+
 impl Expr {
     /// Returns a constant.
     pub fn literal(value: Value, ty: ExprType) -> Expr {
@@ -471,114 +529,12 @@ impl Expr {
 
     /// Calls `visit` for each direct child of this node.
     pub fn for_each_child<'e>(&'e self, visit: &mut dyn FnMut(&'e Expr)) {
-        match &self.kind {
-            ExprKind::Literal(_)
-            | ExprKind::Column(_)
-            | ExprKind::Parameter(_)
-            | ExprKind::Aggregate(_)
-            | ExprKind::UserVariable(_)
-            | ExprKind::SystemVariable { .. }
-            | ExprKind::ScalarSubquery(_)
-            | ExprKind::Exists { .. } => {}
-            ExprKind::AssignUserVariable { value: operand, .. }
-            | ExprKind::Not(operand)
-            | ExprKind::Is { operand, .. }
-            | ExprKind::Negate { operand, .. }
-            | ExprKind::BitNot(operand)
-            | ExprKind::Cast { operand, .. }
-            | ExprKind::Collate(operand)
-            | ExprKind::Rounded(operand)
-            | ExprKind::Quantified { left: operand, .. } => visit(operand),
-            ExprKind::Compare { operands, .. }
-            | ExprKind::Xor(operands)
-            | ExprKind::Like { operands, .. }
-            | ExprKind::Arithmetic { operands, .. }
-            | ExprKind::Bits { operands, .. } => operands.iter().for_each(visit),
-            ExprKind::Between { operands, .. } => operands.iter().for_each(visit),
-            ExprKind::And(operands) | ExprKind::Or(operands) | ExprKind::Row(operands) => {
-                operands.iter().for_each(visit)
-            }
-            ExprKind::InList { needle, list, .. } => {
-                visit(needle);
-                list.iter().for_each(visit);
-            }
-            ExprKind::Case { branches, otherwise } => {
-                for (condition, result) in branches {
-                    visit(condition);
-                    visit(result);
-                }
-                otherwise.iter().for_each(|otherwise| visit(otherwise));
-            }
-            ExprKind::SimpleCase {
-                operand,
-                branches,
-                otherwise,
-            } => {
-                visit(operand);
-                for (_, value, result) in branches {
-                    visit(value);
-                    visit(result);
-                }
-                otherwise.iter().for_each(|otherwise| visit(otherwise));
-            }
-            ExprKind::Call(call) => call.args.iter().for_each(visit),
-        }
+        children!(&self.kind, visit, iter);
     }
 
     /// Calls `visit` for each direct child of this node.
     pub(crate) fn for_each_child_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
-        match &mut self.kind {
-            ExprKind::Literal(_)
-            | ExprKind::Column(_)
-            | ExprKind::Parameter(_)
-            | ExprKind::Aggregate(_)
-            | ExprKind::UserVariable(_)
-            | ExprKind::SystemVariable { .. }
-            | ExprKind::ScalarSubquery(_)
-            | ExprKind::Exists { .. } => {}
-            ExprKind::AssignUserVariable { value: operand, .. }
-            | ExprKind::Not(operand)
-            | ExprKind::Is { operand, .. }
-            | ExprKind::Negate { operand, .. }
-            | ExprKind::BitNot(operand)
-            | ExprKind::Cast { operand, .. }
-            | ExprKind::Collate(operand)
-            | ExprKind::Rounded(operand)
-            | ExprKind::Quantified { left: operand, .. } => visit(operand),
-            ExprKind::Compare { operands, .. }
-            | ExprKind::Xor(operands)
-            | ExprKind::Like { operands, .. }
-            | ExprKind::Arithmetic { operands, .. }
-            | ExprKind::Bits { operands, .. } => operands.iter_mut().for_each(visit),
-            ExprKind::Between { operands, .. } => operands.iter_mut().for_each(visit),
-            ExprKind::And(operands) | ExprKind::Or(operands) | ExprKind::Row(operands) => {
-                operands.iter_mut().for_each(visit);
-            }
-            ExprKind::InList { needle, list, .. } => {
-                visit(needle);
-                list.iter_mut().for_each(visit);
-            }
-            ExprKind::Case { branches, otherwise } => {
-                for (condition, result) in branches {
-                    visit(condition);
-                    visit(result);
-                }
-                otherwise.iter_mut().for_each(|otherwise| visit(otherwise));
-            }
-            ExprKind::SimpleCase {
-                operand,
-                branches,
-                otherwise,
-            } => {
-                visit(operand);
-                for (_, value, result) in branches {
-                    visit(value);
-                    visit(result);
-                }
-                otherwise.iter_mut().for_each(|otherwise| visit(otherwise));
-            }
-            ExprKind::Call(call) => call.args.iter_mut().for_each(visit),
-        }
+        children!(&mut self.kind, visit, iter_mut);
     }
 
     /// Returns whether `wanted` holds for any node of the expression.

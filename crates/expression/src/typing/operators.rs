@@ -453,6 +453,7 @@ fn read_operand_leniently(operand: &mut Expr, function: &'static Function) {
         args: vec![inner],
         id: unique_id(),
         compared: None,
+        stored: None,
     };
     *operand = Expr {
         kind: ExprKind::Call(Box::new(call)),
@@ -592,6 +593,7 @@ fn converted_once(constant: &mut Expr, function: &'static Function, ty: ExprType
         args: vec![std::mem::replace(constant, Expr::null())],
         id: unique_id(),
         compared: None,
+        stored: None,
     };
     Expr {
         kind: ExprKind::Call(Box::new(call)),

@@ -15,7 +15,7 @@
 use super::artificial_event::FormatChange;
 use super::refusal::Refusal;
 use super::request::{
-    Annotations, Capability, DumpRequest, GtidStrictness, MarkedForSkip, ReaderKind, StartAt,
+    Annotations, Capability, DumpRequest, GtidStrictness, MarkedEvents, ReaderKind, StartAt,
 };
 use paceline_binlog::event::{EventFlags, EventType, GtidEvent, GtidFlags, GtidListEvent, RawEvent};
 use paceline_binlog::log::{EventRole, Grouping};
@@ -71,11 +71,11 @@ pub(super) enum Verdict {
 
 /// Action after an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Then {
+pub(super) enum NextAction {
     /// None.
-    GoOn,
+    Continue,
     /// The GTID state is sent: the replica's position has moved although it received nothing.
-    TellState,
+    SendState,
     /// The GTID state is sent with the information that UNTIL is reached. Then the stream ends.
     End,
 }
@@ -86,7 +86,7 @@ pub(super) struct GroupFilter {
     kind: ReaderKind,
     capability: Capability,
     annotations: Annotations,
-    marked: MarkedForSkip,
+    marked: MarkedEvents,
     strict: GtidStrictness,
     uses_gtids: bool,
     entries: BTreeMap<DomainId, StartEntry>,
@@ -144,10 +144,10 @@ impl GroupFilter {
     }
 
     /// Returns the Gtid_list event that contains the GTID state.
-    pub fn list(&self, then: Then) -> GtidListEvent {
+    pub fn list(&self, then: NextAction) -> GtidListEvent {
         const UNTIL_REACHED: u8 = 1;
         GtidListEvent {
-            flags: if then == Then::End { UNTIL_REACHED } else { 0 },
+            flags: if then == NextAction::End { UNTIL_REACHED } else { 0 },
             ..GtidListEvent::of_state(&self.state)
         }
     }
@@ -160,9 +160,9 @@ impl GroupFilter {
         &mut self,
         event: &RawEvent<'_>,
         log_state: impl Fn() -> GtidState,
-    ) -> Result<(Verdict, Then), Refusal> {
+    ) -> Result<(Verdict, NextAction), Refusal> {
         if self.kind == ReaderKind::Tool {
-            return Ok((self.verdict(event), Then::GoOn));
+            return Ok((self.verdict(event), NextAction::Continue));
         }
         let role = match self.grouping.observe(event) {
             Ok(role) => role,
@@ -180,16 +180,16 @@ impl GroupFilter {
         } else {
             self.verdict(event)
         };
-        let mut then = Then::GoOn;
+        let mut then = NextAction::Continue;
         if role == EventRole::Ends {
             self.leaves_out = false;
             if self.tells_state {
                 self.tells_state = false;
-                then = Then::TellState;
+                then = NextAction::SendState;
             }
             if self.until == UntilProgress::EndsBehindGroup {
                 self.until = UntilProgress::Reached;
-                then = Then::End;
+                then = NextAction::End;
             }
         }
         Ok((verdict, then))
@@ -277,7 +277,7 @@ impl GroupFilter {
     fn verdict(&self, event: &RawEvent<'_>) -> Verdict {
         let event_type = event.event_type();
         let is_marked = event.header().flags.contains(EventFlags::SKIP_REPLICATION);
-        if is_marked && self.marked == MarkedForSkip::LeftOut {
+        if is_marked && self.marked == MarkedEvents::Omitted {
             return Verdict::LeaveOut;
         }
         if !event_type.is_sent_to_replicas() && self.kind == ReaderKind::Replica {
@@ -335,7 +335,7 @@ mod tests {
             &dump,
             &|_| None,
             RegistrationState::As(ServerId(9)),
-            MarkedForSkip::Sent,
+            MarkedEvents::Sent,
         )
         .unwrap();
         request.capability = Capability::GTID;
@@ -375,16 +375,16 @@ mod tests {
             let (second, then) = filter.take(&raw(&xid), log_state)?;
             assert_eq!(first, second, "{text}");
             let mark = match then {
-                Then::GoOn => "",
-                Then::TellState => "+",
-                Then::End => "!",
+                NextAction::Continue => "",
+                NextAction::SendState => "+",
+                NextAction::End => "!",
             };
             match first {
                 Verdict::Send => out.push(format!("{text}{mark}")),
                 _ if !mark.is_empty() => out.push(mark.to_owned()),
                 _ => {}
             }
-            if then == Then::End {
+            if then == NextAction::End {
                 break;
             }
         }

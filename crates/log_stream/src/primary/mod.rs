@@ -42,7 +42,7 @@ mod start;
 
 pub use refusal::Refusal;
 pub use replica_registry::{Registration, ReplicaRegistry};
-pub use request::{DumpRequest, MarkedForSkip, RegistrationState};
+pub use request::{DumpRequest, MarkedEvents, RegistrationState};
 pub use semi_sync::{
     Fallback, SemiSync, SemiSyncAcknowledger, SemiSyncMode, SemiSyncSettings, TooFewReplicas,
 };

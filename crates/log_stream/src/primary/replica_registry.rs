@@ -48,7 +48,7 @@ impl Registration {
             rest = behind;
             Ok(String::from_utf8_lossy(text).into_owned())
         };
-        let told_host = text(
+        let report_host = text(
             HOST_LENGTH_MAX,
             "Failed to register slave: too long 'report-host'",
         )?;
@@ -64,9 +64,9 @@ impl Registration {
         let source = u32::from_le_bytes([numbers[6], numbers[7], numbers[8], numbers[9]]);
         Ok(Registration {
             server_id: ServerId(u32::from_le_bytes(*id)),
-            host: match told_host.is_empty() {
+            host: match report_host.is_empty() {
                 true => host.to_owned(),
-                false => told_host,
+                false => report_host,
             },
             user,
             password,
@@ -104,7 +104,7 @@ impl ReplacementSignal {
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct RegistryEntries {
     registered: BTreeMap<u32, Registration>,
     streams: BTreeMap<u32, (ServerId, Arc<ReplacementSignal>)>,
 }
@@ -112,45 +112,45 @@ struct Known {
 /// All replicas, by connection id.
 #[derive(Debug, Default)]
 pub struct ReplicaRegistry {
-    known: Mutex<Known>,
+    entries: Mutex<RegistryEntries>,
 }
 
 impl ReplicaRegistry {
     /// Registers a session as a replica. A session may register repeatedly.
     pub fn register(&self, connection: u32, registration: Registration) {
-        self.known.lock().registered.insert(connection, registration);
+        self.entries.lock().registered.insert(connection, registration);
     }
 
     /// Removes a session that has ended.
     pub fn forget(&self, connection: u32) {
-        self.known.lock().registered.remove(&connection);
+        self.entries.lock().registered.remove(&connection);
     }
 
     /// Returns a session's registration.
     pub fn registration(&self, connection: u32) -> Option<Registration> {
-        self.known.lock().registered.get(&connection).cloned()
+        self.entries.lock().registered.get(&connection).cloned()
     }
 
     /// Returns all registrations.
     pub fn list(&self) -> Vec<Registration> {
-        self.known.lock().registered.values().cloned().collect()
+        self.entries.lock().registered.values().cloned().collect()
     }
 
     /// Returns the number of running streams.
     pub fn stream_count(&self) -> usize {
-        self.known.lock().streams.len()
+        self.entries.lock().streams.len()
     }
 
     /// Begins a stream. A stream with the same server id is told to end: it is left over from the replica's previous
     /// connection.
     pub(super) fn begin_stream(self: &Arc<Self>, connection: u32, server_id: ServerId) -> RunningStream {
         let replaced = Arc::new(ReplacementSignal::default());
-        let mut known = self.known.lock();
+        let mut entries = self.entries.lock();
         if server_id != ServerId(0) {
-            let same = known.streams.values().filter(|(id, _)| *id == server_id);
+            let same = entries.streams.values().filter(|(id, _)| *id == server_id);
             same.for_each(|(_, other)| other.notify());
         }
-        known.streams.insert(connection, (server_id, replaced.clone()));
+        entries.streams.insert(connection, (server_id, replaced.clone()));
         RunningStream {
             replicas: self.clone(),
             connection,
@@ -169,7 +169,7 @@ pub(super) struct RunningStream {
 
 impl Drop for RunningStream {
     fn drop(&mut self) {
-        self.replicas.known.lock().streams.remove(&self.connection);
+        self.replicas.entries.lock().streams.remove(&self.connection);
     }
 }
 

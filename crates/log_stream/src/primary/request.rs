@@ -129,11 +129,11 @@ pub enum Annotations {
 
 /// Whether events with the flag LOG_EVENT_SKIP_REPLICATION_F are sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum MarkedForSkip {
+pub enum MarkedEvents {
     /// They are sent; the replica decides.
     Sent,
-    /// They are skipped (`SET skip_replication=1` in the replica's session).
-    LeftOut,
+    /// They are not sent (`SET skip_replication=1` in the replica's session).
+    Omitted,
 }
 
 /// Whether a replica acknowledges received transactions.
@@ -167,7 +167,7 @@ pub struct DumpRequest {
     /// Whether annotations are sent.
     pub annotations: Annotations,
     /// Whether events that are marked not to be replicated are sent.
-    pub marked: MarkedForSkip,
+    pub marked: MarkedEvents,
     /// Whether the replica acknowledges.
     pub acknowledges: Acknowledges,
 }
@@ -190,7 +190,7 @@ impl DumpRequest {
         dump: &BinlogDump<'_>,
         variables: &VariableLookup<'_>,
         registered: RegistrationState,
-        marked: MarkedForSkip,
+        marked: MarkedEvents,
     ) -> Result<Self, Refusal> {
         let file = String::from_utf8_lossy(dump.file).into_owned();
         let asked = (file.clone(), u64::from(dump.offset));
@@ -318,7 +318,7 @@ mod tests {
             &dump(2, 7),
             &|name| set.get(name),
             RegistrationState::As(ServerId(7)),
-            MarkedForSkip::Sent,
+            MarkedEvents::Sent,
         )
         .unwrap();
         let StartAt::Gtid(start) = &request.start else {
@@ -341,7 +341,7 @@ mod tests {
     #[test]
     fn a_dump_request_without_registration_is_a_tools() {
         let request =
-            DumpRequest::read(&dump(0, 0), &|_| None, RegistrationState::No, MarkedForSkip::Sent).unwrap();
+            DumpRequest::read(&dump(0, 0), &|_| None, RegistrationState::No, MarkedEvents::Sent).unwrap();
         assert_eq!(
             (request.kind, request.at_end, request.checksum),
             (ReaderKind::Tool, AtEnd::Stop, None)
@@ -356,7 +356,7 @@ mod tests {
             &dump(0, 7),
             &|name| set.get(name),
             RegistrationState::No,
-            MarkedForSkip::Sent,
+            MarkedEvents::Sent,
         )
         .unwrap_err();
         assert_eq!(refused.code().number(), 1105);

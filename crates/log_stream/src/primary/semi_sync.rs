@@ -288,7 +288,7 @@ impl SemiSync {
 
     /// Restarts the counters for `RESET MASTER`, as in MariaDB. After a fallback, commits wait for replicas again:
     /// nothing is left that replicas could be missing.
-    pub fn begin_anew(&self) {
+    pub fn restart_counters(&self) {
         let mut state = self.state.lock();
         state.status = SemiSyncStatus::default();
         state.is_on = state.settings.mode == SemiSyncMode::Enabled;
@@ -426,7 +426,7 @@ impl SemiSync {
             state.timer_runs = false;
             return None;
         }
-        // A timeout that overflows the clock is no timeout.
+        // A timeout that overflows the clock is not a timeout.
         let Some(at) = first.since.checked_add(state.settings.timeout) else {
             state.timer_runs = false;
             return None;
@@ -756,7 +756,7 @@ mod tests {
         std::thread::sleep(Duration::from_millis(3));
         assert_eq!(semi_sync.next_timeout(), None);
         assert!(!semi_sync.status().is_on);
-        semi_sync.begin_anew();
+        semi_sync.restart_counters();
         let status = semi_sync.status();
         assert_eq!((status.is_on, status.no_times, status.no_tx), (true, 0, 0));
     }

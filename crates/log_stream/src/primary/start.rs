@@ -22,7 +22,7 @@ pub(super) struct Start {
     /// First event that is considered after the file's head.
     pub from: LogPosition,
     /// Offset that is announced to the replica first.
-    pub told_offset: u64,
+    pub announced_offset: u64,
     /// Change of the first Format_description.
     pub format: FormatChange,
     /// Whether the GTID list of the file is sent.
@@ -99,7 +99,7 @@ fn by_position(
     Ok(Start {
         file: beginning,
         from,
-        told_offset: offset,
+        announced_offset: offset,
         format: match offset {
             4 => FormatChange::None,
             _ => FormatChange::MidFile,
@@ -141,7 +141,7 @@ fn by_gtid(around: &Surroundings<'_>, request: &DumpRequest, start: &GtidStart) 
     Ok(Start {
         file: place.file,
         from: place.from,
-        told_offset: 4,
+        announced_offset: 4,
         format,
         head: HeadList::Sent,
         state: is_mid_file.then_some(place.state),

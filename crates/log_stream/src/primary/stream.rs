@@ -13,7 +13,7 @@
 use super::Primary;
 use super::artificial_event::{ArtificialEvents, FormatChange, format_description, strip_checksum};
 use super::compatible::{make_begin, make_dummy};
-use super::filter::{Then, Verdict};
+use super::filter::{NextAction, Verdict};
 use super::refusal::{Places, Refusal};
 use super::replica_registry::RunningStream;
 use super::request::{Acknowledges, AtEnd, Capability, DumpRequest, ReaderKind};
@@ -130,8 +130,8 @@ pub(super) struct Stream<'a> {
     member: Option<Member>,
     /// End of the last event that was considered.
     last_event: LogPosition,
-    /// End of the last event that was sent. Events after it have been skipped.
-    told: LogPosition,
+    /// End of the last event that the replica knows of. Events after it have been skipped.
+    announced_end: LogPosition,
 }
 
 impl Primary {
@@ -167,7 +167,7 @@ impl Primary {
             file: String::new(),
             member: None,
             last_event: start.file,
-            told: start.file,
+            announced_end: start.file,
             link,
             host,
             request,
@@ -193,18 +193,18 @@ impl Stream<'_> {
         }
         self.begin(&start).await?;
         if start.filter.is_over() {
-            let list = start.filter.list(Then::End);
+            let list = start.filter.list(NextAction::End);
             self.send_list(&list, start.from);
             return self.flush().await;
         }
         loop {
-            self.check_told_to_end()?;
+            self.check_stop_request()?;
             let from = self.cursor.position();
             let limit = self.primary.served.sendable();
             match self.primary.shared.next(&mut self.cursor, limit) {
                 Err(error) => return Err(self.unreadable(error).into()),
                 Ok(Some(chunk)) => {
-                    if self.send_chunk(&chunk, from, &mut start).await? == Then::End {
+                    if self.send_chunk(&chunk, from, &mut start).await? == NextAction::End {
                         return self.flush().await;
                     }
                     // At the end of the log nothing may stay in the buffer.
@@ -225,7 +225,9 @@ impl Stream<'_> {
     async fn begin(&mut self, start: &Start) -> Step {
         self.enter_file(start.file)?;
         let first_checksum = self.request.checksum.unwrap_or(ChecksumAlgorithm::None);
-        let rotate = self.made_up.rotate(&self.file, start.told_offset, first_checksum);
+        let rotate = self
+            .made_up
+            .rotate(&self.file, start.announced_offset, first_checksum);
         self.send(&rotate);
         if self.cursor.position() >= self.primary.served.sendable() {
             // The log has continued in this file while the previous one is still being closed.
@@ -255,10 +257,10 @@ impl Stream<'_> {
             return Err(Refusal::Other(format!("{refused}{places}")).into());
         }
         self.send_format(format.bytes(), start.format);
-        let is_mid_file = start.state.is_some() || start.told_offset != 4;
+        let is_mid_file = start.state.is_some() || start.announced_offset != 4;
         if !is_mid_file {
             self.cursor = Cursor::at(format_end);
-            self.told = format_end;
+            self.announced_end = format_end;
             return Ok(());
         }
         if start.head == HeadList::Sent
@@ -275,12 +277,17 @@ impl Stream<'_> {
             self.send_list(&list, start.from);
         }
         self.cursor = Cursor::at(start.from);
-        self.told = start.from;
+        self.announced_end = start.from;
         Ok(())
     }
 
     /// Sends those events of a chunk that the replica receives.
-    async fn send_chunk(&mut self, chunk: &Arc<Chunk>, from: LogPosition, start: &mut Start) -> Step<Then> {
+    async fn send_chunk(
+        &mut self,
+        chunk: &Arc<Chunk>,
+        from: LogPosition,
+        start: &mut Start,
+    ) -> Step<NextAction> {
         let asked_at = match &self.member {
             Some(member) => member.asked_at(self.last_event, chunk.end()),
             None => None,
@@ -291,7 +298,7 @@ impl Stream<'_> {
                 let rotate = self.made_up.rotate(&self.file, 4, self.checksum);
                 self.send(&rotate);
                 self.send_format(event.bytes(), start.filter.format_change());
-                self.told = ends;
+                self.announced_end = ends;
                 continue;
             }
             let log = self.primary.shared.log();
@@ -299,9 +306,9 @@ impl Stream<'_> {
             let is_asked = asked_at == Some(ends);
             self.send_event(&event, verdict, if is_asked { Asks::Yes } else { Asks::No })?;
             if verdict != Verdict::LeaveOut {
-                self.told = ends;
+                self.announced_end = ends;
             }
-            if then != Then::GoOn {
+            if then != NextAction::Continue {
                 let list = start.filter.list(then);
                 self.send_list(&list, ends);
             }
@@ -312,26 +319,26 @@ impl Stream<'_> {
                 }
                 self.flush().await?;
             }
-            if then == Then::End {
-                return Ok(Then::End);
+            if then == NextAction::End {
+                return Ok(NextAction::End);
             }
             if self.link.writer.pending() >= FLUSH_AT {
                 self.flush().await?;
-                self.check_told_to_end()?;
+                self.check_stop_request()?;
             }
         }
         self.last_event = chunk.end();
-        Ok(Then::GoOn)
+        Ok(NextAction::Continue)
     }
 
     /// Announces the end of the log to the replica if the last events there were skipped: then it knows that it has
     /// everything (`MASTER_POS_WAIT()`).
-    async fn tell_end(&mut self) -> Step {
+    async fn announce_end(&mut self) -> Step {
         let end = self.cursor.position();
-        if self.request.heartbeat.is_none() || self.told >= end {
+        if self.request.heartbeat.is_none() || self.announced_end >= end {
             return Ok(());
         }
-        self.told = end;
+        self.announced_end = end;
         let heartbeat = self.made_up.heartbeat(&self.file, end.offset(), self.checksum);
         self.send(&heartbeat);
         self.flush().await
@@ -340,7 +347,7 @@ impl Stream<'_> {
     /// Waits at the end of the log.
     async fn wait(&mut self) -> Step {
         (self.host.show)(stage::WAITING);
-        self.tell_end().await?;
+        self.announce_end().await?;
         let began = Instant::now();
         let mut heartbeat_at = self
             .request
@@ -358,7 +365,7 @@ impl Stream<'_> {
                 () = running.wait() => {}
                 () = sleep_until(wake_at) => {}
             }
-            self.check_told_to_end()?;
+            self.check_stop_request()?;
             let now = Instant::now();
             if idle_at.is_some_and(|at| at <= now) {
                 idle_at = None;
@@ -388,7 +395,7 @@ impl Stream<'_> {
         Ok(())
     }
 
-    fn check_told_to_end(&self) -> Step {
+    fn check_stop_request(&self) -> Step {
         if self.running.replaced.is_set() {
             let places = self.places(self.cursor.position(), self.cursor.position());
             return Err(Refusal::SameServerId(places).into());
@@ -522,7 +529,7 @@ impl Stream<'_> {
                 return Refusal::Other("could not find next log".into());
             }
             paceline_binlog::Error::Io { .. } => "I/O error reading log event",
-            _ => self.what_stands_there(at),
+            _ => self.describe_position(at),
         };
         let header = at.advanced_by(HEADER_LENGTH as u64);
         Refusal::Unreadable {
@@ -532,7 +539,7 @@ impl Stream<'_> {
     }
 
     /// Examines the position that a replica requested as the start of an event, with MariaDB's checks.
-    fn what_stands_there(&self, at: LogPosition) -> &'static str {
+    fn describe_position(&self, at: LogPosition) -> &'static str {
         let length = self.primary.length_at(at);
         match length {
             Some(length) if length < HEADER_LENGTH as u32 => "bogus data in log event",
@@ -580,7 +587,7 @@ fn poll_listen(
             return Poll::Ready(Err(WireError::Closed));
         } else {
             tracing::debug!(
-                "a replica sent {} bytes that are no acknowledgement",
+                "a replica sent {} bytes that are not an acknowledgement",
                 payload.len()
             );
         }

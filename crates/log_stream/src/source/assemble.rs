@@ -743,7 +743,7 @@ mod tests {
             EventFlags::NONE,
         );
         let Err(SourceError::Fatal { message, .. }) = assembler.take(&ddl) else {
-            panic!("there is no number behind the last one");
+            panic!("no number follows the last one");
         };
         assert!(message.contains("domain 5 are used up"), "{message}");
     }

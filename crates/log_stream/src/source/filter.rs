@@ -46,7 +46,7 @@ pub enum FilterKind {
 
 /// An invalid rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no rule of this kind")]
+#[error("'{0}' is not a rule of this kind")]
 pub struct BadRule(pub String);
 
 impl Filters {

@@ -468,7 +468,7 @@ fn sent_event(payload: &[u8], semi_sync: bool) -> Result<SentEvent<'_>, SourceEr
         )),
         _ => Err(SourceError::lost(
             CR_SERVER_LOST,
-            "the primary sends what is no event",
+            "the primary sends something that is not an event",
         )),
     }
 }

@@ -67,14 +67,14 @@ impl BackupInProgress {
                 let writer: Option<Writer> = serde_json::from_slice(&bytes).ok();
                 let is_gone = writer.as_ref().is_some_and(Writer::is_gone);
                 if !is_gone && stale != StaleBackup::RemoveAlways {
-                    let who = writer.map_or_else(String::new, |writer| {
+                    let description = writer.map_or_else(String::new, |writer| {
                         format!(
                             ", started at {} by process {} on {}",
                             writer.begun, writer.process, writer.hostname
                         )
                     });
                     return Err(backup.already_exists(&format!(
-                        "another backup is being written there, or was interrupted{who}. If it is no longer running, --replace-unfinished \
+                        "another backup is being written there, or was interrupted{description}. If it is no longer running, --replace-unfinished \
                          removes its remains"
                     )));
                 }

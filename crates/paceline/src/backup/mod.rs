@@ -360,11 +360,11 @@ impl OpenObject {
 
 impl BackupWriter<'_> {
     async fn take(&mut self, kind: FileKind, piece: FilePiece) -> Result<()> {
-        let goes_on = self
+        let is_continued = self
             .open
             .as_ref()
             .is_some_and(|open| open.kind == kind && open.name == piece.name);
-        if !goes_on {
+        if !is_continued {
             self.close().await?;
             let object = match kind {
                 FileKind::Table => manifest::table_object(&piece.name),

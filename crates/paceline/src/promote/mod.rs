@@ -125,12 +125,12 @@ pub enum Error {
          that only it has are lost",
         hint(.why, *.role)
     )]
-    NotKnown { why: ServerError, role: Role },
+    Unreachable { why: ServerError, role: Role },
     /// A server is named twice, or two servers have the same id.
     #[error(
         "{one} and {other} are the same server, or have the same server_id ({server_id}); a server cannot replicate from itself. Nothing was changed"
     )]
-    Double {
+    DuplicateServer {
         /// HOST:PORT.
         one: String,
         /// HOST:PORT.
@@ -142,7 +142,7 @@ pub enum Error {
         "the servers replicate from {}, which was not given and is alive: {}. {}. Nothing was changed",
         .living.address, .living.sign, advice(.living)
     )]
-    Lives { living: UnnamedServer },
+    PrimaryAlive { living: UnnamedServer },
     /// Two servers have different transactions with the same sequence number.
     #[error(
         "{0}: two servers have written the same domain. Nothing was changed; decide which of the two is right"
@@ -272,7 +272,7 @@ pub async fn run(options: &Options) -> Result<()> {
     refuse_contradictions(&holdings)?;
     if let Some(living) = unnamed_server::find(&mut servers).await? {
         match force {
-            Force::No => return Err(Error::Lives { living }),
+            Force::No => return Err(Error::PrimaryAlive { living }),
             Force::Yes => eprintln!(
                 "warning: {} is alive ({}) and is not changed; transactions that it has acknowledged and they lack, and those that it acknowledges \
                  from now on, are lost. Keep its clients away from it",

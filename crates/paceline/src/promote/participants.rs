@@ -55,7 +55,7 @@ impl Participants {
             archives,
             old_primary,
         };
-        participants.refuse_doubles()?;
+        participants.refuse_duplicates()?;
         participants.choose_archives_connections().await?;
         Ok(participants)
     }
@@ -70,7 +70,7 @@ impl Participants {
         match Server::connect(address, login, role).await {
             Ok(server) => Ok(Some(server)),
             Err(Error::Server(why)) => match force {
-                Force::No => Err(Error::NotKnown { why, role }),
+                Force::No => Err(Error::Unreachable { why, role }),
                 Force::Yes => {
                     eprintln!("warning: {why}; it is left out, and transactions that only it has are lost");
                     Ok(None)
@@ -89,15 +89,15 @@ impl Participants {
     }
 
     /// Refuses a server that is named twice: it would become a replica of itself.
-    fn refuse_doubles(&mut self) -> Result<()> {
+    fn refuse_duplicates(&mut self) -> Result<()> {
         let mut seen: Vec<(String, ServerId)> = Vec::new();
         for server in self.all() {
             let this = (server.address().to_owned(), server.server_id());
-            let double = seen
+            let duplicate = seen
                 .iter()
                 .find(|(address, id)| *address == this.0 || *id == this.1);
-            if let Some((address, id)) = double {
-                return Err(Error::Double {
+            if let Some((address, id)) = duplicate {
+                return Err(Error::DuplicateServer {
                     one: address.clone(),
                     other: this.0,
                     server_id: *id,

@@ -22,7 +22,7 @@ use fetch::{Downloader, ObjectRead};
 pub use log_files::LogFiles;
 use paceline_object_storage::ObjectStorage;
 use paceline_server::incomplete_directory::IncompleteDirectory;
-use paceline_server::restore::{CopiedDirectory, ReplicationSource, Restored, recover_copy};
+use paceline_server::restore::{CopiedDirectory, ReplicationSource, RestoreReport, recover_copy};
 use paceline_types::{LogPosition, ServerId};
 pub use point::time_text;
 use point::{Point, Target};
@@ -214,7 +214,7 @@ async fn restore(
 ///
 /// # Errors
 /// [`Error::Recovery`].
-pub async fn recover(copied: CopiedDirectory, end: LogPosition) -> Result<Restored> {
+pub async fn recover(copied: CopiedDirectory, end: LogPosition) -> Result<RestoreReport> {
     let work = move || {
         // Progress is exact within the last file only: positions in different files are not comparable in bytes.
         let begin = match copied.tables.ordinal() == end.ordinal() {
@@ -241,7 +241,7 @@ fn report(
     datadir: &Path,
     log_bin: &str,
     point: &Point,
-    restored: &Restored,
+    restored: &RestoreReport,
     amount: &str,
 ) -> String {
     let shown = datadir.display();

@@ -84,7 +84,7 @@ pub enum Error {
         "{successor} has no transaction of this server's log (its gtid_binlog_state is '{has}'): it is not the successor, or has replicated nothing from this server. \
          Nothing was changed"
     )]
-    AnotherHistory {
+    Unrelated {
         /// Address of the other server.
         successor: String,
         /// GTID state of the other server.
@@ -105,7 +105,7 @@ pub enum Error {
          is at {place}. This is the case after the server was restarted or stopped cleanly. Nothing was changed; recreate this server with \
          `paceline join`"
     )]
-    InTheTables {
+    TablesAhead {
         /// Address of the successor.
         successor: String,
         /// Position of the tables.
@@ -117,7 +117,7 @@ pub enum Error {
     },
     /// The removed part could not be copied.
     #[error("cannot save the transactions to be removed in {}: {source}; nothing was changed", path.display())]
-    Keep {
+    SaveTail {
         /// Destination of the copy.
         path: PathBuf,
         source: std::io::Error,
@@ -163,7 +163,7 @@ fn rewind(options: &Options) -> Result<String> {
     };
     let state = &missing.before;
     if !state.iter().any(|gtid| has.contains(gtid)) {
-        return Err(Error::AnotherHistory {
+        return Err(Error::Unrelated {
             successor: successor.clone(),
             has: has.to_string(),
         });
@@ -172,7 +172,7 @@ fn rewind(options: &Options) -> Result<String> {
         return Err(purged(options));
     }
     if tables > first.start {
-        return Err(Error::InTheTables {
+        return Err(Error::TablesAhead {
             successor: successor.clone(),
             tables,
             first: first.gtid,

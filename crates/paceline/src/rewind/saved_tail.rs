@@ -17,13 +17,13 @@ pub struct SavedTail {
 /// durable when this returns.
 ///
 /// # Errors
-/// [`Error::Keep`].
+/// [`Error::SaveTail`].
 pub fn save(log: &ClosedLog, first: &GroupLocation, datadir: &Path) -> Result<SavedTail> {
     let begun = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
     let directory = datadir.join(format!("rewound-{begun}"));
     let sources: Vec<&Path> = log.files_from(first).map(|file| file.path()).collect();
     let kept = copy(&sources, &directory, datadir);
-    let files = kept.map_err(|source| Error::Keep {
+    let files = kept.map_err(|source| Error::SaveTail {
         path: directory,
         source,
     })?;

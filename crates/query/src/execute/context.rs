@@ -28,12 +28,16 @@ use paceline_types::Value;
 use super::collections::derived_rows::DerivedRows;
 use super::collections::hash_table::JoinBuffers;
 use super::collections::memory::Budget;
-use crate::error::Result;
+use super::interface::{ExecutionContext, Outcome, ProgramHost, RowSink, UsedTables};
+use crate::error::{Error, Result};
+use crate::plan::Plan;
 use crate::plan::measurements::Measurements;
 use crate::plan::tree::{QueryPlan, TableAccess};
+use crate::program::ProgramCache;
+use paceline_catalog::RoutineDefinition;
 use paceline_expression::session::{SessionContext, SessionMemory};
 use paceline_expression::{
-    EvalContext, EvalMode, EvalState, Expr, ExprKind, SubqueryFrame, SubqueryId, SubqueryRunner,
+    EvalContext, EvalMode, EvalState, Expr, ExprKind, NestedRunner, StoredCall, SubqueryFrame, SubqueryId,
 };
 
 /// Consumer of a query's rows.
@@ -74,8 +78,29 @@ pub(crate) struct StatementState<'t> {
     /// Plans of the subqueries in expressions, by [`SubqueryId`].
     subqueries: &'t [Arc<QueryPlan>],
     run_query: RunQuery,
+    /// What stored functions and triggers need; `None` where none are used.
+    pub programs: Option<ProgramState<'t>>,
     ticks: u32,
 }
+
+/// What the stored functions and triggers of a statement need.
+pub(crate) struct ProgramState<'t> {
+    pub host: Arc<dyn ProgramHost>,
+    pub cache: &'t mut ProgramCache,
+    /// Stored functions in expressions, by [`paceline_expression::FunctionId`].
+    pub functions: &'t [Arc<RoutineDefinition>],
+    /// Tables of the statement and of those around it.
+    pub used: UsedTables<'t>,
+    pub execute: ExecuteStatement,
+    pub run_function: RunFunction,
+}
+
+/// Executes a statement of a function or trigger.
+pub(crate) type ExecuteStatement = fn(&Plan, &mut ExecutionContext<'_>, &mut dyn RowSink) -> Result<Outcome>;
+
+/// Calls a stored function.
+pub(crate) type RunFunction =
+    fn(&mut StatementState<'_>, &StoredCall, Vec<Value>, &mut SessionContext) -> Result<Value>;
 
 /// Value of [`StatementState::conditions_held`]: no condition of the step remains to be checked.
 pub(crate) const ALL_CONDITIONS: usize = usize::MAX;
@@ -101,8 +126,21 @@ impl<'t> StatementState<'t> {
             measurements: None,
             subqueries,
             run_query,
+            programs: None,
             ticks: 0,
         }
+    }
+}
+
+impl<'t> StatementState<'t> {
+    /// Returns what stored functions and triggers need.
+    ///
+    /// # Errors
+    /// 1235 where there can be none.
+    pub fn programs(&mut self) -> Result<&mut ProgramState<'t>> {
+        self.programs
+            .as_mut()
+            .ok_or_else(|| Error::unsupported("stored functions here"))
     }
 }
 
@@ -208,7 +246,7 @@ impl<'e, 't> Execution<'e, 't> {
     }
 }
 
-impl SubqueryRunner for StatementState<'_> {
+impl NestedRunner for StatementState<'_> {
     fn run(
         &mut self,
         subquery: SubqueryId,
@@ -221,5 +259,15 @@ impl SubqueryRunner for StatementState<'_> {
             sink(row)
         })?;
         Ok(())
+    }
+
+    fn call(
+        &mut self,
+        call: &StoredCall,
+        arguments: Vec<Value>,
+        session: &mut SessionContext,
+    ) -> Result<Value> {
+        let run = self.programs()?.run_function;
+        run(self, call, arguments, session)
     }
 }

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use paceline_txn::Transaction;
+use paceline_txn::{MetadataMode, MetadataObject, Transaction};
+use paceline_types::error_code::ER_TABLE_DEF_CHANGED;
 use paceline_types::{Value, ValueRef};
 
-use crate::error::Result;
-use crate::plan::ResultColumn;
-use paceline_catalog::Catalog;
+use crate::error::{Error, Result};
+use crate::plan::{Plan, ResultColumn, Statistics, TableUse};
+use crate::program::ProgramCache;
+use paceline_catalog::{Catalog, RoutineDefinition};
 use paceline_expression::session::SessionContext;
 
 /// Receiver of a result's rows.
@@ -61,6 +63,98 @@ pub struct ExecutionContext<'a> {
     pub rows_max: u64,
     /// The file of a LOAD DATA.
     pub input: Option<&'a mut dyn LoadInput>,
+    /// What stored functions and triggers need. [`Plan::runs_programs`] says whether they are used.
+    pub programs: Option<StatementPrograms<'a>>,
+}
+
+/// What the stored functions and triggers of a statement need.
+pub struct StatementPrograms<'a> {
+    /// The server.
+    pub host: Arc<dyn ProgramHost>,
+    /// Programs that the session has run.
+    pub cache: &'a mut ProgramCache,
+    /// Tables of the statements around this one; `None` for a client's statement.
+    pub outer: Option<&'a UsedTables<'a>>,
+}
+
+/// What the statements of functions and triggers need of the server: they are planned and executed within another one.
+pub trait ProgramHost: Send + Sync {
+    /// Returns the current catalog as the session sees it.
+    fn catalog(&self) -> Arc<Catalog>;
+
+    /// Returns the statistics of the tables.
+    fn statistics(&self) -> &Statistics;
+
+    /// Checks that the session may execute a plan.
+    ///
+    /// # Errors
+    /// Missing privileges; 1290 on a read-only server.
+    fn check(&self, plan: &Plan, session: &SessionContext) -> Result<()>;
+
+    /// Checks that the session may call a routine, and that it may do so once more (`max_sp_recursion_depth`).
+    ///
+    /// # Errors
+    /// 1370, 1456.
+    fn check_call(&self, routine: &RoutineDefinition, session: &SessionContext) -> Result<()>;
+}
+
+/// Tables of a statement and of those around it.
+pub struct UsedTables<'a> {
+    tables: &'a [TableUse],
+    outer: Option<&'a UsedTables<'a>>,
+}
+
+impl<'a> UsedTables<'a> {
+    pub(crate) fn new(tables: &'a [TableUse], outer: Option<&'a UsedTables<'a>>) -> Self {
+        UsedTables { tables, outer }
+    }
+
+    /// Returns whether one of the statements uses a table.
+    pub(crate) fn contains(&self, database: &str, name: &str) -> bool {
+        let is_same = |table: &TableUse| &*table.database == database && &*table.name == name;
+        self.tables.iter().any(is_same) || self.outer.is_some_and(|outer| outer.contains(database, name))
+    }
+}
+
+/// Takes the metadata locks of a plan's tables.
+///
+/// # Errors
+/// 1205, 1213; 1412 for a table that was defined after the transaction's snapshot.
+pub fn lock_tables(plan: &Plan, transaction: &mut Transaction) -> Result<()> {
+    for table in plan.tables() {
+        let is_stored = table.definition.is_some() || table.view.is_some();
+        if !is_stored || table.is_temporary() {
+            continue;
+        }
+        let mode = match table.usage.writes() || table.usage.exclusive || table.usage.action {
+            true => MetadataMode::Write,
+            false => MetadataMode::Read,
+        };
+        let object = MetadataObject::Table {
+            database: &table.database,
+            table: &table.name,
+        };
+        transaction.lock_metadata(object, mode)?;
+    }
+    Ok(())
+}
+
+/// Checks that a transaction can read the tables of a plan.
+///
+/// # Errors
+/// 1412 for a table that was defined after its snapshot.
+pub fn check_snapshot(plan: &Plan, transaction: &Transaction) -> Result<()> {
+    let Some(snapshot) = transaction.snapshot_version() else {
+        return Ok(());
+    };
+    let named = plan.tables().iter().filter(|table| table.usage.is_named());
+    for definition in named.filter_map(|table| table.definition.as_ref()) {
+        // A sequence is read as it is now.
+        if definition.version() > snapshot && !definition.is_sequence() {
+            return Err(Error::new(ER_TABLE_DEF_CHANGED, &[]));
+        }
+    }
+    Ok(())
 }
 
 /// Meaning of the number of affected rows of an UPDATE or INSERT … ON DUPLICATE KEY UPDATE.

@@ -13,6 +13,7 @@
 //!
 //! ```text
 //!   statements     SELECT, INSERT, UPDATE, …, each in the frame of a statement
+//!   programs       stored functions and triggers, run by expressions and by changes of rows
 //!   operators      select, join, aggregation, window functions, set operations
 //!   changes        readers           one row written; one table read
 //!   context        what rows meet on their way: transaction, memory, expressions
@@ -36,10 +37,15 @@ mod collections;
 mod context;
 mod interface;
 mod operators;
+mod programs;
 mod readers;
 mod statements;
 
 pub use collections::memory::SORT_MEMORY_MAX;
 pub use collections::row_store::{RowStore, StoredRows};
-pub use interface::{AffectedRows, ExecutionContext, LoadInput, Outcome, RowSink};
+pub use interface::{
+    AffectedRows, ExecutionContext, LoadInput, Outcome, ProgramHost, RowSink, StatementPrograms, UsedTables,
+    check_snapshot, lock_tables,
+};
+pub use programs::{CursorSink, Cursors, SingleRow};
 pub use statements::execute;

@@ -95,7 +95,7 @@ fn assumed_values(select: &SelectPlan, infos: &[TableInfo<'_>]) -> Vec<AssumedEq
         for (column, value) in [(left, right), (right, left)] {
             let is_open = match by {
                 Comparison::Dynamic(_) => true,
-                // The text is no date.
+                // The text is not a date.
                 Comparison::DateTime | Comparison::Time => value.ty.class() == Class::String,
                 _ => false,
             };
@@ -337,7 +337,7 @@ fn path_columns(info: &TableInfo<'_>, path: &AccessPath) -> Option<Vec<usize>> {
 }
 
 /// Returns the direction in which `path` reads rows in this order; `None` if it does not.
-fn serves(
+fn reading_direction(
     info: &TableInfo<'_>,
     path: &AccessPath,
     constant: &[usize],
@@ -372,8 +372,8 @@ fn serves(
     Some(direction.unwrap_or(ScanDirection::Forward))
 }
 
-/// Like [`serves`], for the path of the first table. A block of one row is in any order.
-fn first_serves(
+/// Like [`reading_direction`], for the path of the first table. A block of one row is in any order.
+fn first_reading_direction(
     select: &SelectPlan,
     info: &TableInfo<'_>,
     access: &TableAccess,
@@ -382,7 +382,7 @@ fn first_serves(
 ) -> Option<ScanDirection> {
     match select.steps.len() {
         1 if is_unique(&access.path) => Some(ScanDirection::Forward),
-        _ => serves(info, &access.path, constant, keys),
+        _ => reading_direction(info, &access.path, constant, keys),
     }
 }
 
@@ -401,7 +401,7 @@ fn order_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
         .iter()
         .map(|item| (sort_expr(select, item), item.descending))
         .collect();
-    if let Some(direction) = first_serves(select, info, access, &constant, &keys) {
+    if let Some(direction) = first_reading_direction(select, info, access, &constant, &keys) {
         let wanted = limit_rows(select);
         let narrower = wanted.and_then(|_| narrower_range(info, access, &select.steps[0].filter));
         select.order.clear();
@@ -457,7 +457,7 @@ fn order_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
     let condition = info.condition_of_first(&select.steps[0].filter);
     let mut best: Option<(f64, AccessPath, f64, ScanDirection)> = None;
     for &index in &info.usable {
-        let Some(direction) = serves(info, &AccessPath::Index { index }, &constant, &keys) else {
+        let Some(direction) = reading_direction(info, &AccessPath::Index { index }, &constant, &keys) else {
             continue;
         };
         let (path, rows) = bounded(info, index, condition.as_ref());
@@ -542,7 +542,7 @@ fn same_lookup(
             key: key.clone(),
             unique: false,
         };
-        serves(info, &path, constant, keys).map(|direction| (other, direction))
+        reading_direction(info, &path, constant, keys).map(|direction| (other, direction))
     })
 }
 
@@ -580,14 +580,14 @@ fn group_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>]) -> bool {
     let info = &infos[access.table];
     let constant = constant_columns(select, info);
     let keys: Vec<(&Expr, bool)> = aggregation.groups.iter().map(|group| (group, false)).collect();
-    let served = first_serves(select, info, access, &constant, &keys);
+    let served = first_reading_direction(select, info, access, &constant, &keys);
     let (path, direction) = match (served, &access.path) {
         (Some(direction), _) => (None, direction),
         // The entries of a covering index are ordered, and cost no more than the rows.
         (None, AccessPath::All) if !aggregation.rollup => {
             let found = info.covering.iter().find_map(|&index| {
                 let path = AccessPath::Index { index };
-                serves(info, &path, &constant, &keys).map(|direction| (path, direction))
+                reading_direction(info, &path, &constant, &keys).map(|direction| (path, direction))
             });
             let Some((path, direction)) = found else {
                 return false;
@@ -690,14 +690,14 @@ fn min_max_by_index(select: &mut SelectPlan, infos: &[TableInfo<'_>]) -> bool {
             return false;
         }
         let keys = [(argument, descending)];
-        let served = serves(info, &access.path, &constant, &keys);
+        let served = reading_direction(info, &access.path, &constant, &keys);
         let (path, direction) = match served {
             Some(direction) => (access.path.clone(), direction),
             // Without a selective path, read the index until a row passes.
             None if !selective && select.steps[0].filter.is_empty() => {
                 let found = info.usable.iter().find_map(|&index| {
                     let path = AccessPath::Index { index };
-                    serves(info, &path, &constant, &keys).map(|direction| (path, direction))
+                    reading_direction(info, &path, &constant, &keys).map(|direction| (path, direction))
                 });
                 match found {
                     Some((AccessPath::Index { index }, direction)) if info.is_clustered(index) => {

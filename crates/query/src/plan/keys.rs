@@ -9,7 +9,7 @@ use paceline_storage::RowPlacement;
 
 use super::conditions::{Condition, SlotMap, TableSet};
 use super::known_values::KnownValues;
-use super::range::{RangeCondition, Use, index_serves};
+use super::range::{RangeCondition, Use, is_index_usable};
 use super::statistics::{SampleResult, Statistics, TableStatistics};
 use super::table_ref::TableRef;
 use super::tree::{AccessPath, LookupPart, TableSource};
@@ -163,7 +163,7 @@ impl<'s> TableInfo<'s> {
                 };
                 let tables = slots.tables(value);
                 if tables & !available != 0
-                    || !index_serves(&definition.columns()[column].data_type, by, value, Use::Equality)
+                    || !is_index_usable(&definition.columns()[column].data_type, by, value, Use::Equality)
                     || !value.is_stable()
                 {
                     continue;

@@ -60,7 +60,7 @@ pub(crate) fn skip_through_groups(select: &mut SelectPlan, infos: &[TableInfo<'_
     let condition = info.condition_of_first(filter);
     let mut best: Option<(f64, AccessPath, LooseScan, f64)> = None;
     for &index in &info.usable {
-        let Some(loose) = serves(definition, index, &need) else {
+        let Some(loose) = loose_scan(definition, index, &need) else {
             continue;
         };
         let shared = &key_columns(definition, index)[..loose.parts];
@@ -206,17 +206,19 @@ fn add_columns(expr: &Expr, info: &TableInfo<'_>, columns: &mut Vec<usize>) -> O
         return Some(());
     }
     let definition = info.definition.as_ref()?;
-    let mut told = expr.is_stable();
+    let mut determined = expr.is_stable();
     expr.visit(&mut |node| match &node.kind {
-        ExprKind::ScalarSubquery(_) | ExprKind::Exists { .. } | ExprKind::Quantified { .. } => told = false,
+        ExprKind::ScalarSubquery(_) | ExprKind::Exists { .. } | ExprKind::Quantified { .. } => {
+            determined = false
+        }
         _ => {
             if let Some(column) = info.column_of(node) {
-                told &= determines_value(&definition.columns()[column].data_type);
+                determined &= determines_value(&definition.columns()[column].data_type);
                 columns.push(column);
             }
         }
     });
-    told.then_some(())
+    determined.then_some(())
 }
 
 /// Returns the columns by which an index's entries are ordered, up to the first prefix of a column.
@@ -236,7 +238,7 @@ fn key_columns(definition: &TableDefinition, index: usize) -> Vec<usize> {
 }
 
 /// Returns the loose scan of an index; `None` if it is impossible.
-fn serves(definition: &TableDefinition, index: usize, need: &GroupNeed) -> Option<LooseScan> {
+fn loose_scan(definition: &TableDefinition, index: usize, need: &GroupNeed) -> Option<LooseScan> {
     let columns = key_columns(definition, index);
     let parts = columns
         .iter()
@@ -283,39 +285,47 @@ fn is_shared(condition: &Expr, info: &TableInfo<'_>, definition: &TableDefinitio
             {
                 return true;
             }
-            is_told(condition, info, definition, shared)
+            is_determined(condition, info, definition, shared)
         }
         ExprKind::Between { by, operands, .. } => {
             let [subject, low, high] = &**operands;
             (column(subject).is_some_and(|column| same(column, by)) && constant(low) && constant(high))
-                || is_told(condition, info, definition, shared)
+                || is_determined(condition, info, definition, shared)
         }
         ExprKind::InList { by, needle, list, .. } => {
             (column(needle).is_some_and(|column| by.iter().all(|by| same(column, by)))
                 && list.iter().all(constant))
-                || is_told(condition, info, definition, shared)
+                || is_determined(condition, info, definition, shared)
         }
         ExprKind::Is { operand, .. } if column(operand).is_some() => match &condition.kind {
             ExprKind::Is {
                 test: paceline_expression::Truth::Null,
                 ..
             } => true,
-            _ => is_told(condition, info, definition, shared),
+            _ => is_determined(condition, info, definition, shared),
         },
-        _ => is_told(condition, info, definition, shared),
+        _ => is_determined(condition, info, definition, shared),
     }
 }
 
 /// Returns whether a condition reads only shared columns whose values follow from their keys.
-fn is_told(condition: &Expr, info: &TableInfo<'_>, definition: &TableDefinition, shared: &[usize]) -> bool {
-    let mut told = condition.is_stable();
+fn is_determined(
+    condition: &Expr,
+    info: &TableInfo<'_>,
+    definition: &TableDefinition,
+    shared: &[usize],
+) -> bool {
+    let mut determined = condition.is_stable();
     condition.visit(&mut |node| match &node.kind {
-        ExprKind::ScalarSubquery(_) | ExprKind::Exists { .. } | ExprKind::Quantified { .. } => told = false,
+        ExprKind::ScalarSubquery(_) | ExprKind::Exists { .. } | ExprKind::Quantified { .. } => {
+            determined = false
+        }
         _ => {
             if let Some(column) = info.column_of(node) {
-                told &= shared.contains(&column) && determines_value(&definition.columns()[column].data_type);
+                determined &=
+                    shared.contains(&column) && determines_value(&definition.columns()[column].data_type);
             }
         }
     });
-    told
+    determined
 }

@@ -85,7 +85,9 @@ pub use planner::PlanContext;
 pub use result_column::{ColumnOrigin, ResultColumn, Through};
 pub use row_format::{RowFormat, has_odd_separators};
 pub use statement::{plan_statement, trace_passes};
-pub use statement_plan::{Access, Plan, PlanType, PlannedValues, TableUsage, TableUse};
+pub use statement_plan::{
+    Access, Plan, PlanType, PlannedValues, TableUsage, TableUse, is_to_be_planned_again,
+};
 pub use statistics::{Statistics, StatisticsSource};
 
 pub(crate) use change_plan::{

@@ -15,9 +15,11 @@ use super::tree;
 use super::volatile::Variables;
 use crate::error::{Error, Result};
 use paceline_catalog::foreign_key::{Changes, ForeignKeys};
-use paceline_catalog::{Catalog, NumberSeries, SYSTEM_DATABASE, TableDefinition, ViewDefinition};
+use paceline_catalog::{
+    Catalog, NumberSeries, RoutineDefinition, SYSTEM_DATABASE, TableDefinition, ViewDefinition,
+};
 use paceline_expression::session::SessionContext;
-use paceline_expression::{ExprType, SubqueryId};
+use paceline_expression::{ExprType, FunctionId, SubqueryId};
 
 /// Context for planning a statement.
 #[derive(Clone, Copy)]
@@ -72,6 +74,8 @@ pub(crate) struct Planner<'a> {
     warnings: RefCell<Vec<(ErrorCode, String)>>,
     /// Plans of the subqueries in expressions, by [`SubqueryId`].
     subqueries: RefCell<Vec<Arc<tree::QueryPlan>>>,
+    /// Stored functions in expressions, by [`FunctionId`].
+    functions: RefCell<Vec<Arc<RoutineDefinition>>>,
     pub(super) trace: Trace,
 }
 
@@ -99,6 +103,7 @@ impl<'a> Planner<'a> {
             window_blocks: Cell::new(0),
             warnings: RefCell::default(),
             subqueries: RefCell::default(),
+            functions: RefCell::default(),
             trace,
         }
     }
@@ -115,6 +120,7 @@ impl<'a> Planner<'a> {
             foreign_keys,
             values,
             subqueries: self.subqueries.take(),
+            functions: self.functions.take(),
             expected_rows: self.expected_rows.get(),
             joined_rows: self.joined_rows.get(),
             window_blocks: self.window_blocks.get(),
@@ -131,6 +137,16 @@ impl<'a> Planner<'a> {
         let mut subqueries = self.subqueries.borrow_mut();
         subqueries.push(Arc::new(plan));
         SubqueryId::new(subqueries.len() - 1)
+    }
+
+    /// Adds a stored function. Returns its id.
+    pub fn add_function(&self, function: Arc<RoutineDefinition>) -> FunctionId {
+        let mut functions = self.functions.borrow_mut();
+        let known = functions.iter().position(|known| Arc::ptr_eq(known, &function));
+        FunctionId::new(known.unwrap_or_else(|| {
+            functions.push(function);
+            functions.len() - 1
+        }))
     }
 
     /// Returns the plans of the subqueries in expressions, by [`SubqueryId`].

@@ -14,9 +14,10 @@ use super::tree::TableSource;
 use crate::error::{Error, Result};
 use paceline_expression::session::SessionContext;
 use paceline_expression::{
-    Aggregate, Clause, CompareOp, Expr, ExprKind, ExprType, Scope, Subquery, Truth, WindowCall,
-    WindowFunction, bind_comparison, bind_condition, bind_expr,
+    Aggregate, Clause, Coercibility, CompareOp, Expr, ExprKind, ExprType, Scope, Subquery, Truth, WindowCall,
+    WindowFunction, bind_comparison, bind_condition, bind_expr, stored_function_call,
 };
+use paceline_syntax::RoutineType;
 use paceline_syntax::ast::{self, ColumnName, SequenceOperation};
 
 impl Block<'_, '_> {
@@ -223,6 +224,34 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
             correlation,
             outer_slots,
         })
+    }
+
+    fn bind_stored_function(&mut self, call: &ast::FunctionCall, args: &[Expr]) -> Result<Option<Expr>> {
+        let planner = self.block.planner;
+        let database = call.database.as_deref().or(planner.session().database.as_deref());
+        let Some(database) = database else {
+            return Ok(None);
+        };
+        let catalog = planner.context.catalog;
+        let Some(routine) = catalog.routine(RoutineType::Function, database, &call.name) else {
+            return Ok(None);
+        };
+        let compiled = routine.compiled()?;
+        routine.check_arguments(&compiled, args.len())?;
+        let data_type = compiled.returns.clone();
+        let data_type = data_type.ok_or_else(|| Error::unsupported("this function"))?;
+        let ty = ExprType {
+            nullable: true,
+            coercibility: Coercibility::Coercible,
+            ..ExprType::new(data_type)
+        };
+        let function = planner.add_function(routine.clone());
+        Ok(Some(stored_function_call(
+            function,
+            call.to_string(),
+            ty,
+            args.to_vec(),
+        )))
     }
 
     fn assign_variable(&mut self, name: &str) {

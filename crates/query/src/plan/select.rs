@@ -678,7 +678,7 @@ fn padding(block: &Block<'_, '_>, table: &TableRef) -> Vec<(usize, usize)> {
 }
 
 /// Returns the position that an integer in ORDER BY or GROUP BY names. It may be in parentheses or have a sign; a
-/// negative one is no valid position. TRUE is 1.
+/// negative one is not a valid position. TRUE is 1.
 pub(crate) fn position(expr: &ast::Expr) -> Option<i64> {
     match expr {
         // A number beyond BIGINT is the BIGINT of the same bits.

@@ -8,7 +8,7 @@ use super::change_plan::{DeletePlan, InsertPlan, LoadPlan, UpdatePlan};
 use super::result_column::ResultColumn;
 use super::tree;
 use paceline_catalog::foreign_key::ForeignKeys;
-use paceline_catalog::{Catalog, TableDefinition, ViewDefinition};
+use paceline_catalog::{Catalog, RoutineDefinition, TableDefinition, ViewDefinition};
 use paceline_expression::Expr;
 use paceline_syntax::ExplainFlavour;
 
@@ -22,6 +22,8 @@ pub struct Plan {
     pub(crate) foreign_keys: Option<Arc<ForeignKeys>>,
     /// Plans of the subqueries in expressions, by [`SubqueryId`].
     pub(crate) subqueries: Vec<Arc<tree::QueryPlan>>,
+    /// Stored functions in expressions, by [`FunctionId`].
+    pub(crate) functions: Vec<Arc<RoutineDefinition>>,
     pub(super) values: PlannedValues,
     pub(super) expected_rows: f64,
     pub(super) joined_rows: f64,
@@ -39,6 +41,23 @@ pub enum PlannedValues {
     Given,
     /// None: the parameters were unknown. A plan for the actual values may be better.
     Unknown,
+}
+
+/// Number of expected rows from which execution is much more expensive than planning.
+const WORTH_PLANNING_ROWS: f64 = 1_000.0;
+
+/// Returns whether a statement with a cached plan should be planned again for the parameters of this execution. This
+/// requires that the plan depends on parameters, and that it was made without values, is expected to be expensive, or
+/// has been. A plan that reads few rows is executed unchanged.
+pub fn is_to_be_planned_again(plan: &Plan, rows_read: u64) -> bool {
+    let expected = plan.expected_rows();
+    match plan.values() {
+        PlannedValues::Any => false,
+        PlannedValues::Unknown => true,
+        PlannedValues::Given => {
+            expected > WORTH_PLANNING_ROWS || rows_read as f64 > 4.0 * expected + WORTH_PLANNING_ROWS
+        }
+    }
 }
 
 /// Contents of a plan by the kind of statement.
@@ -310,6 +329,21 @@ impl Plan {
         &self.tables
     }
 
+    /// Returns the stored functions that expressions call.
+    pub fn functions(&self) -> &[Arc<RoutineDefinition>] {
+        &self.functions
+    }
+
+    /// Returns whether the statement runs stored functions or triggers.
+    pub fn runs_programs(&self) -> bool {
+        let has_triggers = |table: &TableUse| {
+            let definition = table.definition.as_ref();
+            table.usage.writes()
+                && definition.is_some_and(|definition| !definition.triggers().all().is_empty())
+        };
+        !self.functions.is_empty() || self.tables.iter().any(has_triggers)
+    }
+
     /// Returns whether the statement is EXPLAIN or ANALYZE of another one.
     pub fn is_explained(&self) -> bool {
         matches!(self.kind, PlanKind::Explain(_) | PlanKind::Analyze(_))
@@ -374,7 +408,12 @@ impl Plan {
                 || table.is_temporary()
                 || catalog.referrers(&table.database, &table.name).is_none()
         };
+        let is_same_function = |function: &Arc<RoutineDefinition>| {
+            let current = catalog.routine(function.kind, &function.database, &function.name);
+            current.is_some_and(|current| Arc::ptr_eq(current, function))
+        };
         self.tables.iter().all(is_same)
+            && self.functions.iter().all(is_same_function)
             && match &self.foreign_keys {
                 Some(keys) => keys.is_current(catalog),
                 None => self.tables.iter().all(has_no_keys),

@@ -224,7 +224,7 @@ impl Server {
             .clear(self.session.settings.max_error_count);
         match parse_first(text.as_bytes(), &ParseOptions::default())?.statement {
             Statement::Ddl(ddl) => self.prepare_definition(&ddl),
-            other => panic!("{other:?} is no definition"),
+            other => panic!("{other:?} is not a definition"),
         }
     }
 
@@ -305,6 +305,7 @@ impl Server {
             affected: AffectedRows::Changed,
             rows_max: u64::MAX,
             input: None,
+            programs: None,
         };
         let result = execute(plan, &mut context, sink);
         if open {

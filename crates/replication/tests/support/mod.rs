@@ -2,7 +2,7 @@
 //! changes rows, and returns its log in the form of a receiver.
 #![allow(dead_code)]
 
-use paceline_apply::replicated::{Failure, Unfiltered};
+use paceline_apply::replicated::{Failure, NoFilter};
 use paceline_apply::{CatalogDefinitions, recover};
 use paceline_binlog::event::{EventFlags, QueryEvent, StatusVar};
 use paceline_binlog::log::{OpenRequest, RealDisk};
@@ -11,10 +11,10 @@ use paceline_catalog::ddl::{ReplayHost, replay_ddl};
 use paceline_catalog::{Catalog, CatalogChange, CatalogHandle, TableDefinition};
 use paceline_expression::session::SessionContext;
 use paceline_query::plan::Statistics;
-use paceline_replication::replica::apply::{
+use paceline_replication::apply::{
     Applier, ApplierOptions, ApplierParts, ReplicatedStatement, StatementRunner, StatementRunners,
 };
-use paceline_replication::replica::received::{ReceivedGroup, ReceivedItem, SourcePosition};
+use paceline_replication::received::{ReceivedGroup, ReceivedItem, SourcePosition};
 use paceline_storage::{Direction, Row, Storage, StorageConfig, value_payload};
 use paceline_syntax::AccountStatement;
 use paceline_txn::{
@@ -202,7 +202,7 @@ impl TestServer {
             manager: self.manager.clone(),
             catalog: self.catalog.clone(),
             index_statistics: Arc::new(Statistics::new(self.manager.clone())),
-            filter: Arc::new(Unfiltered),
+            filter: Arc::new(NoFilter),
             options,
             statements: Arc::new(Runners {
                 manager: self.manager.clone(),

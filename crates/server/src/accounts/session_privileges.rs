@@ -14,6 +14,7 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use paceline_expression::session::Privilege;
 use paceline_syntax::{Error, Result};
 use paceline_types::error_code::ER_SPECIFIC_ACCESS_DENIED_ERROR;
+use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -26,6 +27,16 @@ pub struct SessionPrivileges {
     generation: AtomicU64,
     /// Privileges as of the last USE.
     current: ArcSwapOption<CurrentDatabase>,
+    /// Privileges of the callers of stored programs that run with those of their definers, outermost first.
+    callers: Mutex<Vec<CallerPrivileges>>,
+}
+
+/// Privileges of the caller of a stored program.
+#[derive(Debug)]
+struct CallerPrivileges {
+    account: Arc<Account>,
+    generation: u64,
+    current: Option<Arc<CurrentDatabase>>,
 }
 
 #[derive(Debug)]
@@ -40,6 +51,7 @@ impl Default for SessionPrivileges {
             account: ArcSwap::from_pointee(Account::new("", "")),
             generation: AtomicU64::new(0),
             current: ArcSwapOption::empty(),
+            callers: Mutex::default(),
         }
     }
 }
@@ -50,6 +62,25 @@ impl SessionPrivileges {
         self.generation.store(accounts.generation(), Ordering::Relaxed);
         self.account.store(Arc::new(account));
         self.current.store(None);
+    }
+
+    /// Replaces the privileges by those of an account, until [`Self::end_definer`].
+    pub fn begin_definer(&self, definer: Account, accounts: &SharedAccounts) {
+        let generation = self.generation.swap(accounts.generation(), Ordering::Relaxed);
+        self.callers.lock().push(CallerPrivileges {
+            account: self.account.swap(Arc::new(definer)),
+            generation,
+            current: self.current.swap(None),
+        });
+    }
+
+    /// Restores the privileges before the last [`Self::begin_definer`].
+    pub fn end_definer(&self) {
+        if let Some(caller) = self.callers.lock().pop() {
+            self.account.store(caller.account);
+            self.generation.store(caller.generation, Ordering::Relaxed);
+            self.current.store(caller.current);
+        }
     }
 
     /// Returns the account, with the global privileges as of the login and the current ones on databases.

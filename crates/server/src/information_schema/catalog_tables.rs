@@ -11,10 +11,9 @@ use paceline_types::{DataType, Timestamp, Value};
 
 use super::shown_column::ShownColumn;
 use super::{
-    CATALOG, DATABASE, DATABASE_COLUMNS, Row, Sources, TABLE_COLUMNS, TableSize, number, number_or_null,
-    table_names, text, text_or_null, wanted_databases, yes_no,
+    CATALOG, DATABASE, DATABASE_COLUMNS, MYSQL_DATABASE, Row, Sources, TABLE_COLUMNS, TableSize, number,
+    number_or_null, table_names, text, text_or_null, wanted_databases, yes_no,
 };
-use crate::mysql_tables;
 
 const INFORMATION_SCHEMA_COLLATION: &str = "utf8mb3_general_ci";
 
@@ -287,18 +286,18 @@ fn columns_of_mysql(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
     let mut rows = Vec::new();
     let is_wanted = wanted_databases(sources, wanted)
         .iter()
-        .any(|database| database.name == mysql_tables::DATABASE);
+        .any(|database| database.name == MYSQL_DATABASE);
     if !is_wanted {
         return rows;
     }
-    let privileges = sources.column_privileges(mysql_tables::DATABASE);
-    for (table, columns) in mysql_tables::tables() {
+    let privileges = sources.column_privileges(MYSQL_DATABASE);
+    for (table, columns) in sources.mysql_tables() {
         if !wanted.admits(&TABLE_COLUMNS, table) {
             continue;
         }
         rows.extend(columns.iter().enumerate().map(|(offset, column)| {
             ShownColumn {
-                database: mysql_tables::DATABASE,
+                database: MYSQL_DATABASE,
                 table,
                 name: &column.name,
                 offset,

@@ -23,7 +23,7 @@ mod transactions;
 mod views;
 
 use paceline_catalog::{DatabaseDefinition, TableDescription, ViewDefinition};
-use paceline_expression::session::{Privilege, WantedRows};
+use paceline_expression::session::{Privilege, VirtualColumn, WantedRows};
 use paceline_types::Value;
 use paceline_types::temporal::TimeZone;
 
@@ -37,6 +37,9 @@ pub(crate) use views::default_of_expression;
 
 /// Name of the database.
 pub const DATABASE: &str = "information_schema";
+
+/// Name of the database whose virtual tables COLUMNS contains too.
+const MYSQL_DATABASE: &str = "mysql";
 
 /// Returns whether every account has a privilege in a database. Every account may read `information_schema`; rows that
 /// it may not see are omitted there.
@@ -129,6 +132,8 @@ pub trait Sources {
     fn tables(&self, database: &str, admits: &dyn Fn(&str) -> bool) -> Vec<std::sync::Arc<TableDescription>>;
     /// Returns the views of a database, by name.
     fn views(&self, database: &str) -> Vec<std::sync::Arc<ViewDefinition>>;
+    /// Returns the virtual tables in `mysql` with their columns.
+    fn mysql_tables(&self) -> &'static [(&'static str, Vec<VirtualColumn>)];
     /// Returns whether rows can be changed through a view.
     fn is_updatable(&self, view: &ViewDefinition) -> bool;
     /// Returns the current columns of a view.

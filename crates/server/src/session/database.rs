@@ -1,8 +1,8 @@
 //! The current database of a session.
 
 use super::state::SessionState;
-use crate::names::{EMPTY_DATABASES, virtual_database};
 use crate::variables::{Variable, VariableValue, apply_to_session};
+use crate::virtual_tables::{EMPTY_DATABASES, virtual_database};
 use paceline_catalog::Catalog;
 use paceline_syntax::{Error, Result};
 use paceline_types::Collation;

@@ -22,7 +22,8 @@
 //!
 //! | module | subject | works on |
 //! |---|---|---|
-//! | this one, [`login`], [`protocol`] | the connection's life: login, commands, packets | `Session` |
+//! | this one, [`login`], [`commands`] | the connection's life: login, commands | `Session` |
+//! | [`protocol`], [`replies`] | packets, rows, replies | the connection |
 //! | [`statement`] | one text: parse, begin, end, slow log | `Session` |
 //! | [`statements`] | one module for each kind of statement | the parts of `SessionState` that the kind needs |
 //! | [`transaction`], [`temporary`], [`table_locks`], [`database`] | parts of the state | one part each |
@@ -30,7 +31,7 @@
 //! | [`replicated`], [`init_file`] | sessions without a client | `Session` |
 //!
 //! A kind of statement never sees the `Session`. It receives a statement and the state, and returns a
-//! [`protocol::Reply`], which one place writes to the connection ([`protocol::ReplyWriter`]). Three kinds write rows
+//! [`protocol::Reply`], which one place writes to the connection ([`replies::ReplyWriter`]). Three kinds write rows
 //! while they run, and also receive the connection: queries, LOAD DATA LOCAL and BACKUP. [`crate::accounts`] decides
 //! whether an account may execute a statement.
 //!
@@ -39,24 +40,32 @@
 //! a command, sends a reply or waits for a commit. Operations that block (a lock, a full socket) announce this to the
 //! runtime.
 
+mod commands;
 mod database;
 mod evaluate;
 mod execution;
+mod files;
 pub mod init_file;
 mod internal;
 mod logged_statement;
 pub mod login;
+mod named_statements;
+mod parsing;
 mod planning;
 mod preparation;
+mod program_host;
 pub mod protocol;
 pub mod replicated;
+mod replies;
 pub mod services;
 mod state;
 mod statement;
 pub mod statements;
 mod table_locks;
 mod temporary;
+mod temporary_tables;
 mod transaction;
+mod transaction_slot;
 
 #[cfg(test)]
 pub(crate) mod testing;
@@ -75,7 +84,8 @@ use paceline_types::Collation;
 use paceline_types::error_code::{ER_CONNECTION_KILLED, ER_SERVER_SHUTDOWN, ErrorCode};
 use paceline_wire::response::write_error;
 use paceline_wire::{WireError, WireResult};
-use protocol::{ClientStatements, Connection, IdlePoll, ReplyWriter};
+use protocol::{ClientStatements, Connection, IdlePoll};
+use replies::ReplyWriter;
 use services::SessionServices;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -109,27 +119,27 @@ pub struct Session {
     client: ClientHost,
     /// Entry in the registry, except for an internal session. It is dropped last: when the entry is gone, nothing of
     /// the session remains.
-    _registered: Option<Registered>,
+    _registered: Option<RegistryEntry>,
 }
 
 /// Entry in the registry. Dropping it removes the session.
-pub struct Registered {
+pub struct RegistryEntry {
     server: Arc<Server>,
     shared: Arc<SessionHandle>,
 }
 
-impl Registered {
+impl RegistryEntry {
     /// Adds a session to the registry.
-    pub fn new(server: &Arc<Server>, shared: &Arc<SessionHandle>) -> Registered {
+    pub fn new(server: &Arc<Server>, shared: &Arc<SessionHandle>) -> RegistryEntry {
         server.sessions.add(shared.clone());
-        Registered {
+        RegistryEntry {
             server: server.clone(),
             shared: shared.clone(),
         }
     }
 }
 
-impl Drop for Registered {
+impl Drop for RegistryEntry {
     fn drop(&mut self) {
         self.server.primary.replicas().forget(self.shared.id);
         self.server.sessions.remove(&self.shared);
@@ -148,7 +158,7 @@ impl Session {
         services: Arc<SessionServices>,
         connection: Connection,
         client: ClientHost,
-        registered: Registered,
+        registered: RegistryEntry,
     ) -> Session {
         let mut session = Session::internal(services, connection);
         session.client = client;

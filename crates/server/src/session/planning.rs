@@ -4,39 +4,23 @@
 //! a table's definition has changed since, the statement is planned again.
 
 use super::execution::{Execution, QueryOrigin};
+use super::program_host::SessionProgramHost;
 use super::state::SessionState;
 use crate::accounts::checks::check_plan;
 use crate::accounts::show::select_all;
 use crate::errors::of_transaction;
-use crate::replication::row_metadata;
+use crate::row_options::row_metadata;
 use paceline_catalog::Catalog;
-use paceline_query::execute::{AffectedRows, ExecutionContext};
-use paceline_query::plan::{Plan, PlanContext, PlanType, PlannedValues, TableUse, plan_statement};
-use paceline_syntax::{Error, ParseOptions, Result, Statement};
-use paceline_txn::{MetadataMode, MetadataObject};
+use paceline_query::execute::{
+    AffectedRows, ExecutionContext, StatementPrograms, check_snapshot, lock_tables,
+};
+use paceline_query::plan::{Plan, PlanContext, PlanType, TableUse, plan_statement};
+use paceline_syntax::{ParseOptions, Result, Statement};
 use paceline_types::Value;
-use paceline_types::error_code::ER_TABLE_DEF_CHANGED;
 use std::sync::Arc;
 
 /// Maximum number of attempts to plan a statement whose tables change repeatedly.
 pub const ATTEMPTS_MAX: usize = 100;
-
-/// Number of expected rows from which execution is much more expensive than planning.
-const WORTH_PLANNING_ROWS: f64 = 1_000.0;
-
-/// Returns whether a statement with a cached plan should be planned again for the parameters of this execution. This
-/// requires that the plan depends on parameters, and that it was made without values, is expected to be expensive, or
-/// has been. A plan that reads few rows is executed unchanged.
-pub fn is_to_be_planned_again(plan: &Plan, rows_read: u64) -> bool {
-    let expected = plan.expected_rows();
-    match plan.values() {
-        PlannedValues::Any => false,
-        PlannedValues::Unknown => true,
-        PlannedValues::Given => {
-            expected > WORTH_PLANNING_ROWS || rows_read as f64 > 4.0 * expected + WORTH_PLANNING_ROWS
-        }
-    }
-}
 
 impl SessionState {
     /// Plans a statement whose parameters are unknown.
@@ -70,11 +54,13 @@ impl SessionState {
         check_plan(self.services.authority(&self.context), plan)?;
         if plan.writes_ordinary() {
             self.check_writable()?;
+        }
+        if plan.writes_ordinary() || plan.runs_programs() {
             self.context.settings.binlog_row_metadata = row_metadata(&self.server.globals);
         }
         self.table_locks.check_plan(plan)?;
         self.services.await_gtid()?;
-        match plan.tables().iter().any(is_stored) {
+        match plan.tables().iter().any(is_stored) || plan.runs_programs() {
             true => self.enter_transaction(),
             false => self.enter_tableless(),
         }
@@ -84,22 +70,7 @@ impl SessionState {
                 .begin_writing()
                 .map_err(|error| of_transaction(&error))?;
         }
-        for table in plan.tables() {
-            if !is_stored(table) || table.is_temporary() {
-                continue;
-            }
-            let mode = match table.usage.writes() || table.usage.exclusive || table.usage.action {
-                true => MetadataMode::Write,
-                false => MetadataMode::Read,
-            };
-            let object = MetadataObject::Table {
-                database: &table.database,
-                table: &table.name,
-            };
-            transaction
-                .lock_metadata(object, mode)
-                .map_err(|error| of_transaction(&error))?;
-        }
+        lock_tables(plan, transaction)?;
         let catalog = self.temporary.tables.over(self.server.catalog.load());
         if !plan.is_current(&catalog) {
             return Ok(None);
@@ -109,25 +80,18 @@ impl SessionState {
                 self.services.sequences.enter(definition);
             }
         }
-        // A transaction cannot read a table that was defined after its snapshot.
-        if let Some(snapshot) = transaction.snapshot_version() {
-            let named = plan.tables().iter().filter(|table| table.usage.is_named());
-            for definition in named.filter_map(|table| table.definition.as_ref()) {
-                if definition.version() > snapshot && !definition.is_sequence() {
-                    return Err(Error::new(ER_TABLE_DEF_CHANGED, &[]));
-                }
-            }
-        }
+        check_snapshot(plan, transaction)?;
         Ok(Some(catalog))
     }
 
-    /// Returns the context for executing a plan, after [`Self::prepare_run`] has returned `catalog`.
+    /// Returns the context for executing `plan`, after [`Self::prepare_run`] has returned `catalog`.
     ///
     /// # Errors
     /// The error of a transaction that has ended.
     pub(super) fn execution_context<'a>(
         &'a mut self,
         catalog: &'a Arc<Catalog>,
+        plan: &Plan,
         execution: Execution<'a>,
     ) -> Result<ExecutionContext<'a>> {
         let text = if self.annotates() { execution.text } else { b"" };
@@ -135,6 +99,11 @@ impl SessionState {
             QueryOrigin::Client => self.context.settings.select_limit,
             QueryOrigin::Server => u64::MAX,
         };
+        let programs = plan.runs_programs().then_some(StatementPrograms {
+            host: Arc::new(SessionProgramHost::new(&self.services, self.temporary.catalog())),
+            cache: &mut self.programs,
+            outer: None,
+        });
         Ok(ExecutionContext {
             transaction: self.transaction.running()?,
             session: &mut self.context,
@@ -144,6 +113,7 @@ impl SessionState {
             affected: AffectedRows::Changed,
             rows_max,
             input: None,
+            programs,
         })
     }
 

@@ -1,7 +1,7 @@
 //! A statement that is being prepared, by COM_STMT_PREPARE, PREPARE or EXECUTE IMMEDIATE.
 
+use super::parsing::{ClientStatement, stored_hash, syntax_error_near};
 use super::state::SessionState;
-use super::statement::{ClientStatement, stored_hash, syntax_error_near};
 use crate::accounts::checks::check_plan;
 use paceline_expression::session::MemoryCharge;
 use paceline_query::plan::Plan;

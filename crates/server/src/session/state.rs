@@ -1,11 +1,11 @@
 //! State of a session that its statements use: everything except the connection.
 
+use super::named_statements::NamedStatements;
 use super::protocol::StateChanges;
 use super::services::SessionServices;
-use super::statements::NamedStatements;
 use super::table_locks::TableLocks;
-use super::temporary::SessionTemporaryTables;
-use super::transaction::TransactionSlot;
+use super::temporary_tables::SessionTemporaryTables;
+use super::transaction_slot::TransactionSlot;
 use crate::names::qualified;
 use crate::registry::SessionHandle;
 use crate::server::Server;
@@ -14,8 +14,8 @@ use crate::variables::Variable;
 use paceline_binlog::event::FormatDescription;
 use paceline_catalog::Catalog;
 use paceline_expression::session::{ServerFunctions, Services, SessionContext, SqlMode};
-use paceline_syntax::{Error, Result, TableName};
-use paceline_types::error_code::ER_OPTION_PREVENTS_STATEMENT;
+use paceline_query::program::ProgramCache;
+use paceline_syntax::{Result, TableName};
 use paceline_wire::response::Status;
 use std::sync::Arc;
 
@@ -30,6 +30,8 @@ pub struct SessionState {
     pub(super) temporary: SessionTemporaryTables,
     /// Locks of LOCK TABLES and FLUSH TABLES WITH READ LOCK.
     pub(super) table_locks: TableLocks,
+    /// Stored functions and triggers that statements have run.
+    pub(super) programs: ProgramCache,
     /// Statements of PREPARE.
     pub(super) prepared: NamedStatements,
     /// Format of the events in BINLOG statements, after one of them has set it.
@@ -62,6 +64,7 @@ impl SessionState {
             context,
             transaction: TransactionSlot::default(),
             table_locks: TableLocks::default(),
+            programs: ProgramCache::default(),
             prepared: NamedStatements::default(),
             binlog_format: None,
             changes: StateChanges::default(),
@@ -76,6 +79,7 @@ impl SessionState {
         self.transaction = TransactionSlot::default();
         self.drop_temporary_tables();
         self.table_locks = TableLocks::default();
+        self.programs = ProgramCache::default();
         self.prepared.clear();
         self.binlog_format = None;
         self.services.release_all_locks(&self.context);
@@ -131,10 +135,7 @@ impl SessionState {
 
     /// Returns 1290 if the server is read only and the account has no exemption.
     pub(super) fn check_writable(&self) -> Result<()> {
-        match self.services.may_write() {
-            true => Ok(()),
-            false => Err(Error::new(ER_OPTION_PREVENTS_STATEMENT, &[&"--read-only"])),
-        }
+        self.services.check_writable()
     }
 
     /// Returns whether the statement's text is logged with its rows (`binlog_annotate_row_events`).

@@ -2,30 +2,19 @@
 
 use super::Session;
 use super::execution::{Execution, QueryOrigin};
+use super::parsing::{stored_hash, syntax_error_near};
 use super::protocol::{More, RowFormat};
 use super::services::on_text;
 use super::state::SessionState;
 use super::statements;
 use crate::statement_logs::SlowStatement;
 use crate::variables::Variable;
-use paceline_expression::session::{KeepDiagnostics, MemoryCharge};
-use paceline_syntax::{Error, ParseOptions, ParsedStatement, Result, Show, Statement};
+use paceline_expression::session::KeepDiagnostics;
+use paceline_syntax::{Result, Show, Statement};
 use paceline_types::error_code::*;
 use paceline_wire::WireResult;
-use paceline_wire::authentication::NativePassword;
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
-
-/// A parsed statement with its memory account.
-pub struct ClientStatement {
-    /// The statement.
-    pub parsed: ParsedStatement,
-    /// Memory of its syntax tree, if it is large.
-    pub memory: MemoryCharge,
-}
-
-/// Size in bytes below which a tree is not counted: a session has only one at a time.
-const LARGE_TREE_BYTES: usize = 256 << 10;
 
 impl Session {
     /// Executes COM_QUERY: one statement, or several if the client has enabled this. The text is UTF-8.
@@ -117,24 +106,6 @@ impl Session {
 }
 
 impl SessionState {
-    /// Parses the first statement of a client's text.
-    ///
-    /// # Errors
-    /// The errors of [`paceline_syntax::parse_first`].
-    pub(super) fn parse(&self, text: &[u8]) -> Result<ClientStatement> {
-        let options = ParseOptions {
-            sql_mode: self.context.settings.sql_mode,
-            memory: Some(self.context.memory.clone()),
-            ..ParseOptions::default()
-        };
-        let parsed = on_text(text.len(), || paceline_syntax::parse_first(text, &options))?;
-        let mut memory = MemoryCharge::new(&self.context.memory);
-        if parsed.memory_bytes >= LARGE_TREE_BYTES {
-            memory.grow(parsed.memory_bytes)?;
-        }
-        Ok(ClientStatement { parsed, memory })
-    }
-
     /// Begins a statement: sets its time, diagnostics and time limit.
     pub(super) fn begin_statement(&mut self, statement: Option<&Statement>) {
         let keep = match statement {
@@ -181,21 +152,4 @@ impl SessionState {
             text: &activity.text,
         });
     }
-}
-
-/// Returns the hash of a password, which is stored and shown instead of the password.
-pub fn stored_hash(password: &str) -> String {
-    NativePassword::of(password).to_string()
-}
-
-/// Returns error 1064 near a text.
-pub fn syntax_error_near(text: &str) -> Error {
-    let near: String = text.chars().take(80).collect();
-    Error::with_message(
-        ER_PARSE_ERROR,
-        format!(
-            "You have an error in your SQL syntax; check the manual that corresponds to your MariaDB server version for the right \
-             syntax to use near '{near}' at line 1"
-        ),
-    )
 }

@@ -33,7 +33,7 @@ impl LockedTable {
     }
 
     /// Returns whether a statement may use this alias for the table.
-    pub(super) fn goes_by(&self, alias: &str) -> bool {
+    pub(super) fn allows_alias(&self, alias: &str) -> bool {
         self.alias.as_deref().is_none_or(|locked| locked == alias)
     }
 }
@@ -83,7 +83,7 @@ impl TableLocks {
                 (None, aliases) => aliases,
             };
             for alias in aliases {
-                if !locked().any(|locked| locked.goes_by(alias)) {
+                if !locked().any(|locked| locked.allows_alias(alias)) {
                     return Err(Error::new(ER_TABLE_NOT_LOCKED, &[alias]));
                 }
             }
@@ -91,7 +91,7 @@ impl TableLocks {
                 return Err(Error::new(ER_TABLE_NOT_LOCKED, &[&table.name]));
             }
             let is_used = |locked: &LockedTable| {
-                aliases.is_empty() || aliases.iter().any(|alias| locked.goes_by(alias))
+                aliases.is_empty() || aliases.iter().any(|alias| locked.allows_alias(alias))
             };
             if table.usage.writes() && !locked().any(|locked| locked.write && is_used(locked)) {
                 let name = aliases.first().unwrap_or(&table.name);
@@ -166,7 +166,10 @@ mod tests {
 
     #[test]
     fn a_table_of_a_view_goes_by_any_alias() {
-        assert!(locked("t", false, Some("a")).goes_by("a") && !locked("t", false, Some("a")).goes_by("t"));
-        assert!(locked("t", false, None).goes_by("a"));
+        assert!(
+            locked("t", false, Some("a")).allows_alias("a")
+                && !locked("t", false, Some("a")).allows_alias("t")
+        );
+        assert!(locked("t", false, None).allows_alias("a"));
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! It contains all variables of MariaDB 10.11's `information_schema.SYSTEM_VARIABLES`, with their names, scopes, ranges
 //! and defaults. An entry that ends with `Tuning` or `Absent` has no effect here ([`super::Effect`]); assigning such a
-//! variable another value than its default reports that. One that ends with `NoOption` is no option at startup. Names
-//! that start with `paceline_` are our own.
+//! variable another value than its default reports that. One that ends with `NoOption` is not an option at startup.
+//! Names that start with `paceline_` are our own.
 
 use super::definition::{Access::*, Definition, Kind::*, Mark, Scope::*, variable};
 
@@ -398,7 +398,7 @@ mod list {
         MaxSeeksForKey "max_seeks_for_key" Both Dynamic Unsigned { min: 1, max: 4294967295, block: 1 } => Some("4294967295"), Tuning;
         MaxSessionMemUsed "max_session_mem_used" Both Dynamic Unsigned { min: 8192, max: u64::MAX, block: 1 } => Some("9223372036854775807");
         MaxSortLength "max_sort_length" Both Dynamic Unsigned { min: 64, max: 8388608, block: 1 } => Some("1024");
-        MaxSpRecursionDepth "max_sp_recursion_depth" Both Dynamic Unsigned { min: 0, max: 255, block: 1 } => Some("0"), Absent;
+        MaxSpRecursionDepth "max_sp_recursion_depth" Both Dynamic Unsigned { min: 0, max: 255, block: 1 } => Some("0");
         MaxStatementTime "max_statement_time" Both Dynamic Double { min: 0.0, max: 31536000.0 } => Some("0.000000");
         MaxTmpTables "max_tmp_tables" Both Dynamic Unsigned { min: 1, max: 4294967295, block: 1 } => Some("32"), Tuning;
         MaxUserConnections "max_user_connections" Both Dynamic Integer { min: -1, max: 2147483647 } => Some("0");
@@ -447,7 +447,7 @@ mod list {
         PacelineLoadGenerated "paceline_load_generated" SessionOnly Dynamic Boolean => Some("OFF");
         PacelineLogBlockSize "paceline_log_block_size" Global Fixed Unsigned { min: 1048576, max: 1073741824, block: 1048576 } => Some("16777216");
         PacelineMemtableSize "paceline_memtable_size" Global Fixed Unsigned { min: 1048576, max: u64::MAX, block: 1048576 } => Some("268435456");
-        PacelineReplicateLeaveOut "paceline_replicate_leave_out" Global Dynamic Set(crate::session::replicated::OmittedDefinition::WORDS) => Some("");
+        PacelineReplicateLeaveOut "paceline_replicate_leave_out" Global Dynamic Set(&["TRIGGERS", "ROUTINES", "EVENTS", "ROLES", "PRIVILEGES"]) => Some("");
         PacelineRowLocksMax "paceline_row_locks_max" Global Dynamic Unsigned { min: 0, max: u64::MAX, block: 1 } => Some("0");
         PacelineSemiSyncFallback "paceline_semi_sync_fallback" Global Dynamic Boolean => Some("ON");
         PacelineSessionMemoryMax "paceline_session_memory_max" Global Dynamic Unsigned { min: 0, max: u64::MAX, block: 1 } => Some("0");

@@ -19,7 +19,6 @@
 mod builder;
 mod row_files;
 
-use std::fmt;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,17 +27,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 pub use builder::{IndexBuilder, InputOrder};
 pub use row_files::RowFiles;
 
+use crate::build_id::BuildId;
 use crate::error::{Error, Result};
-
-/// Id of a build, which the log's Query event carries (Q_XID).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
-pub struct BuildId(pub u64);
-
-impl fmt::Display for BuildId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)
-    }
-}
 
 /// Directory of all builds.
 pub(crate) struct Builds {
@@ -194,7 +184,7 @@ impl BulkBuild {
         }
         fs::rename(&directory, &self.finished).map_err(Error::file(&directory))?;
         self.shared = None;
-        sync_directory(self.finished.parent().expect("builds lie in a directory"))?;
+        sync_directory(self.finished.parent().expect("builds are in a directory"))?;
         Ok(self.id)
     }
 }

@@ -13,7 +13,7 @@ use crate::key::{Direction, KeyRange};
 const FIRST_BATCH: usize = 8;
 const BATCH_MAX: usize = 256;
 
-pub(super) enum Source {
+enum Source {
     Snapshot(Arc<MemorySnapshot>),
     Newest(Arc<MemoryEngine>),
 }
@@ -35,8 +35,22 @@ pub(crate) struct MemoryCursor {
     whole: KeyRange,
 }
 
+impl MemoryEngine {
+    /// Scans the newest applied entries of a range, each as new as when the cursor reads it.
+    pub(crate) fn scan_newest(self: &Arc<Self>, range: KeyRange, direction: Direction) -> MemoryCursor {
+        MemoryCursor::new(Source::Newest(Arc::clone(self)), range, direction)
+    }
+}
+
+impl MemorySnapshot {
+    /// Scans the entries of a range that the snapshot sees.
+    pub(crate) fn scan(this: &Arc<Self>, range: KeyRange, direction: Direction) -> MemoryCursor {
+        MemoryCursor::new(Source::Snapshot(Arc::clone(this)), range, direction)
+    }
+}
+
 impl MemoryCursor {
-    pub(super) fn new(source: Source, range: KeyRange, direction: Direction) -> Self {
+    fn new(source: Source, range: KeyRange, direction: Direction) -> Self {
         let whole = range.clone();
         let more = !range.is_empty();
         MemoryCursor {

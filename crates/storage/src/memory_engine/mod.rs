@@ -33,7 +33,7 @@ pub(crate) use cursor::MemoryCursor;
 use versioned_key::{KeyView, VersionedKey};
 
 use crate::error::{Error, Result};
-use crate::key::{Direction, EngineKind, KeyRange};
+use crate::key::{EngineKind, KeyRange};
 use crate::write_set::{Change, FrozenWriteSet};
 
 /// Settings of the memory engine.
@@ -231,11 +231,6 @@ impl MemoryEngine {
         self.get_at(key, Version::MAX)
     }
 
-    /// Scans the newest applied entries of a range, each as new as when the cursor reads it.
-    pub(crate) fn scan_newest(self: &Arc<Self>, range: KeyRange, direction: Direction) -> MemoryCursor {
-        MemoryCursor::new(cursor::Source::Newest(Arc::clone(self)), range, direction)
-    }
-
     /// Registers a snapshot of everything applied up to `version`.
     pub(crate) fn snapshot(self: &Arc<Self>, version: Version) -> MemorySnapshot {
         *self.snapshots.lock().entry(version).or_default() += 1;
@@ -335,10 +330,6 @@ fn entry_bytes(key: &VersionedKey, value: Option<&[u8]>) -> u64 {
 impl MemorySnapshot {
     pub(crate) fn get(&self, key: &[u8]) -> Option<Arc<[u8]>> {
         self.engine.get_at(key, self.version)
-    }
-
-    pub(crate) fn scan(this: &Arc<Self>, range: KeyRange, direction: Direction) -> MemoryCursor {
-        MemoryCursor::new(cursor::Source::Snapshot(Arc::clone(this)), range, direction)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rocksdb::{DBRawIterator, ReadOptions};
 
-use super::Database;
+use super::database::Database;
 use super::scan_cost::RequestedSteps;
 use super::snapshot::RocksDbSnapshot;
 use crate::error::Result;

@@ -12,6 +12,7 @@
 //!   the file, never a wrong row.
 
 mod cursor;
+mod database;
 mod ingest;
 mod manifest;
 mod options;
@@ -20,7 +21,6 @@ mod snapshot;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -35,6 +35,7 @@ use rocksdb::{
 };
 
 pub(crate) use cursor::RocksDbCursor;
+use database::Database;
 pub use options::RocksDbConfig;
 pub(crate) use options::table_file_options;
 use scan_cost::ScanCost;
@@ -64,20 +65,6 @@ const RETRY_FULL_DISK_EVERY: Duration = Duration::from_millis(200);
 const RESUMED_WITHIN: Duration = Duration::from_secs(30);
 /// Number of memtables that must fit onto the disk for it to count as having room.
 const ROOM_MEMTABLES: u64 = 4;
-
-/// RocksDB, and the cost of its scans.
-pub(crate) struct Database {
-    db: DB,
-    scan_cost: ScanCost,
-}
-
-impl Deref for Database {
-    type Target = DB;
-
-    fn deref(&self) -> &DB {
-        &self.db
-    }
-}
 
 /// Tables on disk. See the module's head.
 pub struct RocksDbEngine {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use rocksdb::{DBPinnableSlice, DEFAULT_COLUMN_FAMILY_NAME, ReadOptions, Snapshot};
 
-use super::Database;
+use super::database::Database;
 use crate::error::Result;
-use crate::snapshot::StoredValue;
+use crate::stored_value::StoredValue;
 
 /// State of the engine at one moment. It keeps the database open.
 pub(crate) struct RocksDbSnapshot {

@@ -28,7 +28,7 @@ impl SealedWriteSet {
     /// # Panics
     /// If the version is [`Version::MAX`], which means "not known".
     pub fn placed_at(mut self, version: Version) -> Arc<FrozenWriteSet> {
-        let frozen = Arc::get_mut(&mut self.0).expect("nobody shares what has no version yet");
+        let frozen = Arc::get_mut(&mut self.0).expect("a write set without a version is not shared");
         frozen.set.freeze(version);
         frozen.version = version;
         self.0

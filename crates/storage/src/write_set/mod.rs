@@ -464,7 +464,7 @@ impl WriteSet {
         self.stamp(version);
         if let Some(spilled) = &mut self.spilled {
             // The disk has accepted these very bytes before.
-            spilled.check().expect("what is in a file can be written over");
+            spilled.check().expect("bytes in a file can be overwritten");
         }
     }
 

@@ -131,6 +131,19 @@ pub enum Expr {
     },
     /// `GET_FORMAT(kind, region)`.
     GetFormat { kind: TemporalKind, region: Box<Expr> },
+    /// `COLUMN_CREATE(name, value [AS type], …)`; with a base `COLUMN_ADD(base, name, value [AS type], …)`.
+    DynamicColumns {
+        /// The dynamic columns to change.
+        base: Option<Box<Expr>>,
+        /// Never empty.
+        columns: Vec<DynamicColumn>,
+    },
+    /// `COLUMN_GET(columns, name AS target)`.
+    DynamicColumn {
+        columns: Box<Expr>,
+        name: Box<Expr>,
+        target: CastType,
+    },
     /// `TRIM([side] [what] FROM text)`.
     Trim {
         side: Option<TrimSide>,
@@ -142,6 +155,42 @@ pub enum Expr {
     Sequence(Box<SequenceValue>),
     /// Any other function, including aggregates and window functions.
     Call(Box<FunctionCall>),
+}
+
+/// `name, value [AS type]` of COLUMN_CREATE and COLUMN_ADD.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DynamicColumn {
+    /// Name or number of the column.
+    pub name: Expr,
+    pub value: Expr,
+    /// The type of the value if absent.
+    pub stored_as: Option<DynamicType>,
+}
+
+/// Types of dynamic columns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DynamicType {
+    /// `INT`.
+    Signed,
+    /// `UNSIGNED INT`.
+    Unsigned,
+    /// `DOUBLE`, `FLOAT`.
+    Double,
+    /// `DECIMAL`.
+    Decimal,
+    /// `CHAR [CHARACTER SET charset] [COLLATE collation]`: the bytes of the value, in this character set.
+    Char {
+        /// The connection's character set if absent.
+        charset: Option<String>,
+        /// The character set's default if absent; `binary` for the keyword BINARY.
+        collation: Option<String>,
+    },
+    /// `DATE`.
+    Date,
+    /// `TIME`.
+    Time,
+    /// `DATETIME`.
+    DateTime,
 }
 
 /// `WHEN condition THEN result`.

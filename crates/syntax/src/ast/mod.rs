@@ -45,8 +45,8 @@ pub mod visit;
 mod window;
 
 pub use expr::{
-    BinaryOp, CaseBranch, CastType, Expr, Interval, IntervalUnit, Quantifier, TemporalKind, TrimSide,
-    TruthTest, UnaryOp,
+    BinaryOp, CaseBranch, CastType, DynamicColumn, DynamicType, Expr, Interval, IntervalUnit, Quantifier,
+    TemporalKind, TrimSide, TruthTest, UnaryOp,
 };
 pub use function::{Arguments, FunctionCall};
 pub use literal::Literal;

@@ -3,8 +3,9 @@
 use std::fmt::{Display, Formatter, Result, Write};
 
 use super::{
-    Arguments, BinaryOp, CastType, Expr, FrameBound, FrameUnits, FunctionCall, Interval, IntervalUnit,
-    Literal, OrderItem, Over, Quantifier, SortOrder, TrimSide, TruthTest, UnaryOp, WindowSpec,
+    Arguments, BinaryOp, CastType, DynamicColumn, DynamicType, Expr, FrameBound, FrameUnits, FunctionCall,
+    Interval, IntervalUnit, Literal, OrderItem, Over, Quantifier, SortOrder, TrimSide, TruthTest, UnaryOp,
+    WindowSpec,
 };
 use crate::ast::VariableScope;
 use crate::stack;
@@ -147,6 +148,24 @@ fn write_expr(expr: &Expr, f: &mut Formatter<'_>) -> Result {
             write!(f, "{text})")
         }
         Expr::Sequence(value) => value.fmt(f),
+        Expr::DynamicColumns { base, columns } => {
+            match base {
+                Some(base) => write!(f, "COLUMN_ADD({base}")?,
+                None => f.write_str("COLUMN_CREATE(")?,
+            }
+            for (index, column) in columns.iter().enumerate() {
+                if index > 0 || base.is_some() {
+                    f.write_str(", ")?;
+                }
+                column.fmt(f)?;
+            }
+            f.write_char(')')
+        }
+        Expr::DynamicColumn {
+            columns,
+            name,
+            target,
+        } => write!(f, "COLUMN_GET({columns}, {name} AS {target})"),
         Expr::Call(call) => call.fmt(f),
     }
 }
@@ -314,6 +333,40 @@ impl Display for BinaryOp {
             Self::ShiftLeft => "<<",
             Self::ShiftRight => ">>",
             Self::Concat => "||",
+        })
+    }
+}
+
+impl Display for DynamicColumn {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        write!(f, "{}, {}", self.name, self.value)?;
+        match &self.stored_as {
+            Some(ty) => write!(f, " AS {ty}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Display for DynamicType {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        f.write_str(match self {
+            Self::Signed => "int",
+            Self::Unsigned => "unsigned int",
+            Self::Double => "double",
+            Self::Decimal => "decimal",
+            Self::Char { charset, collation } => {
+                f.write_str("char")?;
+                if let Some(charset) = charset {
+                    write!(f, " charset {charset}")?;
+                }
+                return match collation {
+                    Some(collation) => write!(f, " collate {collation}"),
+                    None => Ok(()),
+                };
+            }
+            Self::Date => "date",
+            Self::Time => "time",
+            Self::DateTime => "datetime",
         })
     }
 }

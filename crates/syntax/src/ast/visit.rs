@@ -246,6 +246,20 @@ macro_rules! parts {
                 }
                 $visit(text);
             }
+            Expr::DynamicColumns { base, columns } => {
+                if let Some(base) = base {
+                    $visit(base);
+                }
+                for column in columns.$iter() {
+                    let super::DynamicColumn { name, value, .. } = column;
+                    $visit(name);
+                    $visit(value);
+                }
+            }
+            Expr::DynamicColumn { columns, name, .. } => {
+                $visit(columns);
+                $visit(name);
+            }
             Expr::Call(call) => call.arguments.$arguments().$iter().for_each($visit),
         }
     };
@@ -302,6 +316,13 @@ pub fn for_each_table(query: &Query, visit: impl FnMut(&TableName)) {
 pub fn has_sequence(expr: &Expr) -> bool {
     let mut found = false;
     for_each_expr(expr, |expr| found |= matches!(expr, Expr::Sequence(_)));
+    found
+}
+
+/// Returns whether a part of an expression outside of its subqueries is as wanted.
+pub fn any_expr(expr: &Expr, wanted: &mut dyn FnMut(&Expr) -> bool) -> bool {
+    let mut found = false;
+    for_each_expr(expr, |part| found |= wanted(part));
     found
 }
 

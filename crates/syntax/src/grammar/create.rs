@@ -640,7 +640,22 @@ impl Parser<'_> {
         if self.accept_word("VIEW") {
             return self.drop_views();
         }
-        let kind = self.accept_any_word(&["TRIGGER", "PROCEDURE", "FUNCTION", "EVENT", "SERVER"]);
+        if let Some(kind) = self.accept_any_word(&["TRIGGER", "PROCEDURE", "FUNCTION"]) {
+            let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
+            let name = self.table_name()?;
+            return Ok(Statement::Ddl(match kind {
+                "TRIGGER" => DdlStatement::DropTrigger { if_exists, name },
+                _ => DdlStatement::DropRoutine {
+                    kind: match kind {
+                        "PROCEDURE" => RoutineType::Procedure,
+                        _ => RoutineType::Function,
+                    },
+                    if_exists,
+                    name,
+                },
+            }));
+        }
+        let kind = self.accept_any_word(&["EVENT", "SERVER"]);
         if let Some(kind) = kind {
             let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
             let names = self.comma_separated(Self::table_name)?;

@@ -2,7 +2,9 @@
 
 use super::parser::Parser;
 use super::window::window_arguments;
-use crate::ast::{Arguments, CastType, Expr, FunctionCall, TemporalKind, TrimSide};
+use crate::ast::{
+    Arguments, CastType, DynamicColumn, DynamicType, Expr, FunctionCall, Literal, TemporalKind, TrimSide,
+};
 use crate::error::{Error, Result};
 use crate::lexer::Token;
 
@@ -58,6 +60,9 @@ impl Parser<'_> {
             "NEXTVAL" | "LASTVAL" | "SETVAL" => return self.sequence_function(),
             "TIMESTAMPADD" | "TIMESTAMPDIFF" => return self.timestamp_function(),
             "GET_FORMAT" => return self.get_format(),
+            "COLUMN_CREATE" | "COLUMN_ADD" => return self.dynamic_columns(),
+            "COLUMN_GET" => return self.dynamic_column(),
+            "COLUMN_DELETE" => return self.dynamic_columns_without(),
             "BINARY" | "CASE" | "NOT" => return self.reserved_operand(),
             "VALUES" | "VALUE" => {
                 self.advance();
@@ -214,6 +219,130 @@ impl Parser<'_> {
         let region = Box::new(self.expr()?);
         self.expect(&Token::RightParen)?;
         Ok(Expr::GetFormat { kind, region })
+    }
+
+    /// Parses `COLUMN_CREATE(name, value [AS type], …)` or `COLUMN_ADD(base, name, value [AS type], …)`.
+    fn dynamic_columns(&mut self) -> Result<Expr> {
+        let has_base = self.is_word("COLUMN_ADD");
+        self.advance();
+        self.expect(&Token::LeftParen)?;
+        let mut base = None;
+        if has_base {
+            base = Some(Box::new(self.expr()?));
+            self.expect(&Token::Comma)?;
+        }
+        let columns = self.comma_separated(|parser| {
+            let name = parser.expr()?;
+            parser.expect(&Token::Comma)?;
+            let value = parser.expr()?;
+            let stored_as = match parser.accept_word("AS") {
+                true => Some(parser.dynamic_type()?),
+                false => None,
+            };
+            Ok(DynamicColumn {
+                name,
+                value,
+                stored_as,
+            })
+        })?;
+        self.expect(&Token::RightParen)?;
+        Ok(Expr::DynamicColumns { base, columns })
+    }
+
+    /// Parses `COLUMN_DELETE(base, name, …)` as a COLUMN_ADD of NULLs, as MariaDB does.
+    fn dynamic_columns_without(&mut self) -> Result<Expr> {
+        self.advance();
+        self.expect(&Token::LeftParen)?;
+        let base = Some(Box::new(self.expr()?));
+        self.expect(&Token::Comma)?;
+        let names = self.comma_separated(Self::expr)?;
+        self.expect(&Token::RightParen)?;
+        let columns = names.into_iter().map(|name| DynamicColumn {
+            name,
+            value: Expr::Literal(Literal::Null),
+            stored_as: None,
+        });
+        Ok(Expr::DynamicColumns {
+            base,
+            columns: columns.collect(),
+        })
+    }
+
+    /// Parses `COLUMN_GET(columns, name AS target)`.
+    fn dynamic_column(&mut self) -> Result<Expr> {
+        self.advance();
+        self.expect(&Token::LeftParen)?;
+        let columns = Box::new(self.expr()?);
+        self.expect(&Token::Comma)?;
+        let name = Box::new(self.expr()?);
+        self.expect_word("AS")?;
+        let target = self.cast_type()?;
+        self.expect(&Token::RightParen)?;
+        Ok(Expr::DynamicColumn {
+            columns,
+            name,
+            target,
+        })
+    }
+
+    /// Parses the type of a dynamic column. Precisions have no effect.
+    fn dynamic_type(&mut self) -> Result<DynamicType> {
+        if self.accept_word("UNSIGNED") {
+            return match self.accept_any_word(&["INTEGER", "INT"]) {
+                Some(_) => Ok(DynamicType::Unsigned),
+                None => Err(self.error()),
+            };
+        }
+        let is_national = self.accept_word("NATIONAL") || self.is_word("NCHAR");
+        if is_national || self.is_any_word(&["CHAR", "CHARACTER"]) {
+            if self.accept_any_word(&["CHAR", "CHARACTER", "NCHAR"]).is_none() {
+                return Err(self.error());
+            }
+            return self.dynamic_char(is_national);
+        }
+        if self.is_any_word(&["DECIMAL", "DEC"]) {
+            self.advance();
+            self.optional_precision()?;
+            return Ok(DynamicType::Decimal);
+        }
+        let word = self.accept_any_word(&[
+            "INTEGER", "INT", "DOUBLE", "REAL", "FLOAT", "DATE", "TIME", "DATETIME",
+        ]);
+        Ok(match word {
+            Some("INTEGER" | "INT") => DynamicType::Signed,
+            Some("DOUBLE" | "REAL" | "FLOAT") => DynamicType::Double,
+            Some("DATE") => DynamicType::Date,
+            Some("TIME") => {
+                self.optional_length()?;
+                DynamicType::Time
+            }
+            Some("DATETIME") => {
+                self.optional_length()?;
+                DynamicType::DateTime
+            }
+            _ => return Err(self.error()),
+        })
+    }
+
+    /// Parses the character set and collation of a dynamic column after `CHAR`.
+    fn dynamic_char(&mut self, is_national: bool) -> Result<DynamicType> {
+        let mut charset = is_national.then(|| "utf8mb3".to_owned());
+        if self.accept_words(&["CHARACTER", "SET"])
+            || self.accept_words(&["CHAR", "SET"])
+            || self.accept_word("CHARSET")
+        {
+            charset = Some(self.collation_name()?);
+        } else if self.accept_word("ASCII") {
+            charset = Some("latin1".to_owned());
+        } else if self.accept_word("UNICODE") {
+            charset = Some("ucs2".to_owned());
+        }
+        let collation = match self.accept_word("BINARY") {
+            true => Some("binary".to_owned()),
+            false if self.accept_word("COLLATE") => Some(self.collation_name()?),
+            false => None,
+        };
+        Ok(DynamicType::Char { charset, collation })
     }
 
     fn extract(&mut self) -> Result<Expr> {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ast::{Expr, TableName};
 
-use super::{AccountName, Duplicates, QueryStatement};
+use super::{AccountName, Characteristics, Duplicates, QueryStatement, Routine, RoutineType, Trigger};
 
 /// Name that stands for the collation of `COLLATE DEFAULT`. No collation has this name.
 pub const DEFAULT_COLLATION: &str = "DEFAULT";
@@ -62,9 +62,27 @@ pub enum DdlStatement {
     CreateView(Box<CreateView>),
     /// `DROP VIEW`.
     DropViews { if_exists: bool, views: Vec<TableName> },
-    /// `DROP TRIGGER` and similar statements, with `IF EXISTS` or without. No such objects exist here.
+    /// `CREATE PROCEDURE`, `CREATE FUNCTION`.
+    CreateRoutine(Box<Routine>),
+    /// `ALTER PROCEDURE`, `ALTER FUNCTION`.
+    AlterRoutine {
+        kind: RoutineType,
+        name: TableName,
+        characteristics: Characteristics,
+    },
+    /// `DROP PROCEDURE`, `DROP FUNCTION`.
+    DropRoutine {
+        kind: RoutineType,
+        if_exists: bool,
+        name: TableName,
+    },
+    /// `CREATE TRIGGER`.
+    CreateTrigger(Box<Trigger>),
+    /// `DROP TRIGGER`.
+    DropTrigger { if_exists: bool, name: TableName },
+    /// `DROP EVENT` and similar statements, with `IF EXISTS` or without. No such objects exist here.
     DropOther {
-        /// `TRIGGER`, `PROCEDURE`, `FUNCTION`, `EVENT` …
+        /// `EVENT`, `SERVER`.
         kind: &'static str,
         if_exists: bool,
         names: Vec<TableName>,

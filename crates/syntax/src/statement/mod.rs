@@ -84,16 +84,6 @@ pub enum Statement {
     Ddl(DdlStatement),
     /// `BEGIN NOT ATOMIC … END`.
     Compound(Box<CompoundStatement>),
-    /// `CREATE PROCEDURE`, `CREATE FUNCTION`.
-    CreateRoutine(Box<Routine>),
-    /// `CREATE TRIGGER`.
-    CreateTrigger(Box<Trigger>),
-    /// `ALTER PROCEDURE`, `ALTER FUNCTION`.
-    AlterRoutine {
-        kind: RoutineType,
-        name: TableName,
-        characteristics: Characteristics,
-    },
     /// `CALL procedure(…)`.
     Call {
         procedure: TableName,

@@ -14,6 +14,8 @@
 //! names that are resolved when a statement is executed, because MariaDB's rules depend on the place of the
 //! declaration.
 
+use serde::{Deserialize, Serialize};
+
 use super::Statement;
 use super::definition::TypeSpec;
 use crate::ast::{ColumnName, Expr, TableName};
@@ -362,7 +364,7 @@ impl RoutineKind {
 }
 
 /// Kinds of routines in ALTER.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum RoutineType {
     Procedure,
     Function,
@@ -396,12 +398,25 @@ pub struct Characteristics {
 }
 
 /// What a routine says of its statements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum DataAccess {
+    #[default]
     ContainsSql,
     NoSql,
     ReadsSqlData,
     ModifiesSqlData,
+}
+
+impl DataAccess {
+    /// Returns its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            DataAccess::ContainsSql => "CONTAINS SQL",
+            DataAccess::NoSql => "NO SQL",
+            DataAccess::ReadsSqlData => "READS SQL DATA",
+            DataAccess::ModifiesSqlData => "MODIFIES SQL DATA",
+        }
+    }
 }
 
 /// `CREATE TRIGGER`.
@@ -417,21 +432,48 @@ pub struct Trigger {
     /// `FOLLOWS trigger`, `PRECEDES trigger`.
     pub order: Option<(TriggerOrder, String)>,
     pub program: Program,
+    /// Text from the word TRIGGER on.
+    pub text: String,
+    /// Bytes of `text` from ON to the name of the table, which a renamed table replaces.
+    pub on_table: std::ops::Range<usize>,
     /// Text of the body.
     pub body_text: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Whether a trigger runs before or after the change of its row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum TriggerTime {
     Before,
     After,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+impl TriggerTime {
+    /// Returns its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            TriggerTime::Before => "BEFORE",
+            TriggerTime::After => "AFTER",
+        }
+    }
+}
+
+/// Change of a row that a trigger is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum TriggerEvent {
     Insert,
     Update,
     Delete,
+}
+
+impl TriggerEvent {
+    /// Returns its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            TriggerEvent::Insert => "INSERT",
+            TriggerEvent::Update => "UPDATE",
+            TriggerEvent::Delete => "DELETE",
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Queries as statements.
 
-use crate::ast::Query;
+use crate::ast::{Expr, Query, QueryBody, Select, SelectItem, SelectModifiers};
 use crate::statement::{FileFormat, Target};
 
 /// A `SELECT` with the clauses that only the outermost level can have.
@@ -12,6 +12,33 @@ pub struct QueryStatement {
     pub into: Option<SelectInto>,
     /// Place of INTO.
     pub into_place: IntoPlace,
+}
+
+impl QueryStatement {
+    /// Returns `SELECT expr`.
+    pub fn of_expression(expr: Expr) -> Self {
+        QueryStatement {
+            query: Query {
+                with: None,
+                body: QueryBody::Select(Box::new(Select {
+                    distinct: false,
+                    modifiers: SelectModifiers::default(),
+                    items: vec![SelectItem::unnamed(expr)],
+                    from: Vec::new(),
+                    condition: None,
+                    group_by: Vec::new(),
+                    rollup: false,
+                    having: None,
+                    windows: Vec::new(),
+                })),
+                order_by: Vec::new(),
+                limit: None,
+                lock: None,
+            },
+            into: None,
+            into_place: IntoPlace::default(),
+        }
+    }
 }
 
 /// Place of a query's INTO.

@@ -11,9 +11,6 @@
 
 use super::{CommitRequest, Outcome};
 use crate::error::{Error, Result};
-use crate::lock::MetadataGuard;
-use crate::manager::TransactionManager;
-use crate::transaction::Transaction;
 use paceline_types::Version;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -35,7 +32,7 @@ impl CommitStream {
         self.0.load(Ordering::Acquire)
     }
 
-    fn fail(&self) {
+    pub(crate) fn fail(&self) {
         self.0.store(true, Ordering::Release);
     }
 
@@ -67,6 +64,22 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
+    /// Returns the progress of `count` transactions that are about to be submitted.
+    pub(crate) fn new(stream: &CommitStream, count: usize, observer: Arc<dyn BatchObserver>) -> Self {
+        Batch {
+            stream: stream.clone(),
+            unplaced: AtomicUsize::new(count),
+            open: AtomicUsize::new(count),
+            result: Mutex::new(Ok(Version::ZERO)),
+            observer,
+        }
+    }
+
+    /// Returns the number of transactions that are not placed yet.
+    pub(crate) fn unplaced(&self) -> usize {
+        self.unplaced.load(Ordering::Acquire)
+    }
+
     pub(crate) fn stream(&self) -> &CommitStream {
         &self.stream
     }
@@ -143,65 +156,6 @@ impl CommitRequest {
                 .partition(|request| request.stream().is_some_and(|other| other.is(&stream)));
             same.into_iter().for_each(|request| request.fail(Error::Aborted));
             requests.extend(others);
-        }
-    }
-}
-
-impl TransactionManager {
-    /// Commits transactions in this order, after everything submitted to the stream before. They are in the
-    /// queue when this returns. A transaction that has changed nothing is logged too, under its GTID. `locks`
-    /// are metadata locks for all of them together: on the tables, on [`crate::MetadataObject::Global`] and on
-    /// [`crate::MetadataObject::Commit`]. They are kept until every transaction that they were passed with is
-    /// published.
-    ///
-    /// The transactions must not conflict with each other, as none waits for another to be placed.
-    pub fn commit_batch(
-        &self,
-        stream: &CommitStream,
-        transactions: Vec<Box<Transaction>>,
-        locks: Arc<Vec<MetadataGuard>>,
-        observer: Arc<dyn BatchObserver>,
-    ) {
-        let core = self.core();
-        if transactions.is_empty() {
-            observer.placed();
-            observer.ended(Ok(core.positions.published()));
-            return;
-        }
-        let batch = Arc::new(Batch {
-            stream: stream.clone(),
-            unplaced: AtomicUsize::new(transactions.len()),
-            open: AtomicUsize::new(transactions.len()),
-            result: Mutex::new(Ok(Version::ZERO)),
-            observer,
-        });
-        let mut requests = Vec::with_capacity(transactions.len());
-        let mut failure = None;
-        for mut transaction in transactions {
-            let prepared = match &failure {
-                None => transaction.batch_request(&batch, &locks),
-                Some(_) => Err(Error::Aborted),
-            };
-            match prepared {
-                Ok(request) => requests.push(request),
-                Err(error) => {
-                    drop(transaction);
-                    failure.get_or_insert(error);
-                }
-            }
-        }
-        let refused = batch.unplaced.load(Ordering::Acquire) - requests.len();
-        core.submit_all(requests);
-        if let Some(error) = failure {
-            // What was submitted before keeps its position; nothing may follow it.
-            stream.fail();
-            for _ in 0..refused {
-                batch.report_placed();
-                batch.deliver(Outcome {
-                    result: Err(error.clone()),
-                    _attachments: None,
-                });
-            }
         }
     }
 }

@@ -17,12 +17,12 @@
 //! recovery replays it from the log and does not need the table files.
 
 use super::acknowledge::DurableExtent;
+use super::core::{Core, unix_seconds};
 use super::log_stage::{WrittenGroup, source_record};
 use super::{CommitPlace, CommitRequest, CommitRows, Completion, Outcome, PlacedTransaction};
 use crate::error::{Error, Result};
-use crate::manager::{Core, unix_seconds};
+use crate::options::Replication;
 use crate::sync_point::CommitStep;
-use crate::transaction::Replication;
 use paceline_binlog::event::EventFlags;
 use paceline_binlog::{EventGroupBuffer, PositionChange};
 use paceline_storage::{MarkedWriteSet, RowFiles, VersionMark, WriteSet};
@@ -46,11 +46,11 @@ impl Core {
     pub(crate) fn seal_large(&self, events: &mut EventGroupBuffer, writes: WriteSet) -> Result<CommitRows> {
         crate::lock::owner::blocking(|| {
             events.seal()?;
-            let is_worth_it =
+            let is_large_enough =
                 writes.memory_bytes() as u64 >= self.config().large_transaction_bytes / BUILT_ROWS_PART;
             let mark = match writes.version_mark() {
                 Some(mark) => Some(mark),
-                None if is_worth_it && writes.deleted_ranges().is_empty() => self.next_mark(),
+                None if is_large_enough && writes.deleted_ranges().is_empty() => self.next_mark(),
                 None => None,
             };
             let Some(mark) = mark else {
@@ -148,7 +148,7 @@ impl Core {
         }
         assert!(
             version > start,
-            "a large transaction is placed behind what is written"
+            "a large transaction is placed after everything that is written"
         );
         self.positions.advance_written(version);
         self.sync_points.reach(CommitStep::Written);

@@ -4,13 +4,13 @@
 //! the same mutex. The order of the steps is the protocol; see the crate's README.
 
 use super::acknowledge::DurableExtent;
+use super::core::{Core, unix_seconds};
 use super::{CommitPlace, CommitRequest, Completion, PlacedTransaction};
 use crate::config::{GtidStrictMode, LockRelease, SyncBinlog};
 use crate::error::{Error, Result};
-use crate::manager::{Core, unix_seconds};
+use crate::options::{GtidChoice, Replication, SequenceSource};
 use crate::positions::Durability;
 use crate::sync_point::CommitStep;
-use crate::transaction::{GtidChoice, Replication, SequenceSource};
 use paceline_binlog::event::EventFlags;
 use paceline_binlog::group::GroupSize;
 use paceline_binlog::{

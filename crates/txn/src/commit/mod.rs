@@ -16,12 +16,17 @@
 //! - [`publish`]: makes groups visible, in order, and notifies their sessions.
 //! - [`ticket`]: a session's wait.
 //! - [`batch`]: submission and report of a replica's transactions, many at once.
+//! - [`core`]: the state that they share. [`background`]: threads for checkpoints and for deferred syncs.
+//! - [`published_position`]: GTID positions as far as they are published, and the waits for them.
 
 pub(crate) mod acknowledge;
+pub(crate) mod background;
 pub(crate) mod batch;
+pub(crate) mod core;
 pub(crate) mod large;
 pub(crate) mod log_stage;
 pub(crate) mod publish;
+pub(crate) mod published_position;
 pub(crate) mod queue;
 pub(crate) mod ticket;
 
@@ -29,8 +34,8 @@ use crate::error::Result;
 use crate::lock::metadata::TransactionMetadataLocks;
 use crate::lock::owner::LockOwner;
 use crate::lock::{HeldLocks, LockManager, MetadataGuard};
+use crate::options::{GtidChoice, Replication};
 use crate::session::Session;
-use crate::transaction::{GtidChoice, Replication};
 use batch::Batch;
 use large::BuiltRows;
 use paceline_binlog::EventGroupBuffer;

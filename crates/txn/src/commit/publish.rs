@@ -5,10 +5,10 @@
 //! its sync, semi-sync after an acknowledgement) calls [`Core::publish`]. One thread does the work and takes
 //! the others' groups along.
 
+use super::core::Core;
 use super::log_stage::WrittenGroup;
+use super::published_position::PublishedMoves;
 use super::{CommitPlace, PlacedTransaction};
-use crate::manager::Core;
-use crate::replica::PublishedMoves;
 use crate::sync_point::CommitStep;
 use paceline_storage::{BuildId, FrozenWriteSet};
 use paceline_types::LogPosition;

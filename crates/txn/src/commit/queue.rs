@@ -5,8 +5,8 @@
 //! note has the measurements.
 
 use super::CommitRequest;
+use super::core::Core;
 use crate::config::{Config, LeaderMode, PublishThread};
-use crate::manager::Core;
 use crate::sync_point::CommitStep;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
@@ -274,7 +274,7 @@ impl Core {
                     }
                 }
                 state.thread_is_called = false;
-                assert!(state.is_led, "who is called to lead has leadership");
+                assert!(state.is_led, "a session that is asked to lead has leadership");
             }
             self.lead_in_thread();
         }

@@ -16,7 +16,6 @@
 //! The victim is the lightest member (fewest rows changed plus locks held), as in InnoDB; among equals the one
 //! that searches.
 
-use super::LockManager;
 use super::owner::LockOwner;
 use parking_lot::Mutex;
 use std::collections::HashSet;
@@ -30,9 +29,8 @@ pub(super) struct Detector {
 
 impl Detector {
     /// Breaks every cycle that `owner`, which has just joined a queue, closes. Returns their number.
-    pub(super) fn resolve(&self, locks: &LockManager, owner: &Arc<LockOwner>) -> u64 {
+    pub(super) fn resolve(&self, owner: &Arc<LockOwner>, mut read: impl ReadBlockers) -> u64 {
         let _search = self.search_lock.lock();
-        let mut read = |owner: &Arc<LockOwner>, into: &mut Vec<_>| locks.blockers_of(owner, into);
         let mut cycles = 0;
         while let Some(cycle) = find_cycle(owner, &mut read) {
             if !is_confirmed(&cycle, &mut read) {
@@ -56,9 +54,11 @@ struct Member {
     wait: u64,
 }
 
-/// Reads from the queues the owners that an owner waits for, and the number of its wait:
-/// [`LockManager::blockers_of`].
-trait ReadBlockers: FnMut(&Arc<LockOwner>, &mut Vec<Arc<LockOwner>>) -> Option<u64> {}
+/// Reads from the queues the owners that an owner waits for, and the number of its wait.
+pub(super) trait ReadBlockers:
+    FnMut(&Arc<LockOwner>, &mut Vec<Arc<LockOwner>>) -> Option<u64>
+{
+}
 impl<F: FnMut(&Arc<LockOwner>, &mut Vec<Arc<LockOwner>>) -> Option<u64>> ReadBlockers for F {}
 
 /// Returns an apparent cycle through `start`: its members in order, `start` first.
@@ -118,6 +118,7 @@ fn choose_victim(cycle: &[Member]) -> &Arc<LockOwner> {
 mod tests {
     use super::*;
     use crate::interrupt::Interrupt;
+    use crate::lock::LockManager;
     use crate::lock::mode::Mode;
     use crate::lock::owner::WaitOutcome;
     use crate::lock::table::{HeldLock, LockRequestOutcome, OnConflict, Wakeups};
@@ -133,7 +134,7 @@ mod tests {
         match locks.rows.request(owner, key, Mode::Exclusive, OnConflict::Queue) {
             LockRequestOutcome::New(held) => (true, held),
             LockRequestOutcome::Queued { held, .. } => (false, held),
-            _ => panic!("nobody asks twice"),
+            _ => panic!("an owner asks once"),
         }
     }
 
@@ -167,7 +168,7 @@ mod tests {
         assert_eq!(seen.len(), 4);
         assert!(!is_confirmed(&seen, &mut read));
         assert!(find_cycle(&walker, &mut read).is_none());
-        assert_eq!(locks.deadlock.resolve(&locks, &walker), 0);
+        assert_eq!(locks.deadlock.resolve(&walker, &mut read), 0);
     }
 
     #[test]
@@ -187,7 +188,7 @@ mod tests {
         let _nobody_behind = locks.rows.cancel(&one, waiting, &mut Wakeups::new());
         request(&locks, &one, b"b");
         assert!(!is_confirmed(&cycle, &mut read));
-        assert_eq!(locks.deadlock.resolve(&locks, &one), 1);
+        assert_eq!(locks.deadlock.resolve(&one, &mut read), 1);
         assert_eq!(one.wait(None), WaitOutcome::Victim);
         release(&locks, &other, held);
     }

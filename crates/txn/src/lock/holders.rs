@@ -149,9 +149,11 @@ impl Holders {
     pub(super) fn change(&mut self, owner: &Arc<LockOwner>, mode: Mode) {
         match self {
             Holders::One(holder) if Arc::ptr_eq(&holder.owner, owner) => holder.mode = mode,
-            Holders::Nobody | Holders::One(_) => panic!("who changes a lock's mode holds it"),
+            Holders::Nobody | Holders::One(_) => panic!("an owner that changes a lock's mode holds it"),
             Holders::Several(list) => {
-                let at = list.position(owner).expect("who changes a lock's mode holds it");
+                let at = list
+                    .position(owner)
+                    .expect("an owner that changes a lock's mode holds it");
                 list.change(at, mode);
             }
         }
@@ -164,11 +166,11 @@ impl Holders {
         asking: &Arc<LockOwner>,
         doomed: &mut SmallVec<[Arc<LockOwner>; 4]>,
     ) {
-        let stands_against =
+        let conflicts =
             |holder: &Holder| !mode.is_compatible_with(holder.mode) && !Arc::ptr_eq(&holder.owner, asking);
         let victims: SmallVec<[Arc<LockOwner>; 4]> = self
             .iter()
-            .filter(|holder| stands_against(holder) && holder.owner.doom())
+            .filter(|holder| conflicts(holder) && holder.owner.doom())
             .map(|holder| holder.owner.clone())
             .collect();
         for victim in victims {
@@ -194,7 +196,7 @@ impl Holders {
 }
 
 fn released_twice_by(owner: &Arc<LockOwner>) {
-    assert!(owner.is_doomed(), "who releases a lock holds it");
+    assert!(owner.is_doomed(), "an owner that releases a lock holds it");
 }
 
 #[cfg(test)]

@@ -42,6 +42,13 @@ pub enum MetadataObject<'a> {
         /// The name, or the prefix.
         name: &'a str,
     },
+    /// The name of a procedure or function, in lower case. Locked after tables.
+    Routine {
+        /// Name of the database.
+        database: &'a str,
+        /// Name of the routine.
+        name: &'a str,
+    },
     /// A name lock of `GET_LOCK()`.
     UserLevel(&'a str),
 }
@@ -57,6 +64,7 @@ mod kind {
     pub const USER_LEVEL: u8 = 3;
     pub const COMMIT: u8 = 4;
     pub const FOREIGN_KEY_NAME: u8 = 5;
+    pub const ROUTINE: u8 = 6;
 }
 
 /// Returns what the process list shows for a wait on the object of a key.
@@ -86,6 +94,12 @@ impl MetadataObject<'_> {
             }
             MetadataObject::ForeignKeyName { database, name } => {
                 key.push(kind::FOREIGN_KEY_NAME);
+                key.extend_from_slice(database.as_bytes());
+                key.push(0);
+                key.extend_from_slice(name.as_bytes());
+            }
+            MetadataObject::Routine { database, name } => {
+                key.push(kind::ROUTINE);
                 key.extend_from_slice(database.as_bytes());
                 key.push(0);
                 key.extend_from_slice(name.as_bytes());

@@ -129,6 +129,15 @@ impl LockManager {
         }
     }
 
+    /// Returns all waits for rows. The parts of the lock tables are read one after the other, so they may be
+    /// inconsistent.
+    pub(crate) fn row_lock_waits(&self) -> Vec<RowLockWait> {
+        let mut waits = Vec::new();
+        self.rows.row_lock_waits(&mut waits);
+        self.ranges.row_lock_waits(&mut waits);
+        waits
+    }
+
     /// Sets the limit of key locks that all sessions may hold together.
     pub(crate) fn set_keys_max(&self, keys_max: usize) {
         self.keys_max.store(keys_max, Ordering::Relaxed);
@@ -323,6 +332,12 @@ impl LockManager {
         }
     }
 
+    /// Breaks the cycles that `owner`, which has just joined a queue, closes. Returns their number.
+    fn resolve_deadlocks(&self, owner: &Arc<LockOwner>) -> u64 {
+        self.deadlock
+            .resolve(owner, |owner, blockers| self.blockers_of(owner, blockers))
+    }
+
     /// Waits for a lock that is queued for. If the wait ends without it, `cancel` withdraws the request and
     /// returns the owners that must search for deadlocks again.
     fn wait(
@@ -339,7 +354,7 @@ impl LockManager {
         if owner.is_awaited() {
             self.counters
                 .deadlocks
-                .fetch_add(self.deadlock.resolve(self, owner), Ordering::Relaxed);
+                .fetch_add(self.resolve_deadlocks(owner), Ordering::Relaxed);
         }
         owner.interrupt().set_awaited_lock(Some(kind));
         let outcome = owner.wait(wait_limit.deadline());
@@ -357,7 +372,7 @@ impl LockManager {
         for waiter in uncovered.iter().filter(|waiter| waiter.is_awaited()) {
             self.counters
                 .deadlocks
-                .fetch_add(self.deadlock.resolve(self, waiter), Ordering::Relaxed);
+                .fetch_add(self.resolve_deadlocks(waiter), Ordering::Relaxed);
         }
         match outcome {
             WaitOutcome::Granted => unreachable!("returned above"),

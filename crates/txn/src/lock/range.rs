@@ -37,13 +37,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub(super) const RANGES_MAX: usize = 1024;
 
 /// Ranges of one owner in an index.
-struct Held {
+struct OwnerRanges {
     owner: Arc<LockOwner>,
     /// Start to end; no two are adjacent or overlap.
     ranges: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
-impl Held {
+impl OwnerRanges {
     /// Returns the last range that begins at or before `key`.
     fn last_up_to(&self, key: &[u8]) -> Option<(&Vec<u8>, &Vec<u8>)> {
         let up_to_key = (Bound::Unbounded, Bound::Included(key));
@@ -95,7 +95,7 @@ struct Writer {
 #[derive(Default)]
 struct IndexRanges {
     /// One entry per owner.
-    held: Vec<Held>,
+    held: Vec<OwnerRanges>,
     /// At most one per owner, in order of arrival.
     waiting: Vec<Waiting>,
     /// Writers that wait for ranges, in order of arrival.
@@ -107,7 +107,7 @@ impl IndexRanges {
         self.held.is_empty() && self.waiting.is_empty() && self.writers.is_empty()
     }
 
-    fn held_by(&mut self, owner: &Arc<LockOwner>) -> Option<&mut Held> {
+    fn held_by(&mut self, owner: &Arc<LockOwner>) -> Option<&mut OwnerRanges> {
         self.held.iter_mut().find(|held| Arc::ptr_eq(&held.owner, owner))
     }
 
@@ -230,7 +230,7 @@ impl RangeTable {
                 held.add(range);
                 self.count.fetch_sub(1, Ordering::SeqCst);
             }
-            None => ranges.held.push(Held {
+            None => ranges.held.push(OwnerRanges {
                 owner,
                 ranges: BTreeMap::from([(range.start, range.end)]),
             }),
@@ -256,11 +256,11 @@ impl RangeTable {
         if owner.is_applier() {
             // It waits for no session's range, unless that session is committing.
             let mut take_from = |victim: &Arc<LockOwner>| {
-                let goes = victim.doom();
-                if goes {
+                let gives_way = victim.doom();
+                if gives_way {
                     doomed.push(victim.clone());
                 }
-                goes
+                gives_way
             };
             let before = ranges.held.len() + ranges.waiting.len();
             ranges

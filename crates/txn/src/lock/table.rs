@@ -63,12 +63,12 @@ struct Entry {
 }
 
 impl Entry {
-    fn goes_with_holders(&self, owner: &Arc<LockOwner>, mode: Mode) -> bool {
+    fn is_compatible_with_holders(&self, owner: &Arc<LockOwner>, mode: Mode) -> bool {
         self.holders
             .are_compatible_with(mode, self.holders.mode_of(owner))
     }
 
-    fn goes_with_queue(&self, mode: Mode) -> bool {
+    fn is_compatible_with_queue(&self, mode: Mode) -> bool {
         self.queue
             .as_ref()
             .is_none_or(|queue| queue.iter().all(|request| mode.is_compatible_with(request.mode)))
@@ -97,7 +97,7 @@ impl Entry {
     fn grant(&mut self, wakeups: &mut Wakeups) {
         while let Some(request) = self.queue.as_ref().and_then(|queue| queue.front()) {
             let (owner, mode, kind) = (request.owner.clone(), request.mode, request.kind);
-            if !self.goes_with_holders(&owner, mode) {
+            if !self.is_compatible_with_holders(&owner, mode) {
                 break;
             }
             self.queue.as_mut().expect("it has a front").pop_front();
@@ -258,7 +258,9 @@ impl LockTable {
                 (mode, RequestKind::Upgrade)
             }
             None => {
-                if entry.holders.are_compatible_with(mode, None) && (takes || entry.goes_with_queue(mode)) {
+                if entry.holders.are_compatible_with(mode, None)
+                    && (takes || entry.is_compatible_with_queue(mode))
+                {
                     entry.holders.add(owner.clone(), mode);
                     if entry.has_queue() {
                         owner.mark_awaited();
@@ -366,7 +368,7 @@ impl LockTable {
             let before = entry
                 .holders
                 .mode_of(owner)
-                .expect("who downgrades a lock holds it");
+                .expect("an owner that downgrades a lock holds it");
             assert!(before.covers(mode), "a downgrade goes down");
             entry.holders.change(owner, mode);
             entry.grant(wakeups);

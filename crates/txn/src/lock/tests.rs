@@ -2,7 +2,8 @@
 
 use super::owner::{LockOwner, OwnerKind};
 use super::*;
-use crate::interrupt::{Interrupt, InterruptReason};
+use crate::interrupt::Interrupt;
+use crate::interrupt_reason::InterruptReason;
 use crate::testing::Actors;
 use paceline_golden_script::{Answers, Block, Command, Context, Runner};
 use rand::Rng;
@@ -74,7 +75,7 @@ impl Runner for LockScript {
         command: &Command,
         context: &Context,
     ) -> std::result::Result<String, Box<dyn std::error::Error>> {
-        let name = context.prefix.clone().ok_or("say who")?;
+        let name = context.prefix.clone().ok_or("name the actor")?;
         if !self.actors.contains(&name) {
             let owner = LockOwner::new(self.owners.len() as u64 + 1, Interrupt::new());
             owner.begin();

@@ -1,8 +1,7 @@
 //! Waits for row locks with their blockers, for users who look for what blocks a statement.
 
-use super::mode::Mode;
+use super::mode::{LockMode, Mode};
 use super::owner::LockOwner;
-use super::{LockManager, LockMode};
 use std::sync::Arc;
 
 /// A row lock, held or requested.
@@ -34,16 +33,5 @@ impl RowLock {
                 Mode::Read | Mode::Write | Mode::ReadOnly => LockMode::Shared,
             },
         }
-    }
-}
-
-impl LockManager {
-    /// Returns all waits for rows. The parts of the lock tables are read one after the other, so they may be
-    /// inconsistent.
-    pub(crate) fn row_lock_waits(&self) -> Vec<RowLockWait> {
-        let mut waits = Vec::new();
-        self.rows.row_lock_waits(&mut waits);
-        self.ranges.row_lock_waits(&mut waits);
-        waits
     }
 }

@@ -1,8 +1,9 @@
 //! The end of a transaction: it joins the commit queue, and its session waits until it is published.
 
 use super::Transaction;
-use super::temporary::TemporaryChanges;
+use super::temporary_changes::TemporaryChanges;
 use crate::commit::batch::Batch;
+use crate::commit::core::Core;
 use crate::commit::ticket::{Notification, Ticket};
 use crate::commit::{
     CommitAttachments, CommitPlace, CommitRequest, CommitRows, OnPublish, Outcome, ResultReceiver,
@@ -10,7 +11,6 @@ use crate::commit::{
 };
 use crate::error::{Error, Result};
 use crate::lock::{MetadataGuard, MetadataMode, MetadataObject};
-use crate::manager::Core;
 use paceline_binlog::EventGroupBuffer;
 use paceline_storage::WriteSet;
 use paceline_types::{Gtid, LogPosition, Version};
@@ -96,7 +96,10 @@ impl Transaction {
         self.check_active()?;
         self.end_statement()?;
         if self.as_of_version.is_some() {
-            assert!(self.events.is_empty(), "who looks back only reads");
+            assert!(
+                self.events.is_empty(),
+                "a transaction on an earlier state only reads"
+            );
             self.writes = WriteSet::new();
         }
         if self.events.is_empty() {

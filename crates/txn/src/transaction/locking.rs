@@ -2,7 +2,7 @@
 //! locked.
 
 use super::Transaction;
-use super::temporary::is_temporary;
+use super::temporary_changes::is_temporary;
 use crate::error::Result;
 use crate::lock::{LockManager, LockMode, LockOutcome, LockWait, WaitLimit};
 use paceline_storage::KeyRange;

@@ -17,186 +17,31 @@ mod row;
 mod scan;
 mod snapshot_delta;
 mod temporary;
+mod temporary_changes;
 mod write;
 
 pub use commit::{CommitFuture, CommitOutcome, PublicationWait};
 pub use locking::LockMark;
 pub use row::RowValue;
 pub use scan::{Scan, ScanEntry};
-pub use temporary::TemporaryMark;
+pub use temporary_changes::TemporaryMark;
 pub use write::{RowMark, WriteMark};
 
+use crate::commit::core::Core;
 use crate::error::{Error, Result};
 use crate::event_cache::{EventCache, EventMark};
 use crate::lock::metadata::TransactionMetadataLocks;
 use crate::lock::{HeldLocks, MetadataGuard, MetadataMode, MetadataObject, WaitLimit};
-use crate::manager::Core;
+use crate::options::{GtidChoice, TransactionOptions};
 use crate::session::Session;
 use paceline_binlog::event::{EventFlags, GtidFlags, QueryEvent};
 use paceline_binlog::group::StatementOptions;
-use paceline_binlog::{ExecutedSetChange, SourcePosition};
 use paceline_storage::{Mark, StorageSnapshot, WriteSet};
-use paceline_types::{
-    AccessMode, DomainId, Gtid, IsolationLevel, LogPosition, SequenceNumber, ServerId, Version,
-};
+use paceline_types::{AccessMode, IsolationLevel, LogPosition, Version};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use temporary::TemporaryChanges;
-
-/// Treatment, under REPEATABLE READ, of a write or locking read of a row that has changed since the snapshot
-/// (`innodb_snapshot_isolation`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum SnapshotIsolation {
-    /// The statement gets 1020, and the transaction is rolled back.
-    #[default]
-    On,
-    /// The statement uses the newest version: the snapshot is for plain reads only.
-    Off,
-}
-
-/// Duration of a transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Lifetime {
-    /// One statement (`autocommit=1` outside BEGIN). Under SERIALIZABLE its plain reads use a snapshot and lock
-    /// nothing, as in InnoDB.
-    SingleStatement,
-    /// Until COMMIT or ROLLBACK.
-    #[default]
-    Explicit,
-}
-
-/// GTID that a transaction gets.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum GtidChoice {
-    /// The next one of a domain (`gtid_domain_id`, `server_id`).
-    Next {
-        /// `gtid_domain_id`.
-        domain_id: DomainId,
-        /// `server_id`.
-        server_id: ServerId,
-    },
-    /// This one (`gtid_seq_no`).
-    Given(Gtid),
-    /// This one, under which a primary has committed the transaction. Its Gtid event is marked with
-    /// [`EventFlags::REPLICATED`](paceline_binlog::event::EventFlags::REPLICATED), and `gtid_slave_pos` moves
-    /// to it with the transaction.
-    Replicated(Gtid),
-    /// As `Replicated`, for a connection that can continue only from a position in its primary's log. That
-    /// position is logged with the transaction.
-    ReplicatedFrom(Gtid, Arc<SourceMark>),
-}
-
-/// Position of a connection in its primary's log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SourceMark {
-    /// Name of the connection; empty for the default one.
-    pub connection: Arc<str>,
-    /// File and offset.
-    pub position: SourcePosition,
-    /// Change of the connection's set of MySQL GTIDs.
-    pub executed: Option<ExecutedSetChange>,
-    /// Source of the transaction's sequence number.
-    pub numbers: SequenceSource,
-}
-
-/// Source of the sequence numbers of a primary's transactions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SequenceSource {
-    /// The primary.
-    Primary,
-    /// This server, at commit, because the primary has no MariaDB GTIDs: the next number of the domain, to
-    /// which sessions here and other primaries may write, too.
-    Local,
-}
-
-impl GtidChoice {
-    /// Returns the choice that the session variables express: `gtid_seq_no` 0 means the next number.
-    pub fn new(domain_id: DomainId, server_id: ServerId, gtid_seq_no: SequenceNumber) -> Self {
-        match gtid_seq_no {
-            SequenceNumber(0) => GtidChoice::Next { domain_id, server_id },
-            sequence => GtidChoice::Given(Gtid::new(domain_id, server_id, sequence)),
-        }
-    }
-
-    /// Returns the GTID if it is known before the transaction is placed.
-    pub fn given(&self) -> Option<Gtid> {
-        match self {
-            GtidChoice::Next { .. } => None,
-            GtidChoice::Given(gtid) | GtidChoice::Replicated(gtid) | GtidChoice::ReplicatedFrom(gtid, _) => {
-                Some(*gtid)
-            }
-        }
-    }
-
-    /// Returns whether the transaction came from a primary.
-    pub fn is_replicated(&self) -> bool {
-        matches!(self, GtidChoice::Replicated(_) | GtidChoice::ReplicatedFrom(..))
-    }
-
-    /// Returns the id of the server on which the transaction originates.
-    pub fn server_id(&self) -> ServerId {
-        match self {
-            GtidChoice::Next { server_id, .. } => *server_id,
-            GtidChoice::Given(gtid) | GtidChoice::Replicated(gtid) | GtidChoice::ReplicatedFrom(gtid, _) => {
-                gtid.server_id
-            }
-        }
-    }
-}
-
-/// Whether a transaction is sent to replicas (`sql_log_bin`, `skip_replication`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Replication {
-    /// Sent to replicas.
-    #[default]
-    Replicated,
-    /// Sent to replicas that ask for it (`replicate_events_marked_for_skip`): all its events have the flag
-    /// LOG_EVENT_SKIP_REPLICATION_F.
-    Marked,
-    /// Logged for this server only: LOG_EVENT_SKIP_REPLICATION_F in the reserved domain, and part of no GTID
-    /// state.
-    LocalOnly,
-}
-
-/// Options of a transaction.
-#[derive(Clone, Debug)]
-pub struct TransactionOptions {
-    /// Isolation level.
-    pub isolation: IsolationLevel,
-    /// `innodb_snapshot_isolation`.
-    pub snapshot_isolation: SnapshotIsolation,
-    /// Whether it may write.
-    pub access: AccessMode,
-    /// Whether it ends with its first statement.
-    pub lifetime: Lifetime,
-    /// `innodb_lock_wait_timeout`: longest wait for a row lock.
-    pub row_lock_timeout: Duration,
-    /// `lock_wait_timeout`: longest wait for a metadata lock.
-    pub metadata_lock_timeout: Duration,
-    /// GTID that it gets.
-    pub gtid: GtidChoice,
-    /// `sql_log_bin`, `skip_replication`.
-    pub replication: Replication,
-}
-
-impl Default for TransactionOptions {
-    fn default() -> Self {
-        TransactionOptions {
-            isolation: IsolationLevel::default(),
-            snapshot_isolation: SnapshotIsolation::default(),
-            access: AccessMode::default(),
-            lifetime: Lifetime::default(),
-            row_lock_timeout: Duration::from_secs(50),
-            metadata_lock_timeout: Duration::from_secs(86_400),
-            gtid: GtidChoice::Next {
-                domain_id: DomainId(0),
-                server_id: ServerId(1),
-            },
-            replication: Replication::default(),
-        }
-    }
-}
+use temporary_changes::TemporaryChanges;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -213,6 +58,9 @@ struct TransactionMark {
     snapshot_delta: Mark,
     temporary: TemporaryMark,
 }
+
+/// State of a transaction before a nested statement: see [`Transaction::begin_nested_statement`].
+pub struct NestedMark(TransactionMark);
 
 struct Savepoint {
     name: String,
@@ -296,7 +144,7 @@ impl Transaction {
                 && self.options.isolation == IsolationLevel::RepeatableRead
                 && !self.has_writes()
                 && self.snapshot.is_some(),
-            "who looks back only reads"
+            "a transaction on an earlier state only reads"
         );
         self.writes = undo;
         self.as_of_version = Some(version);
@@ -383,6 +231,33 @@ impl Transaction {
         self.check_active()?;
         self.events.log_definition(query, flags, timestamp_seconds);
         Ok(())
+    }
+
+    /// Begins a statement of a function or trigger, within another statement. Returns the state to undo it to.
+    ///
+    /// # Errors
+    /// Those of [`Transaction::begin_statement`].
+    pub fn begin_nested_statement(&mut self) -> Result<NestedMark> {
+        self.check_active()?;
+        debug_assert!(
+            self.statement.is_some(),
+            "a nested statement is part of another one"
+        );
+        Ok(NestedMark(self.mark()))
+    }
+
+    /// Ends a statement of a function or trigger. What follows in the log is another row statement.
+    pub fn end_nested_statement(&mut self) {
+        self.events.mark();
+    }
+
+    /// Undoes a failed statement of a function or trigger. Its locks stay.
+    pub fn rollback_nested_statement(&mut self, mark: NestedMark) {
+        self.core.wait_published_blocking(self.newest_read);
+        // A victim's transaction has been undone as a whole.
+        if self.state == State::Active {
+            self.roll_back_to(mark.0);
+        }
     }
 
     /// Returns whether a statement has begun and not ended.

@@ -1,9 +1,11 @@
 //! Reads: at the transaction's snapshot, or of the newest state under lock.
 
-use super::temporary::is_temporary;
-use super::{IsolationLevel, Lifetime, RowValue, Scan, SnapshotIsolation, Transaction};
+use super::temporary_changes::is_temporary;
+use super::{RowValue, Scan, Transaction};
+use crate::IsolationLevel;
 use crate::error::{Error, Result};
 use crate::lock::{LockMode, LockWait};
+use crate::options::{Lifetime, SnapshotIsolation};
 use paceline_storage::{Change, Direction, EngineKind, IndexId, KeyRange, StorageSnapshot, VersionMark};
 use paceline_types::{LogPosition, Version};
 use std::sync::Arc;

@@ -197,7 +197,7 @@ impl Scan {
                 let upper = &self.upper[at];
                 Some(ScanEntry {
                     key: upper.key(),
-                    value: upper.value().expect("deletions are passed over"),
+                    value: upper.value().expect("deletions are skipped"),
                 })
             }
         }

@@ -12,8 +12,10 @@
 //! ```
 //! This layer is never committed: other transactions have committed these changes.
 
-use super::{IsolationLevel, SnapshotIsolation, Transaction};
+use super::Transaction;
+use crate::IsolationLevel;
 use crate::error::{Error, Result};
+use crate::options::SnapshotIsolation;
 use paceline_storage::{
     Change, EngineKind, KeyRange, Row, RowPlacement, SharedValue, TableSchema, VERSION_LENGTH,
 };

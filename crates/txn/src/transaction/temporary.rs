@@ -10,33 +10,9 @@
 //! nothing is locked, and there is no snapshot to conflict with.
 
 use super::Transaction;
+use super::temporary_changes::{TemporaryChanges, TemporaryMark, is_temporary};
 use crate::error::Result;
-use paceline_storage::{Change, EngineKind, Mark, TemporaryIndex, TemporaryWrites, WriteSet};
-
-/// Extent of what had been written to temporary tables at some moment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TemporaryMark(Option<Mark>);
-
-/// Changes of a transaction to temporary tables.
-pub(crate) struct TemporaryChanges {
-    writes: TemporaryWrites,
-    /// Indexes dropped since it began. Declared after the writes, which may contain keys of them.
-    dropped: Vec<TemporaryIndex>,
-}
-
-impl TemporaryChanges {
-    /// Applies the changes, because the transaction is committed.
-    pub(crate) fn apply(mut self) {
-        for index in &self.dropped {
-            self.writes.set_mut().delete_range(index.id().range());
-        }
-        self.writes.apply();
-    }
-}
-
-pub(super) fn is_temporary(key: &[u8]) -> bool {
-    EngineKind::of_key(key) == EngineKind::Temporary
-}
+use paceline_storage::{Change, EngineKind, TemporaryIndex, TemporaryWrites, WriteSet};
 
 impl Transaction {
     /// Returns the write set that contains keys of `engine`; `None` before the first write.
@@ -114,8 +90,8 @@ impl Transaction {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::TransactionOptions;
     use crate::testing::TestServer;
-    use crate::transaction::TransactionOptions;
     use crate::{AccessMode, IsolationLevel};
     use crate::{Interrupt, LockMode, LockWait};
     use paceline_storage::{Direction, KeyRange};

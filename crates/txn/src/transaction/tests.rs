@@ -2,8 +2,8 @@
 
 use crate::IsolationLevel;
 use crate::lock::{LockMode, LockOutcome, LockWait, MetadataMode, MetadataObject};
+use crate::options::SnapshotIsolation;
 use crate::testing::{Actors, TEST_INDEX, TestServer, TestTable};
-use crate::transaction::SnapshotIsolation;
 use crate::{Error, Interrupt, Result, Session, Transaction, TransactionOptions};
 use paceline_golden_script::{Answers, Block, Command, Context, Runner};
 use paceline_storage::{Direction, KeyRange};
@@ -163,7 +163,7 @@ impl Runner for TransactionScript {
         command: &Command,
         context: &Context,
     ) -> std::result::Result<String, Box<dyn std::error::Error>> {
-        let name = context.prefix.clone().ok_or("say who")?;
+        let name = context.prefix.clone().ok_or("name the actor")?;
         if !self.actors.contains(&name) {
             let session = self.server.session();
             self.sessions.insert(name.clone(), session.clone());

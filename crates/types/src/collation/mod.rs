@@ -16,21 +16,13 @@ mod unicode;
 
 pub use charset::Charset;
 use latin1_orders::Latin1Table;
+pub use order::Padding;
 use order::{CodePoints, GeneralCi, GeneralMysql500, KeyEnd, Latin1Bytes, Latin1Swedish};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::hash::Hasher;
 use tailored::LanguageOrder;
 use unicode::{Unicode400, Unicode520};
-
-/// Treatment of trailing spaces in comparisons.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Padding {
-    /// The shorter text compares as if it continued with spaces: `'a' = 'a '`.
-    PadSpace,
-    /// A space compares like any other character.
-    NoPad,
-}
 
 /// Set of the texts that can match a LIKE pattern, for a search in an index.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -20,7 +20,14 @@
 use std::cmp::Ordering;
 use std::hash::Hasher;
 
-use super::Padding;
+/// Treatment of trailing spaces in comparisons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Padding {
+    /// The shorter text compares as if it continued with spaces: `'a' = 'a '`.
+    PadSpace,
+    /// A space compares like any other character.
+    NoPad,
+}
 
 /// Weights of the ASCII characters in a collation.
 #[derive(Clone, Copy, PartialEq, Eq)]

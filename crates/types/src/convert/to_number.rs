@@ -1,7 +1,7 @@
 //! Assignment to columns of numeric types, BIT and YEAR.
 
-use super::number::{Rest, number_length, read_double};
-use super::{Completeness, ConvertContext, ConvertedValue, Problem, as_text, number, printable};
+use super::assignment::{ConvertContext, ConvertedValue, Problem, Severity, as_text, printable};
+use super::number::{self, Completeness, Rest, number_length, read_double};
 use crate::data_type::{DecimalType, FloatType, IntegerType, Sign};
 use crate::decimal::{Decimal, Loss, Rounding};
 use crate::error_code::{
@@ -156,7 +156,7 @@ pub(super) fn decimal(value: Value, target: DecimalType, context: &ConvertContex
         },
     };
     let worse = |problem: &mut Option<Problem>, new: Problem| match problem {
-        Some(old) if old.severity == super::Severity::Warning || new.severity == super::Severity::Note => {}
+        Some(old) if old.severity == Severity::Warning || new.severity == Severity::Note => {}
         _ => *problem = Some(new),
     };
     let unsigned_zero = number.is_negative() && target.sign == Sign::Unsigned;
@@ -234,7 +234,7 @@ fn limit(number: f64, target: FloatType, max: f64) -> (f64, bool) {
 /// Returns the problem to report: MariaDB reports text after the number rather than a number out of range.
 fn range_problem(problem: Option<Problem>, out_of_range: bool) -> Option<Problem> {
     match problem {
-        Some(problem) if problem.severity == super::Severity::Warning => Some(problem),
+        Some(problem) if problem.severity == Severity::Warning => Some(problem),
         problem => {
             if out_of_range {
                 Some(Problem::out_of_range())

@@ -1,6 +1,7 @@
 //! Assignment to temporal columns, and conversion of values to temporal values in expressions.
 
-use super::{ConvertContext, ConvertedValue, Problem, as_text, number, printable};
+use super::assignment::{ConvertContext, ConvertedValue, Problem, as_text, printable};
+use super::number;
 use crate::decimal::{Decimal, Rounding};
 use crate::error_code::{
     ER_TRUNCATED_WRONG_VALUE, ER_WARN_DATA_OUT_OF_RANGE, ER_WARN_INVALID_TIMESTAMP, WARN_DATA_TRUNCATED,
@@ -387,7 +388,7 @@ pub(super) fn timestamp(value: Value, decimals: u8, context: &ConvertContext<'_>
             value: zero,
         };
     }
-    // Rounded before the zone is asked: what is rounded into a gap of its clock is in the gap.
+    // Rounded before the zone is applied: a time that is rounded into a gap of its clock is in the gap.
     let Some(read) = read.with_decimals(decimals, context.date_modes.fractions) else {
         return ConvertedValue {
             problem: wrong("datetime", &value, Lost::Clipped),

@@ -1,6 +1,7 @@
 //! Assignment to text, binary strings, ENUM and SET.
 
-use super::{ConvertContext, ConvertedValue, Problem, escaped, number, text_of};
+use super::assignment::{ConvertContext, ConvertedValue, Problem, escaped, text_of};
+use super::number;
 use crate::TimeZone;
 use crate::collation::{Charset, Collation, first_characters};
 use crate::data_type::{BlobSize, DataType, Labels};

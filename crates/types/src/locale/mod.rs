@@ -62,7 +62,7 @@ fn read(line: &'static str, known: &[Locale]) -> Locale {
     let (months, short_months, days, short_days) = match other {
         Some(other) => {
             let other = known.iter().find(|locale| locale.name == other);
-            let other = other.expect("the other locale stands before");
+            let other = other.expect("the locale that it refers to precedes it");
             (other.months, other.short_months, other.days, other.short_days)
         }
         None => (list(names[0]), list(names[1]), list(names[2]), list(names[3])),

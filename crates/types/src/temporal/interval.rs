@@ -113,7 +113,7 @@ impl Interval {
     pub fn parse(text: &str, unit: IntervalUnit) -> Interval {
         let parts = unit.parts();
         if parts.len() == 1 {
-            let (amount, _) = crate::convert::text_to_decimal(text);
+            let amount = crate::Decimal::parse_prefix(text).map_or(crate::Decimal::ZERO, |read| read.value);
             return match unit {
                 IntervalUnit::Second => Interval::from_micros(&amount),
                 _ => {

@@ -121,9 +121,12 @@ impl Authorities {
         let mut authorities = Authorities::default();
         if let Some(path) = path(&from.ca) {
             for certificate in files::certificates(path)? {
-                authorities
-                    .add(&certificate)
-                    .ok_or_else(|| tls_error(format!("'{}' holds what is no certificate", path.display())))?;
+                authorities.add(&certificate).ok_or_else(|| {
+                    tls_error(format!(
+                        "'{}' contains something that is not a certificate",
+                        path.display()
+                    ))
+                })?;
             }
         }
         if let Some(directory) = path(&from.ca_path) {

@@ -8,7 +8,7 @@ use paceline_wire::column::{ColumnDefinition, ReceivedColumn, field_type};
 use paceline_wire::command::Command;
 use paceline_wire::framing::{PacketReader, PacketWriter};
 use paceline_wire::handshake::{Greeting, HandshakeResponse, decode_authentication_switch, is_tls_request};
-use paceline_wire::prepared::{Parameters, ReceivedPrepared};
+use paceline_wire::prepared::{Parameters, PrepareReply};
 use paceline_wire::response::{OkKind, OkPacket, ReceivedOk, Status, decode_error};
 use paceline_wire::session_state::StateChange;
 use paceline_wire::tls::{Certificate, ServerTls, TlsParameters};
@@ -62,7 +62,7 @@ fn run(input: &[u8]) {
         COLUMN => drop(ReceivedColumn::decode(bytes, capabilities)),
         STATE_CHANGES => drop(StateChange::decode_all(bytes)),
         AUTHENTICATION_SWITCH => drop(decode_authentication_switch(bytes)),
-        PREPARED => drop(ReceivedPrepared::decode(bytes)),
+        PREPARED => drop(PrepareReply::decode(bytes)),
         ERROR => drop(decode_error(bytes)),
         PARAMETERS => {
             if let Some((count, payload)) = bytes.split_first() {

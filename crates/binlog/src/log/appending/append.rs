@@ -5,10 +5,10 @@ use crate::event::{
     BinlogCheckpointEvent, EventBody, EventFlags, EventStamp, HEADER_LENGTH, IgnorableEvent, encode_event,
 };
 use crate::group::CommitGroup;
-use crate::log::appending::active_file::TAIL_RESERVE;
-use crate::log::config::SyncMode;
+use crate::log::files::active_file::TAIL_RESERVE;
 use crate::log::handle::{Inner, Log, Preparation, Writer};
 use crate::replica_state::ReplicaRecord;
+use crate::sync_mode::SyncMode;
 use paceline_types::LogPosition;
 use std::io::IoSlice;
 use std::sync::Arc;

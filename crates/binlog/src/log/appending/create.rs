@@ -1,15 +1,15 @@
 //! Creating files of the log, ahead of need or when a new one is due.
 
+use crate::disk::{BLOCK_LENGTH, Disk, is_no_space};
 use crate::error::{Error, Result};
 use crate::gtid::GtidState;
-use crate::log::appending::active_file::{ActiveFile, TAIL_RESERVE, is_no_space};
-use crate::log::config::SyncMode;
-use crate::log::disk::{BLOCK_LENGTH, Disk};
+use crate::log::files::active_file::{ActiveFile, TAIL_RESERVE};
 use crate::log::files::entry::{FileEntry, file_name, number_after};
 use crate::log::files::gtid_index::GtidIndexBuilder;
 use crate::log::files::head::{FileReason, NewHead, Origin};
 use crate::log::handle::{Inner, PreparedFile};
 use crate::replica_state::ReplicaState;
+use crate::sync_mode::SyncMode;
 use paceline_types::{LogPosition, ServerId};
 use std::io::{self, ErrorKind, IoSlice};
 use std::path::Path;

@@ -2,11 +2,11 @@
 
 use crate::error::{Error, Result};
 use crate::event::{EventFlags, IgnorableEvent, MAGIC, Predecessor, RotateEvent, encode_event};
+use crate::group::LargeGroup;
 use crate::group::{CommitGroup, EventGroupBuffer, GroupPosition, GroupSize};
 use crate::gtid::GtidState;
-use crate::log::appending::active_file::ActiveFile;
 use crate::log::appending::create::ordinal_after;
-use crate::log::appending::large_group::LargeGroup;
+use crate::log::files::active_file::ActiveFile;
 use crate::log::files::entry::{FileEntry, file_name, number_after};
 use crate::log::files::gtid_index::GtidIndexBuilder;
 use crate::log::files::head::{FileReason, NewHead, Origin};
@@ -223,7 +223,7 @@ impl LargeCommitSlot<'_> {
     }
 
     /// Gives the file its name in the log, replacing a prepared file of zeros of that name.
-    fn rename(&self, large: &mut LargeGroup) -> Result<Arc<dyn crate::log::disk::DiskFile>> {
+    fn rename(&self, large: &mut LargeGroup) -> Result<Arc<dyn crate::disk::DiskFile>> {
         let inner = &self.log.inner;
         // Held so that no thread prepares a file of that name in the meantime, which would later be removed as a
         // prepared file.

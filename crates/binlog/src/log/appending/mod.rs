@@ -1,6 +1,5 @@
-//! Writing: the active file, the files that follow it, and transactions with a file of their own.
+//! Writing: to the active file and the files that follow it, and transactions with a file of their own.
 
-pub(super) mod active_file;
 pub(super) mod append;
 pub(super) mod create;
 pub(super) mod large_commit;

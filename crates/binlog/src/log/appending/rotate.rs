@@ -2,8 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::event::{EventFlags, MAGIC, RotateEvent, StopEvent, encode_event};
-use crate::log::appending::active_file::ActiveFile;
 use crate::log::appending::create::{NewFile, ordinal_after};
+use crate::log::files::active_file::ActiveFile;
 use crate::log::files::entry::{FileEntry, file_name, number_after};
 use crate::log::files::head::FileReason;
 use crate::log::handle::{Inner, Log, LogLifecycle, Writer};

@@ -111,6 +111,11 @@ pub(in crate::log) fn file_number(base_name: &str, name: &str) -> Option<u32> {
     (file_name(base_name, number) == name).then_some(number)
 }
 
+/// Returns the name of the new file during a reset.
+pub(in crate::log) fn reset_name(base_name: &str) -> String {
+    format!("{base_name}.reset")
+}
+
 /// Returns the number of the file after the one with this number.
 pub(in crate::log) fn number_after(number: u32) -> Result<u32> {
     if number >= NUMBER_MAX {

@@ -17,8 +17,8 @@
 
 use crate::checksum::crc32;
 use crate::codec::{Cursor, PutExt};
+use crate::disk::{Disk, DiskFile, read_fully};
 use crate::gtid::GtidState;
-use crate::log::disk::{Disk, DiskFile, read_fully};
 use paceline_types::{DomainId, Gtid, SequenceNumber, ServerId};
 use std::fs;
 use std::io::{self, ErrorKind, IoSlice};

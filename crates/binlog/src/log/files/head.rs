@@ -6,16 +6,16 @@
 //! Files of MariaDB and of Paceline differ only in the ignorable events. The head is synced before the index names the
 //! file, so a file in the index with an incomplete head is damaged, not torn.
 
+use crate::disk::DiskFile;
 use crate::error::Result;
 use crate::event::{
     BinlogCheckpointEvent, ChecksumAlgorithm, Event, EventFlags, EventStamp, FormatDescription,
     GtidListEvent, IgnorableEvent, MAGIC, Predecessor, encode_event,
 };
 use crate::gtid::GtidState;
-use crate::log::config::SyncMode;
-use crate::log::disk::DiskFile;
-use crate::log::reading::stream::EventStream;
+use crate::log::files::event_stream::EventStream;
 use crate::replica_state::{ReplicaRecord, ReplicaState};
+use crate::sync_mode::SyncMode;
 use paceline_types::ServerId;
 use std::sync::Arc;
 

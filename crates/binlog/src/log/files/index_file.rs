@@ -3,8 +3,8 @@
 //! It is replaced as a whole: the new index is written beside it, synced, and renamed over it; then the directory is
 //! synced. So after a crash it is either the old or the new one.
 
+use crate::disk::{Disk, read_fully};
 use crate::error::{Error, Result};
-use crate::log::disk::{Disk, read_fully};
 use std::io::{ErrorKind, IoSlice};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -43,7 +43,7 @@ impl IndexFile {
         let mut content = vec![0; usize::try_from(length).unwrap_or(usize::MAX).min(1 << 28)];
         let read = read_fully(&*file, &mut content, 0).map_err(|source| self.io_error("read", source))?;
         content.truncate(read);
-        let content = String::from_utf8(content).map_err(|_| self.damaged("it is no text"))?;
+        let content = String::from_utf8(content).map_err(|_| self.damaged("it is not text"))?;
         if !content.is_empty() && !content.ends_with('\n') {
             return Err(self.damaged("its last line has no end"));
         }

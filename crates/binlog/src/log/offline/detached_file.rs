@@ -3,16 +3,16 @@
 //! A restore searches them for its point in time, cuts them there, and leaves the rest to [`crate::log::Log::open`].
 //! [`crate::log::ClosedLog`] reads its files through them.
 
+use crate::disk::{Disk, DiskFile, RealDisk};
 use crate::error::{Error, Result};
 use crate::event::{GtidEvent, MAGIC};
 use crate::gtid::GtidState;
-use crate::log::appending::active_file::finish_file;
-use crate::log::disk::{Disk, DiskFile, RealDisk};
+use crate::log::files::active_file::finish_file;
+use crate::log::files::event_stream::EventStream;
+use crate::log::files::grouping::{EventRole, Grouping};
 use crate::log::files::head::{FileHead, read_format};
+use crate::log::files::tail::{TailState, read_tail};
 use crate::log::offline::read_only_log::check_follows;
-use crate::log::opening::tail::{TailState, read_tail};
-use crate::log::reading::grouping::{EventRole, Grouping};
-use crate::log::reading::stream::EventStream;
 use paceline_types::{Gtid, LogPosition};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,10 +1,10 @@
 //! The files of a log in a directory that no server has open: left by a server, or copied from one.
 
+use crate::disk::Disk;
 use crate::error::{Error, Result};
-use crate::log::disk::Disk;
 use crate::log::files::entry::{file_name, file_number};
+use crate::log::files::event_stream::EventStream;
 use crate::log::files::index_file::IndexFile;
-use crate::log::reading::stream::EventStream;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ fn holds_zeros_only(disk: &dyn Disk, directory: &Path, name: &str) -> Result<boo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::disk::RealDisk;
+    use crate::disk::RealDisk;
     use std::fs;
 
     #[test]

@@ -9,19 +9,19 @@
 //! each file must continue where the one before it ends. If something is damaged or missing, the error names it and
 //! nothing is served.
 
+use crate::disk::Disk;
 use crate::error::{Error, Result};
 use crate::gtid::GtidState;
-use crate::log::SyncMode;
-use crate::log::appending::active_file::ActiveFile;
-use crate::log::disk::Disk;
+use crate::log::files::active_file::ActiveFile;
 use crate::log::files::entry::{FileEntry, file_name};
 use crate::log::files::head::{FileHead, Origin};
 use crate::log::files::index_file::IndexFile;
+use crate::log::files::tail::read_tail;
 use crate::log::handle::{Inner, Log, LogLifecycle, Writer};
 use crate::log::offline::directory::log_file_names;
 use crate::log::opening::recovery::CutTail;
-use crate::log::opening::tail::read_tail;
 use crate::replica_state::ReplicaState;
+use crate::sync_mode::SyncMode;
 use paceline_types::{Gtid, LogPosition, ServerId};
 use parking_lot::{Mutex, RwLock};
 use std::path::Path;

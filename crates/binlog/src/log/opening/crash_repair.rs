@@ -1,14 +1,13 @@
 //! Repairing what a crash has left, after it is certain that the log can be trusted.
 
+use crate::disk::read_fully;
 use crate::error::Result;
 use crate::gtid::GtidState;
-use crate::log::appending::active_file::finish_file;
-use crate::log::disk::read_fully;
-use crate::log::files::entry::{FileEntry, file_number};
+use crate::log::files::active_file::finish_file;
+use crate::log::files::entry::{FileEntry, file_number, reset_name};
+use crate::log::files::tail::TailState;
 use crate::log::opening::inventory::{Inventory, LastFile, SurveyedFiles};
 use crate::log::opening::recovery::{CutTail, Shutdown};
-use crate::log::opening::tail::TailState;
-use crate::log::removal::reset::reset_name;
 use crate::replica_state::ReplicaState;
 use paceline_types::LogPosition;
 use std::io::{ErrorKind, IoSlice};

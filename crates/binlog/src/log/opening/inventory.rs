@@ -1,18 +1,16 @@
 //! Finding out what exists before anything is changed: the files, compared with the index, and the content of the
 //! last one.
 
+use crate::disk::{Disk, DiskFile, is_no_space, read_fully};
 use crate::error::{Error, Result};
 use crate::event::MAGIC;
-use crate::log::appending::active_file::is_no_space;
 use crate::log::appending::large_group::is_large_name;
 use crate::log::config::{LogConfig, OpenRequest};
-use crate::log::disk::{Disk, DiskFile, read_fully};
-use crate::log::files::entry::{FileEntry, file_name, file_number};
+use crate::log::files::entry::{FileEntry, file_name, file_number, reset_name};
 use crate::log::files::head::FileHead;
 use crate::log::files::index_file::IndexFile;
+use crate::log::files::tail::{Tail, TailState, read_tail};
 use crate::log::opening::recovery::Shutdown;
-use crate::log::opening::tail::{Tail, TailState, read_tail};
-use crate::log::removal::reset::reset_name;
 use paceline_types::LogPosition;
 use std::collections::HashSet;
 use std::io::ErrorKind;

@@ -1,7 +1,6 @@
-//! Opening a log: what the directory holds, where the last file ends, and the repair of what a crash has left.
+//! Opening a log: what the directory holds, and the repair of what a crash has left.
 
 pub(super) mod crash_repair;
 pub(super) mod inventory;
 pub(super) mod open;
 pub(super) mod recovery;
-pub(super) mod tail;

@@ -2,16 +2,16 @@
 //! [`inventory`](crate::log::opening::inventory), repairing what a crash has left
 //! ([`crash_repair`](crate::log::opening::crash_repair)), and beginning a new file.
 
+use crate::disk::Disk;
 use crate::error::Result;
 use crate::event::MAGIC;
 use crate::log::appending::create::{FileCreator, NewFile, first_room, ordinal_after};
 use crate::log::config::{LogConfig, OpenRequest};
-use crate::log::disk::Disk;
 use crate::log::files::entry::{FileEntry, file_name, number_after};
 use crate::log::files::head::FileReason;
 use crate::log::files::index_file::IndexFile;
+use crate::log::files::rewind_file::{HighestUsed, RewindFile};
 use crate::log::handle::{Inner, Log, LogLifecycle, Writer};
-use crate::log::offline::rewind::{HighestUsed, RewindFile};
 use crate::log::opening::crash_repair::RepairedLog;
 use crate::log::opening::inventory::Inventory;
 use crate::log::opening::recovery::{Recovery, Shutdown};

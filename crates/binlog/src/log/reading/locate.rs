@@ -14,8 +14,8 @@ use crate::gtid::{GtidPosition, GtidState, LOCAL_DOMAIN};
 use crate::log::files::entry::FileEntry;
 use crate::log::files::gtid_index::{GtidIndex, GtidIndexBuilder};
 use crate::log::files::head::FileHead;
+use crate::log::files::tail::read_tail;
 use crate::log::handle::{Inner, Log};
-use crate::log::opening::tail::read_tail;
 use paceline_types::{Gtid, LogPosition};
 use std::sync::Arc;
 

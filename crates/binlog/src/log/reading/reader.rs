@@ -1,14 +1,14 @@
 //! Reading the log: events or event groups in order, across files, up to a limit.
 
+use crate::disk::{DiskFile, read_fully};
 use crate::error::{Error, Result};
 use crate::event::{Event, FormatDescription, HEADER_LENGTH, IgnorableEvent, MAGIC, RawEvent};
 use crate::group::{EventGroup, LARGE_GROUP_BYTES};
-use crate::log::disk::{DiskFile, read_fully};
 use crate::log::files::entry::FileEntry;
+use crate::log::files::event_stream::EventStream;
+use crate::log::files::grouping::{EventRole, Grouping};
 use crate::log::files::head::{Origin, read_format};
 use crate::log::handle::{Inner, Log};
-use crate::log::reading::grouping::{EventRole, Grouping};
-use crate::log::reading::stream::EventStream;
 use paceline_types::LogPosition;
 use std::path::Path;
 use std::sync::Arc;

@@ -2,9 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::gtid::GtidState;
-use crate::log::appending::active_file::ActiveFile;
 use crate::log::appending::create::{NewFile, ordinal_after};
-use crate::log::files::entry::{FIRST_NUMBER_MAX, FileEntry, file_name};
+use crate::log::files::active_file::ActiveFile;
+use crate::log::files::entry::{FIRST_NUMBER_MAX, FileEntry, file_name, reset_name};
 use crate::log::files::gtid_index::GtidIndexBuilder;
 use crate::log::files::head::FileReason;
 use crate::log::files::index_file::IndexFile;
@@ -121,9 +121,4 @@ impl Inner {
         self.disk.sync_directory(&self.directory).map_err(synced)?;
         index.write([final_name])
     }
-}
-
-/// Returns the name of the new file during a reset.
-pub(in crate::log) fn reset_name(base_name: &str) -> String {
-    format!("{base_name}.reset")
 }

@@ -118,6 +118,7 @@ impl Planner<'_> {
         }
         self.change(CatalogChange::PutTable(Box::new(description)))?;
         if renamed {
+            self.move_triggers(&old, &database, &name)?;
             self.forget_name(&old)?;
         }
         if alteration.forget_auto_increment || !counts_on {

@@ -76,7 +76,7 @@ pub fn foreign_key_names(
     );
     for (from, to) in &tables {
         for table in [*from, to] {
-            names.insert(made_names(&table.name));
+            names.insert(generated_prefix(&table.name));
             databases.extend(table.database.as_deref().or(database));
         }
         let Some(database) = from.database.as_deref().or(database) else {
@@ -94,14 +94,14 @@ pub fn foreign_key_names(
 }
 
 /// Returns the prefix of all names generated for a table.
-fn made_names(table: &str) -> String {
+fn generated_prefix(table: &str) -> String {
     format!("{}_ibfk_", table.to_lowercase())
 }
 
 /// Returns the lock for a name in any case: for a generated name, its prefix.
 fn locked_name(name: &str) -> String {
     match name.to_lowercase().rsplit_once("_ibfk_") {
-        Some((table, number)) if number.parse::<u64>().is_ok() => made_names(table),
+        Some((table, number)) if number.parse::<u64>().is_ok() => generated_prefix(table),
         _ => name.to_lowercase(),
     }
 }

@@ -5,7 +5,8 @@ use std::fmt::Write;
 use super::precedence::{COMPARISON, INTERVAL, MULTIPLY};
 use super::writer::Writer;
 use crate::error::{Error, Result};
-use paceline_syntax::ast::{Arguments, CastType, Expr, FunctionCall, TrimSide};
+use paceline_syntax::ast::{Arguments, CastType, DynamicColumn, DynamicType, Expr, FunctionCall, TrimSide};
+use paceline_types::{Charset, Collation};
 
 /// Functions whose value depends on more than their arguments.
 const VARYING: &[&str] = &[
@@ -117,6 +118,12 @@ impl Writer<'_> {
     fn cast(&mut self, operand: &Expr, target: &CastType) -> Result<()> {
         self.out.push_str("cast(");
         self.expr(operand, 0)?;
+        self.cast_target(target);
+        Ok(())
+    }
+
+    /// Writes ` as type)`.
+    fn cast_target(&mut self, target: &CastType) {
         let name = match target {
             CastType::Decimal { precision, scale } if self.view.is_some() => {
                 format!("decimal({},{})", precision.unwrap_or(10), scale.unwrap_or(0))
@@ -130,6 +137,50 @@ impl Writer<'_> {
             other => other.to_string().to_lowercase(),
         };
         let _ = write!(self.out, " as {name})");
+    }
+
+    /// Writes COLUMN_CREATE or COLUMN_ADD.
+    fn dynamic_columns(&mut self, base: Option<&Expr>, columns: &[DynamicColumn]) -> Result<()> {
+        match base {
+            Some(base) => {
+                self.out.push_str("column_add(");
+                self.expr(base, 0)?;
+                self.out.push(',');
+            }
+            None => self.out.push_str("column_create("),
+        }
+        for (index, column) in columns.iter().enumerate() {
+            if index > 0 {
+                self.out.push(',');
+            }
+            self.expr(&column.name, 0)?;
+            self.out.push(',');
+            self.expr(&column.value, 0)?;
+            match &column.stored_as {
+                Some(DynamicType::Char { charset, collation }) => {
+                    let charset = charset.as_deref().and_then(Charset::from_name);
+                    let charset = charset.unwrap_or(Charset::Utf8mb4);
+                    let collation = match collation.as_deref() {
+                        Some("binary") => charset.bin_collation(),
+                        Some(name) => {
+                            Collation::from_name(name).unwrap_or_else(|| charset.default_collation())
+                        }
+                        None => charset.default_collation(),
+                    };
+                    let charset = collation.charset().name();
+                    let _ = write!(
+                        self.out,
+                        " AS char charset {charset} collate {} ",
+                        collation.name()
+                    );
+                }
+                Some(ty) => {
+                    let _ = write!(self.out, " AS {ty}");
+                }
+                None => {}
+            }
+        }
+        self.out.push(')');
         Ok(())
     }
 
@@ -181,6 +232,19 @@ impl Writer<'_> {
             }
             Expr::TimestampDiff { unit, from, to } => {
                 self.call_with_keyword("timestampdiff", unit.name(), &[from, to])
+            }
+            Expr::DynamicColumns { base, columns } => self.dynamic_columns(base.as_deref(), columns),
+            Expr::DynamicColumn {
+                columns,
+                name,
+                target,
+            } => {
+                self.out.push_str("column_get(");
+                self.expr(columns, 0)?;
+                self.out.push(',');
+                self.expr(name, 0)?;
+                self.cast_target(target);
+                Ok(())
             }
             Expr::GetFormat { kind, region } => self.call_with_keyword("get_format", kind.name(), &[region]),
             _ => Err(Error::unsupported("this kind of stored expression")),

@@ -17,6 +17,7 @@ use self::condition::condition;
 use crate::error::Result;
 use paceline_syntax::ast::Expr;
 
+pub(in crate::ddl) use quote::write_definer;
 pub use quote::{quote_identifier, quote_text};
 
 pub(super) use condition::{condition_step, truth};

@@ -12,6 +12,14 @@ pub fn quote_identifier(name: &str, out: &mut String) {
     out.push('`');
 }
 
+/// Appends `DEFINER=` with user and host.
+pub(in crate::ddl) fn write_definer((user, host): &(String, String), out: &mut String) {
+    out.push_str("DEFINER=");
+    quote_identifier(user, out);
+    out.push('@');
+    quote_identifier(host, out);
+}
+
 /// Appends a string in quotes, with MariaDB's escapes.
 pub fn quote_text(text: &str, out: &mut String) {
     out.push('\'');

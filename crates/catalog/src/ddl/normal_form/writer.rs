@@ -183,6 +183,8 @@ impl Writer<'_> {
             | Expr::Extract { .. }
             | Expr::TimestampAdd { .. }
             | Expr::TimestampDiff { .. }
+            | Expr::DynamicColumns { .. }
+            | Expr::DynamicColumn { .. }
             | Expr::GetFormat { .. } => self.call_with_words(expr),
             Expr::TemporalLiteral { kind, text } => {
                 self.out.push_str(match kind {

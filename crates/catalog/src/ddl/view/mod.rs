@@ -20,13 +20,13 @@ use paceline_types::error_code::*;
 
 use self::resolve::Resolver;
 use self::scope::Surroundings;
-use super::normal_form::{ViewStyle, quote_identifier};
+use super::normal_form::{ViewStyle, quote_identifier, write_definer};
 use super::plan::{LoggedStatement, Planner};
 use super::table::check_table_name;
 use crate::error::{Error, Result};
 use crate::{CatalogChange, ViewAlgorithm, ViewCheck, ViewDefinition, ViewDescription};
+use paceline_syntax::TableName;
 use paceline_syntax::definition::{CreateView, ViewMode};
-use paceline_syntax::{TableName, UserName};
 
 pub use names::names_read;
 pub use updatable::is_updatable;
@@ -125,7 +125,7 @@ impl Planner<'_> {
             database: database.to_owned(),
             name: name.to_owned(),
             algorithm: view.algorithm.unwrap_or_default(),
-            definer: self.definer(view)?,
+            definer: self.definer(view.definer.as_ref())?,
             security: view.security.unwrap_or_default(),
             check: view.check,
             shown_query: (shown != text).then_some(shown),
@@ -135,19 +135,6 @@ impl Planner<'_> {
             collation_connection: settings.collation_connection.name().to_owned(),
             created_seconds: self.session.statement.start_micros / 1_000_000,
         })
-    }
-
-    fn definer(&self, view: &CreateView) -> Result<(String, String)> {
-        let current = &self.session.current_user;
-        match view
-            .definer
-            .as_ref()
-            .map(|definer| (&definer.user, &definer.host))
-        {
-            None | Some((UserName::Current, _)) => Ok((current.user.clone(), current.host.clone())),
-            Some((UserName::Name(user), host)) => Ok((user.clone(), host.to_ascii_lowercase())),
-            Some((UserName::Role(_), _)) => Err(Error::unsupported("roles")),
-        }
     }
 
     /// Returns the statement in the form that MariaDB logs.
@@ -246,10 +233,8 @@ impl Planner<'_> {
 fn write_options(view: &ViewDescription, text: &mut String) {
     text.push_str("ALGORITHM=");
     text.push_str(view.algorithm.name());
-    text.push_str(" DEFINER=");
-    quote_identifier(&view.definer.0, text);
-    text.push('@');
-    quote_identifier(&view.definer.1, text);
+    text.push(' ');
+    write_definer(&view.definer, text);
     text.push_str(" SQL SECURITY ");
     text.push_str(view.security.name());
     text.push(' ');

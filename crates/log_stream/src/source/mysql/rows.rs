@@ -57,7 +57,7 @@ struct Table {
 }
 
 /// The columns in an image, and which of them are JSON.
-struct Held {
+struct ImageColumns {
     /// Indexes of the columns in the table.
     numbers: Vec<usize>,
     layout: RowLayout,
@@ -67,7 +67,7 @@ struct Held {
 /// Documents of an image: indexes of their columns in the table, and the ranges of their text.
 type Documents = Vec<(usize, Range<usize>)>;
 
-impl Held {
+impl ImageColumns {
     fn new(table: &Table, present: &[u8]) -> Self {
         let is_held = |number: &usize| {
             present
@@ -79,7 +79,7 @@ impl Held {
             .iter()
             .map(|number| table.types[*number].clone())
             .collect();
-        Held {
+        ImageColumns {
             layout: RowLayout::new(types),
             json: numbers.iter().map(|number| table.is_json[*number]).collect(),
             numbers,
@@ -202,13 +202,13 @@ impl RowTranslator {
         let Some(table) = self.table_of(&event)? else {
             return Ok(None);
         };
-        let held = Held::new(&table, event.columns_present);
+        let held = ImageColumns::new(&table, event.columns_present);
         let after = match event.kind {
-            RowsKind::Update => Some(Held::new(&table, event.columns_present_after)),
+            RowsKind::Update => Some(ImageColumns::new(&table, event.columns_present_after)),
             RowsKind::Write | RowsKind::Delete => None,
         };
         self.images.clear();
-        let is_same = held.is_same() && after.as_ref().is_none_or(Held::is_same);
+        let is_same = held.is_same() && after.as_ref().is_none_or(ImageColumns::is_same);
         if !is_same {
             let mut rest: &[u8] = &event.rows;
             while !rest.is_empty() {

@@ -51,7 +51,7 @@ impl Ord for Entry {
 }
 
 /// Consumer of rows with their keys, in order, until it breaks.
-pub(crate) type VisitKeyed<'v> = &'v mut dyn FnMut(&[u8], Vec<Value>) -> Result<ControlFlow<()>>;
+pub(crate) type RowVisitor<'v> = &'v mut dyn FnMut(&[u8], Vec<Value>) -> Result<ControlFlow<()>>;
 
 /// Collects rows and returns them in order.
 #[derive(Debug)]
@@ -209,7 +209,7 @@ impl Sorter {
     ///
     /// # Errors
     /// 1038 if the temporary file cannot be read; the errors of `visit`.
-    pub fn finish_keyed(mut self, visit: VisitKeyed<'_>) -> Result<()> {
+    pub fn finish_keyed(mut self, visit: RowVisitor<'_>) -> Result<()> {
         if self.first.is_some() {
             self.entries = std::mem::take(&mut self.heap).into_vec();
         }

@@ -285,7 +285,7 @@ impl HashedGroups {
                 Ok(()) => {
                     group.add(exec, aggregation, row)?;
                     self.groups.insert(key.to_vec(), group);
-                    return self.set_aside(bytes);
+                    return self.reserve_spare(bytes);
                 }
                 Err(refused) if self.spare.bytes() < SPARE_BYTES => return Err(refused),
                 Err(_) => {
@@ -303,7 +303,7 @@ impl HashedGroups {
         }
     }
 
-    fn set_aside(&mut self, bytes_per_group: usize) -> Result<()> {
+    fn reserve_spare(&mut self, bytes_per_group: usize) -> Result<()> {
         if self.spare.bytes() == 0 && self.groups.len().saturating_mul(bytes_per_group) > SPARE_FROM_BYTES {
             return self.spare.take(SPARE_BYTES);
         }
@@ -328,7 +328,7 @@ impl HashedGroups {
                 exec.tick()?;
                 let keys = match stored.pop() {
                     Some(Value::UInt(keys)) => keys as usize,
-                    _ => unreachable!("pushed behind the row"),
+                    _ => unreachable!("pushed after the row"),
                 };
                 if let Some((_, group)) = current.as_mut().filter(|(known, _)| *known == key) {
                     group.add(exec, aggregation, &stored)?;

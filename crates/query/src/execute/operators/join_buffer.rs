@@ -114,9 +114,9 @@ impl BufferedTable<'_> {
         let mut is_full = false;
         let _ = source(exec, row, &mut |exec, row| {
             let added = self.add(exec, &mut table, row, &[]);
-            let is_too_much = table.bytes() > LIST_BYTES_MAX
+            let exceeds_limit = table.bytes() > LIST_BYTES_MAX
                 || added.as_ref().is_err_and(|error| is_memory_limit(error.code()));
-            if is_too_much && self.keys.is_empty() {
+            if exceeds_limit && self.keys.is_empty() {
                 is_full = true;
                 return Ok(ControlFlow::Break(()));
             }

@@ -23,7 +23,7 @@ impl RowLimit {
     /// Evaluates both.
     ///
     /// # Errors
-    /// 1210 for a parameter that is no number of rows.
+    /// 1210 for a parameter that is not a number of rows.
     pub fn new(exec: &mut Execution<'_, '_>, limit: &Limit) -> Result<Self> {
         let offset = limit
             .offset

@@ -20,12 +20,12 @@ pub(crate) fn run(
     types: &[ExprType],
     consumer: Consumer<'_>,
 ) -> Result<()> {
-    let told_apart_by: Vec<ExprType> = match plan.cycle.is_empty() {
+    let distinct_types: Vec<ExprType> = match plan.cycle.is_empty() {
         true => types.to_vec(),
         false => plan.cycle.iter().map(|&column| types[column].clone()).collect(),
     };
     let memory = exec.state.memory.part();
-    let mut distinct = (!plan.keep_duplicates).then(|| Distinct::new(&told_apart_by, memory));
+    let mut distinct = (!plan.keep_duplicates).then(|| Distinct::new(&distinct_types, memory));
     let mut memory = exec.state.memory.part();
     let mut all: Vec<Vec<Value>> = Vec::new();
     let mut round: Vec<Vec<Value>> = Vec::new();

@@ -43,7 +43,7 @@ pub(super) fn read(
                 row,
             )?)
         }
-        TableSource::MergedView => unreachable!("a merged view is no step of a join"),
+        TableSource::MergedView => unreachable!("a merged view is not a step of a join"),
     };
     read_rows(exec, instance, &rows, row, visit)
 }

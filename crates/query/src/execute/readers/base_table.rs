@@ -299,7 +299,7 @@ impl<'p> BaseReader<'p> {
         let [filter] = &self.step.filter[..] else {
             return Ok(false);
         };
-        if !is_plain || !is_said_by(filter, condition, column) {
+        if !is_plain || !is_implied_by(filter, condition, column) {
             return Ok(false);
         }
         let mut values = Vec::new();
@@ -314,11 +314,11 @@ impl<'p> BaseReader<'p> {
 
     /// Returns whether another index has already passed the row on.
     fn is_repeated(&self, exec: &Execution<'_, '_>, row_key: &[u8]) -> Result<bool> {
-        Ok(self.union && !self.note_given(exec, row_key)?)
+        Ok(self.union && !self.record_emitted(exec, row_key)?)
     }
 
     /// Records that a row is passed on. Returns whether it is new.
-    fn note_given(&self, exec: &Execution<'_, '_>, row_key: &[u8]) -> Result<bool> {
+    fn record_emitted(&self, exec: &Execution<'_, '_>, row_key: &[u8]) -> Result<bool> {
         self.given
             .borrow_mut()
             .get_or_insert_with(|| EmittedRows::new(exec))
@@ -525,7 +525,7 @@ impl<'p> BaseReader<'p> {
             }
             // A row that another session moves in a secondary index meanwhile is found again at its new place.
             let may_be_met_again = self.union || secondary.is_some();
-            if may_be_met_again && !self.note_given(exec, &row_key)? {
+            if may_be_met_again && !self.record_emitted(exec, &row_key)? {
                 continue;
             }
             if self
@@ -724,14 +724,14 @@ impl<'p> BaseReader<'p> {
 }
 
 /// Returns whether a range condition on one column is equivalent to an expression.
-fn is_said_by(expr: &Expr, condition: &RangeCondition, column: usize) -> bool {
+fn is_implied_by(expr: &Expr, condition: &RangeCondition, column: usize) -> bool {
     match (&expr.kind, condition) {
         (ExprKind::Or(parts), RangeCondition::Or(known)) => {
             parts.len() == known.len()
                 && parts
                     .iter()
                     .zip(known)
-                    .all(|(part, known)| is_said_by(part, known, column))
+                    .all(|(part, known)| is_implied_by(part, known, column))
         }
         (
             ExprKind::Compare { .. } | ExprKind::Between { .. } | ExprKind::InList { .. },

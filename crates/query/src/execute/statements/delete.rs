@@ -12,7 +12,9 @@ use crate::execute::changes::row_writer::{RowWriter, WriteOptions};
 use crate::execute::context::{Execution, RowHandle};
 use crate::execute::interface::{Outcome, RowSink};
 use crate::execute::operators::limit::RowLimit;
+use crate::execute::programs::Triggers;
 use crate::plan::{DeletePlan, ResultColumn};
+use paceline_syntax::TriggerEvent;
 
 /// Executes a DELETE.
 pub(super) fn execute(
@@ -24,13 +26,17 @@ pub(super) fn execute(
 ) -> Result<Outcome> {
     check_delete(&exec.session.settings, plan)?;
     let select = usable_plan(exec, &plan.select)?;
-    let mut writers: Vec<(usize, RowWriter<'_>)> = Vec::with_capacity(plan.targets.len());
+    let mut writers: Vec<(usize, Deleter<'_>)> = Vec::with_capacity(plan.targets.len());
     for (table, definition) in &plan.targets {
-        writers.push((*table, RowWriter::for_columns(options, definition, &[])));
+        let deleter = Deleter {
+            writer: RowWriter::for_columns(options, definition, &[]),
+            triggers: Triggers::of(definition, TriggerEvent::Delete),
+        };
+        writers.push((*table, deleter));
     }
     if writers.len() > 1 {
-        for (_, writer) in &mut writers {
-            writer.announce(exec.state.transaction);
+        for (_, deleter) in &mut writers {
+            deleter.writer.announce(exec.state.transaction);
         }
     }
     if plan.returning.is_some() {
@@ -40,11 +46,11 @@ pub(super) fn execute(
     let is_safe = !plan.reads_changed && !meets_last_first(select);
     if select.tables.len() == 1 && select.order.is_empty() && is_safe {
         let limit = RowLimit::new(exec, &select.limit)?;
-        let (_, writer) = &mut writers[0];
+        let (_, deleter) = &mut writers[0];
         if limit.count > 0 {
             for_each_row(exec, select, &mut |exec, row| {
                 let handle = std::mem::take(&mut exec.state.row_handles[0]);
-                deleted += u64::from(delete_row(exec, plan, writer, &handle, row, sink)?);
+                deleted += u64::from(delete_row(exec, plan, deleter, &handle, row, sink)?);
                 exec.state.row_handles[0] = handle;
                 Ok(if deleted >= limit.count {
                     ControlFlow::Break(())
@@ -59,16 +65,16 @@ pub(super) fn execute(
         let mut seen = HashSet::new();
         for mut found in collect(exec, select)? {
             exec.tick()?;
-            for (table, writer) in &mut writers {
+            for (table, deleter) in &mut writers {
                 let handle = &mut found.handles[*table];
                 if !handle.present || !seen.insert(handle.key.clone()) {
                     continue;
                 }
                 // Actions of foreign keys may have changed or deleted the row since.
-                if acts && !writer.refresh(exec.state.transaction, handle)? {
+                if acts && !deleter.writer.refresh(exec.state.transaction, handle)? {
                     continue;
                 }
-                deleted += u64::from(delete_row(exec, plan, writer, handle, &found.row, sink)?);
+                deleted += u64::from(delete_row(exec, plan, deleter, handle, &found.row, sink)?);
             }
         }
     }
@@ -80,12 +86,18 @@ pub(super) fn execute(
     })
 }
 
+/// Deletes rows of one table.
+struct Deleter<'p> {
+    writer: RowWriter<'p>,
+    triggers: Triggers<'p>,
+}
+
 /// Deletes a row, and sends the RETURNING values. Returns false if a foreign key prevents it and IGNORE turns that into
 /// a warning.
 fn delete_row(
     exec: &mut Execution<'_, '_>,
     plan: &DeletePlan,
-    writer: &mut RowWriter<'_>,
+    deleter: &mut Deleter<'_>,
     handle: &RowHandle,
     row: &[Value],
     sink: &mut dyn RowSink,
@@ -95,10 +107,19 @@ fn delete_row(
     for expr in plan.returning.iter().flatten() {
         returned.push(exec.eval(expr, row)?);
     }
+    let Deleter { writer, triggers } = deleter;
+    let old = match triggers.is_empty() {
+        true => Vec::new(),
+        false => writer.definition.schema().decode_row(&handle.image)?,
+    };
+    triggers.before(exec, &old, &mut [])?;
     let ignore = plan.ignore.into();
     let done = writer.or_passed_over(exec.state.transaction, ignore, |writer, transaction| {
         writer.delete(transaction, handle)
     })?;
+    if done.is_ok() {
+        triggers.after(exec, &old, &[])?;
+    }
     match &done {
         Err(error) => exec.session.diagnostics.warn(error.code(), error.message()),
         Ok(()) if plan.returning.is_some() => sink.row(&returned)?,

@@ -9,9 +9,9 @@ use paceline_types::error_code::ER_TOO_BIG_SELECT;
 use super::{delete, insert, load, point, query, update};
 use crate::error::{Error, Result};
 use crate::execute::changes::row_writer::WriteOptions;
-use crate::execute::context::{Execution, StatementState};
-use crate::execute::interface::{AffectedRows, ExecutionContext, LoadInput, Outcome, RowSink};
-use crate::execute::operators;
+use crate::execute::context::{Execution, ProgramState, StatementState};
+use crate::execute::interface::{AffectedRows, ExecutionContext, LoadInput, Outcome, RowSink, UsedTables};
+use crate::execute::{operators, programs};
 use crate::plan::{Plan, PlanKind, ResultColumn};
 
 /// Executes a plan. If it fails, all changes of the statement are undone; the transaction continues, unless the error
@@ -31,7 +31,7 @@ pub fn execute(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn R
         return Err(Error::new(ER_TOO_BIG_SELECT, &[]));
     }
     let seconds = u32::try_from(context.session.statement.start_seconds()).unwrap_or(0);
-    let writes = plan.writes();
+    let writes = plan.writes() || plan.runs_programs();
     let text = if writes {
         std::str::from_utf8(context.text)
             .ok()
@@ -55,6 +55,26 @@ pub fn execute(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn R
     result
 }
 
+/// Executes a statement of a stored function or trigger, which is part of another one. If it fails, its changes are
+/// undone.
+fn execute_nested(
+    plan: &Plan,
+    context: &mut ExecutionContext<'_>,
+    sink: &mut dyn RowSink,
+) -> Result<Outcome> {
+    context.session.rows_read = 0;
+    if !plan.writes() {
+        return run(plan, context, sink);
+    }
+    let mark = context.transaction.begin_nested_statement()?;
+    let result = run(plan, context, sink);
+    match &result {
+        Ok(_) => context.transaction.end_nested_statement(),
+        Err(_) => context.transaction.rollback_nested_statement(mark),
+    }
+    result
+}
+
 fn run(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn RowSink) -> Result<Outcome> {
     for (code, message) in plan.warnings() {
         context.session.diagnostics.warn(*code, message.clone());
@@ -73,6 +93,14 @@ fn run(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn RowSink) 
         operators::query::run,
         &memory,
     );
+    state.programs = context.programs.as_mut().map(|programs| ProgramState {
+        host: programs.host.clone(),
+        cache: &mut *programs.cache,
+        functions: &plan.functions,
+        used: UsedTables::new(plan.tables(), programs.outer),
+        execute: execute_nested,
+        run_function: programs::run_function,
+    });
     let exec = &mut Execution::new(
         &mut state,
         context.session,

@@ -9,13 +9,15 @@ use crate::execute::changes::assignment::{
 };
 use crate::execute::changes::auto_increment::{Interval, as_id};
 use crate::execute::changes::row_writer::{InsertOutcome, RowWriter, UpdateOutcome, WriteOptions};
-use crate::execute::context::Execution;
+use crate::execute::context::{Execution, RowHandle};
 use crate::execute::interface::{AffectedRows, Outcome, RowSink};
+use crate::execute::programs::Triggers;
 use crate::plan::{AssignmentPlan, DefaultPlan, InsertPlan, InsertRows};
 use paceline_catalog::TableDefinition;
 use paceline_catalog::foreign_key::is_foreign_key_error;
 use paceline_expression::session::SqlMode;
 use paceline_expression::{Expr, ExprType, as_assigned};
+use paceline_syntax::TriggerEvent;
 
 /// Progress of an INSERT.
 struct Progress {
@@ -32,11 +34,19 @@ struct Progress {
     rows_sent: u64,
 }
 
+/// Triggers that an INSERT or REPLACE may run.
+struct InsertTriggers<'p> {
+    insert: Triggers<'p>,
+    update: Triggers<'p>,
+    delete: Triggers<'p>,
+}
+
 /// A running INSERT, or the insertion of the rows of a LOAD DATA.
 pub(super) struct Insertion<'p> {
     plan: &'p InsertPlan,
     table: &'p TableDefinition,
     writer: RowWriter<'p>,
+    triggers: InsertTriggers<'p>,
     strictness: Strictness,
     ignore: Ignore,
     /// Treatment of check constraints: as in MariaDB, IGNORE skips rows of a list, but not a single row.
@@ -68,6 +78,11 @@ impl<'p> Insertion<'p> {
             plan,
             table: &plan.table,
             writer: RowWriter::new(options, &plan.table),
+            triggers: InsertTriggers {
+                insert: Triggers::of(&plan.table, TriggerEvent::Insert),
+                update: Triggers::of(&plan.table, TriggerEvent::Update),
+                delete: Triggers::of(&plan.table, TriggerEvent::Delete),
+            },
             strictness: Strictness::new(exec.session.settings.sql_mode, ignore),
             ignore,
             ignore_checks: ignore,
@@ -158,7 +173,7 @@ impl<'p> Insertion<'p> {
             }
             match self.plan.defaults[column] {
                 // The first row's warning is for all.
-                DefaultPlan::None if self.is_begun => {
+                DefaultPlan::None if self.is_begun && !self.triggers.insert.has_before() => {
                     self.row[column] = implicit_default(&self.table.columns()[column].data_type);
                 }
                 _ => self.fill_default(exec, column)?,
@@ -177,6 +192,8 @@ impl<'p> Insertion<'p> {
         self.row[column] = match &self.plan.defaults[column] {
             DefaultPlan::Value(value) => value.clone(),
             DefaultPlan::AutoIncrement => Value::Null,
+            // A trigger may give it a value.
+            DefaultPlan::None if self.triggers.insert.has_before() => Value::Null,
             DefaultPlan::None => missing_default(exec, self.table, column, self.strictness)?,
             DefaultPlan::Expr(_) => {
                 self.pending.push(column);
@@ -195,12 +212,75 @@ impl<'p> Insertion<'p> {
                 self.assign_expr(exec, column, expr)?;
             }
         }
+        self.generate(exec)
+    }
+
+    /// Computes the generated columns.
+    fn generate(&mut self, exec: &mut Execution<'_, '_>) -> Result<()> {
         for AssignmentPlan { column, value } in &self.plan.generated {
             let value = assigned_value(exec, value, &self.row, self.table, *column)?;
             self.row[*column] =
                 stored_value(exec, self.table, *column, value, self.strictness, self.null_rule)?;
         }
         Ok(())
+    }
+
+    /// Runs the triggers before the insertion. After them, a column that is NOT NULL must have a value.
+    ///
+    /// # Errors
+    /// The errors of the triggers; 1364 for a column without value and default, 1048 for NULL.
+    fn run_before_triggers(&mut self, exec: &mut Execution<'_, '_>) -> Result<()> {
+        let columns = self.table.columns().len();
+        // To triggers, a number that will be generated is 0.
+        let numbered = self.table.auto_increment_column();
+        let numbered = numbered.filter(|column| self.row[*column].is_null());
+        if let Some(column) = numbered {
+            self.row[column] = Value::Int(0);
+        }
+        self.triggers.insert.before(exec, &[], &mut self.row[..columns])?;
+        if let Some(column) = numbered
+            && as_id(&self.row[column]) == 0
+        {
+            self.row[column] = Value::Null;
+        }
+        for column in 0..columns {
+            let definition = &self.table.columns()[column];
+            let is_generated =
+                definition.generated.is_some() || self.table.auto_increment_column() == Some(column);
+            if is_generated || definition.nullable || !self.row[column].is_null() {
+                continue;
+            }
+            self.row[column] = match (&self.plan.defaults[column], self.plan.columns.contains(&column)) {
+                (DefaultPlan::None, false) => missing_default(exec, self.table, column, self.strictness)?,
+                _ => assign_column(
+                    exec,
+                    self.table,
+                    column,
+                    Value::Null,
+                    self.strictness,
+                    self.null_rule,
+                )?,
+            };
+        }
+        self.generate(exec)
+    }
+
+    /// Runs the triggers after the insertion of the row.
+    fn run_after_triggers(&self, exec: &mut Execution<'_, '_>) -> Result<()> {
+        let columns = self.table.columns().len();
+        self.triggers.insert.after(exec, &[], &self.row[..columns])
+    }
+
+    /// Deletes a row that REPLACE replaces.
+    fn delete_replaced(&mut self, exec: &mut Execution<'_, '_>, old: &RowHandle) -> Result<()> {
+        let triggers = self.triggers.delete;
+        if triggers.is_empty() {
+            return self.writer.delete(exec.state.transaction, old);
+        }
+        let values = self.table.schema().decode_row(&old.image)?;
+        triggers.before(exec, &values, &mut [])?;
+        self.writer.delete(exec.state.transaction, old)?;
+        triggers.after(exec, &values, &[])
     }
 
     /// Assigns an expression's value to a column of the row.
@@ -211,7 +291,8 @@ impl<'p> Insertion<'p> {
 
     /// Assigns a value of any type to a column of the row.
     pub fn assign(&mut self, exec: &mut Execution<'_, '_>, column: usize, value: Value) -> Result<()> {
-        if value.is_null() && self.table.auto_increment_column() == Some(column) {
+        let may_be_null_yet = self.triggers.insert.has_before();
+        if value.is_null() && (may_be_null_yet || self.table.auto_increment_column() == Some(column)) {
             self.row[column] = Value::Null;
             return Ok(());
         }
@@ -228,6 +309,9 @@ impl<'p> Insertion<'p> {
     /// Inserts the row.
     pub fn insert(&mut self, exec: &mut Execution<'_, '_>, sink: &mut dyn RowSink) -> Result<()> {
         self.complete(exec)?;
+        if self.triggers.insert.has_before() {
+            self.run_before_triggers(exec)?;
+        }
         self.progress.records += 1;
         let generated =
             self.interval
@@ -256,11 +340,13 @@ impl<'p> Insertion<'p> {
                         self.progress.copied += 1;
                         self.interval.take(exec.session, generated);
                         self.note_value(generated);
+                        self.run_after_triggers(exec)?;
                         self.send(exec, sink)?;
                         break;
                     }
                     InsertOutcome::Duplicate { index, row_key }
                         if self.plan.replace
+                            && self.triggers.delete.is_empty()
                             && self.is_last_unique(index)
                             && !self.writer.is_referenced() =>
                     {
@@ -268,13 +354,14 @@ impl<'p> Insertion<'p> {
                             self.progress.copied += 1;
                             self.interval.take(exec.session, generated);
                             self.note_value(generated);
+                            self.run_after_triggers(exec)?;
                             self.send(exec, sink)?;
                             break;
                         }
                     }
                     InsertOutcome::Duplicate { row_key, .. } if self.plan.replace => {
                         if let Some(old) = self.writer.conflicting_row(exec.state.transaction, &row_key)? {
-                            self.writer.delete(exec.state.transaction, &old)?;
+                            self.delete_replaced(exec, &old)?;
                             self.progress.deleted += 1;
                         }
                     }
@@ -385,6 +472,9 @@ impl<'p> Insertion<'p> {
         for (column, value) in assigned {
             self.row[column] = value;
         }
+        self.triggers
+            .update
+            .before(exec, &before, &mut self.row[..columns])?;
         if self.row[..columns] != before[..] {
             for AssignmentPlan { column, value } in &self.plan.on_update {
                 let value = assigned_value(exec, value, &self.row, self.table, *column)?;
@@ -415,6 +505,9 @@ impl<'p> Insertion<'p> {
                 return Ok(true);
             }
         };
+        if !matches!(updated, UpdateOutcome::Duplicate(_)) {
+            self.triggers.update.after(exec, &before, &self.row[..columns])?;
+        }
         match updated {
             UpdateOutcome::Unchanged => {}
             UpdateOutcome::Changed => {

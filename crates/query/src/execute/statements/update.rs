@@ -23,14 +23,17 @@ use crate::execute::collections::memory::row_bytes;
 use crate::execute::context::{Execution, RowHandle};
 use crate::execute::interface::{AffectedRows, Outcome};
 use crate::execute::operators::limit::RowLimit;
+use crate::execute::programs::Triggers;
 use crate::plan::tree::{AccessPath, SelectPlan, StepSource};
 use crate::plan::{AssignmentPlan, UpdatePlan, UpdateTarget};
 use paceline_expression::session::SqlMode;
+use paceline_syntax::TriggerEvent;
 
 /// A table that is updated.
 struct Target<'p> {
     plan: &'p UpdateTarget,
     writer: RowWriter<'p>,
+    triggers: Triggers<'p>,
     /// With several tables: the rows that have been processed.
     seen: HashSet<Vec<u8>>,
 }
@@ -69,10 +72,16 @@ pub(super) fn execute(
             .chain(&target.on_update)
             .map(|assignment| assignment.column)
             .collect();
-        let writer = RowWriter::for_columns(options, &target.definition, &columns);
+        let triggers = Triggers::of(&target.definition, TriggerEvent::Update);
+        // A trigger may change any column.
+        let writer = match triggers.has_before() {
+            true => RowWriter::new(options, &target.definition),
+            false => RowWriter::for_columns(options, &target.definition, &columns),
+        };
         targets.push(Target {
             plan: target,
             writer,
+            triggers,
             seen: HashSet::new(),
         });
     }
@@ -95,7 +104,10 @@ pub(super) fn execute(
         changed: 0,
     };
     exec.session.diagnostics.reset_row();
-    let is_safe = !plan.reads_changed && !moves(select, &plan.targets) && !meets_last_first(select);
+    // A trigger may change a column of the index that is searched.
+    let changes_more = updating.targets.iter().any(|target| target.triggers.has_before());
+    let is_safe =
+        !plan.reads_changed && !changes_more && !moves(select, &plan.targets) && !meets_last_first(select);
     if select.order.is_empty() && !several && is_safe {
         let limit = RowLimit::new(exec, &select.limit)?;
         if limit.count > 0 {
@@ -365,6 +377,29 @@ impl UpdateRun<'_> {
             let start = target.plan.base;
             start..start + definition.columns().len()
         };
+        let triggers = target.triggers;
+        let old = match triggers.is_empty() {
+            true => Vec::new(),
+            false => definition.schema().decode_row(&handle.image)?,
+        };
+        if triggers.has_before() {
+            let generated = target.plan.on_update.iter().filter(|made| {
+                let column = &definition.columns()[made.column];
+                column.generated.is_some()
+            });
+            for made in generated {
+                let value = assigned_value(exec, &made.value, row, definition, made.column)?;
+                row[slots.start + made.column] = stored_value(
+                    exec,
+                    definition,
+                    made.column,
+                    value,
+                    self.strictness,
+                    NullRule::BySqlMode,
+                )?;
+            }
+            triggers.before(exec, &old, &mut row[slots.clone()])?;
+        }
         if !target.plan.on_update.is_empty() && !same_image(definition, &row[slots.clone()], &handle.image)? {
             for assignment in &target.plan.on_update {
                 let value = assigned_value(exec, &assignment.value, row, definition, assignment.column)?;
@@ -391,6 +426,9 @@ impl UpdateRun<'_> {
                 })?;
         // IGNORE keeps a row that foreign keys protect, without a warning.
         let Ok(updated) = updated else { return Ok(()) };
+        if !matches!(updated, UpdateOutcome::Duplicate(_)) {
+            triggers.after(exec, &old, values)?;
+        }
         match updated {
             UpdateOutcome::Unchanged => {}
             UpdateOutcome::Changed => {

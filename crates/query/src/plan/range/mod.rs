@@ -135,7 +135,8 @@ impl RangeCondition {
             } => {
                 let [subject, low, high] = &**operands;
                 let column = column_of(subject)?;
-                let usable = |value| constant(value) && index_serves(&columns[column], by, value, Use::Order);
+                let usable =
+                    |value| constant(value) && is_index_usable(&columns[column], by, value, Use::Order);
                 if usable(low) && usable(high) {
                     let bounds = Box::new([low.clone(), high.clone()]);
                     return Some(RangeCondition::Column {
@@ -162,7 +163,7 @@ impl RangeCondition {
                 let mut values = Vec::with_capacity(list.len());
                 for (number, value) in list.iter().enumerate() {
                     let by = by.get(number).or(by.last())?;
-                    if !constant(value) || !index_serves(&columns[column], by, value, Use::Equality) {
+                    if !constant(value) || !is_index_usable(&columns[column], by, value, Use::Equality) {
                         return None;
                     }
                     values.push((by.clone(), value.clone()));
@@ -252,7 +253,7 @@ impl RangeCondition {
             CompareOp::Eq | CompareOp::NullSafeEq => Use::Equality,
             _ => Use::Order,
         };
-        if !index_serves(&columns[column], by, value, purpose) {
+        if !is_index_usable(&columns[column], by, value, purpose) {
             return None;
         }
         let test = ColumnTest::Compare {
@@ -295,7 +296,7 @@ impl RangeCondition {
         Some(RangeCondition::Or(rows))
     }
 
-    /// Returns whether all its values are known. Records that the plan depends on those that are no literals.
+    /// Returns whether all its values are known. Records that the plan depends on those that are not literals.
     pub fn is_known(&self, known: KnownValues<'_>) -> bool {
         let mut all = true;
         self.for_each_value(&mut |value| all &= known.rest_on(value));
@@ -341,7 +342,7 @@ pub enum Use {
 
 /// Returns whether an index on a column of this type can be used for `column op value`, if both are compared by this
 /// rule.
-pub fn index_serves(column: &DataType, by: &Comparison, value: &Expr, purpose: Use) -> bool {
+pub fn is_index_usable(column: &DataType, by: &Comparison, value: &Expr, purpose: Use) -> bool {
     let number = matches!(
         column,
         DataType::Integer(_)

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use paceline_types::convert::assign;
 use paceline_types::{DataType, Value};
 
-use super::{Use, index_serves};
+use super::{Use, is_index_usable};
 use paceline_expression::{Comparison, EvalContext, Expr, ExprType, compare_values, comparison_rule};
 
 /// Bound of a column's values.
@@ -97,7 +97,7 @@ pub(super) fn nearest(
         Comparison::Dynamic(connection) => {
             let literal = Expr::literal(value.clone(), ExprType::of_value(&value, *connection));
             match rule_for(data_type, by, &value) {
-                Some(rule) if index_serves(data_type, &rule, &literal, Use::Order) => decided = rule,
+                Some(rule) if is_index_usable(data_type, &rule, &literal, Use::Order) => decided = rule,
                 _ => return Bound::Unknown,
             }
             &decided

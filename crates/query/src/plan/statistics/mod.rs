@@ -238,7 +238,7 @@ impl Statistics {
     }
 
     fn insert(&self, id: IndexId, entry: Entry) {
-        let goes_to_file = entry.stored.is_some();
+        let is_stored = entry.stored.is_some();
         let mut tables = self.tables.lock();
         if tables.len() >= TABLES_MAX && !tables.contains_key(&id) {
             let oldest = tables.iter().min_by_key(|(_, entry)| entry.checked);
@@ -249,7 +249,7 @@ impl Statistics {
         tables.insert(id, entry);
         drop(tables);
         if let Some(file) = self.file.get()
-            && goes_to_file
+            && is_stored
             && file.written.lock().elapsed() >= WRITTEN_EVERY
         {
             self.write();

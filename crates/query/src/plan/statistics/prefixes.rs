@@ -48,9 +48,9 @@ impl<'s> PrefixGroups<'s> {
     /// Adds the next entry of the index.
     pub fn add(&mut self, snapshot: &StorageSnapshot, entry: &SurveyedEntry<'_>) {
         self.ends.clear();
-        let is_told = self.find_ends(snapshot, entry).is_some();
+        let has_ends = self.find_ends(snapshot, entry).is_some();
         // The keys of long values are hashes.
-        if !is_told || self.ends.last().is_none_or(|end| *end > entry.key.len()) {
+        if !has_ends || self.ends.last().is_none_or(|end| *end > entry.key.len()) {
             return;
         }
         let is_pair = entry.is_successor && !self.last_ends.is_empty();

@@ -6,7 +6,8 @@ use paceline_catalog::ddl::{referenced_tables, temporary_renames};
 use paceline_catalog::{Catalog, TemporaryCatalog};
 use paceline_expression::session::{Privilege, PrivilegeTarget};
 use paceline_syntax::definition::{AlterAction, AlterOrigin, CreateTableBody, ViewMode};
-use paceline_syntax::{DdlStatement, Result, TableName};
+use paceline_syntax::{DdlStatement, Error, Result, TableName};
+use paceline_types::error_code::ER_PROCACCESS_DENIED_ERROR;
 
 /// Catalogs that decide which tables of a statement are temporary.
 pub struct DefinitionCatalogs<'a> {
@@ -139,7 +140,60 @@ pub fn check_definition(
         DdlStatement::DropViews { views, .. } => views
             .iter()
             .try_for_each(|view| of_table(view, &[Privilege::Drop])),
+        DdlStatement::CreateRoutine(routine) => {
+            let (database, _) = qualified(&routine.name, authority.database())?;
+            of_database(&database, Privilege::CreateRoutine)?;
+            match routine.or_replace {
+                true => may_alter_routine(authority, &routine.name),
+                false => Ok(()),
+            }
+        }
+        DdlStatement::AlterRoutine { name, .. } | DdlStatement::DropRoutine { name, .. } => {
+            may_alter_routine(authority, name)
+        }
+        DdlStatement::CreateTrigger(trigger) => of_table(&trigger.table, &[Privilege::Trigger]),
+        DdlStatement::DropTrigger { name, .. } => {
+            let (database, name) = qualified(name, authority.database())?;
+            match catalogs.visible.trigger(&database, &name) {
+                Some(trigger) => authority.check_table(&[Privilege::Trigger], &database, &trigger.table),
+                None => Ok(()),
+            }
+        }
         DdlStatement::DropOther { .. } => Ok(()),
+    }
+}
+
+/// # Errors
+/// 1370.
+fn may_alter_routine(authority: Authority<'_>, name: &TableName) -> Result<()> {
+    let (database, name) = qualified(name, authority.database())?;
+    check_routine(authority, Privilege::AlterRoutine, &database, &name)
+}
+
+/// Checks a privilege on a procedure or function.
+///
+/// # Errors
+/// 1370.
+pub fn check_routine(
+    authority: Authority<'_>,
+    privilege: Privilege,
+    database: &str,
+    name: &str,
+) -> Result<()> {
+    match authority.check(privilege, PrivilegeTarget::Database(database)) {
+        Ok(()) => Ok(()),
+        Err(_) => {
+            let what = match privilege {
+                Privilege::Execute => "execute",
+                _ => "alter routine",
+            };
+            let (user, host) = authority.current_user();
+            let name = format!("{database}.{name}");
+            Err(Error::new(
+                ER_PROCACCESS_DENIED_ERROR,
+                &[&what, &user, &host, &name],
+            ))
+        }
     }
 }
 

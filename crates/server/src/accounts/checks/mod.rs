@@ -20,7 +20,7 @@ mod view;
 
 pub use account_statement::{check_account_statement, check_grant_options};
 pub use assignment::check_assignment;
-pub use definition::{DefinitionCatalogs, check_definition};
+pub use definition::{DefinitionCatalogs, check_definition, check_routine};
 pub use maintenance::check_maintenance;
 pub use plan::check_plan;
 pub use view::{check_view_definer, check_view_query};

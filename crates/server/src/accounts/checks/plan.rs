@@ -1,5 +1,6 @@
 //! Privileges for a planned statement: on each table that it uses, also through views.
 
+use super::definition::check_routine;
 use crate::accounts::{Authority, PrivilegeSet};
 use crate::information_schema::{DATABASE, needs_process};
 use paceline_expression::session::{Privilege, PrivilegeTarget};
@@ -47,6 +48,9 @@ pub fn check_plan(authority: Authority<'_>, plan: &Plan) -> Result<()> {
                 },
             )?;
         }
+    }
+    for function in plan.functions() {
+        check_routine(authority, Privilege::Execute, &function.database, &function.name)?;
     }
     match plan.is_explained() {
         true => check_explain(authority, plan),

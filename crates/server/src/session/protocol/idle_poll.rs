@@ -14,21 +14,14 @@
 //! Results: `docs/decisions/0020-idle-poll.md`.
 
 use super::Connection;
+use crate::last_command::LastCommand;
 use paceline_wire::WireResult;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
 /// Number of consecutive commands after which a session counts as alone.
 const ALONE: u32 = 100;
-
-/// The session that sent the server's last command.
-#[derive(Debug, Default)]
-pub struct LastCommand {
-    /// Id of the session; 0 before the first command.
-    session: AtomicU32,
-}
 
 /// Polling state of a session.
 #[derive(Debug)]
@@ -90,14 +83,14 @@ impl IdlePoll {
     }
 
     fn is_last(&self) -> bool {
-        self.last.session.load(Ordering::Relaxed) == self.session
+        self.last.is_of(self.session)
     }
 
     fn count(&mut self) {
         if self.is_last() {
             self.in_a_row = self.in_a_row.saturating_add(1);
         } else {
-            self.last.session.store(self.session, Ordering::Relaxed);
+            self.last.set(self.session);
             self.in_a_row = 0;
         }
     }

@@ -1,29 +1,28 @@
-//! A session's side of the protocol: commands in, replies and rows out.
+//! A session's side of the protocol: the connection, rows and results.
 //!
 //! * [`connection`]: the socket and its buffers; [`idle_poll`]: waiting for the next command.
-//! * [`commands`]: dispatch of the protocol's commands.
-//! * [`reply`]: OK, ERR and EOF packets; [`result`], [`columns`]: rows and column definitions; [`output`]: result sets
+//! * [`reply`]: replies of statements; [`result`], [`columns`]: rows and column definitions; [`output`]: result sets
 //!   that the server builds itself.
-//! * [`prepared`], [`cursor`]: COM_STMT_….
-//! * [`binlog_dump`]: replicas of this server.
+//! * [`client_statements`], [`cursor`]: prepared statements and their open cursors.
 
-mod binlog_dump;
+mod client_statements;
 mod columns;
-mod commands;
 mod connection;
 mod cursor;
 mod idle_poll;
 mod output;
-mod prepared;
 mod reply;
 mod result;
 
+pub(super) use client_statements::{
+    ClientStatements, CountedStatement, PreparedStatement, unknown_statement,
+};
 pub use columns::KnownColumns;
+pub(super) use columns::{EncodedColumns, definition};
 pub use connection::Connection;
 pub(super) use connection::FLUSH_AT;
-pub(super) use cursor::CursorSink;
-pub use idle_poll::{IdlePoll, LastCommand};
+pub(super) use cursor::Cursor;
+pub use idle_poll::IdlePoll;
 pub use output::Output;
-pub use prepared::ClientStatements;
-pub use reply::{More, Reply, ReplyWriter, StateChanges, result_style};
-pub use result::{ResultWriter, RowCollector, RowFormat, Streaming};
+pub use reply::{More, Reply, StateChanges};
+pub use result::{ResultStyle, ResultWriter, RowCollector, RowFormat, Streaming};

@@ -93,6 +93,28 @@ impl<'a> ResultWriter<'a> {
         writer
     }
 
+    fn write_row<'v>(&mut self, row: impl Iterator<Item = ValueRef<'v>> + Clone) -> Result<()> {
+        if self.deferred {
+            self.settle_columns(row.clone());
+        }
+        let out = self.connection.writer.begin();
+        let time_zone = &self.style.time_zone;
+        match (self.style.format, needs_encoding(self.style.charset)) {
+            (RowFormat::Binary, None) => binary_protocol::append_row(row, &self.field_types, time_zone, out),
+            (RowFormat::Binary, Some(charset)) => {
+                let row: Vec<Value> = row.map(|value| in_charset(value, charset)).collect();
+                let row = row.iter().map(Value::as_ref);
+                binary_protocol::append_row(row, &self.field_types, time_zone, out);
+            }
+            (RowFormat::Text, charset) => {
+                for (value, column) in row.zip(&self.columns) {
+                    append_text(&value, column, time_zone, charset, out);
+                }
+            }
+        }
+        self.end_row()
+    }
+
     fn end_row(&mut self) -> Result<()> {
         self.connection.writer.end();
         let pending = self.connection.writer.pending();
@@ -207,73 +229,11 @@ impl RowSink for ResultWriter<'_> {
     }
 
     fn row(&mut self, row: &[Value]) -> Result<()> {
-        if self.deferred {
-            self.settle_columns(row.iter().map(Value::as_ref));
-        }
-        let out = self.connection.writer.begin();
-        match (self.style.format, needs_encoding(self.style.charset)) {
-            (RowFormat::Binary, None) => {
-                binary_protocol::append_row(
-                    row.iter().map(Value::as_ref),
-                    &self.field_types,
-                    &self.style.time_zone,
-                    out,
-                );
-            }
-            (RowFormat::Binary, Some(charset)) => {
-                let row: Vec<Value> = row
-                    .iter()
-                    .map(|value| in_charset(value.as_ref(), charset))
-                    .collect();
-                binary_protocol::append_row(
-                    row.iter().map(Value::as_ref),
-                    &self.field_types,
-                    &self.style.time_zone,
-                    out,
-                );
-            }
-            (RowFormat::Text, charset) => {
-                for (value, column) in row.iter().zip(&self.columns) {
-                    append_text(&value.as_ref(), column, &self.style.time_zone, charset, out);
-                }
-            }
-        }
-        self.end_row()
+        self.write_row(row.iter().map(Value::as_ref))
     }
 
     fn row_ref(&mut self, row: &[ValueRef<'_>]) -> Result<()> {
-        if self.deferred {
-            self.settle_columns(row.iter().cloned());
-        }
-        let out = self.connection.writer.begin();
-        match (self.style.format, needs_encoding(self.style.charset)) {
-            (RowFormat::Binary, None) => {
-                binary_protocol::append_row(
-                    row.iter().cloned(),
-                    &self.field_types,
-                    &self.style.time_zone,
-                    out,
-                );
-            }
-            (RowFormat::Binary, Some(charset)) => {
-                let row: Vec<Value> = row
-                    .iter()
-                    .map(|value| in_charset(value.clone(), charset))
-                    .collect();
-                binary_protocol::append_row(
-                    row.iter().map(Value::as_ref),
-                    &self.field_types,
-                    &self.style.time_zone,
-                    out,
-                );
-            }
-            (RowFormat::Text, charset) => {
-                for (value, column) in row.iter().zip(&self.columns) {
-                    append_text(value, column, &self.style.time_zone, charset, out);
-                }
-            }
-        }
-        self.end_row()
+        self.write_row(row.iter().map(ValueRef::reborrow))
     }
 }
 

@@ -19,13 +19,13 @@ mod omitted_definition;
 mod settings;
 mod user_variable;
 
-pub use omitted_definition::OmittedDefinition;
+use omitted_definition::OmittedDefinition;
 
 use super::Session;
 use super::execution::Execution;
 use super::internal::internal_session;
+use super::parsing::stored_hash;
 use super::state::SessionState;
-use super::statement::stored_hash;
 use super::statements::load_logged;
 use crate::errors::of_transaction;
 use crate::replicated_tables::{PrimarySession, TransactionEnd};
@@ -33,7 +33,7 @@ use crate::server::Server;
 use idempotent_ddl::tolerate_other_state;
 use paceline_apply::replicated::Failure;
 use paceline_expression::session::SqlMode;
-use paceline_replication::replica::apply::{ReplicatedStatement, StatementRunner, StatementRunners};
+use paceline_replication::apply::{ReplicatedStatement, StatementRunner, StatementRunners};
 use paceline_storage::Direction;
 use paceline_syntax::definition::CreateTable;
 use paceline_syntax::{DdlStatement, Error, ParseOptions, ProgramBodies, Result, SetItem, Statement};
@@ -199,7 +199,17 @@ impl Session {
             programs: ProgramBodies::Opaque,
             ..ParseOptions::default()
         };
-        let mut parsed = paceline_syntax::parse_first(with_file.as_deref().unwrap_or(&sql), &options)?;
+        let parsed_text = with_file.as_deref().unwrap_or(&sql);
+        let mut parsed = paceline_syntax::parse_first(parsed_text, &options)?;
+        if creates_program(&parsed.statement)
+            && !OmittedDefinition::is_omitted(&parsed.statement, &self.state.server.globals)
+        {
+            let options = ParseOptions {
+                programs: ProgramBodies::Parsed,
+                ..options
+            };
+            parsed = paceline_syntax::parse_first(parsed_text, &options)?;
+        }
         if let Statement::SetStatement { items, .. } = &mut parsed.statement {
             items.retain(|item| !is_log_format(item));
         }
@@ -264,6 +274,15 @@ fn table_to_fill(statement: &mut Statement) -> Option<&mut CreateTable> {
             Some(create)
         }
         _ => None,
+    }
+}
+
+/// Returns whether a statement that was parsed without its program creates a trigger or a routine.
+fn creates_program(statement: &Statement) -> bool {
+    match statement {
+        Statement::SetStatement { statement, .. } => creates_program(statement),
+        Statement::Unsupported(object) => matches!(*object, "TRIGGER" | "PROCEDURE" | "FUNCTION"),
+        _ => false,
     }
 }
 

@@ -1,9 +1,9 @@
 //! Definitions of a primary that a replica may omit (`paceline_replicate_leave_out`).
 //!
-//! This server has no triggers, routines, events or roles, and no privileges on single tables. A primary with row
-//! format logs their effects as rows, so a replica does not need them, but a primary does. Statements that define them
-//! therefore stop a connection (1235), unless the variable allows omitting them: then only the position moves, and the
-//! error log reports it.
+//! A primary with row format logs the effects of triggers, routines and events as rows, so a replica does not need
+//! them, but a primary does. Definitions that this server does not support stop a connection (1235), unless the
+//! variable allows omitting them: then only the position moves, and the error log reports it. Supported ones are
+//! omitted, too, if the variable says so.
 //!
 //! A statement that the primary logged as text has no rows. If its tables have triggers, it would change less here than
 //! there, and it is unknown which tables have them. If triggers are omitted, such a statement stops the connection. (A
@@ -14,7 +14,7 @@ use paceline_syntax::Error;
 use paceline_syntax::{AccountStatement, DdlStatement, PrivilegeLevel, SetItem, Statement};
 use paceline_types::error_code::ER_NOT_SUPPORTED_YET;
 
-/// Kind of definition that can be omitted: a bit of the variable.
+/// Kind of definition that can be omitted: a bit of the variable, in the order of its words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OmittedDefinition {
     /// `TRIGGER`.
@@ -30,30 +30,17 @@ pub enum OmittedDefinition {
 }
 
 impl OmittedDefinition {
-    /// Values of the variable, in the order of its bits.
-    pub const WORDS: &[&str] = &[
-        Self::Triggers.word(),
-        Self::Routines.word(),
-        Self::Events.word(),
-        Self::Roles.word(),
-        Self::Privileges.word(),
-    ];
-
-    const fn word(self) -> &'static str {
-        match self {
-            OmittedDefinition::Triggers => "TRIGGERS",
-            OmittedDefinition::Routines => "ROUTINES",
-            OmittedDefinition::Events => "EVENTS",
-            OmittedDefinition::Roles => "ROLES",
-            OmittedDefinition::Privileges => "PRIVILEGES",
-        }
-    }
-
     /// Returns the kind that a statement defines or drops, or `None` if it cannot be omitted.
     pub fn of(statement: &Statement) -> Option<Self> {
         let object = match statement {
             Statement::Unsupported(object) => object,
             Statement::Ddl(DdlStatement::DropOther { kind, .. }) => kind,
+            Statement::Ddl(DdlStatement::CreateTrigger(_) | DdlStatement::DropTrigger { .. }) => &"TRIGGER",
+            Statement::Ddl(
+                DdlStatement::CreateRoutine(_)
+                | DdlStatement::AlterRoutine { .. }
+                | DdlStatement::DropRoutine { .. },
+            ) => &"PROCEDURE",
             // SET DEFAULT ROLE; no other such statement is logged.
             Statement::Set(items) if matches!(items[..], [SetItem::Role]) => {
                 return Some(OmittedDefinition::Roles);
@@ -108,6 +95,7 @@ fn fires_triggers(statement: &Statement) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::variables::Kind;
     use paceline_syntax::{ParseOptions, ProgramBodies, parse_first};
 
     /// Returns the options for statements of a primary.
@@ -196,9 +184,12 @@ mod tests {
             OmittedDefinition::Roles,
             OmittedDefinition::Privileges,
         ];
-        assert_eq!(OmittedDefinition::WORDS.len(), kinds.len());
+        let Kind::Set(words) = Variable::PacelineReplicateLeaveOut.definition().kind else {
+            panic!("the variable is a set");
+        };
+        assert_eq!(words.len(), kinds.len());
         for kind in kinds {
-            assert_eq!(OmittedDefinition::WORDS[kind as usize], kind.word());
+            assert_eq!(words[kind as usize], format!("{kind:?}").to_uppercase());
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::variables::{Variable, VariableValue};
 use paceline_binlog::event::{IntvarKind, StatusVar};
 use paceline_catalog::ddl::session_of_event;
 use paceline_expression::session::RandomGenerator;
-use paceline_replication::replica::apply::ReplicatedStatement;
+use paceline_replication::apply::ReplicatedStatement;
 use paceline_syntax::Result;
 use paceline_txn::Replication;
 use paceline_types::Charset;
@@ -40,8 +40,8 @@ impl SessionState {
             StatusVar::TimeZone(name) => Some(String::from_utf8_lossy(name).into_owned()),
             _ => None,
         };
-        let told = statement.query.status_vars.iter().find_map(zone_of);
-        let time_zone = told.unwrap_or_else(|| "SYSTEM".to_owned());
+        let sent = statement.query.status_vars.iter().find_map(zone_of);
+        let time_zone = sent.unwrap_or_else(|| "SYSTEM".to_owned());
         self.services
             .values
             .lock()
@@ -51,8 +51,9 @@ impl SessionState {
     /// Sets the character set of the current database, which is used for a file if the statement names none, as on the
     /// primary.
     pub(super) fn take_database_collation(&mut self, statement: &ReplicatedStatement<'_>) {
-        let is_told = |variable: &StatusVar<'_>| matches!(variable, StatusVar::CharsetDatabase(_));
-        if statement.query.status_vars.iter().any(is_told) {
+        let is_database_charset =
+            |variable: &StatusVar<'_>| matches!(variable, StatusVar::CharsetDatabase(_));
+        if statement.query.status_vars.iter().any(is_database_charset) {
             return;
         }
         let catalog = self.server.catalog.load();

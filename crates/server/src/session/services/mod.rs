@@ -4,6 +4,7 @@ pub mod gtid_wait;
 mod place_wait;
 mod sequences;
 mod sources;
+pub mod status_list;
 mod time_slice;
 mod user_locks;
 
@@ -13,7 +14,7 @@ use crate::accounts::{Account, Authority, SessionPrivileges};
 use crate::registry::SessionHandle;
 use crate::replica_filters::filter_kind;
 use crate::server::Server;
-use crate::session::statements::named_file;
+use crate::session::files::named_file;
 use crate::variables::{Scope, SessionValues, Variable, VariableValue};
 use gtid_wait::AwaitedGtid;
 use paceline_binlog::{GtidPosition, GtidState};
@@ -23,7 +24,7 @@ use paceline_expression::session::{
     SourceWaitOutcome, SystemVariable, SystemVariables, VariableScope, WaitOutcome,
 };
 use paceline_log_stream::source::filter::FilterKind;
-use paceline_replication::replica::received::SourcePosition;
+use paceline_replication::received::SourcePosition;
 use paceline_syntax::{Error, Result};
 use paceline_txn::GtidChoice;
 use paceline_types::error_code::*;
@@ -201,10 +202,14 @@ impl SessionServices {
         }
     }
 
-    /// Returns whether the session may write: the server is not read only, or the account has an exemption.
-    pub fn may_write(&self) -> bool {
-        !self.server.globals.is_on(Variable::ReadOnly)
-            || self.require_any(&[Privilege::ReadOnlyAdmin]).is_ok()
+    /// Returns 1290 if the server is read only and the account has no exemption.
+    pub fn check_writable(&self) -> Result<()> {
+        if self.server.globals.is_on(Variable::ReadOnly)
+            && self.require_any(&[Privilege::ReadOnlyAdmin]).is_err()
+        {
+            return Err(Error::new(ER_OPTION_PREVENTS_STATEMENT, &[&"--read-only"]));
+        }
+        Ok(())
     }
 
     /// Returns 1227 if the account has none of these privileges.
@@ -341,6 +346,18 @@ impl Privileges for SessionServices {
         target: PrivilegeTarget<'_>,
     ) -> Result<()> {
         self.authority(session).check(privilege, target)
+    }
+
+    fn begin_definer(&self, user: &str, host: &str) -> Result<()> {
+        let accounts = &self.server.accounts;
+        let account = accounts.load().get(user, host).cloned();
+        let account = account.ok_or_else(|| Error::new(ER_NO_SUCH_USER, &[&user, &host]))?;
+        self.privileges.begin_definer(account, accounts);
+        Ok(())
+    }
+
+    fn end_definer(&self) {
+        self.privileges.end_definer();
     }
 
     fn can_see_database(&self, session: &SessionContext, database: &str) -> bool {

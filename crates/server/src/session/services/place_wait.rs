@@ -2,8 +2,8 @@
 
 use crate::errors::interrupted;
 use crate::registry::SessionHandle;
-use paceline_replication::replica::connection::Connection;
-use paceline_replication::replica::received::SourcePosition;
+use paceline_replication::connection::Connection;
+use paceline_replication::received::SourcePosition;
 use paceline_syntax::Result;
 use std::cmp::Ordering;
 use std::time::{Duration, Instant};

@@ -293,7 +293,7 @@ impl SessionServices {
         transaction.log_row(logged, RowChange::Insert { after: image })?;
         transaction.end_statement()?;
         transaction
-            .commit_where(|| self.may_write())
+            .commit_where(|| self.check_writable().is_ok())
             .wait_blocking()
             .map(drop)
     }

@@ -7,9 +7,9 @@ use crate::information_schema::{
     self, GrantedPrivilege, OpenTransaction, Process, Row, Scope, Sources, TableSize, ViewColumn,
 };
 use crate::mysql_tables;
-use crate::names::{EMPTY_DATABASES, virtual_columns};
 use crate::registry::now_micros;
 use crate::variables::{self, Access, Kind, TABLE};
+use crate::virtual_tables::{EMPTY_DATABASES, virtual_columns};
 use paceline_catalog::{
     Catalog, DatabaseDefinition, SYSTEM_DATABASE, TableDefinition, TableDescription, ViewDefinition,
 };
@@ -150,6 +150,10 @@ impl Sources for SessionSources<'_> {
             comment: String::new(),
         }));
         visible
+    }
+
+    fn mysql_tables(&self) -> &'static [(&'static str, Vec<VirtualColumn>)] {
+        crate::mysql_tables::tables()
     }
 
     fn tables(&self, database: &str, admits: &dyn Fn(&str) -> bool) -> Vec<Arc<TableDescription>> {
@@ -354,7 +358,7 @@ impl Sources for SessionSources<'_> {
     }
 
     fn status(&self, scope: Scope) -> Vec<(String, String)> {
-        crate::status_list::list(self.services, scope)
+        super::status_list::list(self.services, scope)
     }
 
     fn privileges(&self) -> Vec<GrantedPrivilege> {

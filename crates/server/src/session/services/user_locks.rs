@@ -28,18 +28,18 @@ const NAMES: usize = 3;
 /// Locks held by one session. Names are not case-sensitive.
 #[derive(Default)]
 pub struct UserLocks {
-    held: Mutex<Held>,
+    held: Mutex<HeldLock>,
 }
 
 #[derive(Default)]
-struct Held {
+struct HeldLock {
     /// For each name, the lock and how often it is held.
     locks: HashMap<String, (u32, MetadataGuard)>,
     /// Memory charged to the session for the locks; `None` before the first one.
     charge: Option<MemoryCharge>,
 }
 
-impl Held {
+impl HeldLock {
     fn remove(&mut self, key: &str) {
         self.locks.remove(key);
         if let Some(charge) = &mut self.charge {

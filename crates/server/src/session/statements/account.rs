@@ -10,10 +10,10 @@ use crate::accounts::statements::{AccountContext, MissingAccounts, apply, resolv
 use crate::errors::of_transaction;
 use crate::server::Server;
 use crate::session::logged_statement::LoggedStatement;
+use crate::session::parsing::stored_hash;
 use crate::session::protocol::Reply;
 use crate::session::services::SessionServices;
 use crate::session::state::SessionState;
-use crate::session::statement::stored_hash;
 use crate::session::transaction::replication;
 use paceline_catalog::{CatalogChange, write_changes};
 use paceline_storage::WriteSet;
@@ -141,7 +141,7 @@ async fn commit_changes(
             server
                 .catalog
                 .publish(&changes, version)
-                .expect("records of accounts are put as they are");
+                .expect("records of accounts are stored unchanged");
             server.accounts.reload(&server.catalog.load());
         })
     };

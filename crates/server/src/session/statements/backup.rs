@@ -10,7 +10,8 @@ use crate::backup::{
 use crate::errors::{of_log, of_transaction};
 use crate::server::Server;
 use crate::session::execution::Execution;
-use crate::session::protocol::{Connection, Reply, ResultWriter, Streaming, result_style};
+use crate::session::protocol::{Connection, Reply, ResultWriter, Streaming};
+use crate::session::replies::result_style;
 use crate::session::state::SessionState;
 use crate::variables::Variable;
 use paceline_binlog::Log;

@@ -11,7 +11,7 @@ use crate::session::state::SessionState;
 use crate::variables::Variable;
 use paceline_binlog::log::PurgeTarget;
 use paceline_expression::session::{Diagnostics, Privilege, SessionContext};
-use paceline_replication::replica::connection_set::Forget;
+use paceline_replication::connection_set::Forget;
 use paceline_syntax::ast::Expr;
 use paceline_syntax::{Error, Purge, ResetTarget, Result};
 use paceline_txn::InterruptReason;
@@ -126,7 +126,7 @@ pub async fn reset(targets: &[ResetTarget], state: &mut SessionState) -> Result<
                 let transactions = &state.server.transactions;
                 tokio::task::block_in_place(|| transactions.reset(number))
                     .map_err(|error| of_transaction(&error))?;
-                state.server.primary.semi_sync().begin_anew();
+                state.server.primary.semi_sync().restart_counters();
                 tracing::info!("RESET MASTER by {}: a new binary log begins", state.context.user);
             }
             ResetTarget::QueryCache => {}

@@ -10,7 +10,7 @@
 //! contain each row a second time, as Base64.
 
 use crate::errors::of_transaction;
-use crate::replication::row_options;
+use crate::row_options::row_options;
 use crate::session::protocol::Reply;
 use crate::session::state::SessionState;
 use paceline_apply::replicated::{Failure, MappedTable, MappedTables, RowApplier, RowMapping, RowOptions};

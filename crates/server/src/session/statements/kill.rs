@@ -2,11 +2,11 @@
 
 use crate::accounts::ClientHost;
 use crate::errors::interrupted;
-use crate::session::evaluate::evaluate_typed;
 use crate::session::protocol::Reply;
 use crate::session::services::SessionServices;
 use paceline_expression::session::{Privilege, SessionContext};
-use paceline_replication::replica::connection::Threads;
+use paceline_query::program::evaluate_typed;
+use paceline_replication::connection::Threads;
 use paceline_syntax::ast::Expr;
 use paceline_syntax::{Error, Kill, KillTarget, Result, UserName};
 use paceline_txn::InterruptReason;

@@ -14,9 +14,9 @@
 //! A primary that logs statements logs the file before its LOAD DATA. A replica reads the logged blocks
 //! ([`crate::session::replicated`]).
 
-use super::files::{FileProblem, named_file};
 use super::query::reply_of;
 use crate::session::execution::Execution;
+use crate::session::files::{FileProblem, named_file};
 use crate::session::planning::ATTEMPTS_MAX;
 use crate::session::protocol::{Connection, Reply, RowCollector};
 use crate::session::state::SessionState;
@@ -146,7 +146,7 @@ async fn run_load(
             Source::Client(file) => file,
             Source::Log(file) => file,
         }),
-        ..state.execution_context(&catalog, execution)?
+        ..state.execution_context(&catalog, &plan, execution)?
     };
     let done = execute_plan(plan, &mut context, &mut RowCollector::default());
     if let Source::Client(file) = source

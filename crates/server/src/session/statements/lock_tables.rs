@@ -34,11 +34,11 @@ pub async fn lock(tables: &[LockTable], state: &mut SessionState) -> Result<Repl
             &database,
             &name,
         )?;
-        if crate::names::virtual_database(&database).is_none() {
+        if crate::virtual_tables::virtual_database(&database).is_none() {
             let catalog = state.server.catalog.load();
             if let Some(view) = catalog.view(&database, &name) {
                 // The tables that the view reads are locked too.
-                for (database, name) in tables_behind(view, &catalog) {
+                for (database, name) in base_tables(view, &catalog) {
                     wanted.push((database, name, table.write, None));
                 }
             } else if catalog.table(&database, &name).is_none() {
@@ -107,8 +107,8 @@ pub async fn unlock(state: &mut SessionState) -> Result<Reply> {
     Ok(Reply::ok())
 }
 
-/// Returns the tables that a view reads, directly or through other views.
-fn tables_behind(view: &ViewDefinition, catalog: &Catalog) -> Vec<(String, String)> {
+/// Returns the base tables that a view reads, directly or through other views.
+fn base_tables(view: &ViewDefinition, catalog: &Catalog) -> Vec<(String, String)> {
     let names = names_read(view.parsed(), catalog, None).into_iter();
     names
         .filter_map(|name| Some((name.database?, name.name)))

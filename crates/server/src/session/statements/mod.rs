@@ -16,7 +16,6 @@ mod backup;
 mod binary_log;
 mod binlog_events;
 mod ddl;
-mod files;
 mod flush;
 mod help;
 mod kill;
@@ -35,15 +34,15 @@ mod table_administration;
 mod transaction;
 
 pub(super) use binary_log::flush_binary_logs;
-pub(super) use files::named_file;
 pub(super) use kill::kill_connection;
 pub(super) use load_data::execute_logged as load_logged;
-pub use prepare::NamedStatements;
 pub(super) use shutdown::shut_down;
 
 use super::execution::Execution;
-use super::protocol::{Connection, Reply, ReplyWriter};
+use super::protocol::{Connection, Reply};
+use super::replies::ReplyWriter;
 use super::state::SessionState;
+use paceline_query::program::{get_diagnostics, signal as signal_condition};
 use paceline_syntax::ast::QueryBody;
 use paceline_syntax::definition::DdlStatement;
 use paceline_syntax::{Error, FlushTarget, IntoPlace, Result, SelectInto, Show, Statement};
@@ -125,14 +124,17 @@ pub async fn execute(
         Statement::Compound(compound) => {
             Box::pin(program::execute(&compound.program, state, connection, execution)).await?
         }
-        Statement::Signal(signal) => program::signal(signal, state, execution.parameters)?,
-        Statement::GetDiagnostics(get) => program::get_diagnostics(get, state, execution.parameters)?,
-        Statement::CreateRoutine(routine) => {
-            return Err(Error::unsupported(routine.kind.routine_type().name()));
+        Statement::Signal(signal) => {
+            signal_condition(signal, &mut state.context, execution.parameters)?;
+            Reply::ok()
         }
-        Statement::AlterRoutine { kind, .. } => return Err(Error::unsupported(kind.name())),
-        Statement::CreateTrigger(_) => return Err(Error::unsupported("TRIGGER")),
-        Statement::Call { .. } => return Err(Error::unsupported("CALL")),
+        Statement::GetDiagnostics(get) => {
+            get_diagnostics(get, &mut state.context, execution.parameters)?;
+            Reply::ok()
+        }
+        Statement::Call { procedure, arguments } => {
+            Box::pin(program::call(procedure, arguments, state, connection, execution)).await?
+        }
         Statement::Unsupported(what) => return Err(Error::unsupported(what)),
     };
     ReplyWriter::new(state, connection).reply(reply, execution)
@@ -187,6 +189,10 @@ fn uses_table(statement: &Statement) -> bool {
             DdlStatement::CreateDatabase { .. }
                 | DdlStatement::AlterDatabase { .. }
                 | DdlStatement::DropDatabase { .. }
+                | DdlStatement::CreateRoutine(_)
+                | DdlStatement::AlterRoutine { .. }
+                | DdlStatement::DropRoutine { .. }
+                | DdlStatement::DropTrigger { .. }
         ),
         // Statements that MariaDB answers from a table of information_schema, or that name a table.
         Statement::Show(show) => !matches!(

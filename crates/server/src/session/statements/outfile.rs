@@ -1,7 +1,7 @@
 //! SELECT … INTO OUTFILE and INTO DUMPFILE: writes the rows to a new file on this machine.
 
-use super::files::{FileProblem, named_file};
 use crate::session::execution::Execution;
+use crate::session::files::{FileProblem, named_file};
 use crate::session::planning::ATTEMPTS_MAX;
 use crate::session::protocol::Reply;
 use crate::session::state::SessionState;
@@ -51,7 +51,7 @@ async fn run_into_file(
     let mut context = ExecutionContext {
         // Nothing is logged.
         text: b"",
-        ..state.execution_context(&catalog, execution)?
+        ..state.execution_context(&catalog, plan, execution)?
     };
     let done = execute_plan(plan, &mut context, &mut sink).and_then(|outcome| {
         sink.finish()?;

@@ -1,42 +1,17 @@
 //! PREPARE, EXECUTE, EXECUTE IMMEDIATE and DEALLOCATE PREPARE.
 
-use crate::session::evaluate::evaluate_typed;
 use crate::session::execution::Execution;
+use crate::session::named_statements::NamedStatement;
 use crate::session::preparation::{Preparation, parse_to_prepare, plan_to_prepare};
 use crate::session::protocol::{Connection, Reply};
 use crate::session::services::on_text;
 use crate::session::state::SessionState;
-use paceline_expression::session::{MemoryCharge, SessionContext};
+use paceline_expression::session::SessionContext;
+use paceline_query::program::evaluate_typed;
 use paceline_syntax::ast::Expr;
-use paceline_syntax::{Error, Result, Statement};
+use paceline_syntax::{Error, Result};
 use paceline_types::error_code::*;
 use paceline_types::{Value, text};
-use std::collections::HashMap;
-use std::sync::Arc;
-
-/// Statements of PREPARE, by name in lower case.
-#[derive(Default)]
-pub struct NamedStatements {
-    statements: HashMap<String, NamedStatement>,
-}
-
-impl NamedStatements {
-    /// Removes all statements.
-    pub fn clear(&mut self) {
-        self.statements.clear();
-    }
-}
-
-/// A statement of PREPARE.
-struct NamedStatement {
-    text: Vec<u8>,
-    statement: Arc<Statement>,
-    parameters: usize,
-    /// Current database when it was prepared.
-    database: Option<String>,
-    /// Memory of the statement.
-    _memory: MemoryCharge,
-}
 
 /// Executes PREPARE name FROM text.
 ///

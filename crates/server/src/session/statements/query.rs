@@ -2,7 +2,8 @@
 
 use crate::session::execution::{Execution, QueryOrigin};
 use crate::session::planning::ATTEMPTS_MAX;
-use crate::session::protocol::{Connection, KnownColumns, Reply, ResultWriter, Streaming, result_style};
+use crate::session::protocol::{Connection, KnownColumns, Reply, ResultWriter, Streaming};
+use crate::session::replies::result_style;
 use crate::session::services::on_text;
 use crate::session::state::SessionState;
 use paceline_expression::session::MemoryCharge;
@@ -57,7 +58,7 @@ pub async fn run_plan(
     };
     let mut context = ExecutionContext {
         affected,
-        ..state.execution_context(&catalog, execution)?
+        ..state.execution_context(&catalog, plan, execution)?
     };
     let mut sink = ResultWriter::new(connection, style, streaming, known);
     let outcome = execute_plan(plan, &mut context, &mut sink)?;
@@ -79,7 +80,7 @@ pub async fn collect<S: RowSink + Default>(
     let Some(catalog) = state.prepare_run(plan, execution.asked_by)? else {
         return Ok(None);
     };
-    let mut context = state.execution_context(&catalog, execution)?;
+    let mut context = state.execution_context(&catalog, plan, execution)?;
     let mut rows = S::default();
     let outcome = execute_plan(plan, &mut context, &mut rows)?;
     state.leave_statement().await?;

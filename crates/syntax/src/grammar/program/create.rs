@@ -4,7 +4,7 @@ use super::super::parser::Parser;
 use super::scope::{ProgramKind, ProgramScope};
 use crate::error::{Error, Result};
 use crate::lexer::Token;
-use crate::statement::definition::ViewSecurity;
+use crate::statement::definition::{DdlStatement, ViewSecurity};
 use crate::statement::*;
 use paceline_types::error_code::*;
 
@@ -32,8 +32,9 @@ impl Parser<'_> {
         if self.has_opaque_programs() {
             return Ok(None);
         }
+        let start = self.position();
         if self.accept_word("TRIGGER") {
-            return self.create_trigger(options).map(Some);
+            return self.create_trigger(options, start).map(Some);
         }
         match self.accept_any_word(&["PROCEDURE", "FUNCTION"]) {
             Some("PROCEDURE") => self.create_routine(options, ProgramKind::Procedure).map(Some),
@@ -85,7 +86,7 @@ impl Parser<'_> {
         if let RoutineKind::Function { has_return, .. } = &mut kind {
             *has_return = returns;
         }
-        Ok(Statement::CreateRoutine(Box::new(Routine {
+        Ok(Statement::Ddl(DdlStatement::CreateRoutine(Box::new(Routine {
             or_replace: options.or_replace,
             if_not_exists,
             definer: options.definer,
@@ -96,7 +97,7 @@ impl Parser<'_> {
             program,
             parameters_text,
             body_text: self.text_since(start),
-        })))
+        }))))
     }
 
     fn routine_parameter(&mut self, scope: &mut ProgramScope) -> Result<RoutineParameter> {
@@ -159,14 +160,14 @@ impl Parser<'_> {
         };
         let name = self.table_name()?;
         let characteristics = self.characteristics()?;
-        Ok(Some(Statement::AlterRoutine {
+        Ok(Some(Statement::Ddl(DdlStatement::AlterRoutine {
             kind,
             name,
             characteristics,
-        }))
+        })))
     }
 
-    fn create_trigger(&mut self, options: CreateOptions) -> Result<Statement> {
+    fn create_trigger(&mut self, options: CreateOptions, first: usize) -> Result<Statement> {
         let if_not_exists = self.if_not_exists(options.or_replace)?;
         let name = self.table_name()?;
         let time = match self.accept_any_word(&["BEFORE", "AFTER"]) {
@@ -180,8 +181,10 @@ impl Parser<'_> {
             Some(_) => TriggerEvent::Delete,
             None => return Err(self.error()),
         };
+        let on = self.position();
         self.expect_word("ON")?;
         let table = self.table_name()?;
+        let on_table = on - first..on + self.text_since(on).len() - first;
         self.expect_words(&["FOR", "EACH", "ROW"])?;
         let order = match self.accept_any_word(&["FOLLOWS", "PRECEDES"]) {
             Some("FOLLOWS") => Some((TriggerOrder::Follows, self.identifier()?)),
@@ -191,7 +194,7 @@ impl Parser<'_> {
         let start = self.position();
         let scope = ProgramScope::new(ProgramKind::Trigger { time, event });
         let program = self.program(scope, Self::program_statement)?;
-        Ok(Statement::CreateTrigger(Box::new(Trigger {
+        Ok(Statement::Ddl(DdlStatement::CreateTrigger(Box::new(Trigger {
             or_replace: options.or_replace,
             if_not_exists,
             definer: options.definer,
@@ -201,7 +204,9 @@ impl Parser<'_> {
             event,
             order,
             program,
+            text: self.text_since(first),
+            on_table,
             body_text: self.text_since(start),
-        })))
+        }))))
     }
 }

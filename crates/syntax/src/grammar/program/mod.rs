@@ -181,20 +181,19 @@ impl Parser<'_> {
             Statement::Ddl(DdlStatement::CreateView(view)) if view.mode == definition::ViewMode::Alter => {
                 return forbidden("ALTER VIEW");
             }
-            Statement::CreateRoutine(routine) => {
+            Statement::Ddl(DdlStatement::CreateRoutine(routine)) => {
                 return Err(Error::new(
                     ER_SP_NO_RECURSIVE_CREATE,
                     &[&routine.kind.routine_type().name()],
                 ));
             }
-            Statement::CreateTrigger(_) => return Err(Error::new(ER_SP_NO_RECURSIVE_CREATE, &[&"TRIGGER"])),
-            Statement::AlterRoutine { kind, .. } => {
-                return Err(Error::new(ER_SP_NO_DROP_SP, &[&kind.name()]));
+            Statement::Ddl(DdlStatement::CreateTrigger(_)) => {
+                return Err(Error::new(ER_SP_NO_RECURSIVE_CREATE, &[&"TRIGGER"]));
             }
-            Statement::Ddl(DdlStatement::DropOther { kind, .. })
-                if matches!(*kind, "PROCEDURE" | "FUNCTION") =>
-            {
-                return Err(Error::new(ER_SP_NO_DROP_SP, &[kind]));
+            Statement::Ddl(
+                DdlStatement::AlterRoutine { kind, .. } | DdlStatement::DropRoutine { kind, .. },
+            ) => {
+                return Err(Error::new(ER_SP_NO_DROP_SP, &[&kind.name()]));
             }
             _ => {}
         }

@@ -50,7 +50,7 @@ fn whole_prefix(content: &BTreeMap<String, String>, letters: &str, what: &str) -
 }
 
 /// State captured at a step, in the middle of the group.
-struct Taken {
+struct CapturedState {
     step: CommitStep,
     backup: TempDir,
     snapshot: Arc<StorageSnapshot>,
@@ -69,12 +69,12 @@ fn end_hook<T>(server: &TestServer, filled: &Arc<T>) {
 /// Runs transactions that begin in the opposite order of their commits; each appends its letter to one row and
 /// writes a row of its own. All of them are in the queue together if locks are released early. Returns the
 /// state captured at each step.
-fn take_at_every_step(config: Config, letters: &str) -> (SimulatedDisk, Vec<Taken>) {
+fn take_at_every_step(config: Config, letters: &str) -> (SimulatedDisk, Vec<CapturedState>) {
     let disk = SimulatedDisk::new();
     let tables = Arc::new(tempfile::tempdir().unwrap());
     let lock_release = config.lock_release;
     let server = TestServer::open(Arc::new(disk.clone()), tables, options(config));
-    let taken: Arc<Mutex<Vec<Taken>>> = Arc::default();
+    let taken: Arc<Mutex<Vec<CapturedState>>> = Arc::default();
     {
         let (taken, disk) = (taken.clone(), disk.clone());
         let manager = Arc::downgrade(&server.manager);
@@ -88,7 +88,7 @@ fn take_at_every_step(config: Config, letters: &str) -> (SimulatedDisk, Vec<Take
             let snapshot = manager.snapshot();
             let seed = taken.lock().len() as u64;
             let crashed = disk.after_power_failure(seed);
-            taken.lock().push(Taken {
+            taken.lock().push(CapturedState {
                 step,
                 backup,
                 snapshot,
@@ -205,7 +205,7 @@ fn a_snapshot_at_any_step_holds_whole_transactions() {
         let what = format!("{config:?}");
         let (_, taken) = take_at_every_step(config, "abc");
         let mut before = 0;
-        for Taken { step, snapshot, .. } in taken {
+        for CapturedState { step, snapshot, .. } in taken {
             let length = whole_prefix(&content(&snapshot), "abc", &format!("{what} at {step:?}"));
             // Steps of two groups run concurrently, so only the published position says how far a snapshot must
             // be.

@@ -60,7 +60,7 @@ impl Gate {
     }
 
     fn wait_until_reached(&self) {
-        wait_until("somebody to come to the step", || {
+        wait_until("a thread to reach the step", || {
             self.0.reached.load(Ordering::SeqCst)
         });
     }
@@ -437,7 +437,7 @@ fn ddl_is_published_in_log_order() {
     assert_eq!(version, versions[1].version);
     assert!(
         positions.published < version,
-        "the catalog is switched before anybody can see the change"
+        "the catalog is switched before the change is visible"
     );
 }
 

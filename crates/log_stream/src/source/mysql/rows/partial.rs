@@ -5,7 +5,7 @@
 //! contains the document, and the changes are passed on to the code that finds the row.
 
 use super::super::super::error::{SourceError, corrupt};
-use super::{Documents, Held, RowTranslator, Table, known_flags};
+use super::{Documents, ImageColumns, RowTranslator, Table, known_flags};
 use paceline_binlog::event::{RowsCompression, RowsEvent, RowsVersion};
 use paceline_binlog::mysql::PartialUpdateRowsEvent;
 use paceline_json::binary::append_json_text;
@@ -110,8 +110,8 @@ impl RowTranslator {
         table: &Table,
         end_position: u32,
     ) -> Result<bool, SourceError> {
-        let before = Held::new(table, event.columns_present);
-        let after = Held::new(table, event.columns_present_after);
+        let before = ImageColumns::new(table, event.columns_present);
+        let after = ImageColumns::new(table, event.columns_present_after);
         let is_whole = after
             .numbers
             .iter()
@@ -153,7 +153,7 @@ impl RowTranslator {
     }
 
     /// Appends the bitmap of changed columns, with one bit for each column of the image.
-    fn append_bitmap(&mut self, held: &Held, changed: &ColumnChanges<'_>) {
+    fn append_bitmap(&mut self, held: &ImageColumns, changed: &ColumnChanges<'_>) {
         let start = self.images.len();
         self.images.resize(start + held.numbers.len().div_ceil(8), 0);
         for (at, column) in held.numbers.iter().enumerate() {

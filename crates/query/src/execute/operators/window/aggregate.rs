@@ -18,7 +18,7 @@ use paceline_expression::{
 };
 
 /// State for the current frame.
-enum Held {
+enum FrameState {
     /// Sums and counts, with removal.
     Sliding(SlidingAccumulator),
     /// Rows that are the result or may become it, best first.
@@ -32,7 +32,7 @@ pub(super) struct FrameAggregate<'a> {
     aggregate: &'a Aggregate,
     /// Values of the argument for all rows; `None` for COUNT(*).
     values: Option<&'a [Value]>,
-    held: Held,
+    state: FrameState,
     /// Rows that have been added.
     rows: Range<usize>,
 }
@@ -40,17 +40,17 @@ pub(super) struct FrameAggregate<'a> {
 impl<'a> FrameAggregate<'a> {
     /// Creates the state before row `first`.
     pub fn new(aggregate: &'a Aggregate, values: Option<&'a [Value]>, first: usize) -> Self {
-        let held = match aggregate.function {
-            AggregateFunction::Min | AggregateFunction::Max => Held::Best(VecDeque::new()),
+        let state = match aggregate.function {
+            AggregateFunction::Min | AggregateFunction::Max => FrameState::Best(VecDeque::new()),
             _ => match SlidingAccumulator::new(aggregate) {
-                Some(sliding) => Held::Sliding(sliding),
-                None => Held::Anew(aggregate.accumulator()),
+                Some(sliding) => FrameState::Sliding(sliding),
+                None => FrameState::Anew(aggregate.accumulator()),
             },
         };
         FrameAggregate {
             aggregate,
             values,
-            held,
+            state,
             rows: first..first,
         }
     }
@@ -62,28 +62,28 @@ impl<'a> FrameAggregate<'a> {
     /// Errors of the values' conversions; 1690; the error of an interrupted statement.
     pub fn move_to(&mut self, exec: &mut Execution<'_, '_>, frame: Range<usize>) -> Result<()> {
         debug_assert!(frame.start >= self.rows.start && frame.end >= self.rows.end);
-        if matches!(self.held, Held::Anew(_)) && frame.start != self.rows.start {
-            self.held = Held::Anew(self.aggregate.accumulator());
+        if matches!(self.state, FrameState::Anew(_)) && frame.start != self.rows.start {
+            self.state = FrameState::Anew(self.aggregate.accumulator());
             self.rows = frame.start..frame.start;
         }
         for row in self.rows.end..frame.end {
             exec.tick()?;
             self.add(exec, row)?;
         }
-        match &mut self.held {
-            Held::Sliding(sliding) => {
+        match &mut self.state {
+            FrameState::Sliding(sliding) => {
                 for row in self.rows.start..frame.start {
                     exec.tick()?;
                     let value = self.values.map(|values| &values[row]);
                     sliding.slide(Slide::Out, value, &mut exec.context())?;
                 }
             }
-            Held::Best(best) => {
+            FrameState::Best(best) => {
                 while best.front().is_some_and(|row| *row < frame.start) {
                     best.pop_front();
                 }
             }
-            Held::Anew(_) => {}
+            FrameState::Anew(_) => {}
         }
         self.rows = frame;
         Ok(())
@@ -91,13 +91,13 @@ impl<'a> FrameAggregate<'a> {
 
     fn add(&mut self, exec: &mut Execution<'_, '_>, row: usize) -> Result<()> {
         let value = self.values.map(|values| &values[row]);
-        match &mut self.held {
-            Held::Sliding(sliding) => sliding.slide(Slide::In, value, &mut exec.context()),
-            Held::Anew(accumulator) => match value {
+        match &mut self.state {
+            FrameState::Sliding(sliding) => sliding.slide(Slide::In, value, &mut exec.context()),
+            FrameState::Anew(accumulator) => match value {
                 Some(value) => accumulator.add_argument(self.aggregate, value, &mut exec.context()),
                 None => Ok(()),
             },
-            Held::Best(best) => {
+            FrameState::Best(best) => {
                 let Some(values) = self.values else { return Ok(()) };
                 if values[row].is_null() {
                     return Ok(());
@@ -120,10 +120,10 @@ impl<'a> FrameAggregate<'a> {
     /// # Errors
     /// 1690 if the result is out of range.
     pub fn value(&mut self, exec: &mut Execution<'_, '_>) -> Result<Value> {
-        match &mut self.held {
-            Held::Sliding(sliding) => sliding.value(self.aggregate, &exec.context()),
-            Held::Anew(accumulator) => accumulator.finish(self.aggregate, &mut exec.context()),
-            Held::Best(best) => Ok(match (best.front(), self.values) {
+        match &mut self.state {
+            FrameState::Sliding(sliding) => sliding.value(self.aggregate, &exec.context()),
+            FrameState::Anew(accumulator) => accumulator.finish(self.aggregate, &mut exec.context()),
+            FrameState::Best(best) => Ok(match (best.front(), self.values) {
                 (Some(row), Some(values)) => values[*row].clone(),
                 _ => Value::Null,
             }),
@@ -155,11 +155,11 @@ pub(super) fn over_frames(
     partition: Range<usize>,
     results: &mut Vec<Value>,
 ) -> Result<()> {
-    let mut held = FrameAggregate::new(aggregate, values, partition.start);
+    let mut state = FrameAggregate::new(aggregate, values, partition.start);
     for row in partition {
         exec.tick()?;
-        held.move_to(exec, frames.of(row))?;
-        results.push(held.value(exec)?);
+        state.move_to(exec, frames.of(row))?;
+        results.push(state.value(exec)?);
     }
     Ok(())
 }

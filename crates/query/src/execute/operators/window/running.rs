@@ -24,11 +24,11 @@ pub(super) struct RunningWindow<'p> {
     rows: usize,
     rank: usize,
     dense_rank: usize,
-    held: Option<Held>,
+    held: Option<PartitionState>,
 }
 
 /// State of an aggregate over the partition so far.
-enum Held {
+enum PartitionState {
     Sliding(SlidingAccumulator),
     Best(Option<Value>),
     Other(Accumulator),
@@ -123,16 +123,18 @@ impl<'p> RunningWindow<'p> {
     ) -> Result<()> {
         exec.tick()?;
         let held = self.held.get_or_insert_with(|| match aggregate.function {
-            AggregateFunction::Min | AggregateFunction::Max => Held::Best(None),
-            _ => SlidingAccumulator::new(aggregate)
-                .map_or_else(|| Held::Other(aggregate.accumulator()), Held::Sliding),
+            AggregateFunction::Min | AggregateFunction::Max => PartitionState::Best(None),
+            _ => SlidingAccumulator::new(aggregate).map_or_else(
+                || PartitionState::Other(aggregate.accumulator()),
+                PartitionState::Sliding,
+            ),
         });
         match (held, value) {
-            (Held::Sliding(sliding), value) => sliding.slide(Slide::In, value, &mut exec.context()),
-            (Held::Other(accumulator), Some(value)) => {
+            (PartitionState::Sliding(sliding), value) => sliding.slide(Slide::In, value, &mut exec.context()),
+            (PartitionState::Other(accumulator), Some(value)) => {
                 accumulator.add_argument(aggregate, value, &mut exec.context())
             }
-            (Held::Best(best), Some(value)) if !value.is_null() => {
+            (PartitionState::Best(best), Some(value)) if !value.is_null() => {
                 let better = match best {
                     Some(best) => is_better(exec, aggregate, value, best)?,
                     None => true,
@@ -148,9 +150,9 @@ impl<'p> RunningWindow<'p> {
 
     fn value(&mut self, exec: &mut Execution<'_, '_>, aggregate: &Aggregate) -> Result<Value> {
         match &mut self.held {
-            Some(Held::Sliding(sliding)) => sliding.value(aggregate, &exec.context()),
-            Some(Held::Other(accumulator)) => accumulator.finish(aggregate, &mut exec.context()),
-            Some(Held::Best(best)) => Ok(best.clone().unwrap_or_default()),
+            Some(PartitionState::Sliding(sliding)) => sliding.value(aggregate, &exec.context()),
+            Some(PartitionState::Other(accumulator)) => accumulator.finish(aggregate, &mut exec.context()),
+            Some(PartitionState::Best(best)) => Ok(best.clone().unwrap_or_default()),
             None => Ok(Value::Null),
         }
     }

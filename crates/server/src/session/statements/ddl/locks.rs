@@ -3,7 +3,7 @@
 use crate::errors::of_transaction;
 use crate::session::state::SessionState;
 use paceline_catalog::ddl::{
-    DdlNeed, DdlObject, ddl_objects, foreign_key_names, read_ddl_objects, related_ddl_objects,
+    DdlNeed, DdlObject, ddl_objects, foreign_key_names, read_ddl_objects, related_ddl_objects, routine_name,
 };
 use paceline_syntax::{DdlStatement, Result};
 use paceline_txn::{MetadataGuard, MetadataMode, MetadataObject};
@@ -35,10 +35,11 @@ pub fn lock_objects(objects: &[DdlObject], state: &SessionState) -> Result<Vec<M
     let mut guards = vec![lock(MetadataObject::Global, MetadataMode::Write)?];
     for object in objects {
         let Some(table) = &object.table else {
-            guards.push(lock(
-                MetadataObject::Database(&object.database),
-                MetadataMode::Exclusive,
-            )?);
+            let mode = match object.need {
+                DdlNeed::Defined => MetadataMode::Exclusive,
+                DdlNeed::Read => MetadataMode::Read,
+            };
+            guards.push(lock(MetadataObject::Database(&object.database), mode)?);
             continue;
         };
         guards.push(lock(
@@ -59,8 +60,8 @@ pub fn lock_objects(objects: &[DdlObject], state: &SessionState) -> Result<Vec<M
     Ok(guards)
 }
 
-/// Locks the names of new foreign keys until the statement is published.
-pub fn lock_foreign_key_names(ddl: &DdlStatement, state: &SessionState) -> Result<Vec<MetadataGuard>> {
+/// Locks the names of new foreign keys and of routines until the statement is published.
+pub fn lock_names(ddl: &DdlStatement, state: &SessionState) -> Result<Vec<MetadataGuard>> {
     let timeout = state.context.settings.metadata_lock_wait_timeout;
     let names = foreign_key_names(ddl, &state.catalog(), state.context.database.as_deref());
     let lock = |(database, name): &(String, String)| {
@@ -71,5 +72,17 @@ pub fn lock_foreign_key_names(ddl: &DdlStatement, state: &SessionState) -> Resul
             .lock_metadata(object, MetadataMode::Exclusive, timeout);
         locked.map_err(|error| of_transaction(&error))
     };
-    names.iter().map(lock).collect()
+    let mut guards: Vec<MetadataGuard> = names.iter().map(lock).collect::<Result<_>>()?;
+    if let Some((database, name)) = routine_name(ddl, state.context.database.as_deref()) {
+        let object = MetadataObject::Routine {
+            database: &database,
+            name: &name,
+        };
+        let locked = state
+            .services
+            .locks
+            .lock_metadata(object, MetadataMode::Exclusive, timeout);
+        guards.push(locked.map_err(|error| of_transaction(&error))?);
+    }
+    Ok(guards)
 }

@@ -23,13 +23,13 @@ use commit::{commit_ddl, commit_unfilled};
 use create_select::{
     check_select_source, drop_unfilled, fill_table, fill_temporary_table, plan_create_select,
 };
-use locks::{lock_foreign_key_names, lock_objects, objects_to_lock};
+use locks::{lock_names, lock_objects, objects_to_lock};
 use paceline_catalog::TableEngine;
 use paceline_catalog::ddl::{
     DdlInput, LoggedStatement as Logged, alter_info, ddl_objects, engine, is_temporary_ddl, prepare_ddl,
 };
 use paceline_syntax::definition::CreateView;
-use paceline_syntax::{DdlStatement, Error, Result, Statement, UserName};
+use paceline_syntax::{AccountName, DdlStatement, Error, Result, RoutineType, Statement, UserName};
 use paceline_types::error_code::*;
 
 /// Executes a DDL statement.
@@ -115,13 +115,16 @@ pub async fn execute(
         drop(guards);
         objects = now;
     };
-    if let DdlStatement::CreateView(view) = ddl {
-        check_view(view, state)?;
+    match ddl {
+        DdlStatement::CreateView(view) => check_view(view, state)?,
+        DdlStatement::CreateRoutine(routine) => check_definer(routine.definer.as_ref(), state)?,
+        DdlStatement::CreateTrigger(trigger) => check_definer(trigger.definer.as_ref(), state)?,
+        _ => {}
     }
     let select = plan_create_select(ddl, state)?;
     let names = match is_temporary {
         true => Vec::new(),
-        false => lock_foreign_key_names(ddl, state)?,
+        false => lock_names(ddl, state)?,
     };
     let server = state.server.clone();
     let snapshot = server.transactions.snapshot();
@@ -187,7 +190,14 @@ pub async fn execute(
 
 /// Checks the privileges for a view, and adds a note if its definer does not exist.
 fn check_view(view: &CreateView, state: &mut SessionState) -> Result<()> {
-    if let Some(definer) = &view.definer
+    check_definer(view.definer.as_ref(), state)?;
+    let plan = state.plan(&Statement::Query(Box::new(view.query.clone())))?;
+    check_view_query(state.services.authority(&state.context), &plan)
+}
+
+/// Checks the privilege to name another account in DEFINER, and adds a note if the account does not exist.
+fn check_definer(definer: Option<&AccountName>, state: &mut SessionState) -> Result<()> {
+    if let Some(definer) = definer
         && let UserName::Name(user) = &definer.user
     {
         check_view_definer(state.services.authority(&state.context), user, &definer.host)?;
@@ -196,8 +206,7 @@ fn check_view(view: &CreateView, state: &mut SessionState) -> Result<()> {
             state.context.diagnostics.note(ER_NO_SUCH_USER, message);
         }
     }
-    let plan = state.plan(&Statement::Query(Box::new(view.query.clone())))?;
-    check_view_query(state.services.authority(&state.context), &plan)
+    Ok(())
 }
 
 /// Returns the value of `default_storage_engine`.
@@ -231,5 +240,19 @@ fn count(ddl: &DdlStatement, counters: &Counters) {
         DdlStatement::RenameTables { .. } => counters.com_rename_table.add(1),
         DdlStatement::CreateView(_) => counters.com_create_view.add(1),
         DdlStatement::DropViews { .. } => counters.com_drop_view.add(1),
+        DdlStatement::CreateRoutine(routine) => match routine.kind.routine_type() {
+            RoutineType::Procedure => counters.com_create_procedure.add(1),
+            RoutineType::Function => counters.com_create_function.add(1),
+        },
+        DdlStatement::AlterRoutine { kind, .. } => match kind {
+            RoutineType::Procedure => counters.com_alter_procedure.add(1),
+            RoutineType::Function => counters.com_alter_function.add(1),
+        },
+        DdlStatement::DropRoutine { kind, .. } => match kind {
+            RoutineType::Procedure => counters.com_drop_procedure.add(1),
+            RoutineType::Function => counters.com_drop_function.add(1),
+        },
+        DdlStatement::CreateTrigger(_) => counters.com_create_trigger.add(1),
+        DdlStatement::DropTrigger { .. } => counters.com_drop_trigger.add(1),
     }
 }

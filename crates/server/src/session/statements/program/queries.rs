@@ -2,14 +2,12 @@
 
 use super::Driver;
 use crate::session::execution::Execution;
-use crate::session::planning::{ATTEMPTS_MAX, is_to_be_planned_again};
-use crate::session::protocol::{CursorSink, ReplyWriter};
+use crate::session::planning::ATTEMPTS_MAX;
+use crate::session::replies::ReplyWriter;
 use crate::session::statements::query::{collect, run_plan};
-use paceline_expression::ExprType;
-use paceline_expression::session::{MemoryCharge, UserVariable};
 use paceline_program::Answer;
-use paceline_query::execute::{RowSink, StoredRows};
-use paceline_query::plan::{Plan, ResultColumn};
+use paceline_query::execute::{CursorSink, RowSink, SingleRow};
+use paceline_query::plan::{Plan, is_to_be_planned_again};
 use paceline_syntax::{Error, Result, SqlStatement, Statement, Target};
 use paceline_types::Value;
 use paceline_types::error_code::*;
@@ -41,55 +39,6 @@ impl KeptPlans {
 
 fn key_of(sql: &SqlStatement) -> usize {
     std::ptr::from_ref(sql).addr()
-}
-
-/// Rows of a program's cursors, by number.
-pub struct Cursors {
-    cursors: Vec<Option<OpenCursor>>,
-}
-
-struct OpenCursor {
-    columns: Vec<ResultColumn>,
-    rows: StoredRows,
-    _memory: MemoryCharge,
-}
-
-impl Cursors {
-    /// Creates closed cursors.
-    pub fn new(count: usize) -> Cursors {
-        Cursors {
-            cursors: (0..count).map(|_| None).collect(),
-        }
-    }
-
-    /// Removes a cursor's rows.
-    pub fn close(&mut self, cursor: usize) {
-        self.cursors[cursor] = None;
-    }
-}
-
-/// Sink for the single row of a query with INTO.
-#[derive(Default)]
-struct SingleRow {
-    columns: Vec<ResultColumn>,
-    row: Option<Vec<Value>>,
-}
-
-impl RowSink for SingleRow {
-    fn columns(&mut self, columns: &[ResultColumn]) -> Result<()> {
-        self.columns = columns.to_vec();
-        Ok(())
-    }
-
-    fn row(&mut self, row: &[Value]) -> Result<()> {
-        match self.row {
-            Some(_) => Err(Error::new(ER_TOO_MANY_ROWS, &[])),
-            None => {
-                self.row = Some(row.to_vec());
-                Ok(())
-            }
-        }
-    }
 }
 
 impl Driver<'_> {
@@ -161,36 +110,9 @@ impl Driver<'_> {
         values: &[Value],
     ) -> Result<Answer> {
         let single = self.collect::<SingleRow>(query, values).await?;
-        if single.columns.len() != targets.len() {
-            return Err(Error::new(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, &[]));
-        }
-        let Some(row) = single.row else {
-            let message = ER_SP_FETCH_NO_DATA.message(&[]);
-            self.state.context.diagnostics.warn(ER_SP_FETCH_NO_DATA, message);
-            self.state.context.row_count = 0;
-            return Ok(Answer::Done);
-        };
-        self.state.context.row_count = 1;
-        self.affected_rows += 1;
-        let mut assigned = Vec::new();
-        for ((value, column), target) in row.into_iter().zip(&single.columns).zip(targets) {
-            match target {
-                Target::Variable(variable) => {
-                    let value = self.types.convert(*variable, value, &mut self.state.context)?;
-                    assigned.push((*variable, value));
-                }
-                Target::User(name) => {
-                    let ty = ExprType::new(column.data_type.clone());
-                    let zone = self.state.context.settings.time_zone.clone();
-                    let variable = UserVariable::new(&value, ty, &zone);
-                    self.state
-                        .context
-                        .user_variables
-                        .set(&name.to_lowercase(), variable)?;
-                }
-            }
-        }
-        Ok(Answer::Values(assigned))
+        let answer = single.assign(targets, &self.types, &mut self.state.context)?;
+        self.affected_rows += u64::try_from(self.state.context.row_count).unwrap_or(0);
+        Ok(answer)
     }
 
     /// Executes the query of a cursor.
@@ -201,36 +123,6 @@ impl Driver<'_> {
         values: &[Value],
     ) -> Result<Answer> {
         let sink = self.collect::<CursorSink>(query, values).await?;
-        let rows = sink.rows.finish()?;
-        let mut memory = MemoryCharge::new(&self.state.context.memory);
-        memory.grow(rows.memory_bytes())?;
-        self.cursors.cursors[cursor] = Some(OpenCursor {
-            columns: sink.columns,
-            rows,
-            _memory: memory,
-        });
-        Ok(Answer::Done)
-    }
-
-    /// Reads the next row of a cursor.
-    ///
-    /// # Errors
-    /// 1328 for another number of columns than variables; 1329 after the last row.
-    pub(super) fn fetch(&mut self, cursor: usize, into: &[usize]) -> Result<Answer> {
-        let Some(open) = &mut self.cursors.cursors[cursor] else {
-            return Err(Error::new(ER_SP_CURSOR_NOT_OPEN, &[]));
-        };
-        if open.columns.len() != into.len() {
-            return Err(Error::new(ER_SP_WRONG_NO_OF_FETCH_ARGS, &[]));
-        }
-        let Some(row) = open.rows.next_row()? else {
-            return Err(Error::new(ER_SP_FETCH_NO_DATA, &[]));
-        };
-        let mut assigned = Vec::with_capacity(row.len());
-        for (value, variable) in row.into_iter().zip(into) {
-            let value = self.types.convert(*variable, value, &mut self.state.context)?;
-            assigned.push((*variable, value));
-        }
-        Ok(Answer::Values(assigned))
+        self.cursors.open(cursor, sink, &self.state.context)
     }
 }

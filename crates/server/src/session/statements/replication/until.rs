@@ -2,8 +2,8 @@
 
 use paceline_binlog::GtidPosition;
 use paceline_log_stream::source::definition::{Definition, UseGtid};
-use paceline_replication::replica::received::SourcePosition;
-use paceline_replication::replica::until::Until;
+use paceline_replication::received::SourcePosition;
+use paceline_replication::until::Until;
 use paceline_syntax::{Error, ReplicationThreads, ReplicationValue, Result};
 use paceline_types::error_code::*;
 

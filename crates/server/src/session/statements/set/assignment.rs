@@ -3,7 +3,7 @@
 use crate::accounts::checks::check_assignment;
 use crate::errors::{of_gtid_list, of_replica, of_transaction};
 use crate::replica_filters::filter_kind;
-use crate::replication::replicated_row_options;
+use crate::row_options::replicated_row_options;
 use crate::session::services::{SessionServices, must_be_of_connections, split_connection, unknown};
 use crate::statement_logs::{is_log_variable, other_name};
 use crate::variables::{
@@ -13,7 +13,7 @@ use crate::variables::{
 use paceline_binlog::{GtidPosition, GtidState};
 use paceline_expression::session::{SessionContext, VariableScope};
 use paceline_log_stream::source::definition::UseGtid;
-use paceline_replication::replica::connection_set::must_stop;
+use paceline_replication::connection_set::must_stop;
 use paceline_syntax::{Error, Result};
 use paceline_txn::{MetadataMode, MetadataObject};
 use paceline_types::Value;

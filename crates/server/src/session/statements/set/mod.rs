@@ -6,17 +6,19 @@ mod assignment;
 
 use super::account::change_accounts;
 use super::query::collect;
-use crate::session::evaluate::evaluate_typed;
 use crate::session::execution::Execution;
-use crate::session::protocol::{Connection, Reply, RowCollector};
+use crate::session::protocol::{Connection, Reply};
 use crate::session::state::SessionState;
 use crate::variables::{Scope, Variable, VariableValue, apply_to_session, isolation_setting};
 use assignment::Assignment;
 use paceline_expression::ExprType;
 use paceline_expression::session::{Privilege, SessionContext, UserVariable};
-use paceline_syntax::ast::visit::{has_sequence, has_subquery};
-use paceline_syntax::ast::{Expr, QueryBody, SelectItem};
-use paceline_syntax::{AccountStatement, Error, Result, SetItem, SetValue, Statement, TransactionScope};
+use paceline_query::execute::SingleRow;
+use paceline_query::program::{evaluate_typed, needs_plan};
+use paceline_syntax::ast::Expr;
+use paceline_syntax::{
+    AccountStatement, Error, QueryStatement, Result, SetItem, SetValue, Statement, TransactionScope,
+};
 use paceline_types::error_code::*;
 use paceline_types::{AccessMode, Charset, Collation, IsolationLevel, Value};
 use paceline_wire::session_state::StateChange;
@@ -245,42 +247,26 @@ async fn set_variable(assignment: Assignment, state: &mut SessionState) -> Resul
     Ok(())
 }
 
-/// Evaluates an expression. An expression with subqueries is executed as `SELECT expr`.
+/// Evaluates an expression. An expression with subqueries or stored functions is executed as `SELECT expr`.
 pub(super) async fn evaluate_any(
     expr: &Expr,
     parameters: &[Value],
     state: &mut SessionState,
 ) -> Result<(Value, ExprType)> {
-    if !has_subquery(expr) && !has_sequence(expr) {
+    if !needs_plan(expr) {
         return evaluate_typed(expr, parameters, &mut state.context);
     }
-    let mut statement =
-        paceline_syntax::parse_first(b"SELECT 1", &paceline_syntax::ParseOptions::default())?.statement;
-    if let Statement::Query(query) = &mut statement
-        && let QueryBody::Select(select) = &mut query.query.body
-    {
-        select.items = vec![SelectItem::unnamed(expr.clone())];
-    }
+    let statement = Statement::Query(Box::new(QueryStatement::of_expression(expr.clone())));
     let execution = Execution::of_server(parameters);
     for _ in 0..10 {
         let plan = state.plan(&statement)?;
         if !plan.tables().is_empty() {
             state.context.diagnostics.forget_earlier();
         }
-        let Some((collected, _)) = collect::<RowCollector>(&plan, state, execution).await? else {
+        let Some((collected, _)) = collect::<SingleRow>(&plan, state, execution).await? else {
             continue;
         };
-        let ty = collected
-            .columns
-            .first()
-            .map_or_else(ExprType::null, |column| ExprType::new(column.data_type.clone()));
-        let value = collected
-            .rows
-            .into_iter()
-            .next()
-            .and_then(|row| row.into_iter().next())
-            .unwrap_or(Value::Null);
-        return Ok((value, ty));
+        return Ok(collected.into_value());
     }
     Err(Error::new(ER_TABLE_DEF_CHANGED, &[]))
 }

@@ -127,7 +127,7 @@ pub fn no_such_object(kind: &str, name: &TableName) -> Error {
 
 /// Returns SHOW CREATE TABLE of a virtual table.
 fn virtual_create_table(database: &str, name: &str) -> String {
-    let columns = crate::names::virtual_columns(database, name).unwrap_or_default();
+    let columns = crate::virtual_tables::virtual_columns(database, name).unwrap_or_default();
     let lines: Vec<String> = columns
         .iter()
         .map(|column| {

@@ -3,7 +3,7 @@
 use crate::information_schema::{Scope, has_engine};
 use crate::session::protocol::Output;
 use crate::session::services::SessionServices;
-use crate::status_list;
+use crate::session::services::status_list;
 use paceline_expression::session::Privilege;
 use paceline_syntax::{Error, Result};
 use paceline_types::Value;

@@ -1,7 +1,7 @@
 //! Databases and tables that a SHOW names.
 
-use crate::names::{virtual_columns, virtual_database};
 use crate::session::state::SessionState;
+use crate::virtual_tables::{virtual_columns, virtual_database};
 use paceline_expression::session::Privilege;
 use paceline_syntax::{Error, Result, TableName};
 use paceline_types::error_code::*;

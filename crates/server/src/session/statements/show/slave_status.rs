@@ -9,10 +9,10 @@ use crate::session::statements::replication::connection_name;
 use paceline_expression::session::Privilege;
 use paceline_log_stream::source::definition::UseGtid;
 use paceline_log_stream::source::filter::FilterKind;
-use paceline_replication::replica::connection::ConnectionStatus;
-use paceline_replication::replica::received::SourcePosition;
-use paceline_replication::replica::status::ShownError;
-use paceline_replication::replica::until::Until;
+use paceline_replication::connection::ConnectionStatus;
+use paceline_replication::received::SourcePosition;
+use paceline_replication::status::ShownError;
+use paceline_replication::until::Until;
 use paceline_syntax::Result;
 use paceline_types::Value;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -195,7 +195,7 @@ fn status_row(status: &ConnectionStatus, server: &Server, shown: ShownConnection
         .unwrap_or_default()
         .as_secs();
     let definition = &status.definition;
-    let options = crate::replication::options(server, &status.name);
+    let options = crate::replication_options::options(server, &status.name);
     let filters = &options.filters;
     let filter = |kind: FilterKind| text(filters.show(kind));
     let recorded = status.recorded.clone();
@@ -286,7 +286,7 @@ fn status_row(status: &ConnectionStatus, server: &Server, shown: ShownConnection
         }),
         list(&definition.do_domain_ids),
         list(&definition.ignore_domain_ids),
-        text(crate::replication::parallel_mode(server)),
+        text(crate::replication_options::parallel_mode(server)),
         Value::UInt(u64::from(definition.delay_seconds)),
         optional(status.remaining_delay(now)),
         text(sql_state),

@@ -86,7 +86,11 @@ pub fn check_table(definition: &TableDefinition, state: &mut SessionState) -> Re
     }
     if lines.is_empty() {
         let mismatches = check.mismatches();
-        lines.extend(mismatches.iter().map(|mismatch| told(&definition, mismatch)));
+        lines.extend(
+            mismatches
+                .iter()
+                .map(|mismatch| mismatch_line(&definition, mismatch)),
+        );
     }
     lines.push(match lines.is_empty() {
         true => line("status", "OK"),
@@ -107,7 +111,7 @@ pub fn check_view(view: &ViewDefinition, state: &SessionState) -> Vec<CheckLine>
             let database = name.database.as_deref().unwrap_or(&view.database);
             catalog.table(database, &name.name).is_none()
                 && catalog.view(database, &name.name).is_none()
-                && crate::names::virtual_columns(database, &name.name).is_none()
+                && crate::virtual_tables::virtual_columns(database, &name.name).is_none()
         });
     let missing = missing.map(|name| {
         let database = name.database.unwrap_or_else(|| view.database.clone());
@@ -123,8 +127,8 @@ pub fn check_view(view: &ViewDefinition, state: &SessionState) -> Vec<CheckLine>
 /// MariaDB's message for an engine without a check.
 pub const NO_CHECK: &str = "The storage engine for the table doesn't support check";
 
-/// Returns InnoDB's message for a mismatch.
-fn told(definition: &TableDefinition, mismatch: &IndexMismatch) -> CheckLine {
+/// Returns the line with InnoDB's message for a mismatch.
+fn mismatch_line(definition: &TableDefinition, mismatch: &IndexMismatch) -> CheckLine {
     let name = match mismatch.index {
         CheckedIndex::Declared(index) => definition.indexes()[index].name.as_str(),
         CheckedIndex::Hash => "GEN_CLUST_INDEX",

@@ -1,9 +1,9 @@
 //! CHECKSUM TABLE: MariaDB's numbers, so that a replica can be compared with its primary if either is MariaDB.
 
 use crate::errors::of_transaction;
-use crate::names::{virtual_columns, virtual_database};
 use crate::session::protocol::{Output, Reply};
 use crate::session::state::SessionState;
+use crate::virtual_tables::{virtual_columns, virtual_database};
 use paceline_expression::ExprType;
 use paceline_expression::session::{Level, Privilege, ServerFunctions};
 use paceline_storage::{Direction, TableSchema};

@@ -104,7 +104,7 @@ pub async fn execute(
         let catalog = state.catalog();
         let Some(definition) = catalog.table(&database, &table) else {
             if operation == TableMaintenance::Check
-                && crate::names::virtual_columns(&database, &table).is_some()
+                && crate::virtual_tables::virtual_columns(&database, &table).is_some()
             {
                 match database == crate::mysql_tables::DATABASE {
                     true => line("status", "OK"),

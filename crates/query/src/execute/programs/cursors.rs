@@ -1,0 +1,170 @@
+//! Rows of a program's queries: cursors, and the single row of SELECT … INTO.
+
+use crate::execute::collections::row_store::{RowStore, StoredRows};
+use crate::execute::interface::RowSink;
+use crate::plan::ResultColumn;
+use crate::program::{VariableTypes, set_typed_user_variable};
+use paceline_expression::ExprType;
+use paceline_expression::session::{MemoryCharge, SessionContext};
+use paceline_program::Answer;
+use paceline_syntax::{Error, Result, Target};
+use paceline_types::Value;
+use paceline_types::error_code::*;
+
+/// Sink that keeps the rows of a query for a cursor.
+#[derive(Default)]
+pub struct CursorSink {
+    /// Columns of the query.
+    pub columns: Vec<ResultColumn>,
+    /// Rows so far.
+    pub rows: RowStore,
+}
+
+impl RowSink for CursorSink {
+    fn columns(&mut self, columns: &[ResultColumn]) -> Result<()> {
+        self.columns = columns.to_vec();
+        Ok(())
+    }
+
+    fn row(&mut self, row: &[Value]) -> Result<()> {
+        self.rows.push(row)
+    }
+}
+
+/// Rows of a program's cursors, by number.
+pub struct Cursors {
+    cursors: Vec<Option<OpenCursor>>,
+}
+
+struct OpenCursor {
+    columns: usize,
+    rows: StoredRows,
+    _memory: MemoryCharge,
+}
+
+impl Cursors {
+    /// Creates closed cursors.
+    pub fn new(count: usize) -> Cursors {
+        Cursors {
+            cursors: (0..count).map(|_| None).collect(),
+        }
+    }
+
+    /// Opens a cursor with the rows of its query.
+    ///
+    /// # Errors
+    /// 1290 and 1041 for lack of memory.
+    pub fn open(&mut self, cursor: usize, sink: CursorSink, session: &SessionContext) -> Result<Answer> {
+        let rows = sink.rows.finish()?;
+        let mut memory = MemoryCharge::new(&session.memory);
+        memory.grow(rows.memory_bytes())?;
+        self.cursors[cursor] = Some(OpenCursor {
+            columns: sink.columns.len(),
+            rows,
+            _memory: memory,
+        });
+        Ok(Answer::Done)
+    }
+
+    /// Reads the next row of a cursor.
+    ///
+    /// # Errors
+    /// 1328 for another number of columns than variables; 1329 after the last row.
+    pub fn fetch(
+        &mut self,
+        cursor: usize,
+        into: &[usize],
+        types: &VariableTypes,
+        session: &mut SessionContext,
+    ) -> Result<Answer> {
+        let Some(open) = &mut self.cursors[cursor] else {
+            return Err(Error::new(ER_SP_CURSOR_NOT_OPEN, &[]));
+        };
+        if open.columns != into.len() {
+            return Err(Error::new(ER_SP_WRONG_NO_OF_FETCH_ARGS, &[]));
+        }
+        let Some(row) = open.rows.next_row()? else {
+            return Err(Error::new(ER_SP_FETCH_NO_DATA, &[]));
+        };
+        let mut assigned = Vec::with_capacity(row.len());
+        for (value, variable) in row.into_iter().zip(into) {
+            assigned.push((*variable, types.convert(*variable, value, session)?));
+        }
+        Ok(Answer::Values(assigned))
+    }
+
+    /// Removes a cursor's rows.
+    pub fn close(&mut self, cursor: usize) {
+        self.cursors[cursor] = None;
+    }
+}
+
+/// Sink for the single row of a query with INTO.
+#[derive(Default)]
+pub struct SingleRow {
+    columns: Vec<ResultColumn>,
+    row: Option<Vec<Value>>,
+}
+
+impl RowSink for SingleRow {
+    fn columns(&mut self, columns: &[ResultColumn]) -> Result<()> {
+        self.columns = columns.to_vec();
+        Ok(())
+    }
+
+    fn row(&mut self, row: &[Value]) -> Result<()> {
+        match self.row {
+            Some(_) => Err(Error::new(ER_TOO_MANY_ROWS, &[])),
+            None => {
+                self.row = Some(row.to_vec());
+                Ok(())
+            }
+        }
+    }
+}
+
+impl SingleRow {
+    /// Returns the only value of the only row, with its type; NULL without a row.
+    pub fn into_value(self) -> (Value, ExprType) {
+        let value = self.row.and_then(|row| row.into_iter().next());
+        let column = self.columns.first();
+        let ty = column.map_or_else(ExprType::null, |column| ExprType::new(column.data_type.clone()));
+        (value.unwrap_or(Value::Null), ty)
+    }
+
+    /// Gives the targets of INTO the row's values. Returns those of variables, or [`Answer::Done`] without a row, which
+    /// is a warning.
+    ///
+    /// # Errors
+    /// 1222 for another number of columns than targets; those of the conversion.
+    pub fn assign(
+        self,
+        targets: &[Target],
+        types: &VariableTypes,
+        session: &mut SessionContext,
+    ) -> Result<Answer> {
+        if self.columns.len() != targets.len() {
+            return Err(Error::new(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, &[]));
+        }
+        let Some(row) = self.row else {
+            let message = ER_SP_FETCH_NO_DATA.message(&[]);
+            session.diagnostics.warn(ER_SP_FETCH_NO_DATA, message);
+            session.row_count = 0;
+            return Ok(Answer::Done);
+        };
+        session.row_count = 1;
+        let mut assigned = Vec::new();
+        for ((value, column), target) in row.into_iter().zip(&self.columns).zip(targets) {
+            match target {
+                Target::Variable(variable) => {
+                    assigned.push((*variable, types.convert(*variable, value, session)?));
+                }
+                Target::User(name) => {
+                    let ty = ExprType::new(column.data_type.clone());
+                    set_typed_user_variable(name, &value, ty, session)?;
+                }
+            }
+        }
+        Ok(Answer::Values(assigned))
+    }
+}

@@ -1,0 +1,160 @@
+//! Calls of stored functions, and of procedures within functions and triggers.
+
+use std::sync::Arc;
+
+use super::steps::{Place, Program, Returned, run_steps};
+use crate::error::{Error, Result};
+use crate::execute::context::StatementState;
+use crate::program::{CallerSettings, CodeOwner, enter_routine, leave_routine, output_targets};
+use paceline_catalog::ddl::no_such_routine;
+use paceline_catalog::{CompiledRoutine, RoutineDefinition, ViewSecurity};
+use paceline_expression::StoredCall;
+use paceline_expression::session::{Diagnostics, SessionContext};
+use paceline_program::Run;
+use paceline_syntax::ast::{Expr, TableName};
+use paceline_syntax::{RoutineParameter, RoutineType, Target};
+use paceline_types::Value;
+use paceline_types::error_code::*;
+
+/// Calls a stored function of the statement.
+///
+/// # Errors
+/// 1424 for a function that is running already, 1321 for one that ends without RETURN; the errors of its body and of
+/// the conversion of its arguments and its value.
+pub(crate) fn run_function(
+    state: &mut StatementState<'_>,
+    call: &StoredCall,
+    arguments: Vec<Value>,
+    session: &mut SessionContext,
+) -> Result<Value> {
+    let routine = state.programs()?.functions[call.function.index()].clone();
+    if session
+        .calls
+        .iter()
+        .any(|call| Arc::ptr_eq(call, routine.call_name()))
+    {
+        return Err(Error::new(ER_SP_NO_RECURSION, &[]));
+    }
+    let returned = isolated(session, |session| {
+        let (value, _) = run_routine(&routine, &call.text, arguments, Place::Function, state, session)?;
+        value.ok_or_else(|| Error::new(ER_SP_NORETURNEND, &[&routine.name]))
+    })?;
+    Ok(returned)
+}
+
+/// Calls a procedure within a function or trigger. Returns the values of its OUT parameters with their targets.
+///
+/// # Errors
+/// Those of CALL.
+pub(super) fn call_procedure(
+    procedure: &TableName,
+    arguments: &[Expr],
+    mut values: Vec<Value>,
+    place: Place,
+    state: &mut StatementState<'_>,
+    session: &mut SessionContext,
+) -> Result<Vec<(Target, Value)>> {
+    let database = procedure.database.as_deref().or(session.database.as_deref());
+    let database = database
+        .ok_or_else(|| Error::new(ER_NO_DB_ERROR, &[]))?
+        .to_owned();
+    let host = state.programs()?.host.clone();
+    let kind = RoutineType::Procedure;
+    let routine = host.catalog().routine(kind, &database, &procedure.name).cloned();
+    let routine = routine.ok_or_else(|| no_such_routine(kind, &database, &procedure.name))?;
+    host.check_call(&routine, session)?;
+    let compiled = routine.compiled()?;
+    let targets = output_targets(&routine, &compiled, arguments)?;
+    for (value, mode) in values.iter_mut().zip(&compiled.parameters) {
+        if *mode == RoutineParameter::Out {
+            *value = Value::Null;
+        }
+    }
+    let (_, values) = run_routine(&routine, "", values, place, state, session)?;
+    Ok((targets.into_iter())
+        .map(|(parameter, target)| (target, values[parameter].clone()))
+        .collect())
+}
+
+/// Runs a routine with its arguments. `text` is the call, for messages. Returns the value of its RETURN, and the values
+/// of its variables.
+fn run_routine(
+    routine: &RoutineDefinition,
+    text: &str,
+    arguments: Vec<Value>,
+    place: Place,
+    state: &mut StatementState<'_>,
+    session: &mut SessionContext,
+) -> Result<(Option<Value>, Vec<Value>)> {
+    let compiled = routine.compiled()?;
+    let definer = (routine.security == ViewSecurity::Definer).then_some(&routine.definer);
+    let saved = enter_routine(&routine.environment, &routine.database, definer, session)?;
+    session.calls.push(routine.call_name().clone());
+    let done = run_compiled(routine, &compiled, text, arguments, &saved, place, state, session);
+    session.calls.pop();
+    leave_routine(saved, session);
+    done
+}
+
+fn run_compiled(
+    routine: &RoutineDefinition,
+    compiled: &Arc<CompiledRoutine>,
+    text: &str,
+    mut arguments: Vec<Value>,
+    caller: &CallerSettings,
+    place: Place,
+    state: &mut StatementState<'_>,
+    session: &mut SessionContext,
+) -> Result<(Option<Value>, Vec<Value>)> {
+    let owner = CodeOwner::Routine(compiled.clone());
+    let programs = state.programs()?;
+    let catalog = programs.host.catalog();
+    let mut prepared = programs.cache.take(&owner, None, &catalog, session)?;
+    let done = (|| {
+        prepared
+            .types
+            .convert_arguments(&mut arguments, 1, caller.sql_mode(), session)?;
+        let mut run = Run::new(&compiled.code, arguments);
+        let program = Program {
+            place,
+            name: routine.full_name(),
+            returns: compiled
+                .returns
+                .as_ref()
+                .map(|data_type| Returned { data_type, text }),
+            call_procedure,
+        };
+        let returned = run_steps(&mut run, &compiled.code, &mut prepared, program, state, session)?;
+        Ok((returned, run.into_values()))
+    })();
+    state.programs()?.cache.give_back(prepared);
+    done
+}
+
+/// Runs a function or a trigger in a diagnostics area of its own, which joins the statement's when it ends. The
+/// session's values about the last statement stay as they are.
+pub(super) fn isolated<T>(
+    session: &mut SessionContext,
+    run: impl FnOnce(&mut SessionContext) -> Result<T>,
+) -> Result<T> {
+    let own = Diagnostics::of_nested(&session.diagnostics);
+    let outer = std::mem::replace(&mut session.diagnostics, own);
+    let saved = (
+        session.last_insert_id,
+        session.row_count,
+        session.found_rows,
+        session.rows_read,
+    );
+    let insert_id = session.statement.explicit_last_insert_id;
+    let done = run(session);
+    session.statement.explicit_last_insert_id = insert_id;
+    (
+        session.last_insert_id,
+        session.row_count,
+        session.found_rows,
+        session.rows_read,
+    ) = saved;
+    let own = std::mem::replace(&mut session.diagnostics, outer);
+    session.diagnostics.join(own);
+    done
+}

@@ -1,0 +1,38 @@
+//! Expressions without tables in statements that are not planned: SET, SIGNAL, KILL, EXECUTE … USING.
+
+use paceline_expression::session::SessionContext;
+use paceline_expression::{EmptyScope, EvalContext, EvalState, ExprType, bind_expr, is_native_function};
+use paceline_syntax::Result;
+use paceline_syntax::ast::Expr;
+use paceline_syntax::ast::visit::{any_expr, has_subquery};
+use paceline_types::Value;
+
+/// Returns whether an expression contains subqueries, stored functions or sequences, so that it must be executed as a query.
+pub fn needs_plan(expr: &Expr) -> bool {
+    let uses_objects = |part: &Expr| match part {
+        Expr::Call(call) => !is_native_function(call),
+        Expr::Sequence(_) => true,
+        _ => false,
+    };
+    has_subquery(expr) || any_expr(expr, &mut |part| uses_objects(part))
+}
+
+/// Evaluates an expression without tables. Also returns its type.
+///
+/// # Errors
+/// The errors of binding and evaluating it.
+pub fn evaluate_typed(
+    expr: &Expr,
+    parameters: &[Value],
+    session: &mut SessionContext,
+) -> Result<(Value, ExprType)> {
+    let mut scope = EmptyScope::with_parameters(session, parameters);
+    let bound = bind_expr(expr, &mut scope)?;
+    let mut state = EvalState::new();
+    let mut evaluation = EvalContext {
+        parameters,
+        ..EvalContext::new(session, &mut state)
+    };
+    let value = bound.eval_unrounded(&[], &mut evaluation)?;
+    Ok((value.into_owned(), bound.ty))
+}

@@ -1,0 +1,96 @@
+//! What a stored program changes of its session while it runs.
+//!
+//! A program runs with the SQL mode, character sets and database of its creation, and with the account of its definer
+//! or of its caller. Everything is restored when it ends, however it ends.
+
+use paceline_catalog::ProgramEnvironment;
+use paceline_expression::ExprType;
+use paceline_expression::session::{Account, SessionContext, SqlMode};
+use paceline_types::StatementError;
+use paceline_types::{Charset, Collation};
+use std::sync::Arc;
+
+use crate::error::Result;
+
+/// Settings of the caller, while a program runs.
+#[must_use = "the caller gets its settings back with leave_routine"]
+pub struct CallerSettings {
+    sql_mode: SqlMode,
+    character_set_client: Charset,
+    collation_connection: Collation,
+    collation_database: Collation,
+    database: Option<String>,
+    /// The account, if another one is used meanwhile.
+    current_user: Option<Account>,
+    variable_types: Arc<[ExprType]>,
+    handled_condition: Option<Box<StatementError>>,
+}
+
+impl CallerSettings {
+    /// Returns the caller's SQL mode, which applies to the conversion of arguments.
+    pub fn sql_mode(&self) -> SqlMode {
+        self.sql_mode
+    }
+}
+
+/// Gives the session the settings of a stored program. `definer` is the account that it runs with, if it is not its
+/// caller's.
+///
+/// # Errors
+/// 1449 for a definer that does not exist.
+pub fn enter_routine(
+    environment: &ProgramEnvironment,
+    database: &str,
+    definer: Option<&(String, String)>,
+    session: &mut SessionContext,
+) -> Result<CallerSettings> {
+    let current = &session.current_user;
+    let definer = definer.filter(|(user, host)| (user, host) != (&current.user, &current.host));
+    let mut current_user = None;
+    if let Some((user, host)) = definer {
+        session.services.privileges.begin_definer(user, host)?;
+        let account = Account {
+            user: user.clone(),
+            host: host.clone(),
+        };
+        current_user = Some(std::mem::replace(&mut session.current_user, account));
+    }
+    let settings = &mut session.settings;
+    let saved = CallerSettings {
+        sql_mode: settings.sql_mode,
+        character_set_client: settings.character_set_client,
+        collation_connection: settings.collation_connection,
+        collation_database: settings.collation_database,
+        database: session.database.replace(database.to_owned()),
+        current_user,
+        variable_types: std::mem::take(&mut session.variable_types),
+        handled_condition: session.handled_condition.take(),
+    };
+    settings.sql_mode = environment.sql_mode();
+    if let Some(charset) = Charset::from_name(&environment.character_set_client) {
+        settings.character_set_client = charset;
+    }
+    if let Some(collation) = Collation::from_name(&environment.collation_connection) {
+        settings.collation_connection = collation;
+    }
+    if let Some(collation) = Collation::from_name(&environment.collation_database) {
+        settings.collation_database = collation;
+    }
+    Ok(saved)
+}
+
+/// Gives the session its caller's settings again.
+pub fn leave_routine(saved: CallerSettings, session: &mut SessionContext) {
+    let settings = &mut session.settings;
+    settings.sql_mode = saved.sql_mode;
+    settings.character_set_client = saved.character_set_client;
+    settings.collation_connection = saved.collation_connection;
+    settings.collation_database = saved.collation_database;
+    session.database = saved.database;
+    session.variable_types = saved.variable_types;
+    session.handled_condition = saved.handled_condition;
+    if let Some(account) = saved.current_user {
+        session.current_user = account;
+        session.services.privileges.end_definer();
+    }
+}

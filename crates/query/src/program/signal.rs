@@ -1,0 +1,93 @@
+//! SIGNAL and RESIGNAL.
+
+use super::evaluate::evaluate_typed;
+use paceline_expression::session::{Level, SessionContext};
+use paceline_expression::{EvalContext, EvalState, text_of, to_i64};
+use paceline_syntax::{ConditionValue, Error, Result, Signal, SignalItem};
+use paceline_types::error_code::*;
+use paceline_types::{ErrorCode, SignalledCondition, Value};
+use std::sync::Arc;
+
+/// Executes SIGNAL or RESIGNAL.
+///
+/// # Errors
+/// The raised condition, unless it is a warning; 1645 for RESIGNAL outside of a handler; 1231 for an invalid value of
+/// an item.
+pub fn signal(signal: &Signal, session: &mut SessionContext, parameters: &[Value]) -> Result<()> {
+    let handled = match signal.resignal {
+        true => match &session.handled_condition {
+            Some(handled) => Some((**handled).clone()),
+            None => return Err(Error::new(ER_RESIGNAL_WITHOUT_ACTIVE_HANDLER, &[])),
+        },
+        false => None,
+    };
+    let (mut code, mut message, sqlstate, mut items) = match (&signal.condition, &handled) {
+        (Some(ConditionValue::SqlState(sqlstate)), _) => {
+            let code = match &sqlstate[..2] {
+                "01" => ER_SIGNAL_WARN,
+                "02" => ER_SIGNAL_NOT_FOUND,
+                _ => ER_SIGNAL_EXCEPTION,
+            };
+            (code, code.message(&[]), sqlstate.clone(), Vec::new())
+        }
+        // The parser accepts no other condition.
+        (Some(_), _) => return Err(Error::new(ER_SIGNAL_BAD_CONDITION_TYPE, &[])),
+        (None, Some(error)) => {
+            let items = error
+                .signalled_condition()
+                .map_or(Vec::new(), |known| known.items.clone());
+            (
+                error.code(),
+                error.message().to_owned(),
+                error.sqlstate().to_owned(),
+                items,
+            )
+        }
+        (None, None) => return Err(Error::new(ER_RESIGNAL_WITHOUT_ACTIVE_HANDLER, &[])),
+    };
+    for (item, expr) in &signal.items {
+        let (value, _) = evaluate_typed(expr, parameters, session)?;
+        let mut evaluation = EvalState::new();
+        let mut context = EvalContext::new(session, &mut evaluation);
+        let shown = match &value {
+            Value::Null => return Err(wrong_value(*item, "NULL")),
+            value => text_of(value, &context),
+        };
+        match item {
+            SignalItem::MysqlErrno => {
+                let number = to_i64(&value, &mut context)?;
+                match u16::try_from(number) {
+                    Ok(number) if number > 0 => code = ErrorCode::from_number(number),
+                    _ => return Err(wrong_value(*item, &shown)),
+                }
+            }
+            SignalItem::MessageText => message = shown.into(),
+            other => {
+                items.retain(|(name, _)| *name != other.name());
+                items.push((other.name(), shown.into()));
+            }
+        }
+    }
+    let class_is_warning = sqlstate.starts_with("01");
+    let condition = Arc::new(SignalledCondition { sqlstate, items });
+    // SIGNAL empties the diagnostics area. RESIGNAL adds to it, or replaces the condition that is being handled.
+    if !signal.resignal || signal.condition.is_none() {
+        let most = session.settings.max_error_count;
+        session.diagnostics.clear(most);
+    }
+    if let (Some(error), None, []) = (handled, &signal.condition, &signal.items[..]) {
+        return Err(error);
+    }
+    match class_is_warning {
+        true => {
+            let diagnostics = &mut session.diagnostics;
+            diagnostics.push_signalled(Level::Warning, code, message, Some(condition));
+            Ok(())
+        }
+        false => Err(Error::with_message(code, message).signalled(condition)),
+    }
+}
+
+fn wrong_value(item: SignalItem, value: &str) -> Error {
+    Error::new(ER_WRONG_VALUE_FOR_VAR, &[&item.name(), &value])
+}

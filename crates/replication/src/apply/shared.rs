@@ -1,0 +1,226 @@
+//! State shared by the threads of an applier: the queues' limit, progress, the error, and the stop flag.
+
+use super::options::ApplierParts;
+use super::progress::{Progress, PushNumber, PushedItem};
+use super::queue::LaneQueue;
+use super::status::{ApplierState, ApplierStatus, ApplyError};
+use crate::received::SourcePosition;
+use paceline_apply::replicated::Failure;
+use paceline_txn::{Interrupt, InterruptReason};
+use paceline_types::Gtid;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::SystemTime;
+use tokio::sync::Notify;
+
+/// The applier accepts nothing any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the applier has stopped")]
+pub struct ApplierStopped;
+
+/// Shared state of an applier; see the module comment.
+pub(super) struct Shared {
+    pub(super) parts: ApplierParts,
+    /// Ends lock waits when the applier is stopped.
+    pub(super) interrupt: Interrupt,
+    /// Queues of the lanes, which are closed when the applier is stopped.
+    queues: Mutex<Vec<Arc<LaneQueue>>>,
+    progress: Mutex<Progress>,
+    queued_bytes: AtomicUsize,
+    space: Notify,
+    /// Notified when everything pushed is done.
+    idle: Notify,
+    /// Notified when more is done.
+    advanced: Notify,
+    is_stopping: AtomicBool,
+    error: Mutex<Option<ApplyError>>,
+    error_raised: Notify,
+    pub(super) rounds: AtomicU64,
+    pub(super) retries: AtomicU64,
+}
+
+impl Shared {
+    pub(super) fn new(parts: ApplierParts) -> Self {
+        Shared {
+            interrupt: Interrupt::new(),
+            queues: Mutex::default(),
+            progress: Mutex::default(),
+            queued_bytes: AtomicUsize::new(0),
+            space: Notify::new(),
+            idle: Notify::new(),
+            advanced: Notify::new(),
+            is_stopping: AtomicBool::new(false),
+            error: Mutex::new(None),
+            error_raised: Notify::new(),
+            rounds: AtomicU64::new(0),
+            retries: AtomicU64::new(0),
+            parts,
+        }
+    }
+
+    pub(super) fn is_stopping(&self) -> bool {
+        self.is_stopping.load(Ordering::Acquire)
+    }
+
+    /// Creates the queue of a new lane. It is closed when the applier is stopped.
+    pub(super) fn new_queue(&self) -> Result<Arc<LaneQueue>, ApplierStopped> {
+        let mut queues = self.queues.lock();
+        if self.is_stopping() {
+            return Err(ApplierStopped);
+        }
+        let queue = Arc::new(LaneQueue::default());
+        queues.push(queue.clone());
+        Ok(queue)
+    }
+
+    /// Records that an item is added to a queue.
+    pub(super) fn pushed(&self, end: SourcePosition, pushed: PushedItem) -> PushNumber {
+        self.progress.lock().push(end, pushed)
+    }
+
+    /// Records that the primary's log has been read up to here and contains nothing for this replica.
+    pub(super) fn pass(&self, end: SourcePosition) {
+        self.progress.lock().pass(end);
+    }
+
+    /// Waits until everything pushed is done.
+    pub(super) async fn until_idle(&self) -> Result<(), ApplierStopped> {
+        loop {
+            let idle = self.idle.notified();
+            if self.is_stopping() {
+                return Err(ApplierStopped);
+            }
+            if self.progress.lock().is_idle() {
+                return Ok(());
+            }
+            idle.await;
+        }
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.progress.lock().is_idle()
+    }
+
+    pub(super) fn pushed_count(&self) -> PushNumber {
+        self.progress.lock().pushed_count()
+    }
+
+    pub(super) fn done_count(&self) -> PushNumber {
+        self.progress.lock().done_count()
+    }
+
+    /// Waits until the first `count` items are done.
+    pub(super) async fn until_done(&self, count: PushNumber) -> Result<(), ApplierStopped> {
+        loop {
+            let advanced = self.advanced.notified();
+            if self.done_count() >= count {
+                return Ok(());
+            }
+            if self.is_stopping() {
+                return Err(ApplierStopped);
+            }
+            advanced.await;
+        }
+    }
+
+    /// Waits until `bytes` more bytes may be queued. An item larger than the limit is accepted when the queue is empty.
+    pub(super) async fn room_for(&self, bytes: usize) -> Result<(), ApplierStopped> {
+        loop {
+            let waiting = self.space.notified();
+            if self.is_stopping() {
+                return Err(ApplierStopped);
+            }
+            let queued = self.queued_bytes.load(Ordering::Acquire);
+            if queued == 0 || queued + bytes <= self.parts.options.queued_bytes_max {
+                // No race: only one task pushes.
+                self.queued_bytes.fetch_add(bytes, Ordering::AcqRel);
+                return Ok(());
+            }
+            waiting.await;
+        }
+    }
+
+    /// Records that a lane has taken this many bytes from its queue.
+    pub(super) fn unqueued(&self, bytes: usize) {
+        let before = self.queued_bytes.fetch_sub(bytes, Ordering::AcqRel);
+        debug_assert!(before >= bytes, "what is taken off was queued");
+        self.space.notify_one();
+    }
+
+    /// Records that these items are published.
+    pub(super) fn done(&self, numbers: impl IntoIterator<Item = PushNumber>) {
+        let mut progress = self.progress.lock();
+        progress.done(numbers);
+        self.advanced.notify_waiters();
+        if progress.is_idle() {
+            self.idle.notify_waiters();
+        }
+    }
+
+    /// Ends the applier with an error. Only the first error counts.
+    pub(super) fn raise(&self, failure: Failure, gtid: Option<Gtid>, position: Option<SourcePosition>) {
+        {
+            let mut error = self.error.lock();
+            if error.is_some() || self.is_stopping() {
+                return;
+            }
+            let file = position.as_ref().map_or("", |position| &position.file);
+            let text = failure.text(file);
+            tracing::error!(
+                "replication {}: {text} (error {}, transaction {})",
+                self.parts.connection,
+                failure.code,
+                gtid.map(|gtid| gtid.to_string()).unwrap_or_default()
+            );
+            *error = Some(ApplyError {
+                code: failure.code,
+                text,
+                gtid,
+                position,
+                time: SystemTime::now(),
+            });
+        }
+        self.request_stop();
+        self.error_raised.notify_waiters();
+    }
+
+    pub(super) async fn failed(&self) {
+        loop {
+            let raised = self.error_raised.notified();
+            if self.error.lock().is_some() {
+                return;
+            }
+            raised.await;
+        }
+    }
+
+    /// Tells the lanes to end.
+    pub(super) fn request_stop(&self) {
+        self.is_stopping.store(true, Ordering::Release);
+        self.interrupt.raise(InterruptReason::Connection);
+        self.queues.lock().iter().for_each(|queue| queue.close());
+        self.advanced.notify_waiters();
+        self.idle.notify_waiters();
+        self.space.notify_waiters();
+        self.space.notify_one();
+    }
+
+    pub(super) fn status(&self) -> ApplierStatus {
+        let mut status = ApplierStatus {
+            queued_bytes: self.queued_bytes.load(Ordering::Relaxed) as u64,
+            rounds: self.rounds.load(Ordering::Relaxed),
+            retried_transactions: self.retries.load(Ordering::Relaxed),
+            error: self.error.lock().clone(),
+            ..ApplierStatus::default()
+        };
+        let progress = self.progress.lock();
+        progress.tell(&mut status);
+        status.state = match (self.is_stopping(), progress.is_idle()) {
+            (true, _) => ApplierState::Stopped,
+            (false, true) => ApplierState::Idle,
+            (false, false) => ApplierState::Applying,
+        };
+        status
+    }
+}

@@ -1,0 +1,103 @@
+//! Selection of the transactions to pass on, by GTID, skip counter, and other connections.
+
+use super::state::End;
+use crate::apply::Applier;
+use crate::duplicates::Claim;
+use crate::received::SourcePosition;
+use crate::shared::ConnectionShared;
+use paceline_binlog::EventGroup;
+use paceline_binlog::event::EventFlags;
+use paceline_log_stream::source::assemble::AssembledGroup;
+use paceline_log_stream::source::definition::{Definition, UseGtid};
+use paceline_log_stream::source::options::{MarkedForSkip, ReplicaOptions};
+use paceline_txn::TransactionManager;
+use paceline_types::Gtid;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// Interval at which a connection that waits for another one's transactions checks whether the other still exists.
+const OTHER_CONNECTION_LOOK: Duration = Duration::from_millis(50);
+
+/// Inputs of the decision besides the transaction.
+pub(super) struct Choice<'a> {
+    pub(super) definition: &'a Definition,
+    pub(super) options: &'a ReplicaOptions,
+    pub(super) transactions: &'a TransactionManager,
+}
+
+impl Choice<'_> {
+    /// Returns whether the GTID allows a transaction to be applied.
+    pub(super) fn wants(&self, received: &AssembledGroup) -> bool {
+        let gtid = received.group.gtid();
+        if !self.definition.wants(gtid.domain_id.0, gtid.server_id.0) {
+            return false;
+        }
+        if gtid.server_id == self.options.server_id && self.has_come_back(received) {
+            return false;
+        }
+        let is_marked = || {
+            let first = received.group.events().next();
+            first.is_some_and(|event| event.header().flags.contains(EventFlags::SKIP_REPLICATION))
+        };
+        self.options.marked_for_skip == MarkedForSkip::Replicate || !is_marked()
+    }
+
+    /// Returns whether a transaction has this server's id and is present: its own transaction, coming back around a
+    /// ring. It can be missing although others have it, if this server was set up again, or if the end of its log was
+    /// cut off and the domains were in a different order there than its replicas had received. GTIDs show this. By file
+    /// and position it cannot be distinguished, so no such transaction is applied (as in MariaDB).
+    fn has_come_back(&self, received: &AssembledGroup) -> bool {
+        let tells = self.definition.use_gtid != UseGtid::No && received.mysql_gtid.is_none();
+        !self.options.replicate_same_server_id
+            && (!tells || self.transactions.has_logged(received.group.gtid()))
+    }
+}
+
+/// Returns whether a transaction is skipped because of `sql_slave_skip_counter`, and subtracts its events.
+pub(super) fn skips(events_left: &AtomicU64, group: &EventGroup) -> bool {
+    let left = events_left.load(Ordering::Acquire);
+    if left > 0 {
+        let events = group.event_count() as u64;
+        events_left.store(left.saturating_sub(events), Ordering::Release);
+        tracing::info!(
+            "transaction {} is passed over: sql_slave_skip_counter",
+            group.gtid()
+        );
+    }
+    left > 0
+}
+
+/// Decides for `gtid_ignore_duplicates` whether this connection passes the transaction on. Waits while another
+/// connection owns its domain and the applier is alive.
+pub(super) async fn claim(
+    shared: &ConnectionShared,
+    appliers: &mut watch::Receiver<Option<Arc<Applier>>>,
+    gtid: Gtid,
+) -> Result<bool, End> {
+    let transactions = shared.environment.transactions();
+    loop {
+        let replicated = transactions.replicated_position();
+        let other = match shared.owners.claim(&shared.name, gtid, &replicated) {
+            Claim::Ours => return Ok(true),
+            Claim::Duplicate => return Ok(false),
+            Claim::WaitFor(other) => other,
+        };
+        tokio::select! {
+            () = transactions.replicated_up_to([other].into_iter().collect()) => {}
+            _ = appliers.changed() => return Err(End::ApplierGone),
+            () = tokio::time::sleep(OTHER_CONNECTION_LOOK) => {}
+        }
+    }
+}
+
+/// Returns whether a position is at or after another one. File names of one server grow with their numbers.
+pub(super) fn is_at_or_after(place: &SourcePosition, until: &SourcePosition) -> bool {
+    let number = |file: &str| {
+        file.rsplit_once('.')
+            .and_then(|(_, number)| number.parse::<u64>().ok())
+            .unwrap_or(0)
+    };
+    (number(&place.file), place.offset) >= (number(&until.file), until.offset)
+}

@@ -1,0 +1,133 @@
+//! Replicas of this server: COM_REGISTER_SLAVE and COM_BINLOG_DUMP. The session passes its connection to
+//! [`paceline_log_stream::primary`].
+
+use crate::registry::STREAM_COMMAND;
+use crate::session::{Phase, Session};
+use crate::variables::Variable;
+use paceline_expression::session::Privilege;
+use paceline_log_stream::primary::{
+    DumpRequest, Host, Link, MarkedEvents, Refusal, Registration, RegistrationState, StreamEnd,
+};
+use paceline_syntax::{Error, Result};
+use paceline_types::ServerId;
+use paceline_types::error_code::ER_UNKNOWN_ERROR;
+use paceline_wire::WireResult;
+use paceline_wire::command::Command;
+
+impl Session {
+    fn own_server_id(&self) -> ServerId {
+        ServerId(self.state.server.globals.number(Variable::ServerId) as u32)
+    }
+
+    /// Executes COM_REGISTER_SLAVE.
+    pub(super) fn register_replica(&mut self) {
+        let done = self.try_register();
+        self.replies().ok_or_error(done);
+    }
+
+    fn try_register(&mut self) -> Result<()> {
+        self.state.services.require_any(&[Privilege::ReplicationSlave])?;
+        let Ok(Command::RegisterReplica(payload)) = Command::parse(self.connection.reader.payload()) else {
+            return Ok(());
+        };
+        let registration = Registration::parse(payload, &self.client.name, self.own_server_id())
+            .map_err(|problem| Error::with_message(ER_UNKNOWN_ERROR, problem))?;
+        self.state
+            .server
+            .primary
+            .replicas()
+            .register(self.state.shared.id, registration);
+        Ok(())
+    }
+
+    /// Executes COM_BINLOG_DUMP. As in MariaDB, the connection ends afterwards.
+    pub(super) async fn binlog_dump(&mut self) -> WireResult<()> {
+        self.begin_command(STREAM_COMMAND, b"");
+        self.phase = Phase::Closing;
+        let request = match self.dump_request() {
+            Ok(request) => request,
+            Err(error) => {
+                self.replies().error(&error);
+                return Ok(());
+            }
+        };
+        let shared = self.state.shared.clone();
+        let show = move |state: &'static str| shared.update(|activity| activity.state = state);
+        let server = self.state.server.clone();
+        let host = Host {
+            connection: self.state.shared.id,
+            interrupt: &self.state.shared.interrupt,
+            show: &show,
+            server_id: self.own_server_id(),
+            replicated: self.state.server.transactions.replicated_position(),
+        };
+        let link = Link {
+            socket: &mut self.connection.socket,
+            reader: &mut self.connection.reader,
+            writer: &mut self.connection.writer,
+            write_timeout: self.connection.write_timeout,
+        };
+        match server.primary.serve(link, &request, host).await {
+            StreamEnd::AtEnd => {
+                self.replies().eof();
+                Ok(())
+            }
+            StreamEnd::Refused(refusal) => {
+                tracing::warn!(
+                    "connection {}: the replica with server id {} is not served: {refusal}",
+                    self.state.shared.id,
+                    request.server_id
+                );
+                let error = of_refusal(&refusal);
+                self.replies().error(&error);
+                Ok(())
+            }
+            StreamEnd::Gone(error) => Err(error),
+        }
+    }
+
+    fn dump_request(&self) -> Result<DumpRequest> {
+        self.state.services.require_any(&[Privilege::ReplicationSlave])?;
+        let Ok(Command::BinlogDump(dump)) = Command::parse(self.connection.reader.payload()) else {
+            return Err(Error::new(ER_UNKNOWN_ERROR, &[]));
+        };
+        let registered = match self
+            .state
+            .server
+            .primary
+            .replicas()
+            .registration(self.state.shared.id)
+        {
+            Some(registration) => RegistrationState::As(registration.server_id),
+            None => RegistrationState::No,
+        };
+        let marked = match self
+            .state
+            .services
+            .values
+            .lock()
+            .get(Variable::SkipReplication)
+            .as_bool()
+        {
+            true => MarkedEvents::Omitted,
+            false => MarkedEvents::Sent,
+        };
+        let variables = &self.state.context.user_variables;
+        let lookup = |name: &str| variables.get(name).map(|variable| &variable.value);
+        let request =
+            DumpRequest::read(&dump, &lookup, registered, marked).map_err(|refusal| of_refusal(&refusal))?;
+        tracing::info!(
+            "Start binlog_dump to slave_server({}), pos({}, {}), from {}",
+            request.server_id,
+            request.asked.0,
+            request.asked.1,
+            request.start
+        );
+        Ok(request)
+    }
+}
+
+/// Returns the error for the client, with number and text.
+fn of_refusal(refusal: &Refusal) -> Error {
+    Error::with_message(refusal.code(), refusal.to_string())
+}

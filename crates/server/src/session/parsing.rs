@@ -1,0 +1,56 @@
+//! Parsing of a client's text.
+
+use super::services::on_text;
+use super::state::SessionState;
+use paceline_expression::session::MemoryCharge;
+use paceline_syntax::{Error, ParseOptions, ParsedStatement, Result};
+use paceline_types::error_code::ER_PARSE_ERROR;
+use paceline_wire::authentication::NativePassword;
+
+/// A parsed statement with its memory account.
+pub struct ClientStatement {
+    /// The statement.
+    pub parsed: ParsedStatement,
+    /// Memory of its syntax tree, if it is large.
+    pub memory: MemoryCharge,
+}
+
+/// Size in bytes below which a tree is not counted: a session has only one at a time.
+const LARGE_TREE_BYTES: usize = 256 << 10;
+
+impl SessionState {
+    /// Parses the first statement of a client's text.
+    ///
+    /// # Errors
+    /// The errors of [`paceline_syntax::parse_first`].
+    pub(super) fn parse(&self, text: &[u8]) -> Result<ClientStatement> {
+        let options = ParseOptions {
+            sql_mode: self.context.settings.sql_mode,
+            memory: Some(self.context.memory.clone()),
+            ..ParseOptions::default()
+        };
+        let parsed = on_text(text.len(), || paceline_syntax::parse_first(text, &options))?;
+        let mut memory = MemoryCharge::new(&self.context.memory);
+        if parsed.memory_bytes >= LARGE_TREE_BYTES {
+            memory.grow(parsed.memory_bytes)?;
+        }
+        Ok(ClientStatement { parsed, memory })
+    }
+}
+
+/// Returns the hash of a password, which is stored and shown instead of the password.
+pub fn stored_hash(password: &str) -> String {
+    NativePassword::of(password).to_string()
+}
+
+/// Returns error 1064 near a text.
+pub fn syntax_error_near(text: &str) -> Error {
+    let near: String = text.chars().take(80).collect();
+    Error::with_message(
+        ER_PARSE_ERROR,
+        format!(
+            "You have an error in your SQL syntax; check the manual that corresponds to your MariaDB server version for the right \
+             syntax to use near '{near}' at line 1"
+        ),
+    )
+}
