@@ -92,3 +92,18 @@ def test_no_value_is_given_out_twice(servers):
     server.stop()
     server.start()
     assert server.query("select * from q.s") == before
+
+
+@pytest.mark.parametrize("kinds", CHAINS[:2], ids=lambda kinds: "-".join(kind.__name__.lower() for kind in kinds))
+def test_a_dump_with_sequences_can_be_loaded(kinds, servers):
+    source, target = (servers(kind, number) for number, kind in enumerate(kinds, 1))
+    source.query("create database q", "use q", "create sequence a cache 3 engine=innodb", "create sequence b increment -2 maxvalue 7 cycle nocache engine=innodb comment='x'",
+                 "create table t (id bigint default nextval(a) primary key, v int) engine=innodb", "insert into t (v) values (1), (2), (3), (4)", "select nextval(b), nextval(b)")
+    arguments = ("--single-transaction", "--skip-comments", "--databases", "q")
+    dump = source.client(*arguments, program="mariadb-dump")
+    assert dump.count("CREATE SEQUENCE") == dump.count("SETVAL") == 2
+    target.client(text=dump)
+    for name in "ab":
+        assert target.query(f"select next_not_cached_value from q.{name}") == source.query(f"select next_not_cached_value from q.{name}")
+        assert target.query(f"show create sequence q.{name}") == source.query(f"show create sequence q.{name}")
+    assert target.client(*arguments, program="mariadb-dump") == dump
