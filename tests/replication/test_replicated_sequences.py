@@ -99,7 +99,8 @@ def test_a_dump_with_sequences_can_be_loaded(kinds, servers):
     source, target = (servers(kind, number) for number, kind in enumerate(kinds, 1))
     source.query("create database q", "use q", "create sequence a cache 3 engine=innodb", "create sequence b increment -2 maxvalue 7 cycle nocache engine=innodb comment='x'",
                  "create table t (id bigint default nextval(a) primary key, v int) engine=innodb", "insert into t (v) values (1), (2), (3), (4)", "select nextval(b), nextval(b)")
-    arguments = ("--single-transaction", "--skip-comments", "--databases", "q")
+    # Under LOCK TABLES MariaDB wants a lock on the sequence of a default, even for rows that have a value.
+    arguments = ("--single-transaction", "--skip-comments", "--skip-add-locks", "--databases", "q")
     dump = source.client(*arguments, program="mariadb-dump")
     assert dump.count("CREATE SEQUENCE") == dump.count("SETVAL") == 2
     target.client(text=dump)

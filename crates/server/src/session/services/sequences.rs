@@ -11,7 +11,9 @@ use crate::session::transaction::replication;
 use crate::variables::Variable;
 use paceline_binlog::event::GtidFlags;
 use paceline_catalog::TableDefinition;
-use paceline_catalog::sequence::{NextValue, SequencePosition, SequenceRow, SetOutcome, Steps};
+use paceline_catalog::sequence::{
+    NextValue, SequenceChange, SequencePosition, SequenceRow, SetOutcome, Steps,
+};
 use paceline_expression::session::{SequenceSet, SessionContext};
 use paceline_syntax::{Error, Result};
 use paceline_txn::{
@@ -33,12 +35,36 @@ type FullName = (String, String);
 /// State of one session that concerns sequences.
 #[derive(Default)]
 pub struct SessionSequences {
-    /// Sequences that running statements use, for which they hold the locks.
-    used: Mutex<HashMap<FullName, Arc<TableDefinition>>>,
+    /// Temporary sequences that the last statement of each name has used. Others are found in the catalog: the
+    /// statement's metadata lock keeps them there.
+    temporary: Mutex<HashMap<FullName, Arc<TableDefinition>>>,
     /// Value of the last NEXTVAL, by name and id: a new sequence of the same name has none, nor has a renamed one.
     last: Mutex<HashMap<(FullName, u32), i64>>,
     /// The session in the lock manager that changes rows of sequences.
     locks: OnceLock<Session>,
+}
+
+/// Maximum number of attempts to change a row whose lock replicated transactions take away.
+const ATTEMPTS_MAX: usize = 100;
+
+/// Error of an attempt to change a sequence.
+enum ChangeError {
+    /// Of the transaction that changes the row.
+    Transaction(paceline_txn::Error),
+    /// Of the statement.
+    Statement(Error),
+}
+
+impl From<paceline_txn::Error> for ChangeError {
+    fn from(error: paceline_txn::Error) -> Self {
+        ChangeError::Transaction(error)
+    }
+}
+
+impl From<Error> for ChangeError {
+    fn from(error: Error) -> Self {
+        ChangeError::Statement(error)
+    }
 }
 
 /// Kind of a row's change, as replicas distinguish it.
@@ -53,17 +79,21 @@ enum RowWrite {
 impl SessionSequences {
     /// Records a sequence that the statement uses.
     pub fn enter(&self, definition: &Arc<TableDefinition>) {
-        let mut used = self.used.lock();
-        if used.len() >= REMEMBERED_MAX {
-            used.clear();
-        }
         let name = (definition.database().to_owned(), definition.name().to_owned());
-        used.insert(name, definition.clone());
+        let mut temporary = self.temporary.lock();
+        if !definition.is_temporary() {
+            temporary.remove(&name);
+            return;
+        }
+        if temporary.len() >= REMEMBERED_MAX {
+            temporary.clear();
+        }
+        temporary.insert(name, definition.clone());
     }
 
     /// Forgets everything when the session is reset.
     pub fn reset(&self) {
-        self.used.lock().clear();
+        self.temporary.lock().clear();
         self.last.lock().clear();
     }
 
@@ -87,7 +117,7 @@ impl SessionSequences {
 impl SessionServices {
     fn sequence(&self, database: &str, name: &str) -> Result<Arc<TableDefinition>> {
         let key = (database.to_owned(), name.to_owned());
-        if let Some(definition) = self.sequences.used.lock().get(&key) {
+        if let Some(definition) = self.sequences.temporary.lock().get(&key) {
             return Ok(definition.clone());
         }
         self.server.catalog.load().sequence(database, name).cloned()
@@ -180,45 +210,61 @@ impl SessionServices {
     }
 
     /// Changes a sequence. `change` gets the current position and returns whether its new row must be written before
-    /// its result may be used.
+    /// its result may be used. It is repeated if a replicated transaction takes the lock away: the user's transaction
+    /// has lost nothing.
     fn change_sequence<T>(
         &self,
         session: &SessionContext,
         definition: &TableDefinition,
         kind: RowWrite,
-        change: impl FnOnce(&mut SequencePosition) -> Result<(T, bool)>,
+        mut change: impl FnMut(&mut SequencePosition) -> Result<(T, bool)>,
     ) -> Result<T> {
         tokio::task::block_in_place(|| {
-            let running =
-                definition
-                    .sequence_cache()
-                    .begin_change(|| match self.shared.interrupt.raised() {
-                        Some(reason) => Err(crate::errors::interrupted(reason)),
-                        None => Ok(()),
-                    })?;
-            let mut transaction = self.begin_sequence_change(session);
-            let schema = definition.schema();
-            let key = schema.single_row_key().unwrap_or_default();
-            transaction
-                .lock(&key, LockMode::Exclusive, LockWait::Default)
-                .map_err(|error| of_transaction(&error))?;
-            let row = match transaction.probe_newest(&key) {
-                Ok(Some(newest)) => SequenceRow::of_image(schema, newest.payload())?,
-                Ok(None) => return Err(Error::new(ER_KEY_NOT_FOUND, &[&definition.name()])),
-                Err(error) => return Err(of_transaction(&error)),
+            let check = || match self.shared.interrupt.raised() {
+                Some(reason) => Err(crate::errors::interrupted(reason)),
+                None => Ok(()),
             };
-            // A replicated transaction may have changed the row.
-            let known = running.position().filter(|position| *position.row() == row);
-            let mut position = known.unwrap_or_else(|| SequencePosition::of_row(row, self.sequence_steps()));
-            let (result, is_written) = change(&mut position)?;
-            if is_written {
-                let image = position.row().image(schema)?;
-                self.write_sequence_row(session, definition, transaction, kind, &image)
-                    .map_err(|error| of_transaction(&error))?;
+            let mut attempts = 0;
+            loop {
+                attempts += 1;
+                let running = definition.sequence_cache().begin_change(check)?;
+                match self.try_change(session, definition, kind, running, &mut change) {
+                    Err(ChangeError::Transaction(paceline_txn::Error::Deadlock))
+                        if attempts < ATTEMPTS_MAX => {}
+                    Err(ChangeError::Transaction(error)) => return Err(of_transaction(&error)),
+                    Err(ChangeError::Statement(error)) => return Err(error),
+                    Ok(result) => return Ok(result),
+                }
             }
-            running.finish(position);
-            Ok(result)
         })
+    }
+
+    fn try_change<T>(
+        &self,
+        session: &SessionContext,
+        definition: &TableDefinition,
+        kind: RowWrite,
+        running: SequenceChange<'_>,
+        change: &mut impl FnMut(&mut SequencePosition) -> Result<(T, bool)>,
+    ) -> Result<T, ChangeError> {
+        let mut transaction = self.begin_sequence_change(session);
+        let schema = definition.schema();
+        let key = schema.single_row_key().unwrap_or_default();
+        transaction.lock(&key, LockMode::Exclusive, LockWait::Default)?;
+        let row = match transaction.probe_newest(&key)? {
+            Some(newest) => SequenceRow::of_image(schema, newest.payload())?,
+            None => return Err(Error::new(ER_KEY_NOT_FOUND, &[&definition.name()]).into()),
+        };
+        // A replicated transaction may have changed the row.
+        let known = running.position().filter(|position| *position.row() == row);
+        let mut position = known.unwrap_or_else(|| SequencePosition::of_row(row, self.sequence_steps()));
+        let (result, is_written) = change(&mut position)?;
+        if is_written {
+            let image = position.row().image(schema)?;
+            self.write_sequence_row(session, definition, transaction, kind, &image)?;
+        }
+        running.finish(position);
+        Ok(result)
     }
 
     fn begin_sequence_change(&self, session: &SessionContext) -> Transaction {
