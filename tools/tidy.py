@@ -43,6 +43,7 @@ WITHOUT_CIRCLES = {
     "golden_script": None,
     "json": None,
     "log_stream": None,
+    "paceline": ["", "join", "rewind"],
     "program": None,
     "query": None,
     "replication": None,

@@ -96,6 +96,40 @@ def test_mariadb_dump_all_databases(database):
     assert "CREATE TABLE `every`" in dump
 
 
+PROGRAMS = """
+create table audit (id int auto_increment primary key, what varchar(60));
+delimiter //
+create procedure add_parent(in n varchar(50), out total int) comment 'it''s' begin insert into parent (name) values (n); select count(*) into total from parent; end//
+create function twice(n int) returns int deterministic return n * 2//
+create trigger logged after insert on parent for each row begin insert into audit (what) values (concat('new ', new.name)); end//
+create trigger earlier after insert on parent for each row precedes logged set @x = 1//
+create event tick on schedule every 1 day starts '2035-01-01 00:00:00' ends '2036-01-01 00:00:00' comment 'c' do begin insert into audit (what) values ('tick'); end//
+create event brief on schedule at '2035-01-01 00:00:00' on completion preserve disable do select 1//
+delimiter ;
+"""
+
+
+def test_mariadb_dump_of_programs(database, tmp_path):
+    """Procedures, functions, triggers and events survive a dump, into the other server too."""
+    from support.servers import MariaDb, Paceline
+
+    database.client("t", "--default-character-set=utf8mb4", text=SCHEMA + PROGRAMS)
+    dump = database.client("--routines", "--events", "--triggers", "--databases", "t", program="mariadb-dump")
+    shown = ["show create procedure t.add_parent", "show create function t.twice", "show create event t.tick", "show create event t.brief",
+             "select trigger_name, action_order, action_statement, event_object_table from information_schema.triggers where trigger_schema = 't'"]
+    before = [database.query(statement) for statement in shown]
+    for kind in (MariaDb, Paceline):
+        other = kind(tmp_path / kind.__name__).start()
+        try:
+            other.client("--default-character-set=utf8mb4", text=dump)
+            assert [other.query(statement) for statement in shown] == before
+            other.query("call t.add_parent('loaded', @total)")
+            assert other.query("select what from t.audit") == (("new loaded",),)
+            assert re.search(r"t\.audit\s+OK", other.client("t", program="mariadb-check"))
+        finally:
+            other.close()
+
+
 def test_mariadb_dump_position_is_exact_under_load(server, tmp_path):
     """A dump taken under load, plus the log from the position in the dump, equals the server's state."""
     from support import workload

@@ -1,4 +1,4 @@
-"""Objects that a replica does not have and may leave out (`paceline_replicate_leave_out`): the rows are replicated
+"""Objects that a replica does not have, or may leave out (`paceline_replicate_leave_out`): the rows are replicated
 all the same."""
 
 import pytest
@@ -11,6 +11,8 @@ DEFINITIONS = {
     "routines": ["create procedure d.p() insert into d.t values (2, 'two')", "alter procedure d.p comment 'x'", "call d.p()",
                  "create function d.f() returns int deterministic return 7", "insert into d.t values (d.f(), 'f')", "drop procedure d.p", "drop function d.f"],
     "events": ["create event d.e on schedule every 1 day do select 1", "alter event d.e disable", "drop event d.e"],
+}
+ACCOUNTS = {
     "roles": ["create role r", "create user u@localhost", "grant r to u@localhost", "set default role r for u@localhost", "revoke r from u@localhost", "drop role r"],
     "privileges": ["create user v@localhost", "grant select, insert (v) on d.t to v@localhost", "revoke select on d.t from v@localhost", "drop user v@localhost"],
 }
@@ -27,7 +29,19 @@ def pair(servers):
     return primary, replica
 
 
-@pytest.mark.parametrize("kind", DEFINITIONS)
+@pytest.mark.parametrize("kind", ["triggers", "routines", "events"])
+def test_programs_are_left_out_if_wished(pair, kind):
+    primary, replica = pair
+    replica.query(f"set global paceline_replicate_leave_out='{kind}'")
+    primary.query(*DEFINITIONS[kind][:-1])
+    wait_for_replica(replica, primary)
+    assert_same(primary, replica)
+    assert "left out: " in replica.said()
+    assert replica.query("select count(*) from mysql.proc where db = 'd'") == ((0,),)
+    assert replica.query("select count(*) from information_schema.triggers") == replica.query("select count(*) from mysql.event") == ((0,),)
+
+
+@pytest.mark.parametrize("kind", ["roles", "privileges"])
 def test_it_stops_unless_they_are_left_out(pair, kind):
     primary, replica = pair
     others = ",".join(other for other in DEFINITIONS if other != kind)
@@ -38,6 +52,23 @@ def test_it_stops_unless_they_are_left_out(pair, kind):
     replica.query(f"set global paceline_replicate_leave_out='{kind}'", "start slave")
     wait_for_replica(replica, primary)
     assert_same(primary, replica)
+    assert gtid_position(replica) == gtid_position(primary)
+    assert "left out: " in replica.said()
+
+
+@pytest.mark.parametrize("kind", ACCOUNTS)
+def test_accounts_are_replicated_unless_they_are_left_out(pair, kind):
+    primary, replica = pair
+    kept = [statement for statement in ACCOUNTS[kind] if not statement.startswith(("drop", "revoke"))]
+    primary.query(*kept)
+    wait_for_replica(replica, primary)
+    shown = {"roles": "show grants for u@localhost", "privileges": "show grants for v@localhost"}[kind]
+    assert replica.query(shown) == primary.query(shown)
+    primary.query(*[statement for statement in ACCOUNTS[kind] if statement not in kept])
+    wait_for_replica(replica, primary)
+    replica.query(f"set global paceline_replicate_leave_out='{kind}'")
+    primary.query(*ACCOUNTS[kind])
+    wait_for_replica(replica, primary)
     assert gtid_position(replica) == gtid_position(primary)
     assert "left out: " in replica.said()
 

@@ -27,6 +27,9 @@ COLUMNS = [
     ("datetime(6)", ["'2026-01-02 03:04:05.678901'"], ["datetime(3)", "datetime"]),
     ("enum('a','b','c')", ["'a'", "'c'"], ["enum('a','b','c','d')", "enum('a','b')", "char(1)"]),
     ("set('a','b')", ["'a,b'"], ["set('a','b','c')", "set('a')"]),
+    ("uuid", ["'550e8400-e29b-11d4-a716-446655440000'", "'0190a1b2-c3d4-7e5f-8716-446655440001'"], ["binary(16)", "binary(20)", "varchar(40)"]),
+    ("binary(16)", ["x'550e8400e29b11d4a716446655440000'", "x'00'"], ["uuid", "inet6", "inet4"]),
+    ("inet4", ["'192.0.2.0'"], ["binary(4)", "int"]),
 ]
 # Accepted here if lossless conversions are allowed; MariaDB refuses it even then.
 TAKEN_HERE = {("datetime", "datetime(3)")}

@@ -1,4 +1,4 @@
-"""Views with the privileges of their definer and of the account that reads them: Paceline gives the answers of a real
+"""Views with the privileges of their definer and of the account that uses them: Paceline gives the answers of a real
 MariaDB."""
 
 import pymysql
@@ -10,6 +10,8 @@ SETUP = [
     "create database open_one", "create database closed", "create table closed.t (a int primary key, b int)",
     "insert into closed.t values (1, 2), (2, 3)", "create table open_one.u (a int)", "insert into open_one.u values (1)",
     "create user owner@'%' identified by 'p', reader@'%' identified by 'p', maker@'%' identified by 'p', gone@'%' identified by 'p'",
+    "create user writer@'%' identified by 'p', keeper@'%' identified by 'p'", "grant all on closed.* to keeper@'%'",
+    "grant insert, update, delete on open_one.* to writer@'%'", "grant select on closed.* to writer@'%'",
     "grant select on closed.* to owner@'%'", "grant select, show view on open_one.* to reader@'%'",
     "grant select, create view on open_one.* to maker@'%'", "grant select on *.* to gone@'%'",
     "create definer=owner@'%' view open_one.of_owner as select a, b from closed.t",
@@ -19,9 +21,15 @@ SETUP = [
     "create view open_one.of_root as select b from open_one.of_owner",
     "create sql security invoker view open_one.twice as select a from open_one.of_owner",
     "create sql security invoker view open_one.thrice as select a from open_one.of_invoker",
+    "create definer=keeper@'%' view open_one.of_keeper as select a, b from closed.t where a > 0 with check option",
+    "create definer=keeper@'%' sql security invoker view open_one.of_invoking_keeper as select a, b from closed.t",
+    "create sql security invoker view open_one.within as select a, b from open_one.of_keeper",
     "drop user gone@'%'",
 ]
+WRITES = ["insert into open_one.{} (a) values (7)", "insert into open_one.{} (a) values (-7)", "update open_one.{} set a = 8", "delete from open_one.{}"]
 STATEMENTS = {
+    "writer": [write.format(view) for view in ("of_owner", "of_keeper", "of_invoking_keeper", "within", "of_gone") for write in WRITES],
+    "keeper": [write.format("of_keeper") for write in WRITES],
     "reader": ["select * from open_one.of_owner order by 1", "select * from open_one.of_invoker", "select * from open_one.of_reader",
                "select * from open_one.of_gone", "select * from open_one.of_root order by 1", "select * from open_one.twice order by 1",
                "select * from open_one.thrice", "select * from closed.t", "show create view open_one.of_owner",

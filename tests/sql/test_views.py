@@ -1,4 +1,4 @@
-"""Reading of views: indexes of their tables are used, and plans and sessions that use a view notice its changes."""
+"""Views: indexes of their tables are used, and plans and sessions that use a view notice its changes."""
 
 import pymysql
 import pytest
@@ -85,12 +85,34 @@ def test_a_reader_blocks_definitions(tables):
     tables.query("drop view plain", database="d")
 
 
-def test_rows_are_not_changed_through_views(tables):
-    for statement in ("insert into plain values (1, 2, 'x')", "update plain set v = 'x'", "delete from plain", "replace into counted values (1, 1)",
-                      "update joined set k = 1", "delete p from plain p", "delete from counted", "load data infile '/nowhere' into table plain"):
-        with pytest.raises(pymysql.err.MySQLError) as error:
-            tables.query(statement, database="d")
-        assert error.value.args[0] in (1235, 1288, 1471), (statement, error.value.args)
-    # A table joined with a view can be changed.
+def test_a_change_through_a_view_finds_its_row_by_the_key(tables):
+    assert explained(tables, "update plain set v = 'x' where id = 11") == [("SIMPLE", "t", "const", "PRIMARY")]
+    assert explained(tables, "delete from renamed where b = 12") == [("SIMPLE", "t", "ref", "k")]
+
+
+def test_a_change_through_a_view_locks_rows_of_the_table(tables):
+    with tables.connect(database="d", autocommit=False) as writer, writer.cursor() as cursor:
+        cursor.execute("update plain set v = 'x' where id = 11")
+        with pytest.raises(pymysql.err.OperationalError) as error:
+            tables.query("set innodb_lock_wait_timeout=1", "update t set v = 'y' where id = 11", database="d")
+        assert error.value.args[0] == 1205
+        tables.query("set innodb_lock_wait_timeout=1", "update renamed set c = 'y' where a = 12", database="d")
+        writer.commit()
+    assert tables.query("select v from t where id in (11, 12)", database="d") == (("x",), ("y",))
+
+
+def test_a_table_joined_with_a_view_is_changed(tables):
     tables.query("update t join counted c on c.k = t.k set t.v = c.n where t.id = 7", "delete u from u join plain p on p.id = u.t where p.id = 21", database="d")
     assert tables.query("select v, (select count(*) from u) from t where id = 7", database="d") == (("20", 299),)
+
+
+def test_a_prepared_change_notices_a_changed_view(tables):
+    with tables.connect(database="d") as session, session.cursor() as cursor:
+        cursor.execute("prepare s from 'update plain set v = ? where id = 20'")
+        cursor.execute("set @v = 'new'")
+        cursor.execute("execute s using @v")
+        assert tables.query("select v from t where id = 20", database="d") == (("new",),)
+        tables.query("alter view plain as select k, count(*) as v, 1 as id from t group by k", database="d")
+        with pytest.raises(pymysql.err.MySQLError) as error:
+            cursor.execute("execute s using @v")
+        assert error.value.args[0] == 1288

@@ -41,6 +41,7 @@ impl Definitions for CatalogDefinitions<'_> {
             storage,
             ddl.query,
             ddl.timestamp_seconds,
+            ddl.gtid.server_id,
             self.host,
         )?;
         let catalog = Arc::clone(&self.catalog);

@@ -1,5 +1,6 @@
 //! Empties MEMORY tables after a restart and logs it, as MariaDB does.
 
+use paceline_types::ServerId;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -51,7 +52,7 @@ pub fn empty_memory_tables(
             source,
         };
         // Planned in the same way as a replay of this event.
-        let plan = replay_ddl(catalog, manager.storage(), &query, now, &NoAccounts)
+        let plan = replay_ddl(catalog, manager.storage(), &query, now, ServerId(0), &NoAccounts)
             .map_err(|error| fail(error.into()))?;
         let (changes, catalog) = (plan.changes, Arc::clone(catalog));
         let ddl = DdlCommit {

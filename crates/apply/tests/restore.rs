@@ -102,6 +102,7 @@ impl Server {
             self.manager.storage(),
             &query,
             1_700_000_000,
+            ServerId(1),
             &NoAccounts,
         )
         .unwrap();

@@ -318,7 +318,7 @@ impl Worker {
             }
             rooms.push(room);
             let gtid = group.gtid();
-            if self.is_here(gtid, &in_batch)? {
+            if self.is_stored(gtid, &in_batch)? {
                 self.counters.duplicates.fetch_add(1, Ordering::Relaxed);
                 continue;
             }
@@ -336,7 +336,7 @@ impl Worker {
     }
 
     /// Returns whether the log or the current batch already contains a transaction, received over another connection.
-    fn is_here(&self, gtid: Gtid, in_batch: &HashSet<Gtid>) -> Result<bool> {
+    fn is_stored(&self, gtid: Gtid, in_batch: &HashSet<Gtid>) -> Result<bool> {
         let last = self.state.last_of(gtid.domain_id, gtid.server_id);
         if last.is_none_or(|last| last.sequence < gtid.sequence) {
             return Ok(false);

@@ -11,6 +11,7 @@
 //!   kind 'P'  a procedure  database ‖ 0 ‖ name    RoutineDescription; the name in lower case
 //!   kind 'F'  a function   database ‖ 0 ‖ name    RoutineDescription; the name in lower case
 //!   kind 'G'  a trigger    database ‖ 0 ‖ name    TriggerDescription
+//!   kind 'E'  an event     database ‖ 0 ‖ name    EventDescription; the name in lower case
 //!   kind 'N'  the next index number; ensures that no number is used twice
 //! ```
 //!
@@ -21,6 +22,7 @@ use paceline_storage::{IndexId, WriteSet};
 use paceline_syntax::RoutineType;
 
 use super::definition::{DatabaseDefinition, TableDescription};
+use super::event::EventDescription;
 use super::routine::RoutineDescription;
 use super::trigger::TriggerDescription;
 use super::view::ViewDescription;
@@ -35,6 +37,7 @@ const ACCOUNT: u8 = b'A';
 const PROCEDURE: u8 = b'P';
 const FUNCTION: u8 = b'F';
 const TRIGGER: u8 = b'G';
+const EVENT: u8 = b'E';
 const NEXT_ID: u8 = b'N';
 
 /// One change of the catalog.
@@ -65,6 +68,10 @@ pub enum CatalogChange {
     PutTrigger(Box<TriggerDescription>),
     /// A trigger is dropped.
     DropTrigger { database: String, name: String },
+    /// An event is created or changed.
+    PutEvent(Box<EventDescription>),
+    /// An event is dropped.
+    DropEvent { database: String, name: String },
     /// A session's temporary table is dropped. It has no record, and neither has a [`CatalogChange::PutTable`] of a
     /// temporary table.
     DropTemporary { database: String, name: String },
@@ -120,6 +127,10 @@ pub fn write_changes(changes: &[CatalogChange], writes: &mut WriteSet) {
                 &json(trigger),
             ),
             CatalogChange::DropTrigger { database, name } => writes.delete(&key(TRIGGER, &[database, name])),
+            CatalogChange::PutEvent(event) => {
+                put(writes, &event_key(&event.database, &event.name), &json(event));
+            }
+            CatalogChange::DropEvent { database, name } => writes.delete(&event_key(database, name)),
             CatalogChange::ForgetAutoIncrement { .. } | CatalogChange::DropTemporary { .. } => {}
             CatalogChange::PutAccount { user, host, record } => {
                 put(writes, &key(ACCOUNT, &[user, host]), record);
@@ -161,6 +172,10 @@ fn routine_key(kind: RoutineType, database: &str, name: &str) -> Vec<u8> {
     key(kind, &[database, &name.to_lowercase()])
 }
 
+fn event_key(database: &str, name: &str) -> Vec<u8> {
+    key(EVENT, &[database, &name.to_lowercase()])
+}
+
 /// Decodes a record. `payload` is the value without its version.
 ///
 /// # Errors
@@ -189,6 +204,7 @@ pub(super) fn read_record(key: &[u8], payload: &[u8]) -> Result<CatalogChange> {
             CatalogChange::PutRoutine(serde_json::from_slice(body).map_err(|_| malformed())?)
         }
         TRIGGER => CatalogChange::PutTrigger(serde_json::from_slice(body).map_err(|_| malformed())?),
+        EVENT => CatalogChange::PutEvent(serde_json::from_slice(body).map_err(|_| malformed())?),
         NEXT_ID => CatalogChange::NextId(serde_json::from_slice(body).map_err(|_| malformed())?),
         ACCOUNT => {
             let name = std::str::from_utf8(name).map_err(|_| malformed())?;

@@ -9,6 +9,7 @@ use paceline_types::Version;
 
 use super::auto_increment::AutoIncrement;
 use super::definition::{DatabaseDefinition, ForeignKey};
+use super::event::EventDefinition;
 use super::record::{CatalogChange, read_record};
 use super::referrers::{Referrers, TableReferrers};
 use super::routine::RoutineDefinition;
@@ -28,6 +29,8 @@ pub struct Database {
     /// By kind and name in lower case.
     routines: BTreeMap<(RoutineType, Box<str>), Arc<RoutineDefinition>>,
     triggers: BTreeMap<Box<str>, Arc<TriggerDefinition>>,
+    /// By name in lower case.
+    events: BTreeMap<Box<str>, Arc<EventDefinition>>,
 }
 
 impl Database {
@@ -59,6 +62,11 @@ impl Database {
     /// Returns its triggers by name.
     pub fn triggers(&self) -> impl Iterator<Item = &Arc<TriggerDefinition>> {
         self.triggers.values()
+    }
+
+    /// Returns its events by name.
+    pub fn events(&self) -> impl Iterator<Item = &Arc<EventDefinition>> {
+        self.events.values()
     }
 
     /// Returns a trigger by name.
@@ -145,6 +153,7 @@ impl Catalog {
             views: BTreeMap::new(),
             routines: BTreeMap::new(),
             triggers: BTreeMap::new(),
+            events: BTreeMap::new(),
         };
         self.databases.insert(SYSTEM_DATABASE.into(), Arc::new(database));
     }
@@ -217,6 +226,12 @@ impl Catalog {
     /// Returns a trigger.
     pub fn trigger(&self, database: &str, name: &str) -> Option<&Arc<TriggerDefinition>> {
         self.databases.get(database)?.triggers.get(name)
+    }
+
+    /// Returns an event.
+    pub fn event(&self, database: &str, name: &str) -> Option<&Arc<EventDefinition>> {
+        let events = &self.databases.get(database)?.events;
+        events.get(name.to_lowercase().as_str())
     }
 
     /// Returns a temporary table.
@@ -332,6 +347,7 @@ impl Catalog {
                         views: BTreeMap::new(),
                         routines: BTreeMap::new(),
                         triggers: BTreeMap::new(),
+                        events: BTreeMap::new(),
                     },
                 };
                 self.databases
@@ -420,6 +436,18 @@ impl Catalog {
                     && let Some(trigger) = database.triggers.remove(name.as_str())
                 {
                     database.renew_triggers(&trigger.table)?;
+                }
+            }
+            CatalogChange::PutEvent(description) => {
+                if let Some(database) = self.database_mut(&description.database) {
+                    let event = EventDefinition::new((**description).clone());
+                    let key = description.name.to_lowercase().into();
+                    database.events.insert(key, Arc::new(event));
+                }
+            }
+            CatalogChange::DropEvent { database, name } => {
+                if let Some(database) = self.database_mut(database) {
+                    database.events.remove(name.to_lowercase().as_str());
                 }
             }
             CatalogChange::ForgetAutoIncrement { database, name } => {

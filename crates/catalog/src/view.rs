@@ -49,6 +49,7 @@ pub struct ViewDefinition {
     version: Version,
     query: ast::Query,
     is_mergeable: bool,
+    is_mergeable_for_changes: bool,
     is_of_rows: bool,
 }
 
@@ -62,7 +63,8 @@ impl ViewDefinition {
         Ok(ViewDefinition {
             description,
             version,
-            is_mergeable: is_mergeable(&query),
+            is_mergeable: is_mergeable_for_changes(&query) && !selects_queries(&query),
+            is_mergeable_for_changes: is_mergeable_for_changes(&query),
             is_of_rows: is_of_rows(&query),
             query,
         })
@@ -89,6 +91,12 @@ impl ViewDefinition {
         self.is_mergeable
     }
 
+    /// Returns whether a statement that changes rows can replace the view by its tables. Its select list may contain
+    /// queries: those columns cannot be assigned.
+    pub fn is_mergeable_for_changes(&self) -> bool {
+        self.is_mergeable_for_changes
+    }
+
     /// Returns whether each of its rows comes from one row of each of its tables. It may have an ORDER BY.
     pub(crate) fn is_of_rows(&self) -> bool {
         self.is_of_rows
@@ -111,7 +119,7 @@ impl Deref for ViewDefinition {
     }
 }
 
-fn is_mergeable(query: &ast::Query) -> bool {
+fn is_mergeable_for_changes(query: &ast::Query) -> bool {
     let ast::QueryBody::Select(select) = &query.body else {
         return false;
     };
@@ -119,11 +127,17 @@ fn is_mergeable(query: &ast::Query) -> bool {
         && query.with.is_none()
         && query.lock.is_none()
         && select.modifiers == ast::SelectModifiers::default()
-        && !select
-            .items
-            .iter()
-            .filter_map(ast::SelectItem::expr)
-            .any(has_subquery)
+}
+
+/// Returns whether the select list contains queries.
+fn selects_queries(query: &ast::Query) -> bool {
+    match &query.body {
+        ast::QueryBody::Select(select) => {
+            let mut exprs = select.items.iter().filter_map(ast::SelectItem::expr);
+            exprs.any(has_subquery)
+        }
+        _ => false,
+    }
 }
 
 fn is_of_rows(query: &ast::Query) -> bool {

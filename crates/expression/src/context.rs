@@ -80,6 +80,7 @@ pub struct EvalState {
     pub(crate) generators: HashMap<u64, RandomGenerator>,
     pub(crate) constants: HashMap<u64, Value>,
     pub(crate) regexes: HashMap<u64, std::sync::Arc<crate::regex::CompiledPattern>>,
+    pub(crate) xpaths: HashMap<u64, std::sync::Arc<crate::xpath::ParsedQuery>>,
     /// Calls whose function's note, that it is deprecated, was raised.
     pub(crate) noted_calls: HashSet<u64>,
 }

@@ -4,7 +4,8 @@ use std::fmt::Display;
 
 use paceline_types::ErrorCode;
 use paceline_types::error_code::{
-    ER_DATA_OUT_OF_RANGE, ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION, ER_OPERAND_COLUMNS, ER_PARSE_ERROR,
+    ER_DATA_OUT_OF_RANGE, ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION,
+    ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION, ER_OPERAND_COLUMNS, ER_PARSE_ERROR,
     ER_UNKNOWN_SYSTEM_VARIABLE, ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT,
 };
 
@@ -43,9 +44,24 @@ pub(crate) fn operand_columns(count: usize) -> Error {
 /// Returns 4079: "Illegal parameter data type row for operation '…'".
 #[cold]
 pub fn row_operand(operation: &str) -> Error {
+    illegal_type("row", operation)
+}
+
+/// Returns 4079: "Illegal parameter data type … for operation '…'".
+#[cold]
+pub fn illegal_type(data_type: &str, operation: &str) -> Error {
     error(
         ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION,
-        &[&"row", &operation],
+        &[&data_type, &operation],
+    )
+}
+
+/// Returns 4078: "Illegal parameter data types … and … for operation '…'".
+#[cold]
+pub fn illegal_types(left: &str, right: &str, operation: &str) -> Error {
+    error(
+        ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION,
+        &[&left, &right, &operation],
     )
 }
 

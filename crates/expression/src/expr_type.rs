@@ -2,7 +2,7 @@
 //! coercibility).
 
 use paceline_types::data_type::{DecimalType, FieldType, FloatType, IntegerType, IntegerWidth, Sign};
-use paceline_types::{BlobSize, Charset, Collation, DataType, FixedPoint, Value};
+use paceline_types::{BlobSize, Charset, Collation, DataType, FixedBinaryType, FixedPoint, Value};
 
 /// Precedence of an expression's collation when texts are combined (MariaDB's `DERIVATION_*`, with the
 /// numbers of `COERCIBILITY()`). The lowest number wins.
@@ -91,6 +91,8 @@ pub enum Class {
     Time,
     /// DATETIME and TIMESTAMP.
     DateTime,
+    /// UUID, INET6, INET4: compared with its own type and with strings.
+    FixedBinary(FixedBinaryType),
 }
 
 impl Class {
@@ -188,6 +190,7 @@ impl ExprType {
                 labels: value.labels.clone(),
                 collation,
             }),
+            Value::FixedBinary(value) => Self::new(DataType::FixedBinary(value.data_type())),
         }
     }
 
@@ -415,6 +418,7 @@ impl ExprType {
             DataType::Date => Class::Date,
             DataType::Time { .. } => Class::Time,
             DataType::DateTime { .. } | DataType::Timestamp { .. } => Class::DateTime,
+            DataType::FixedBinary(t) => Class::FixedBinary(*t),
             _ => Class::String,
         }
     }
@@ -487,6 +491,15 @@ impl ExprType {
         self.data_type.collation()
     }
 
+    /// Returns the collation as COLLATION() shows it. That of UUID, INET6 and INET4, whose texts are ASCII, is
+    /// MariaDB's collation of numbers.
+    pub(crate) fn shown_collation(&self) -> Collation {
+        match self.data_type {
+            DataType::FixedBinary(_) => Charset::Latin1.default_collation(),
+            _ => self.collation(),
+        }
+    }
+
     /// Returns the character set of [`ExprType::collation`].
     pub fn charset(&self) -> Charset {
         self.data_type.charset()
@@ -501,6 +514,50 @@ impl ExprType {
     /// computed BIT is its digits.
     pub(crate) fn is_bit_column(&self) -> bool {
         matches!(self.data_type, DataType::Bit { .. }) && self.is_column()
+    }
+
+    /// Returns the type's name in errors 4078 and 4079.
+    pub fn type_name(&self) -> &'static str {
+        match (&self.data_type, self.note) {
+            (_, TypeNote::Null) => "null",
+            (_, TypeNote::HexLiteral) => "hex_hybrid",
+            (_, TypeNote::Boolean) => "boolean",
+            (DataType::Integer(integer), _) => match (integer.width, integer.sign) {
+                (IntegerWidth::Tiny, Sign::Signed) => "tinyint",
+                (IntegerWidth::Tiny, Sign::Unsigned) => "tinyint unsigned",
+                (IntegerWidth::Small, Sign::Signed) => "smallint",
+                (IntegerWidth::Small, Sign::Unsigned) => "smallint unsigned",
+                (IntegerWidth::Medium, Sign::Signed) => "mediumint",
+                (IntegerWidth::Medium, Sign::Unsigned) => "mediumint unsigned",
+                (IntegerWidth::Int, Sign::Signed) => "int",
+                (IntegerWidth::Int, Sign::Unsigned) => "int unsigned",
+                (IntegerWidth::Big, Sign::Signed) => "bigint",
+                (IntegerWidth::Big, Sign::Unsigned) => "bigint unsigned",
+            },
+            (DataType::Decimal(_), _) => "decimal",
+            (DataType::Float(_), _) => "float",
+            (DataType::Double(_), _) => "double",
+            (DataType::Bit { .. }, _) => "bit",
+            (DataType::Year, _) => "year",
+            (DataType::Date, _) => "date",
+            (DataType::Time { .. }, _) => "time",
+            (DataType::DateTime { .. }, _) => "datetime",
+            (DataType::Timestamp { .. }, _) => "timestamp",
+            (DataType::Enum { .. }, _) => "enum",
+            (DataType::Set { .. }, _) => "set",
+            (DataType::FixedBinary(t), _) => t.name(),
+            (DataType::Char { .. }, _) => "char",
+            (DataType::Binary { .. }, _) => "binary",
+            (DataType::VarBinary { .. }, _) => "varbinary",
+            (DataType::Text { size, .. } | DataType::Blob { size }, _) => match size {
+                BlobSize::Tiny => "tinyblob",
+                BlobSize::Normal => "blob",
+                BlobSize::Medium => "mediumblob",
+                BlobSize::Long => "longblob",
+            },
+            (DataType::Json, _) => "json",
+            (DataType::VarChar { .. }, _) => "varchar",
+        }
     }
 
     /// Returns the type number in a result set's column definition.
@@ -523,8 +580,11 @@ impl ExprType {
         if self.note == TypeNote::HexLiteral {
             flags |= UNSIGNED;
         }
-        if !self.is_column() && !self.data_type.is_text() {
-            flags |= BINARY;
+        match self.data_type {
+            _ if self.is_column() => {}
+            DataType::FixedBinary(_) => flags &= !BINARY,
+            _ if self.data_type.is_text() => {}
+            _ => flags |= BINARY,
         }
         flags
     }
@@ -542,9 +602,10 @@ impl ExprType {
     }
 
     /// Returns the collation in a result set's column definition if text is sent in `results`: `binary` for
-    /// everything that is not text.
+    /// everything that is not text, except UUID, INET6 and INET4.
     pub fn wire_collation(&self, results: Collation) -> Collation {
         match self.collation() {
+            _ if matches!(self.data_type, DataType::FixedBinary(_)) => results,
             Collation::Binary => Collation::Binary,
             _ => results,
         }

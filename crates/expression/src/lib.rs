@@ -51,12 +51,15 @@ mod subquery;
 mod tests;
 mod tree;
 mod typing;
+mod xpath;
 
 pub use aggregate::{Accumulator, CountedKeys};
 pub use bind::{bind_comparison, bind_condition, bind_expr, convert_to_common_type, is_native_function};
 pub use context::{EvalContext, EvalMode, EvalState, NestedRunner, SubqueryFrame};
 pub use error::{Error, Result};
-pub use eval::convert::{as_computed, bytes_of, text_of, to_decimal, to_double, to_i64, to_i128, truth};
+pub use eval::convert::{
+    as_computed, bytes_of, text_of, to_decimal, to_double, to_fixed_binary, to_i64, to_i128, truth,
+};
 pub use eval::{as_assigned, compare_values, own_rule};
 pub use expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS, TypeNote};
 pub use function_id::{FunctionId, StoredCall};
@@ -71,3 +74,4 @@ pub use tree::{
     Domain, Expr, ExprKind, Function, InSet, Quantifier, Stability, Truth,
 };
 pub use typing::operators::arithmetic;
+pub use typing::refusal::refused_assignment;

@@ -223,12 +223,38 @@ pub(crate) fn comparison_rule_for(
         };
         return Ok(Comparison::Dynamic(collation));
     }
+    if let Some(rule) = fixed_binary_rule(operation, left, right)? {
+        return Ok(rule);
+    }
     match (numeric_class(left, right), numeric_class(right, left)) {
         (Class::String | Class::Null, Class::String | Class::Null) => {
             let collation = CollationMix::for_comparison(&[left, right], connection, operation)?;
             Ok(Comparison::of_texts(collation))
         }
         (a, b) => Ok(rule_of_classes(a, b).unwrap_or(Comparison::Double)),
+    }
+}
+
+/// Returns the rule by which a UUID or an address is compared, if one of the operands is one. `operation` is for the
+/// error.
+///
+/// # Errors
+/// 4078 if the other operand is neither of the same type nor a string.
+pub(crate) fn fixed_binary_rule(
+    operation: &str,
+    left: &ExprType,
+    right: &ExprType,
+) -> Result<Option<Comparison>> {
+    match (left.class(), right.class()) {
+        (Class::FixedBinary(a), Class::FixedBinary(b)) if a == b => Ok(Some(Comparison::FixedBinary(a))),
+        (Class::FixedBinary(t), Class::String | Class::Null)
+        | (Class::String | Class::Null, Class::FixedBinary(t)) => Ok(Some(Comparison::FixedBinary(t))),
+        (Class::FixedBinary(_), _) | (_, Class::FixedBinary(_)) => Err(errors::illegal_types(
+            left.type_name(),
+            right.type_name(),
+            operation,
+        )),
+        _ => Ok(None),
     }
 }
 
@@ -286,9 +312,11 @@ fn numeric_class(ty: &ExprType, other: &ExprType) -> Class {
 
 /// Returns the rule for two classes that are not both strings.
 pub(crate) fn rule_of_classes(a: Class, b: Class) -> Option<Comparison> {
-    use Class::{Date, DateTime, Decimal, Double, Int, Null, String, Time};
+    use Class::{Date, DateTime, Decimal, Double, FixedBinary, Int, Null, String, Time};
     Some(match (a, b) {
         (String, String) => return None,
+        // Other types beside these have been refused.
+        (FixedBinary(t), _) | (_, FixedBinary(t)) => Comparison::FixedBinary(t),
         (Null, Null) => Comparison::Int,
         (Null, other) | (other, Null) => match other {
             Int | Null => Comparison::Int,
@@ -297,6 +325,7 @@ pub(crate) fn rule_of_classes(a: Class, b: Class) -> Option<Comparison> {
             String => Comparison::Bytes,
             Date | DateTime => Comparison::DateTime,
             Time => Comparison::Time,
+            FixedBinary(t) => Comparison::FixedBinary(t),
         },
         (Time, Time) => Comparison::Time,
         (Date | DateTime | Time, Date | DateTime | Time) => Comparison::DateTime,
@@ -317,7 +346,11 @@ pub fn union_type(types: &[&ExprType], connection: Collation) -> Result<ExprType
     if let Some(ty) = union_with_bits(types) {
         return Ok(ty);
     }
-    let ty = common_type_in(types, connection, "UNION")?;
+    let mut ty = common_type_in(types, connection, "UNION")?;
+    // A text that is no UUID becomes NULL.
+    if matches!(ty.class(), Class::FixedBinary(_)) {
+        ty.nullable |= types.iter().any(|own| own.class() != ty.class());
+    }
     if ty.class() == Class::String && ty.coercibility == Coercibility::None {
         return Err(errors::error(ER_CANT_AGGREGATE_NCOLLATIONS, &[&"UNION"]));
     }
@@ -393,6 +426,7 @@ pub(crate) fn common_type_in(
             note,
         });
     }
+    check_fixed_binary(&known, connection, operation)?;
     let class = known
         .iter()
         .skip(1)
@@ -410,6 +444,7 @@ pub(crate) fn common_type_in(
         Class::Date => ExprType::date(),
         Class::Time => ExprType::time(fraction),
         Class::DateTime => ExprType::datetime(fraction),
+        Class::FixedBinary(t) => ExprType::new(DataType::FixedBinary(t)),
         Class::String | Class::Null => {
             let (collation, coercibility) = CollationMix::of(&known, connection, operation)?;
             let length = known.iter().map(|ty| ty.max_characters()).max().unwrap_or(0);
@@ -428,11 +463,39 @@ pub(crate) fn common_type_in(
     Ok(ty.with_nullable(nullable))
 }
 
+/// Returns 4078 for a UUID or an address that has no common type with the types before or after it.
+fn check_fixed_binary(types: &[&ExprType], connection: Collation, operation: &str) -> Result<()> {
+    let mut found: Option<&ExprType> = None;
+    for (place, ty) in types.iter().enumerate() {
+        let is_fixed_binary = matches!(ty.class(), Class::FixedBinary(_));
+        let illegal = |other: &ExprType| errors::illegal_types(other.type_name(), ty.type_name(), operation);
+        match found {
+            Some(found) if ty.class() != found.class() && ty.class() != Class::String => {
+                return Err(illegal(found));
+            }
+            None if is_fixed_binary && place > 0 => {
+                let before = common_type_in(&types[..place], connection, operation)?;
+                if before.class() != Class::String {
+                    return Err(illegal(&before));
+                }
+            }
+            _ => {}
+        }
+        if is_fixed_binary {
+            found = Some(ty);
+        }
+    }
+    Ok(())
+}
+
 fn common_class(a: Class, b: Class) -> Class {
     use Class::{Date, DateTime, Decimal, Double, Int, Null, Time};
     match (a, b) {
         (Null, other) | (other, Null) => other,
         (a, b) if a == b => a,
+        // Anything but a string beside them has been refused.
+        (Class::FixedBinary(_), _) => a,
+        (_, Class::FixedBinary(_)) => b,
         (Int | Decimal, Int | Decimal) => Decimal,
         (Int | Decimal | Double, Int | Decimal | Double) => Double,
         (Date | Time | DateTime, Date | Time | DateTime) => DateTime,

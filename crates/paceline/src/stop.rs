@@ -1,6 +1,6 @@
 //! Signals: an interrupted command cleans up. If it is interrupted again, it ends at once.
 
-use crate::backup::error::{Error, Result};
+use std::io;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Exit status after a second signal, as shells report SIGINT.
@@ -16,9 +16,10 @@ impl StopSignals {
     ///
     /// # Errors
     /// Fails if the system cannot watch signals.
-    pub fn take() -> Result<Self> {
-        let watch =
-            |kind| signal(kind).map_err(|error| Error::Usage(format!("cannot watch signals: {error}")));
+    pub fn take() -> io::Result<Self> {
+        let failed =
+            |error: io::Error| io::Error::new(error.kind(), format!("cannot watch signals: {error}"));
+        let watch = |kind| signal(kind).map_err(failed);
         Ok(StopSignals {
             signals: Some((watch(SignalKind::interrupt())?, watch(SignalKind::terminate())?)),
         })

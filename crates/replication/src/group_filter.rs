@@ -58,7 +58,7 @@ pub(super) fn filter_group(
                 };
                 if wanted && here != database {
                     map.database = here.as_bytes();
-                    encode_again(event.header(), &map, &mut rebuilt);
+                    reencode(event.header(), &map, &mut rebuilt);
                 }
                 has_changes |= wanted;
                 wanted
@@ -83,7 +83,7 @@ pub(super) fn filter_group(
                     if wanted && let Some(here) = &here {
                         let mut renamed = query.clone();
                         renamed.database = here.as_bytes();
-                        encode_again(event.header(), &renamed, &mut rebuilt);
+                        reencode(event.header(), &renamed, &mut rebuilt);
                     }
                     has_changes |= wanted;
                     wanted
@@ -96,7 +96,7 @@ pub(super) fn filter_group(
                 let here = renamed(load.query.database, filters);
                 if wanted && let Some(here) = &here {
                     load.query.database = here.as_bytes();
-                    encode_again(event.header(), &load, &mut rebuilt);
+                    reencode(event.header(), &load, &mut rebuilt);
                 }
                 has_changes |= wanted;
                 wanted
@@ -135,7 +135,7 @@ pub(super) fn filter_group(
     })
 }
 
-fn encode_again(header: &EventHeader, body: &dyn EventBody, out: &mut Vec<u8>) {
+fn reencode(header: &EventHeader, body: &dyn EventBody, out: &mut Vec<u8>) {
     let stamp = EventStamp {
         timestamp: header.timestamp,
         server_id: header.server_id,

@@ -157,7 +157,7 @@ fn close_to_others(path: &Path) {
 ///
 /// A mistyped path may lead to a MariaDB's data directory, to an archive's, or to `/etc`. The new files would look like
 /// a part of the other program's data, and the server would be empty.
-pub fn refuse_anothers(directory: &Path, log_bin: &str) -> Result<DirectoryAge, String> {
+pub fn refuse_foreign_directory(directory: &Path, log_bin: &str) -> Result<DirectoryAge, String> {
     let index = format!("{log_bin}.index");
     if directory.join(TABLES).exists() || directory.join(&index).exists() {
         return Ok(DirectoryAge::Begun);
@@ -248,20 +248,20 @@ mod tests {
         let path = directory.path();
         let refused = |file: &str| {
             fs::write(path.join(file), "").unwrap();
-            let refused = refuse_anothers(path, "binlog").unwrap_err();
+            let refused = refuse_foreign_directory(path, "binlog").unwrap_err();
             fs::remove_file(path.join(file)).unwrap();
             refused
         };
-        refuse_anothers(&path.join("not there"), "binlog").unwrap();
+        refuse_foreign_directory(&path.join("not there"), "binlog").unwrap();
         fs::create_dir(path.join("lost+found")).unwrap();
-        refuse_anothers(path, "binlog").unwrap();
+        refuse_foreign_directory(path, "binlog").unwrap();
         assert!(refused("ibdata1").contains("of a MariaDB"));
         assert!(refused("passwd").contains("is not empty ('passwd')"));
         assert!(refused("archive.index").contains("('archive.index'), no tables"));
         // Its own directory: the log alone, then with tables.
         fs::write(path.join("archive.index"), "").unwrap();
-        refuse_anothers(path, "archive").unwrap();
+        refuse_foreign_directory(path, "archive").unwrap();
         fs::create_dir(path.join("tables")).unwrap();
-        refuse_anothers(path, "binlog").unwrap();
+        refuse_foreign_directory(path, "binlog").unwrap();
     }
 }

@@ -14,9 +14,11 @@
 //! * [`tls`]: the server's certificate, and counters of handshakes.
 //! * [`session`]: one client, from its greeting to its end. [`session::statements`]: each kind of statement.
 //! * [`variables`], [`status`]: SHOW VARIABLES and SHOW STATUS. [`errors`]: other crates' errors as MariaDB's.
+//! * [`event_scheduler`]: events of the catalog run at their times, in sessions without a client.
 //! * [`accounts`]: users and privileges. [`accounts::checks`]: which privileges a statement needs.
 //! * [`backup`], [`restore`]: format of a backup's stream; a data directory made from copies.
-//! * [`information_schema`], [`mysql_tables`], [`virtual_tables`]: tables that show the state of the server.
+//! * [`information_schema`], [`mysql_columns`], [`mysql_tables`], [`virtual_tables`]: tables that show the state of the
+//!   server.
 //! * [`replication`], [`replication_options`], [`row_options`]: connections to primaries, and their settings.
 #![forbid(unsafe_code)]
 
@@ -24,12 +26,15 @@ pub mod accounts;
 pub mod backup;
 pub mod data_directory;
 mod errors;
+mod event_runs;
+mod event_scheduler;
 mod host_errors;
 pub mod incomplete_directory;
 mod information_schema;
 mod last_command;
 mod listener;
 mod memory;
+mod mysql_columns;
 mod mysql_tables;
 mod names;
 pub mod options;

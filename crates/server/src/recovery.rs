@@ -11,7 +11,7 @@ use paceline_catalog::{Catalog, CatalogChange, CatalogHandle};
 use paceline_expression::session::{SessionContext, VirtualColumn, VirtualTables, WantedRows};
 use paceline_storage::Storage;
 use paceline_syntax::AccountStatement;
-use paceline_types::{LogPosition, Value};
+use paceline_types::{LogPosition, ServerId, Value};
 use std::sync::Arc;
 
 /// Applies what the tables do not contain yet, and reads the catalog.
@@ -23,12 +23,16 @@ pub fn recover(
     log: &Log,
     start: LogPosition,
     initial_accounts: &InitialAccounts,
+    server_id: ServerId,
 ) -> Result<Arc<CatalogHandle>, String> {
     follow_reset(storage, log, start)?;
     let catalog =
         Catalog::load(&storage.snapshot()).map_err(|error| format!("cannot read the catalog: {error}"))?;
     let catalog = Arc::new(CatalogHandle::new(catalog));
-    let host = ServerHost { initial_accounts };
+    let host = ServerHost {
+        initial_accounts,
+        server_id,
+    };
     let mut definitions = CatalogDefinitions::new(catalog.clone(), &host);
     paceline_apply::recover(log, storage, &mut definitions)
         .map_err(|error| format!("the binary log cannot be applied to the tables: {error}"))?;
@@ -81,11 +85,17 @@ impl VirtualTables for DeclaredTables {
 pub struct ServerHost<'a> {
     /// Accounts before the first statement about them.
     pub initial_accounts: &'a InitialAccounts,
+    /// Number of this server.
+    pub server_id: ServerId,
 }
 
 impl ReplayHost for ServerHost<'_> {
     fn virtual_tables(&self) -> Option<Arc<dyn VirtualTables>> {
         Some(Arc::new(DeclaredTables))
+    }
+
+    fn server_id(&self) -> Option<ServerId> {
+        Some(self.server_id)
     }
 
     fn replay_accounts(
@@ -102,8 +112,13 @@ impl ReplayHost for ServerHost<'_> {
         let context = AccountContext {
             accounts: &before,
             current,
+            // A statement that names CURRENT_ROLE is logged as that of the role.
+            current_role: current.1.is_empty().then_some(current.0),
+            catalog,
+            virtual_tables: &*session.services.virtual_tables,
             database: session.database.as_deref(),
             missing_accounts: MissingAccounts::of_sql_mode(session.settings.sql_mode),
+            now_seconds: session.statement.start_seconds(),
         };
         let applied = apply(statement, context)?;
         let written = WrittenRecords::of_catalog(catalog);
@@ -134,7 +149,14 @@ mod tests {
     /// Returns the position of the new log after a crash: the log has begun, and the tables have not followed.
     fn killed_after_reset(directory: &Path, state: &GtidState) -> LogPosition {
         let (storage, log, start) = open(directory);
-        recover(&storage, &log, start, &InitialAccounts::WithoutPassword).unwrap();
+        recover(
+            &storage,
+            &log,
+            start,
+            &InitialAccounts::WithoutPassword,
+            ServerId(1),
+        )
+        .unwrap();
         storage.apply(&[], log.written()).unwrap();
         storage.flush().unwrap();
         log.reset_to(None, state, 1).unwrap()
@@ -148,7 +170,14 @@ mod tests {
             let begun = killed_after_reset(directory.path(), &state);
             let (storage, log, start) = open(directory.path());
             assert!(storage.position() < start && start <= begun);
-            recover(&storage, &log, start, &InitialAccounts::WithoutPassword).unwrap();
+            recover(
+                &storage,
+                &log,
+                start,
+                &InitialAccounts::WithoutPassword,
+                ServerId(1),
+            )
+            .unwrap();
             assert!(storage.position() >= start);
             assert_eq!(log.state(), state);
         }
@@ -160,7 +189,14 @@ mod tests {
         let state: GtidState = "0-1-7".parse().unwrap();
         killed_after_reset(directory.path(), &state);
         let (storage, log, start) = open(directory.path());
-        recover(&storage, &log, start, &InitialAccounts::WithoutPassword).unwrap();
+        recover(
+            &storage,
+            &log,
+            start,
+            &InitialAccounts::WithoutPassword,
+            ServerId(1),
+        )
+        .unwrap();
         storage.flush().unwrap();
         drop((storage, log));
         // The tables are older than they should be: the part of the log that they need is missing.
@@ -177,7 +213,14 @@ mod tests {
         std::fs::remove_dir_all(directory.path().join("tables")).unwrap();
         std::fs::rename(elsewhere.path().join("tables"), directory.path().join("tables")).unwrap();
         let (storage, log, start) = open(directory.path());
-        let refused = recover(&storage, &log, start, &InitialAccounts::WithoutPassword).unwrap_err();
+        let refused = recover(
+            &storage,
+            &log,
+            start,
+            &InitialAccounts::WithoutPassword,
+            ServerId(1),
+        )
+        .unwrap_err();
         assert!(
             refused.contains("files that recovery needs are gone"),
             "{refused}"

@@ -95,7 +95,13 @@ pub fn recover_copy(
     let (log, recovery) = Log::open(Arc::new(RealDisk), config, request)
         .map_err(|error| format!("cannot open the binary log: {error}"))?;
     with_progress(&storage, report, || {
-        crate::recovery::recover(&storage, &log, recovery.start, &InitialAccounts::by_socket())
+        crate::recovery::recover(
+            &storage,
+            &log,
+            recovery.start,
+            &InitialAccounts::by_socket(),
+            copied.server_id,
+        )
     })?;
     let state = recovery.state.position();
     let transactions = TransactionManager::open(ManagerParts::new(log, recovery.state, storage));

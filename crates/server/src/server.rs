@@ -1,6 +1,7 @@
 //! The running server: state shared by all sessions.
 
 use crate::accounts::{InitialAccounts, SharedAccounts};
+use crate::event_runs::EventRuns;
 use crate::host_errors::HostErrors;
 use crate::information_schema::TableSize;
 use crate::last_command::LastCommand;
@@ -69,6 +70,8 @@ pub struct Server {
     pub tls: Tls,
     /// Holder of each lock of `GET_LOCK`, by connection id.
     pub user_locks: Mutex<HashMap<String, u32>>,
+    /// Runs of the events so far.
+    pub event_runs: EventRuns,
     /// Locked while a statement about accounts is applied and committed.
     pub changing_accounts: tokio::sync::Mutex<()>,
     /// Memory of the process at startup, in bytes.
@@ -120,6 +123,7 @@ impl Server {
             catalog,
             transactions,
             user_locks: Mutex::default(),
+            event_runs: EventRuns::default(),
             changing_accounts: tokio::sync::Mutex::default(),
             initial_memory_bytes: crate::memory::resident_bytes(),
             started: Instant::now(),

@@ -22,7 +22,7 @@
 //! ```
 
 use crate::accounts::InitialAccounts;
-use crate::data_directory::{DataDirectory, DirectoryAge, LOCK_PATIENCE, refuse_anothers};
+use crate::data_directory::{DataDirectory, DirectoryAge, LOCK_PATIENCE, refuse_foreign_directory};
 use crate::incomplete_directory::{IncompleteDirectory, refuse_incomplete_directory};
 use crate::listener;
 use crate::options::{OfferTls, StartOptions, absolute};
@@ -67,7 +67,7 @@ const GRACE: Duration = Duration::from_secs(10);
 /// A message: why it could not start, or not stop cleanly.
 pub fn run(options: StartOptions) -> Result<(), String> {
     refuse_incomplete_directory(&options.datadir)?;
-    let age = refuse_anothers(&options.datadir, &options.log_bin)?;
+    let age = refuse_foreign_directory(&options.datadir, &options.log_bin)?;
     run_in(options, age)
 }
 
@@ -248,6 +248,7 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
     std::fs::write(directory.path().join(UPGRADE_INFO_FILE), UPGRADED_TO)
         .map_err(|error| format!("cannot write {UPGRADE_INFO_FILE}: {error}"))?;
     spawn_housekeeping(&server);
+    crate::event_scheduler::start(&server);
     tokio::spawn(server.primary.semi_sync().clone().run_timer());
     watch_signals(&server)?;
     let version = server.globals.get(Variable::Version);
@@ -304,7 +305,13 @@ fn open(
     if let Some(cut) = &recovery.cut {
         tracing::warn!("the end of the binary log was torn by a crash: {cut}");
     }
-    let catalog = crate::recovery::recover(&storage, &log, recovery.start, initial_accounts)?;
+    let catalog = crate::recovery::recover(
+        &storage,
+        &log,
+        recovery.start,
+        initial_accounts,
+        ServerId(globals.number(Variable::ServerId) as u32),
+    )?;
     let parts = ManagerParts {
         config: transaction_config(globals, paceline_txn::Config::default()),
         acknowledger: Box::new(SemiSyncAcknowledger(semi_sync.clone())),

@@ -56,6 +56,7 @@ counters! {
     bytes_sent "Bytes_sent";
     com_admin_commands "Com_admin_commands";
     com_alter_db "Com_alter_db";
+    com_alter_event "Com_alter_event";
     com_alter_function "Com_alter_function";
     com_alter_procedure "Com_alter_procedure";
     com_alter_sequence "Com_alter_sequence";
@@ -71,9 +72,11 @@ counters! {
     com_checksum "Com_checksum";
     com_commit "Com_commit";
     com_create_db "Com_create_db";
+    com_create_event "Com_create_event";
     com_create_function "Com_create_function";
     com_create_index "Com_create_index";
     com_create_procedure "Com_create_procedure";
+    com_create_role "Com_create_role";
     com_create_sequence "Com_create_sequence";
     com_create_table "Com_create_table";
     com_create_trigger "Com_create_trigger";
@@ -83,9 +86,11 @@ counters! {
     com_delete "Com_delete";
     com_do "Com_do";
     com_drop_db "Com_drop_db";
+    com_drop_event "Com_drop_event";
     com_drop_function "Com_drop_function";
     com_drop_index "Com_drop_index";
     com_drop_procedure "Com_drop_procedure";
+    com_drop_role "Com_drop_role";
     com_drop_sequence "Com_drop_sequence";
     com_drop_table "Com_drop_table";
     com_drop_trigger "Com_drop_trigger";
@@ -95,6 +100,7 @@ counters! {
     com_execute_sql "Com_execute_sql";
     com_flush "Com_flush";
     com_grant "Com_grant";
+    com_grant_role "Com_grant_role";
     com_help "Com_help";
     com_insert "Com_insert";
     com_insert_select "Com_insert_select";
@@ -112,6 +118,7 @@ counters! {
     com_replace_select "Com_replace_select";
     com_reset "Com_reset";
     com_revoke "Com_revoke";
+    com_revoke_role "Com_revoke_role";
     com_rollback "Com_rollback";
     com_rollback_to_savepoint "Com_rollback_to_savepoint";
     com_savepoint "Com_savepoint";

@@ -1,7 +1,7 @@
 //! Databases and tables that show the state of the server: their names and columns.
 
 use crate::information_schema;
-use crate::mysql_tables;
+use crate::mysql_columns;
 use paceline_expression::session::VirtualColumn;
 
 /// Databases that programs look for and that have no tables here: MariaDB's views of its own state. A user may create a
@@ -19,8 +19,8 @@ pub fn virtual_database(name: &str) -> Option<&'static str> {
 pub fn virtual_columns(database: &str, table: &str) -> Option<&'static [VirtualColumn]> {
     if database.eq_ignore_ascii_case(information_schema::DATABASE) {
         information_schema::columns(table)
-    } else if database == mysql_tables::DATABASE {
-        mysql_tables::columns(table)
+    } else if database == mysql_columns::DATABASE {
+        mysql_columns::columns(table)
     } else {
         None
     }

@@ -47,13 +47,16 @@ fn collect(statement: &Statement, objects: &mut StatementObjects) {
             DdlStatement::DropSequences { sequences, .. } => objects.tables.clone_from(sequences),
             DdlStatement::CreateView(view) => objects.tables.push(view.name.clone()),
             DdlStatement::DropViews { views, .. } => objects.tables.clone_from(views),
-            // Filters judge routines by their database; no table is named.
+            // Filters judge routines and events by their database; no table is named.
             DdlStatement::CreateRoutine(routine) => objects.database.clone_from(&routine.name.database),
             DdlStatement::AlterRoutine { name, .. } | DdlStatement::DropRoutine { name, .. } => {
                 objects.database.clone_from(&name.database);
             }
             DdlStatement::CreateTrigger(trigger) => objects.tables.push(trigger.table.clone()),
             DdlStatement::DropTrigger { name, .. } => objects.database.clone_from(&name.database),
+            DdlStatement::CreateEvent(event) => objects.database.clone_from(&event.name.database),
+            DdlStatement::AlterEvent(event) => objects.database.clone_from(&event.name.database),
+            DdlStatement::DropEvent { name, .. } => objects.database.clone_from(&name.database),
             DdlStatement::DropOther { names, .. } => objects.tables.clone_from(names),
         },
         Statement::Insert(insert) => objects.tables.push(insert.table.clone()),

@@ -3,8 +3,8 @@
 use crate::convert::{self, ConvertContext};
 use crate::temporal::{DateModes, Time, TimeZone};
 use crate::{
-    BitValue, BlobSize, Collation, DataType, Date, DateTime, Decimal, DecimalType, EnumValue, FloatType,
-    IntegerType, IntegerWidth, Labels, SetValue, Sign, Timestamp, Value,
+    BitValue, BlobSize, Collation, DataType, Date, DateTime, Decimal, DecimalType, EnumValue,
+    FixedBinaryType, FloatType, IntegerType, IntegerWidth, Labels, SetValue, Sign, Timestamp, Value,
 };
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -30,6 +30,11 @@ pub(crate) fn data_types() -> impl Strategy<Value = DataType> {
         BlobSize::Medium,
         BlobSize::Long,
     ]);
+    let fixed_binary_types = prop::sample::select(vec![
+        FixedBinaryType::Uuid,
+        FixedBinaryType::Inet6,
+        FixedBinaryType::Inet4,
+    ]);
     let labels = |count: usize| Arc::new(Labels::new((0..count).map(|n| format!("label {n}"))));
     prop_oneof![
         (widths, signs).prop_map(|(width, sign)| DataType::Integer(IntegerType::new(width, sign))),
@@ -44,6 +49,7 @@ pub(crate) fn data_types() -> impl Strategy<Value = DataType> {
             .prop_map(|(length, collation)| DataType::VarChar { length, collation }),
         (0u16..=255).prop_map(|length| DataType::Binary { length }),
         (0u32..=400).prop_map(|length| DataType::VarBinary { length }),
+        fixed_binary_types.prop_map(DataType::FixedBinary),
         (sizes.clone(), collations).prop_map(|(size, collation)| DataType::Text { size, collation }),
         sizes.prop_map(|size| DataType::Blob { size }),
         Just(DataType::Json),
@@ -128,6 +134,12 @@ pub(crate) fn values(data_type: &DataType) -> BoxedStrategy<Value> {
         DataType::Year => prop_oneof![Just(0u16), 1901u16..=2155]
             .prop_map(Value::Year)
             .boxed(),
+        DataType::FixedBinary(t) => {
+            let byte = prop_oneof![Just(0u8), Just(1), Just(0x80), Just(0xff), any::<u8>()];
+            prop::collection::vec(byte, t.bytes())
+                .prop_map(Value::Bytes)
+                .boxed()
+        }
         DataType::Binary { .. } | DataType::VarBinary { .. } | DataType::Blob { .. } => {
             let byte = prop_oneof![Just(0u8), Just(1), Just(0xff), any::<u8>()];
             prop::collection::vec(byte, 0..12).prop_map(Value::Bytes).boxed()

@@ -1,6 +1,7 @@
 //! Column types with all their attributes, and their names and numbers in the protocol and the binlog.
 
 use crate::collation::{Charset, Collation};
+use crate::fixed_binary::FixedBinaryType;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
@@ -92,6 +93,8 @@ pub enum DataType {
         /// Comparison of labels with text.
         collation: Collation,
     },
+    /// UUID, INET6, INET4.
+    FixedBinary(FixedBinaryType),
 }
 
 /// Whether a numeric column accepts negative numbers.
@@ -549,6 +552,7 @@ impl DataType {
             DataType::Year => "YEAR",
             DataType::Enum { .. } => "ENUM",
             DataType::Set { .. } => "SET",
+            DataType::FixedBinary(t) => t.keyword(),
         }
     }
 
@@ -569,7 +573,8 @@ impl DataType {
             DataType::Char { .. }
             | DataType::Binary { .. }
             | DataType::Enum { .. }
-            | DataType::Set { .. } => FieldType::String,
+            | DataType::Set { .. }
+            | DataType::FixedBinary(_) => FieldType::String,
             DataType::VarChar { .. } | DataType::VarBinary { .. } => FieldType::VarString,
             DataType::Text { .. } | DataType::Blob { .. } | DataType::Json => FieldType::Blob,
             DataType::Date => FieldType::Date,
@@ -634,6 +639,7 @@ impl DataType {
                 let all: u64 = labels.iter().map(|label| label.chars().count() as u64).sum();
                 characters(all + (labels.len() as u64).saturating_sub(1))
             }
+            DataType::FixedBinary(t) => characters(t.characters_max() as u64),
         }
     }
 
@@ -661,7 +667,7 @@ impl DataType {
             DataType::Enum { .. } => flags |= ENUM,
             DataType::Set { .. } => flags |= SET,
             DataType::Date | DataType::Time { .. } | DataType::DateTime { .. } => flags |= BINARY,
-            DataType::Timestamp { .. } => flags |= BINARY | UNSIGNED,
+            DataType::Timestamp { .. } | DataType::FixedBinary(_) => flags |= BINARY | UNSIGNED,
             _ => {}
         }
         flags

@@ -33,7 +33,8 @@ pub fn determines_value(data_type: &DataType) -> bool {
         | DataType::Timestamp { .. }
         | DataType::Year
         | DataType::Enum { .. }
-        | DataType::Set { .. } => true,
+        | DataType::Set { .. }
+        | DataType::FixedBinary(_) => true,
         DataType::Float(_)
         | DataType::Double(_)
         | DataType::Char { .. }
@@ -66,6 +67,7 @@ fn length(data_type: &DataType, prefix: Option<u32>, bytes: &[u8]) -> Option<usi
         DataType::Year => 1,
         DataType::Enum { labels, .. } => enum_bytes(labels.len()),
         DataType::Set { labels, .. } => set_bytes(labels.len()),
+        DataType::FixedBinary(t) => t.bytes(),
     })
 }
 
@@ -153,6 +155,7 @@ impl<'a> KeyReader<'a> {
                 unpack(data_type, reversed(key, &mut bytes)).map(ValueRef::into_owned)
             }
             DataType::VarBinary { .. } | DataType::Blob { .. } => Some(Value::Bytes(unescaped(key))),
+            DataType::FixedBinary(t) => t.from_sort_key(key).map(Value::FixedBinary),
             DataType::Decimal(_)
             | DataType::Bit { .. }
             | DataType::Binary { .. }

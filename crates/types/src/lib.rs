@@ -28,6 +28,7 @@ pub mod data_type;
 pub mod decimal;
 mod error;
 pub mod error_code;
+mod fixed_binary;
 pub mod float_text;
 pub mod gtid;
 pub mod key_reader;
@@ -53,6 +54,7 @@ pub use data_type::{
 pub use decimal::Decimal;
 pub use error::{Error, Result};
 pub use error_code::ErrorCode;
+pub use fixed_binary::{FixedBinary, FixedBinaryType};
 pub use gtid::{DomainId, Gtid, SequenceNumber, ServerId};
 pub use locale::Locale;
 pub use log_position::{LogPosition, ParseLogPositionError, Version};

@@ -8,12 +8,13 @@
 //! ```
 //!
 //! In the record a column has the same bytes as in a row image ([`crate::row_image`]), with these differences: lengths
-//! are omitted, CHAR is padded with spaces to the bytes of its longest possible text, and BINARY is padded with zero
-//! bytes. The checksum of a table is the sum over its rows, modulo 2³². The sources are MariaDB's
-//! `handler::calculate_checksum` and the answers of MariaDB 10.11 (`tests/sql`).
+//! are omitted, CHAR is padded with spaces to the bytes of its longest possible text, BINARY is padded with zero bytes,
+//! and UUID, INET6 and INET4 are as in a sort key. The checksum of a table is the sum over its rows, modulo 2³². The
+//! sources are MariaDB's `handler::calculate_checksum` and the answers of MariaDB 10.11 (`tests/sql`).
 
 use crate::data_type::DataType;
 use crate::error::Result;
+use crate::fixed_binary::FixedBinaryType;
 use crate::row_image::RowImage;
 
 /// Checksum algorithm for the rows of one table.
@@ -21,10 +22,21 @@ use crate::row_image::RowImage;
 pub struct RowChecksum {
     /// Indexes of the nullable columns.
     nullable: Vec<usize>,
-    /// Padding byte and padded length of each column, if it is padded.
-    padding: Vec<Option<(u8, usize)>>,
+    /// Form of each column in MariaDB's record.
+    forms: Vec<RecordForm>,
     /// Number of bits before the first column's bit.
     first_bit: usize,
+}
+
+/// Form of a column in MariaDB's record.
+#[derive(Clone, Copy, Debug)]
+enum RecordForm {
+    /// The bytes of the row image.
+    AsPacked,
+    /// The bytes of the row image, padded with a byte to this length.
+    Padded { byte: u8, length: usize },
+    /// The bytes of the sort key.
+    SortKey(FixedBinaryType),
 }
 
 impl RowChecksum {
@@ -32,20 +44,27 @@ impl RowChecksum {
     pub fn new<'a>(columns: impl IntoIterator<Item = (&'a DataType, bool)>) -> Self {
         let mut checksum = RowChecksum {
             nullable: Vec::new(),
-            padding: Vec::new(),
+            forms: Vec::new(),
             first_bit: 1,
         };
         for (number, (data_type, is_nullable)) in columns.into_iter().enumerate() {
             if is_nullable {
                 checksum.nullable.push(number);
             }
-            checksum.padding.push(match data_type {
+            checksum.forms.push(match data_type {
                 DataType::Char { length, .. } => {
                     let bytes = data_type.charset().max_bytes_per_character() as usize;
-                    Some((b' ', usize::from(*length) * bytes))
+                    RecordForm::Padded {
+                        byte: b' ',
+                        length: usize::from(*length) * bytes,
+                    }
                 }
-                DataType::Binary { length } => Some((0, usize::from(*length))),
-                _ => None,
+                DataType::Binary { length } => RecordForm::Padded {
+                    byte: 0,
+                    length: usize::from(*length),
+                },
+                DataType::FixedBinary(t) => RecordForm::SortKey(*t),
+                _ => RecordForm::AsPacked,
             });
             if matches!(
                 data_type,
@@ -69,19 +88,27 @@ impl RowChecksum {
         let mut crc = crc32fast::Hasher::new();
         crc.update(&self.null_bits(image));
         let mut columns = image.columns();
-        for (number, padding) in self.padding.iter().enumerate() {
+        for (number, form) in self.forms.iter().enumerate() {
             debug_assert_eq!(columns.position(), number);
             let Some(packed) = columns.next_packed()? else {
                 continue;
             };
-            crc.update(packed);
-            if let Some((byte, length)) = padding {
-                const CHUNK: usize = 64;
-                let mut missing = length.saturating_sub(packed.len());
-                while missing > 0 {
-                    let now = missing.min(CHUNK);
-                    crc.update(&[*byte; CHUNK][..now]);
-                    missing -= now;
+            match form {
+                RecordForm::AsPacked => crc.update(packed),
+                RecordForm::Padded { byte, length } => {
+                    const CHUNK: usize = 64;
+                    crc.update(packed);
+                    let mut missing = length.saturating_sub(packed.len());
+                    while missing > 0 {
+                        let now = missing.min(CHUNK);
+                        crc.update(&[*byte; CHUNK][..now]);
+                        missing -= now;
+                    }
+                }
+                RecordForm::SortKey(t) => {
+                    let mut key = Vec::with_capacity(t.bytes());
+                    t.padded(packed).append_sort_key(&mut key);
+                    crc.update(&key);
                 }
             }
         }

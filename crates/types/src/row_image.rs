@@ -11,7 +11,7 @@
 //! | integers, FLOAT, DOUBLE | little-endian; YEAR in one byte from 1900, 0 for 0000 |
 //! | DECIMAL | see [`crate::decimal`] |
 //! | BIT(n) | big-endian in ⌈n/8⌉ bytes |
-//! | CHAR, BINARY | length, then the bytes without trailing spaces (BINARY: zero bytes); the length takes two bytes if the column has more than 255 |
+//! | CHAR, BINARY, UUID, INET6, INET4 | length, then the bytes without trailing spaces (not CHAR: zero bytes); the length takes two bytes if the column has more than 255 |
 //! | VARCHAR, VARBINARY | length in one byte, or two if the column has more than 255, then the bytes |
 //! | TEXT, BLOB, JSON | length in 1 to 4 bytes, then the bytes |
 //! | ENUM, SET | the number in 1 or 2, or 1, 2, 3, 4 or 8 bytes, little-endian |
@@ -109,6 +109,7 @@ impl PackedLength {
             DataType::Year => Fixed(1),
             DataType::Enum { labels, .. } => Fixed(enum_bytes(labels.len()) as u8),
             DataType::Set { labels, .. } => Fixed(set_bytes(labels.len()) as u8),
+            DataType::FixedBinary(_) => Prefixed(1),
         }
     }
 
@@ -332,8 +333,10 @@ impl RowLayout {
                 pack_text(v, Charset::Utf8mb4, prefix, out).ok_or_else(wrong)?
             }
             (DataType::Binary { .. }, ValueRef::Bytes(v)) => {
-                let used = v.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
-                pack_bytes(&v[..used], prefix, out).ok_or_else(wrong)?;
+                pack_bytes(without_trailing_zeros(v), prefix, out).ok_or_else(wrong)?;
+            }
+            (DataType::FixedBinary(t), ValueRef::FixedBinary(v)) if v.data_type() == *t => {
+                pack_bytes(without_trailing_zeros(v.bytes()), prefix, out).ok_or_else(wrong)?;
             }
             (DataType::VarBinary { .. } | DataType::Blob { .. }, ValueRef::Bytes(v)) => {
                 pack_bytes(v, prefix, out).ok_or_else(wrong)?;
@@ -353,6 +356,14 @@ impl RowLayout {
         }
         Ok(())
     }
+}
+
+fn without_trailing_zeros(bytes: &[u8]) -> &[u8] {
+    let used = bytes
+        .iter()
+        .rposition(|&byte| byte != 0)
+        .map_or(0, |last| last + 1);
+    &bytes[..used]
 }
 
 fn within(number: i64, (low, high): (i64, i64)) -> bool {
@@ -534,6 +545,7 @@ pub(crate) fn unpack<'a>(data_type: &'a DataType, bytes: &'a [u8]) -> Option<Val
             bits: little_endian(bytes),
             labels,
         }),
+        DataType::FixedBinary(t) => ValueRef::FixedBinary(t.padded(bytes).stored()),
     })
 }
 

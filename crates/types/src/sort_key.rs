@@ -14,6 +14,7 @@
 //! | BIT, ENUM, SET | the number, big-endian |
 //! | text | by collation, see [`crate::collation`] |
 //! | BINARY(n) | n bytes |
+//! | UUID, INET6, INET4 | see [`crate::FixedBinary`] |
 //! | VARBINARY, BLOB | bytes with 00 written as 00 FF, end marker 00 00 |
 
 use crate::collation::{Collation, first_characters, order};
@@ -169,6 +170,7 @@ pub fn append(
         (DataType::Set { labels, .. }, ValueRef::Set(v)) => {
             out.extend_from_slice(&v.bits.to_be_bytes()[8 - set_bytes(labels.len())..]);
         }
+        (DataType::FixedBinary(t), ValueRef::FixedBinary(v)) if v.data_type() == *t => v.append_sort_key(out),
         _ => return Err(wrong()),
     }
     Ok(())
@@ -192,6 +194,7 @@ pub fn fixed_length(data_type: &DataType, prefix: Option<u32>) -> Option<usize> 
         DataType::Binary { length } => {
             usize::from(*length).min(prefix.map_or(usize::MAX, |prefix| prefix as usize))
         }
+        DataType::FixedBinary(t) => t.bytes(),
         _ => return None,
     })
 }
@@ -269,6 +272,7 @@ mod tests {
             (Value::Bit(a), Value::Bit(b)) => a.bits.cmp(&b.bits),
             (Value::Enum(a), Value::Enum(b)) => a.index.cmp(&b.index),
             (Value::Set(a), Value::Set(b)) => a.bits.cmp(&b.bits),
+            (Value::FixedBinary(a), Value::FixedBinary(b)) => a.compare(b),
             other => panic!("{other:?}"),
         }
     }

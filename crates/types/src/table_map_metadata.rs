@@ -12,6 +12,7 @@
 //! | NEWDECIMAL | precision, scale |
 //! | VARCHAR | length of the longest value in bytes, little-endian |
 //! | STRING: CHAR, BINARY | real type and length of the longest value in bytes, whose bits 8 and 9 are XORed into bits 4 and 5 of the type |
+//! | STRING: UUID, INET6, INET4 | as BINARY of as many bytes |
 //! | STRING: ENUM, SET | real type, bytes of storage |
 //! | BLOB | size of the length field in bytes |
 //! | BIT | bits beyond whole bytes, whole bytes |
@@ -78,9 +79,12 @@ pub fn type_code(data_type: &DataType) -> FieldType {
     }
 }
 
-/// Returns the length of the longest value of a CHAR, VARCHAR, BINARY or VARBINARY column in bytes.
+/// Returns the length of the longest value of a CHAR, VARCHAR, BINARY, VARBINARY or UUID column in bytes.
 fn max_bytes(data_type: &DataType) -> u16 {
-    let characters = data_type.max_characters().unwrap_or(0);
+    let characters = match data_type {
+        DataType::FixedBinary(t) => t.bytes() as u64,
+        _ => data_type.max_characters().unwrap_or(0),
+    };
     let bytes = characters * u64::from(data_type.charset().max_bytes_per_character());
     u16::try_from(bytes).unwrap_or(u16::MAX)
 }
@@ -96,7 +100,7 @@ pub fn append_metadata(data_type: &DataType, out: &mut Vec<u8>) {
         DataType::VarChar { .. } | DataType::VarBinary { .. } => {
             out.extend_from_slice(&max_bytes(data_type).to_le_bytes());
         }
-        DataType::Char { .. } | DataType::Binary { .. } => {
+        DataType::Char { .. } | DataType::Binary { .. } | DataType::FixedBinary(_) => {
             let bytes = max_bytes(data_type);
             let real_type = FieldType::String.code() ^ ((bytes & 0x300) >> 4) as u8;
             out.extend_from_slice(&[real_type, bytes as u8]);
@@ -174,7 +178,7 @@ fn has_sign(data_type: &DataType) -> bool {
 
 /// Returns whether COLUMN_CHARSET contains a number for a column of this type.
 fn has_charset(data_type: &DataType) -> bool {
-    data_type.is_text() || data_type.is_binary_string()
+    data_type.is_text() || data_type.is_binary_string() || matches!(data_type, DataType::FixedBinary(_))
 }
 
 fn has_labels(data_type: &DataType) -> bool {

@@ -65,6 +65,7 @@ pub fn append_value(value: &ValueRef<'_>, time_zone: &TimeZone, out: &mut Vec<u8
                 out.extend_from_slice(label.as_bytes());
             }
         }
+        ValueRef::FixedBinary(v) => v.append_text(out),
     }
 }
 

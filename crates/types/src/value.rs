@@ -5,6 +5,7 @@
 
 use crate::data_type::Labels;
 use crate::decimal::Decimal;
+use crate::fixed_binary::FixedBinary;
 use crate::temporal::{Date, DateTime, Time, Timestamp};
 use std::borrow::Cow;
 use std::fmt;
@@ -46,6 +47,8 @@ pub enum Value {
     Enum(EnumValue),
     /// Some of the labels of a SET.
     Set(SetValue),
+    /// A UUID or an Internet address.
+    FixedBinary(FixedBinary),
 }
 
 /// Value of a BIT column of at most 64 bits.
@@ -234,6 +237,7 @@ pub enum ValueRef<'a> {
     Bit(BitValue),
     Enum(EnumRef<'a>),
     Set(SetRef<'a>),
+    FixedBinary(FixedBinary),
 }
 
 impl Value {
@@ -266,6 +270,7 @@ impl Value {
             Value::Bit(v) => ValueRef::Bit(*v),
             Value::Enum(v) => ValueRef::Enum(v.as_ref()),
             Value::Set(v) => ValueRef::Set(v.as_ref()),
+            Value::FixedBinary(v) => ValueRef::FixedBinary(*v),
         }
     }
 
@@ -315,6 +320,7 @@ impl<'a> ValueRef<'a> {
                 bits: v.bits,
                 labels: v.labels.clone(),
             }),
+            ValueRef::FixedBinary(v) => Value::FixedBinary(v),
         }
     }
 
@@ -371,6 +377,7 @@ impl<'a> ValueRef<'a> {
             ValueRef::Bit(_) => "BIT",
             ValueRef::Enum(_) => "ENUM",
             ValueRef::Set(_) => "SET",
+            ValueRef::FixedBinary(v) => v.data_type().keyword(),
         }
     }
 }

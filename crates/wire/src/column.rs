@@ -49,6 +49,11 @@ pub mod field_type {
     pub const STRING: u8 = 254;
 }
 
+/// Kind of a name in extended metadata: that of a type.
+const TYPE_NAME: u8 = 0;
+/// Kind of a name in extended metadata: that of a format.
+const FORMAT_NAME: u8 = 1;
+
 /// A column of a result set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ColumnDefinition<'a> {
@@ -74,6 +79,8 @@ pub struct ColumnDefinition<'a> {
     pub decimals: u8,
     /// MariaDB's format name (`json`); usually empty.
     pub format: &'a str,
+    /// Name of a type that has no code of its own (`uuid`); usually empty.
+    pub type_name: &'a str,
 }
 
 impl ColumnDefinition<'_> {
@@ -90,14 +97,14 @@ impl ColumnDefinition<'_> {
             put_lenenc_bytes(out, text.as_bytes());
         }
         if capabilities.has(Capabilities::MARIADB_EXTENDED_METADATA) {
-            if self.format.is_empty() {
-                out.push(0);
-            } else {
-                // Type 1 is a format name, type 0 a type name.
-                let mut extended = vec![1];
-                put_lenenc_bytes(&mut extended, self.format.as_bytes());
-                put_lenenc_bytes(out, &extended);
+            let mut extended = Vec::new();
+            for (kind, name) in [(TYPE_NAME, self.type_name), (FORMAT_NAME, self.format)] {
+                if !name.is_empty() {
+                    extended.push(kind);
+                    put_lenenc_bytes(&mut extended, name.as_bytes());
+                }
             }
+            put_lenenc_bytes(out, &extended);
         }
         out.push(0x0C);
         out.extend_from_slice(&self.collation.to_le_bytes());
@@ -230,6 +237,7 @@ mod tests {
             flags: 1,
             decimals: 0,
             format: "json",
+            type_name: "",
         };
         let mut out = vec![];
         column.encode(&mut out, Capabilities::CLIENT);
@@ -247,5 +255,27 @@ mod tests {
             let ours = ReceivedColumn::decode(&out, capabilities).unwrap();
             assert_eq!((ours.name.as_str(), ours.flags, ours.collation), ("x", 1, 45));
         }
+    }
+
+    #[test]
+    fn names_of_types_are_extended_metadata() {
+        let column = ColumnDefinition {
+            schema: "",
+            table: "",
+            original_table: "",
+            name: "",
+            original_name: "",
+            collation: 45,
+            length: 156,
+            field_type: field_type::STRING,
+            flags: 0,
+            decimals: 0,
+            format: "",
+            type_name: "inet6",
+        };
+        let mut out = Vec::new();
+        column.encode(&mut out, Capabilities::MARIADB_EXTENDED_METADATA);
+        // As MariaDB 10.11 sends it: length, 0 for a type name, its length, the name.
+        assert_eq!(&out[9..17], b"\x07\0\x05inet6");
     }
 }

@@ -29,6 +29,8 @@ impl Status {
     pub const NO_BACKSLASH_ESCAPES: Status = Status(0x0200);
     /// The columns of a prepared statement have changed since it was prepared.
     pub const METADATA_CHANGED: Status = Status(0x0400);
+    /// `SERVER_PS_OUT_PARAMS`: the result set has the values of a procedure's OUT parameters.
+    pub const PS_OUT_PARAMS: Status = Status(0x1000);
     /// The open transaction is read only.
     pub const IN_READ_ONLY_TRANSACTION: Status = Status(0x2000);
     /// Changes of the session's state follow.

@@ -64,6 +64,7 @@ async fn serve(mut socket: Socket) -> WireResult<()> {
                     flags: 0,
                     decimals: 39,
                     format: "",
+                    type_name: "",
                 };
                 column.write(&mut writer, capabilities);
                 write_end_of_columns(&mut writer, Status::default(), capabilities);

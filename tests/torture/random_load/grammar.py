@@ -41,6 +41,7 @@ class World:
         self.lock = threading.Lock()
         self.counter = 0
         self.has_memory_tables = True
+        self.triggers, self.functions, self.procedures = [], [], []
 
     def name(self, prefix):
         with self.lock:
@@ -164,10 +165,71 @@ class Statements:
 
         return f"rename table {table.name} to {new}", renamed
 
+    # Programs. Those that write add a row to the table `audit`, which no other statement uses.
+
+    AUDIT = "create table if not exists audit (id int auto_increment primary key, what varchar(200)) character set utf8mb4"
+
+    def trigger(self):
+        rng, table, world = self.rng, self.world.pick(self.rng), self.world
+        name, event = world.name("g"), rng.choice(["insert", "update", "delete"])
+        time, row = rng.choice(["before", "after"]), "old" if event == "delete" else "new"
+        body = f"insert into audit (what) values (concat('{name} ', {row}.id))"
+        if time == "before" and row == "new" and table.columns and rng.random() < 0.5:
+            column = rng.choice(table.columns)
+            body = f"set new.{column.name} = {self.value(column)}"
+        elif rng.random() < 0.3:
+            body = f"begin declare continue handler for sqlexception begin end; {body}; signal sqlstate '45000'; end"
+        replace = "or replace " if rng.random() < 0.2 and world.triggers else ""
+        if replace:
+            name = rng.choice(world.triggers)
+        return f"create {replace}trigger {name} {time} {event} on {table.name} for each row {body}", lambda: world.triggers.append(name)
+
+    def function(self):
+        rng, world = self.rng, self.world
+        name = world.name("u")
+        body = rng.choice(["return x * 3 - 1", "begin if x > 20 then return null; end if; return (select count(*) + x from audit where id < 3); end",
+                           f"begin insert into audit (what) values (concat('{name} ', x)); return x; end"])
+        return f"create function {name}(x int) returns int {body}", lambda: world.functions.append(name)
+
+    def procedure(self):
+        world = self.world
+        name, changes = world.name("p"), [self.update()[0], self.insert()[0], self.delete()[0]]
+        body = "; ".join(self.rng.sample(changes, 2))
+        handler = self.rng.choice(["", "declare exit handler for sqlexception begin end; ", "declare continue handler for 1062 set k = 0; "])
+        return (f"create procedure {name}(k int) begin {handler}insert into audit (what) values (concat('{name} ', k)); {body}; end",
+                lambda: world.procedures.append(name))
+
+    def drop_program(self):
+        kind, names = self.rng.choice([("trigger", self.world.triggers), ("function", self.world.functions), ("procedure", self.world.procedures)])
+        if not names:
+            return self.AUDIT, None
+        name = self.rng.choice(names)
+        return f"drop {kind} if exists {name}", lambda: name in names and names.remove(name)
+
+    def program(self):
+        if not self.world.tables:
+            return self.AUDIT, None
+        return self.rng.choices([self.trigger, self.function, self.procedure, self.drop_program, lambda: (self.AUDIT, None)], [4, 2, 2, 3, 1])[0]()
+
+    def call(self):
+        """Returns a statement that uses a function or a procedure."""
+        rng, world = self.rng, self.world
+        if world.procedures and rng.random() < 0.5:
+            return f"call {rng.choice(world.procedures)}({self.key()})", None
+        if not world.functions:
+            return self.select()
+        function, table = rng.choice(world.functions), world.pick(rng)
+        numbers = [column.name for column in table.columns if column.kind.group == "number"]
+        if numbers and rng.random() < 0.6:
+            return f"update {table.name} set {rng.choice(numbers)} = {function}(id) where {self.condition(table)}", None
+        return f"select {function}(id) from {table.name} where {self.condition(table)} limit 5", None
+
     def define(self):
         rng = self.rng
         if len(self.world.tables) < 3:
             return self.create_table()
+        if rng.random() < 0.25:
+            return self.program()
         what = rng.random()
         if what < 0.6:
             return self.alter()
@@ -282,6 +344,6 @@ class Statements:
 
     def statement(self):
         """Returns a statement that reads or writes rows."""
-        make = self.rng.choices([self.insert, self.update, self.delete, self.select, self.insert_select, self.several_tables],
-                                   [30, 30, 12, 16, 6, 6])[0]
+        make = self.rng.choices([self.insert, self.update, self.delete, self.select, self.insert_select, self.several_tables, self.call],
+                                   [30, 30, 12, 16, 6, 6, 6])[0]
         return make()

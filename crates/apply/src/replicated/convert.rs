@@ -195,6 +195,10 @@ fn adapt(source: &mut DataType, target: &DataType) {
         {
             *labels = ours.clone();
         }
+        // As BINARY of as many bytes.
+        (DataType::Binary { length }, DataType::FixedBinary(t)) if usize::from(*length) == t.bytes() => {
+            *source = target.clone();
+        }
         // Not padded with zeros: the bytes may be text.
         (DataType::Binary { length }, target) if !target.is_binary_string() => {
             *source = DataType::VarBinary {
@@ -230,6 +234,12 @@ fn string_kind(data_type: &DataType) -> u8 {
 }
 
 fn conversion(source: &DataType, target: &DataType) -> Conversion {
+    if let DataType::FixedBinary(t) = target {
+        return match source {
+            DataType::Binary { length } if usize::from(*length) == t.bytes() => Conversion::Same,
+            _ => Conversion::Impossible,
+        };
+    }
     if let (Some(source_bytes), Some(target_bytes)) = (string_bytes(source), string_bytes(target)) {
         let order = source_bytes.cmp(&target_bytes);
         return match string_kind(source) == string_kind(target) {

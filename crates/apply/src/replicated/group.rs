@@ -263,8 +263,8 @@ impl RowApplier {
         mapping: RowMapping<'_>,
         transaction: &mut Transaction,
     ) -> Result<u64, Failure> {
-        let does_actions = decoded.flags.0 & RowsFlags::NO_FOREIGN_KEY_CHECKS == 0;
-        self.changer.set_does_actions(does_actions);
+        let runs_actions = decoded.flags.0 & RowsFlags::NO_FOREIGN_KEY_CHECKS == 0;
+        self.changer.set_does_actions(runs_actions);
         if !transaction.is_in_statement() {
             transaction.begin_replicated_statement(&StatementOptions {
                 timestamp: event.header().timestamp,
@@ -276,7 +276,7 @@ impl RowApplier {
             for id in self.maps.drain(..) {
                 if let Some(table) = mapping.table(id)? {
                     transaction.map_table(table.logged());
-                    if does_actions && table.foreign_keys().is_some() {
+                    if runs_actions && table.foreign_keys().is_some() {
                         acting.push(table);
                     }
                 }

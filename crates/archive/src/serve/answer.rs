@@ -153,5 +153,6 @@ fn column(name: &str, kind: ColumnKind) -> ColumnDefinition<'_> {
         flags: 0,
         decimals: 0,
         format: "",
+        type_name: "",
     }
 }

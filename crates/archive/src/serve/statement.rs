@@ -89,7 +89,10 @@ impl Session {
                     self.set_variable(*scope, &name.to_ascii_lowercase(), value)
                         .await?
                 }
-                SetItem::Password { .. } | SetItem::Role | SetItem::ProgramVariable { .. } => {
+                SetItem::Password { .. }
+                | SetItem::Role(_)
+                | SetItem::DefaultRole { .. }
+                | SetItem::ProgramVariable { .. } => {
                     return Err(unsupported("SET PASSWORD and SET ROLE"));
                 }
             }

@@ -75,7 +75,7 @@ impl FormatDescription {
 
     /// Returns whether Query events state the value of `explicit_defaults_for_timestamp`. Before MariaDB 10.10 the
     /// replica's own value applied.
-    pub fn tells_explicit_defaults(&self) -> bool {
+    pub fn states_explicit_defaults(&self) -> bool {
         self.version() >= (10, 10) && self.server_version.contains("MariaDB")
     }
 

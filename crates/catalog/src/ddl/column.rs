@@ -261,6 +261,12 @@ fn literal_default(column: &ColumnDefinition, value: Value, session: &mut Sessio
         now: DateTime::default(),
     };
     let assigned = convert::assign(value, data_type, &context);
+    if let (DataType::FixedBinary(_), Some(problem)) = (data_type, &assigned.problem) {
+        // MariaDB says what is wrong with these only.
+        let qualified = format!("``.``.`{}`", column.name);
+        let message = problem.warning_message(&qualified, &column.name, 0);
+        session.diagnostics.warn(problem.warning_code, message);
+    }
     let value = match (assigned.value, assigned.problem) {
         (Value::Null, _) => return Err(invalid()),
         (value, None) => value,

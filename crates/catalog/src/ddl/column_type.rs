@@ -171,6 +171,7 @@ pub fn resolve_type(
         },
         TypeKind::LongBlob => DataType::Blob { size: BlobSize::Long },
         TypeKind::Json => DataType::Json,
+        TypeKind::FixedBinary(t) => DataType::FixedBinary(t),
         TypeKind::Unsupported(name) => return Err(Error::unsupported(format_args!("the type {name}"))),
         TypeKind::Char
         | TypeKind::VarChar
@@ -456,6 +457,7 @@ pub fn key_bytes(data_type: &DataType) -> Option<u64> {
             bytes @ 0..=4 => bytes.max(1) as u64,
             _ => 8,
         },
+        DataType::FixedBinary(t) => t.bytes() as u64,
     })
 }
 

@@ -84,6 +84,7 @@ impl Planner<'_> {
             self.change(CatalogChange::DropView { database, name })?;
         }
         self.drop_routines(name)?;
+        self.drop_events(name)?;
         self.change(CatalogChange::DropDatabase(name.to_owned()))
     }
 }

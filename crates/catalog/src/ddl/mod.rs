@@ -21,6 +21,7 @@ mod column_type;
 mod create_table;
 mod database;
 mod default_value;
+mod event;
 mod foreign_key;
 mod index;
 mod normal_form;
@@ -39,15 +40,16 @@ mod view;
 
 pub use column_type::{charset, collation, resolve_type};
 pub use default_value::default_of_absent;
+pub use event::{show_create_event, shown_interval};
 pub use foreign_key::foreign_key_names;
 pub use normal_form::{quote_identifier, quote_text};
 pub use plan::{DdlContext, DdlPlan, LoggedStatement, engine, plan_ddl};
 pub use routine::{no_such_routine, show_create_routine};
 pub use row_expression::GeneratedColumns;
 pub use run::{
-    DdlInput, DdlNeed, DdlObject, PreparedDdl, ReplayHost, ReplayedDdl, ddl_objects, is_temporary_ddl,
-    prepare_ddl, read_ddl_objects, referenced_tables, related_ddl_objects, replay_ddl, routine_name,
-    session_flags, session_of_event, temporary_renames,
+    DdlInput, DdlNeed, DdlObject, PreparedDdl, ProgramName, ProgramNameKind, ReplayHost, ReplayedDdl,
+    ddl_objects, is_temporary_ddl, prepare_ddl, program_names, read_ddl_objects, referenced_tables,
+    related_ddl_objects, replay_ddl, session_flags, session_of_event, temporary_renames,
 };
 pub use select::SelectedColumn;
 pub use sequence::{SequenceRowWrite, read_row as read_sequence_row, show_create_sequence};
@@ -55,4 +57,4 @@ pub use show_create::{IfNotExists, engine_options, show_create_database, show_cr
 pub use table_build::{BuildKind, BuildSummary, ColumnSource, TableBuild, alter_info};
 pub use table_options::is_engine_option;
 pub use trigger::show_create_trigger;
-pub use view::{is_updatable, names_read, show_create_view};
+pub use view::{is_updatable, is_writable, names_read, reads_in_subquery, show_create_view};

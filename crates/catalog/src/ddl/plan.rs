@@ -150,6 +150,9 @@ pub fn plan_ddl(context: DdlContext<'_>, statement: &DdlStatement) -> Result<Ddl
         }
         DdlStatement::CreateTrigger(trigger) => planner.create_trigger(trigger)?,
         DdlStatement::DropTrigger { if_exists, name } => planner.drop_trigger(*if_exists, name)?,
+        DdlStatement::CreateEvent(event) => planner.create_event(event)?,
+        DdlStatement::AlterEvent(event) => planner.alter_event(event)?,
+        DdlStatement::DropEvent { if_exists, name } => planner.drop_event(*if_exists, name)?,
         DdlStatement::DropOther {
             kind,
             if_exists,

@@ -70,8 +70,6 @@ impl Planner<'_> {
             .routine(kind, &description.database, &description.name);
         match known.cloned() {
             Some(known) if routine.or_replace => {
-                let message = ER_SP_ALREADY_EXISTS.message(&[&kind.name(), &known.name]);
-                self.session.diagnostics.note(ER_SP_ALREADY_EXISTS, message);
                 let (database, name) = (known.database.clone(), known.name.clone());
                 self.change(CatalogChange::DropRoutine { kind, database, name })?;
             }
@@ -103,7 +101,9 @@ impl Planner<'_> {
         match definer.map(|definer| (&definer.user, &definer.host)) {
             None | Some((UserName::Current, _)) => Ok((current.user.clone(), current.host.clone())),
             Some((UserName::Name(user), host)) => Ok((user.clone(), host.to_ascii_lowercase())),
-            Some((UserName::Role(_), _)) => Err(Error::unsupported("roles")),
+            Some((UserName::Unqualified(_) | UserName::CurrentRole | UserName::Public, _)) => {
+                Err(Error::unsupported("roles as definers"))
+            }
         }
     }
 

@@ -8,7 +8,7 @@
 
 use paceline_binlog::event::{QueryEvent, StatusVar};
 use paceline_storage::{BuildId, Storage, StorageSnapshot, TemporaryWrites, WriteSet};
-use paceline_types::{Collation, Locale, TimeZone};
+use paceline_types::{Collation, Locale, ServerId, TimeZone};
 
 use super::foreign_key::new_keys;
 use super::plan::{DdlContext, DdlPlan, plan_ddl};
@@ -17,7 +17,7 @@ use super::table_build::BuildSummary;
 use super::view::names_read;
 use crate::error::{Error, Result};
 use crate::{Catalog, CatalogChange, CatalogHandle, TableEngine, TemporaryTables};
-use paceline_expression::session::{Services, SessionContext, SqlMode, VirtualTables};
+use paceline_expression::session::{Services, SessionContext, SqlMode, StatementOrigin, VirtualTables};
 use paceline_syntax::definition::{AlterAction, CreateTableBody};
 use paceline_syntax::{
     AccountStatement, DdlStatement, ParseOptions, SetItem, Statement, TableName, parse_first,
@@ -220,6 +220,9 @@ pub fn ddl_objects(
         DdlStatement::CreateRoutine(_)
         | DdlStatement::AlterRoutine { .. }
         | DdlStatement::DropRoutine { .. }
+        | DdlStatement::CreateEvent(_)
+        | DdlStatement::AlterEvent(_)
+        | DdlStatement::DropEvent { .. }
         | DdlStatement::DropOther { .. } => {}
     }
     objects.sort();
@@ -282,12 +285,14 @@ pub fn read_ddl_objects(
     catalog: &Catalog,
     database: Option<&str>,
 ) -> Vec<DdlObject> {
-    if let Some((database, _)) = routine_name(statement, database) {
-        return vec![DdlObject {
-            database,
+    let programs = program_names(statement, database);
+    if !programs.is_empty() {
+        let databases = programs.into_iter().map(|program| DdlObject {
+            database: program.database,
             table: None,
             need: DdlNeed::Read,
-        }];
+        });
+        return databases.collect();
     }
     let names = match statement {
         DdlStatement::CreateTable(create) => match &create.body {
@@ -309,15 +314,53 @@ pub fn read_ddl_objects(
     objects.collect()
 }
 
-/// Returns database and name of the routine that a statement creates, alters or drops. The name is locked exclusively.
-pub fn routine_name(statement: &DdlStatement, database: Option<&str>) -> Option<(String, String)> {
-    let name = match statement {
-        DdlStatement::CreateRoutine(routine) => &routine.name,
-        DdlStatement::AlterRoutine { name, .. } | DdlStatement::DropRoutine { name, .. } => name,
-        _ => return None,
+/// Name of a routine or an event that a statement creates, alters or drops: locked exclusively.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs)] // A field whose name says all needs no comment.
+pub struct ProgramName {
+    pub database: String,
+    /// In lower case.
+    pub name: String,
+    pub kind: ProgramNameKind,
+}
+
+/// Kind of a [`ProgramName`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs)] // A variant whose name says all needs no comment.
+pub enum ProgramNameKind {
+    Routine,
+    Event,
+}
+
+/// Returns the names of routines and events that a statement creates, alters or drops, sorted.
+pub fn program_names(statement: &DdlStatement, database: Option<&str>) -> Vec<ProgramName> {
+    let (names, kind) = match statement {
+        DdlStatement::CreateRoutine(routine) => (vec![&routine.name], ProgramNameKind::Routine),
+        DdlStatement::AlterRoutine { name, .. } | DdlStatement::DropRoutine { name, .. } => {
+            (vec![name], ProgramNameKind::Routine)
+        }
+        DdlStatement::CreateEvent(event) => (vec![&event.name], ProgramNameKind::Event),
+        DdlStatement::AlterEvent(event) => {
+            let new_name = event.new_name.as_ref();
+            (
+                std::iter::once(&event.name).chain(new_name).collect(),
+                ProgramNameKind::Event,
+            )
+        }
+        DdlStatement::DropEvent { name, .. } => (vec![name], ProgramNameKind::Event),
+        _ => return Vec::new(),
     };
-    let database = name.database.as_deref().or(database)?;
-    Some((database.to_owned(), name.name.to_lowercase()))
+    let qualified = names.into_iter().filter_map(|name| {
+        Some(ProgramName {
+            database: name.database.as_deref().or(database)?.to_owned(),
+            name: name.name.to_lowercase(),
+            kind,
+        })
+    });
+    let mut programs: Vec<ProgramName> = qualified.collect();
+    programs.sort();
+    programs.dedup();
+    programs
 }
 
 /// Inputs for preparing a statement, besides the session.
@@ -462,6 +505,11 @@ pub trait ReplayHost {
         None
     }
 
+    /// Returns the number of this server; `None` if all statements of the log are its own.
+    fn server_id(&self) -> Option<ServerId> {
+        None
+    }
+
     /// Returns the catalog changes of a statement about accounts.
     ///
     /// # Errors
@@ -485,7 +533,7 @@ pub struct ReplayedDdl {
 }
 
 /// Plans a statement of the log again, with the tables as they were at its position. If its build was made in
-/// this data directory, it exists; otherwise it is made now.
+/// this data directory, it exists; otherwise it is made now. `logged_by` is the server of its GTID.
 ///
 /// # Errors
 /// If the statement is not possible: it was logged with other tables. 1235 for a statement that is not a
@@ -495,9 +543,14 @@ pub fn replay_ddl(
     storage: &Storage,
     query: &QueryEvent<'_>,
     timestamp_seconds: u32,
+    logged_by: ServerId,
     host: &dyn ReplayHost,
 ) -> Result<ReplayedDdl> {
     let mut session = session_of_event(query, timestamp_seconds);
+    session.statement.origin = match host.server_id() {
+        Some(own) if own != logged_by => StatementOrigin::Primary(logged_by),
+        _ => StatementOrigin::Here(logged_by),
+    };
     if let Some(tables) = host.virtual_tables() {
         session.services.virtual_tables = tables;
     }
@@ -557,13 +610,16 @@ pub fn replay_ddl(
 }
 
 /// Returns the statement to replay for a logged text: the effects of SET STATEMENT are in the event already,
-/// and SET PASSWORD is a statement about accounts.
+/// and SET PASSWORD and SET DEFAULT ROLE are statements about accounts.
 fn logged_statement(statement: Statement) -> Statement {
     match statement {
         Statement::SetStatement { statement, .. } => logged_statement(*statement),
         Statement::Set(items) => match <[SetItem; 1]>::try_from(items) {
             Ok([SetItem::Password { account, password }]) => {
                 Statement::Account(AccountStatement::SetPassword { account, password })
+            }
+            Ok([SetItem::DefaultRole { role, account }]) => {
+                Statement::Account(AccountStatement::SetDefaultRole { role, account })
             }
             Ok([item]) => Statement::Set(vec![item]),
             Err(items) => Statement::Set(items),

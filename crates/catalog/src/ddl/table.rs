@@ -223,7 +223,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Handles DROP EVENT and similar statements, whose objects never exist.
+    /// Handles DROP SEQUENCE and similar statements, whose objects never exist.
     pub(super) fn drop_other(&mut self, kind: &str, if_exists: bool, names: &[TableName]) -> Result<()> {
         self.plan.logged = LoggedStatement::Nothing;
         for name in names {
@@ -237,7 +237,6 @@ impl Planner<'_> {
             };
             let (_, table) = self.qualified(name).unwrap_or_default();
             let error = match kind {
-                "EVENT" => Error::new(ER_EVENT_DOES_NOT_EXIST, &[&table]),
                 _ => Error::new(ER_FOREIGN_SERVER_DOESNT_EXIST, &[&shown]),
             };
             self.note_or_fail(if_exists.into(), error)?;

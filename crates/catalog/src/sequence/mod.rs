@@ -30,7 +30,8 @@
 //! most 4,096 sequences.
 //!
 //! # Rejected
-//! * Values in the user's transaction: a rollback would give them out again, and NEXTVAL would lock the row until COMMIT.
+//! * Values in the user's transaction: a rollback would give them out again, and NEXTVAL would lock the row until
+//!   COMMIT.
 //! * A counter only in memory that is derived from the log at start-up, as AUTO_INCREMENT has: no table contains the
 //!   values of a sequence.
 //! * Update events: MariaDB's replicas take only inserts for sequences.

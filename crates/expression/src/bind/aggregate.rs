@@ -12,6 +12,7 @@ use crate::rules::CollationMix;
 use crate::scope::Scope;
 use crate::tree::window::SortOrder;
 use crate::tree::{Aggregate, AggregateFunction, Distinctness, Expr};
+use crate::typing::refusal;
 use paceline_syntax::ast::{self, Arguments};
 
 pub(super) fn function_named(name: &str, call: &ast::FunctionCall) -> Option<AggregateFunction> {
@@ -93,6 +94,7 @@ pub(super) fn bind_arguments(
     aggregate.order_by = order_by(&call.order_by, &aggregate.args, scope)?;
     use AggregateFunction as A;
     for arg in &mut aggregate.args {
+        refusal::check_aggregate(kind, aggregate.distinct, &arg.ty)?;
         match kind {
             // MIN and MAX compare.
             A::Min | A::Max => crate::typing::operators::read_leniently(arg),
@@ -166,7 +168,7 @@ fn result_type(aggregate: &Aggregate, scope: &mut dyn Scope) -> Result<ExprType>
         Class::String => matches!(ty.data_type, DataType::Enum { .. } | DataType::Set { .. }),
         Class::Int | Class::Decimal | Class::Date => true,
         Class::Time | Class::DateTime => true,
-        Class::Double | Class::Null => false,
+        Class::Double | Class::Null | Class::FixedBinary(_) => false,
     };
     Ok(match aggregate.function {
         A::CountRows | A::Count => bigint(Sign::Signed),

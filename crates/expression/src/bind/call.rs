@@ -11,7 +11,7 @@ use crate::expr_type::ExprType;
 use crate::functions;
 use crate::scope::Scope;
 use crate::session::SessionContext;
-use crate::typing::operators;
+use crate::typing::{operators, refusal};
 use paceline_syntax::ast::{self, ColumnName, SequenceOperation};
 
 /// Binds a function call.
@@ -153,6 +153,7 @@ fn make_written(name: &str, written: &str, mut args: Vec<Expr>, scope: &mut dyn 
     if args.len() < fewest || args.len() > most {
         return Err(errors::parameter_count(written));
     }
+    refusal::check_arguments(name, &args)?;
     read_arguments(name, &mut args, session);
     let mut call = BindCall {
         name,

@@ -12,7 +12,7 @@ use crate::rules::CollationMix;
 use crate::scope::Scope;
 use crate::session::SessionContext;
 use crate::tree::{Call, CastTarget, Expr, ExprKind, unique_id};
-use crate::typing::operators;
+use crate::typing::{operators, refusal};
 use paceline_syntax::ast::{self, CastType};
 
 pub(super) fn charset_named(name: &str) -> Result<Charset> {
@@ -113,6 +113,7 @@ pub(super) fn cast_target(
         CastType::DateTime(decimals) => CastTarget::DateTime {
             decimals: fraction(decimals)?,
         },
+        CastType::FixedBinary(t) => CastTarget::FixedBinary(*t),
     })
 }
 
@@ -141,8 +142,9 @@ pub(super) fn convert_using(operand: Expr, collation: Collation) -> Result<Expr>
 }
 
 pub(super) fn cast(mut operand: Expr, target: CastTarget) -> Result<Expr> {
+    refusal::check_cast(&operand.ty, &target)?;
     match target {
-        CastTarget::Char { .. } | CastTarget::Binary { .. } => {}
+        CastTarget::Char { .. } | CastTarget::Binary { .. } | CastTarget::FixedBinary(_) => {}
         CastTarget::Decimal { .. } => operators::read_as_decimal(&mut operand),
         CastTarget::Double | CastTarget::Float => operators::read_as_number(&mut operand),
         // For an integer, MariaDB reads the text form of JSON and of texts that are dates.
@@ -154,7 +156,10 @@ pub(super) fn cast(mut operand: Expr, target: CastTarget) -> Result<Expr> {
             }
         }
     }
-    let ty = target.result_type(&operand.ty);
+    let mut ty = target.result_type(&operand.ty);
+    if let CastTarget::FixedBinary(t) = target {
+        ty.nullable |= operators::may_become_null(&operand, t);
+    }
     Ok(Expr {
         kind: ExprKind::Cast {
             target,

@@ -97,7 +97,7 @@ pub(super) fn get(
         CastTarget::Decimal { .. } => TargetKind::Decimal,
         CastTarget::Binary { .. } => TargetKind::Bytes,
         CastTarget::Char { collation, .. } if *collation == Collation::Binary => TargetKind::Bytes,
-        CastTarget::Char { .. } => TargetKind::Text,
+        CastTarget::Char { .. } | CastTarget::FixedBinary(_) => TargetKind::Text,
         CastTarget::Date | CastTarget::Time { .. } | CastTarget::DateTime { .. } => TargetKind::Temporal,
     };
     let stored = call::make("column_get", vec![columns, name, kind.to_argument()], scope)?;

@@ -24,7 +24,7 @@ use crate::error::Result;
 use crate::rules::{self, CollationMix, common_type_in};
 use crate::session::SessionContext;
 use crate::typing::operators::expect_value;
-use crate::typing::{fold, operators};
+use crate::typing::{fold, operators, refusal};
 use cast::{cast, cast_target, charset_named, collate, convert_using};
 use names::{system_variable, user_variable};
 use paceline_syntax::ast::{self, BinaryOp, UnaryOp};
@@ -44,7 +44,13 @@ pub fn bind_expr(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
 /// # Errors
 /// Those of [`bind_expr`].
 pub fn bind_condition(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
-    bind_expr(expr, scope)
+    let condition = bind_expr(expr, scope)?;
+    // HAVING accepts an aggregate.
+    let is_aggregate = matches!(expr.without_parentheses(), ast::Expr::Call(_));
+    if !is_aggregate {
+        refusal::check_condition(&condition, "bigint", "<>")?;
+    }
+    Ok(condition)
 }
 
 /// Returns the comparison of two bound expressions by the rule for their types: for USING, NATURAL JOIN and
@@ -272,8 +278,12 @@ fn unary(op: UnaryOp, operand: &ast::Expr, whole: &ast::Expr, scope: &mut dyn Sc
     match op {
         UnaryOp::Plus => Ok(operand),
         UnaryOp::Minus => operators::negate(operand, &whole.to_string()),
-        UnaryOp::Not => Ok(negation(operand)),
+        UnaryOp::Not => {
+            refusal::check_condition(&operand, "int", "=")?;
+            Ok(negation(operand))
+        }
         UnaryOp::BitNot => {
+            refusal::check_operand(&operand.ty, "~")?;
             let nullable = operand.ty.nullable;
             Ok(Expr {
                 kind: ExprKind::BitNot(Box::new(bit_operand(operand))),
@@ -444,6 +454,7 @@ fn logical(left: &ast::Expr, op: BinaryOp, right: &ast::Expr, scope: &mut dyn Sc
     let mut operands = Vec::new();
     for side in [left, right] {
         let bound = bind_expr(side, scope)?;
+        refusal::check_condition(&bound, "int", "<>")?;
         match (bound.kind, op) {
             (ExprKind::And(more), BinaryOp::And) | (ExprKind::Or(more), BinaryOp::Or) => {
                 operands.extend(more);
@@ -468,6 +479,9 @@ fn bits(op: BitOp, name: &str, left: &ast::Expr, right: &ast::Expr, scope: &mut 
         bit_operand(bind_operand_of(name, left, scope)?),
         bit_operand(bind_operand_of(name, right, scope)?),
     ]);
+    for operand in &*operands {
+        refusal::check_operand(&operand.ty, name)?;
+    }
     let nullable = operands.iter().any(|operand| operand.ty.nullable);
     Ok(Expr {
         kind: ExprKind::Bits { op, operands },
@@ -525,7 +539,7 @@ fn case(
     let mut ty = common_type_in(&types, connection, "case")?;
     let all: Vec<&Expr> = results.iter().chain(otherwise.as_deref()).collect();
     CollationMix::check_literals(&all, ty.collation(), connection, "case")?;
-    ty.nullable |= otherwise.is_none();
+    ty.nullable |= otherwise.is_none() || operators::any_may_become_null(&all, &ty);
     let kind = match operand {
         None => ExprKind::Case {
             branches: tests.into_iter().zip(results).collect(),
@@ -537,7 +551,10 @@ fn case(
             for test in &mut tests {
                 let mut by = match &of_texts {
                     Some(by) if test.ty.class() == Class::String && !test.ty.is_parameter() => by.clone(),
-                    _ => rules::comparison_rule_for("case", &operand.ty, &test.ty, connection)?,
+                    _ => match rules::fixed_binary_rule("case..when", &operand.ty, &test.ty)? {
+                        Some(by) => by,
+                        None => rules::comparison_rule_for("case", &operand.ty, &test.ty, connection)?,
+                    },
                 };
                 let mut unchanged = operand.clone();
                 operators::adapt_each(&mut by, &mut unchanged, test, scope.session());

@@ -15,7 +15,7 @@ use crate::context::EvalContext;
 use crate::error::Result;
 use crate::eval::convert as values;
 use crate::eval::convert::bytes_of_type;
-use crate::expr_type::ExprType;
+use crate::expr_type::{Class, ExprType};
 use crate::tree::CastTarget;
 
 /// Converts a value.
@@ -32,7 +32,14 @@ pub(crate) fn cast<'a>(
         target,
         CastTarget::Date | CastTarget::Time { .. } | CastTarget::DateTime { .. }
     );
+    let is_binary = match target {
+        CastTarget::Binary { .. } => true,
+        CastTarget::Char { collation, .. } => *collation == Collation::Binary,
+        _ => false,
+    };
     let value = match &*value {
+        // Only a cast reads the bytes. Other binary strings get the text.
+        Value::FixedBinary(value) if is_binary => Cow::Owned(Value::Bytes(value.bytes().to_vec())),
         Value::Bit(_) if is_temporal => Cow::Owned(values::bits_as_text(&value, context).into_owned()),
         _ => value,
     };
@@ -119,7 +126,8 @@ pub(crate) fn cast<'a>(
             let mut bytes = bytes_of_type(&value, from, context);
             if let Some(length) = *length {
                 let length = length as usize;
-                if bytes.len() > length {
+                let warns = !matches!(from.class(), Class::FixedBinary(_));
+                if bytes.len() > length && warns {
                     let kind = format!("BINARY({length})");
                     let text = String::from_utf8_lossy(&bytes).into_owned();
                     context.warn(
@@ -143,6 +151,9 @@ pub(crate) fn cast<'a>(
             Some(time) => Value::Time(values::fitted_time(time, *decimals, context)),
             None => Value::Null,
         },
+        CastTarget::FixedBinary(t) => {
+            values::to_fixed_binary(&value, *t, context)?.map_or(Value::Null, Value::FixedBinary)
+        }
     };
     Ok(Cow::Owned(result))
 }

@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::errors;
 use crate::eval::{convert, convert_for, long_bytes};
 use crate::expr_type::{Class, ExprType};
+use crate::rules::fixed_binary_rule;
 use crate::tree::{CompareOp, Comparison, Expr, ExprKind, Frame, InSet};
 
 /// Evaluates `left op right`. `None` is UNKNOWN.
@@ -101,8 +102,17 @@ pub fn compare_values(
             };
             Some(left.cmp(&right))
         }
+        Comparison::FixedBinary(t) => {
+            let Some(left) = convert::to_fixed_binary(left, *t, context)? else {
+                return Ok(None);
+            };
+            let Some(right) = convert::to_fixed_binary(right, *t, context)? else {
+                return Ok(None);
+            };
+            Some(left.compare(&right))
+        }
         Comparison::Dynamic(collation) => {
-            let rule = dynamic_rule(left, right, *collation);
+            let rule = dynamic_rule(left, right, *collation)?;
             return compare_values(&rule, left, right, context);
         }
         Comparison::Row(_) => return Err(errors::operand_columns(1)),
@@ -110,15 +120,19 @@ pub fn compare_values(
 }
 
 /// Determines the rule from the values, if a parameter's type was unknown when the expression was bound.
-fn dynamic_rule(left: &Value, right: &Value, collation: paceline_types::Collation) -> Comparison {
+fn dynamic_rule(left: &Value, right: &Value, collation: paceline_types::Collation) -> Result<Comparison> {
     let (a, b) = (convert::class_of(left), convert::class_of(right));
-    match (a, b) {
+    Ok(match (a, b) {
         (Class::String, Class::String) => match (left, right) {
             (Value::Bytes(_), _) | (_, Value::Bytes(_)) => Comparison::Bytes,
             _ => Comparison::Text(collation),
         },
+        (Class::FixedBinary(_), _) | (_, Class::FixedBinary(_)) => {
+            let [left, right] = [left, right].map(|value| ExprType::of_value(value, collation));
+            fixed_binary_rule("=", &left, &right)?.unwrap_or(Comparison::Bytes)
+        }
         _ => crate::rules::rule_of_classes(a, b).unwrap_or(Comparison::Double),
-    }
+    })
 }
 
 /// Compares two rows, or a row and a subquery that returns one.
@@ -305,6 +319,7 @@ pub fn own_rule(ty: &ExprType, value: &Value) -> Comparison {
         Class::Double => Comparison::Double,
         Class::Date | Class::DateTime => Comparison::DateTime,
         Class::Time => Comparison::Time,
+        Class::FixedBinary(t) => Comparison::FixedBinary(t),
         Class::String => match ty.collation() {
             Collation::Binary => Comparison::Bytes,
             collation => Comparison::Text(collation),

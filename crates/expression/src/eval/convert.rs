@@ -6,7 +6,10 @@ use paceline_types::convert::{self, Completeness, ConvertContext};
 use paceline_types::decimal::Rounding;
 use paceline_types::error_code::{ER_DATA_OVERFLOW, ER_TRUNCATED_WRONG_VALUE};
 use paceline_types::temporal::{self, Fractions, ParsedTemporal};
-use paceline_types::{BitValue, Charset, DataType, Date, DateTime, Decimal, Time, Value, float_text, text};
+use paceline_types::{
+    BitValue, Charset, DataType, Date, DateTime, Decimal, FixedBinary, FixedBinaryType, Time, Value,
+    float_text, text,
+};
 
 use crate::context::EvalContext;
 use crate::error::Result;
@@ -22,6 +25,7 @@ pub(crate) fn class_of(value: &Value) -> Class {
         Value::Date(_) => Class::Date,
         Value::Time(_) => Class::Time,
         Value::DateTime(_) | Value::Timestamp(_) => Class::DateTime,
+        Value::FixedBinary(value) => Class::FixedBinary(value.data_type()),
     }
 }
 
@@ -279,6 +283,7 @@ pub fn truth(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<bool
         Value::DateTime(datetime) => !datetime.is_zero(),
         Value::Timestamp(timestamp) => !timestamp.is_zero(),
         Value::Time(time) => time.micros() != 0,
+        Value::FixedBinary(value) => !value.is_zero(),
         _ => to_double(value, context)? != 0.0,
     }))
 }
@@ -532,6 +537,28 @@ pub(crate) fn to_time_for_comparison(value: &Value, context: &mut EvalContext<'_
     Ok(Some(Time::ZERO))
 }
 
+/// Converts to a UUID or an Internet address: a binary string of its length, or the text of anything else. Returns
+/// `None` for NULL, and with warning 1292 for any other string.
+///
+/// # Errors
+/// 1292, if the warning is an error in a strict write.
+pub fn to_fixed_binary(
+    value: &Value,
+    data_type: FixedBinaryType,
+    context: &mut EvalContext<'_>,
+) -> Result<Option<FixedBinary>> {
+    let read = match value {
+        Value::Null => return Ok(None),
+        Value::FixedBinary(value) if value.data_type() == data_type => Some(*value),
+        Value::Bytes(bytes) => data_type.from_bytes(bytes),
+        other => data_type.parse(&text_of(other, context)),
+    };
+    if read.is_none() {
+        context.warn_incorrect(data_type.name(), value)?;
+    }
+    Ok(read)
+}
+
 /// Returns a column's value as a computed value: BIT and YEAR become numbers, which show as digits (only the column
 /// itself shows as bytes, and the year 0 as `0000`); ENUM and SET, which are numbers only as columns, become text.
 pub fn as_computed(value: Cow<'_, Value>) -> Cow<'_, Value> {
@@ -565,6 +592,13 @@ pub(crate) fn to_union_type<'a>(
     context: &mut EvalContext<'_>,
 ) -> Result<Cow<'a, Value>> {
     match (&*value, to.class()) {
+        // Without a warning.
+        (Value::Text(text), Class::FixedBinary(t)) => {
+            Ok(Cow::Owned(t.parse(text).map_or(Value::Null, Value::FixedBinary)))
+        }
+        (Value::Bytes(bytes), Class::FixedBinary(t)) => Ok(Cow::Owned(
+            t.from_bytes(bytes).map_or(Value::Null, Value::FixedBinary),
+        )),
         // TEXT and BLOB get the bytes.
         (Value::Bit(bits), Class::String) if to.is_long_text() => {
             let bytes = bits.to_be_bytes()[8 - bits.byte_length()..].to_vec();
@@ -648,6 +682,10 @@ pub(crate) fn to_common_type<'a>(
             other,
             DataType::VarChar { .. } | DataType::Char { .. } | DataType::Text { .. } | DataType::Json,
         ) => Value::Text(typed_text(other, from, context)),
+        (Value::FixedBinary(_), DataType::FixedBinary(_)) => return Ok(value),
+        (other, DataType::FixedBinary(t)) => {
+            to_fixed_binary(other, *t, context)?.map_or(Value::Null, Value::FixedBinary)
+        }
         (Value::Date(_), DataType::Date) => return Ok(value),
         (other, DataType::DateTime { decimals }) => match to_datetime(other, context)? {
             Some(datetime) => Value::DateTime(fitted_datetime(datetime, *decimals, context)),

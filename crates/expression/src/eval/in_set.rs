@@ -91,6 +91,7 @@ fn is_of(rule: &Comparison, value: &Value) -> bool {
         Comparison::Bytes => matches!(value, Value::Bytes(_)),
         Comparison::DateTime => matches!(value, Value::Date(_) | Value::DateTime(_)),
         Comparison::Time => matches!(value, Value::Time(_)),
+        Comparison::FixedBinary(_) => matches!(value, Value::FixedBinary(_)),
         // Approximate equality has no order.
         Comparison::FixedDouble(_) | Comparison::Dynamic(_) | Comparison::Row(_) => false,
     }

@@ -585,6 +585,7 @@ pub(crate) fn convert_for(by: &Comparison, value: &Value, context: &mut EvalCont
         Comparison::Int => convert::to_i128(value, context).map(drop),
         Comparison::DateTime => convert::to_datetime_for_comparison(value, context).map(drop),
         Comparison::Time => convert::to_time_for_comparison(value, context).map(drop),
+        Comparison::FixedBinary(t) => convert::to_fixed_binary(value, *t, context).map(drop),
         _ => Ok(()),
     }
 }

@@ -13,6 +13,7 @@ use crate::expr_type::{Class, Coercibility, ExprType, Repertoire};
 use crate::rules::{CollationMix, common_type_in, repertoire_of};
 use crate::tree::{Args, BindCall, CastTarget, Expr, ExprKind, Frame};
 use crate::typing::charset::in_common_charset;
+use crate::typing::operators::any_may_become_null;
 
 impl BindCall<'_> {
     /// Returns the collation of text that does not come from an argument.
@@ -91,7 +92,18 @@ impl BindCall<'_> {
         if ty.class() == Class::String {
             CollationMix::check_literals(&args, ty.collation(), self.connection(), operation)?;
         }
-        Ok(ty)
+        let nullable = ty.nullable || any_may_become_null(&args, &ty);
+        Ok(ty.with_nullable(nullable))
+    }
+
+    /// Returns the common type of the arguments, nullable if each of them can be NULL as a value of that type.
+    pub fn type_of_first_value(&self, operation: &str) -> Result<ExprType> {
+        let ty = self.common_type(0, operation)?;
+        let nullable = self
+            .args
+            .iter()
+            .all(|arg| arg.ty.nullable || any_may_become_null(&[arg], &ty));
+        Ok(ty.with_nullable(nullable))
     }
 
     /// Returns a text type of at most `characters` with the collation of these arguments, nullable if any argument is.

@@ -18,8 +18,8 @@ use crate::tree::{
 };
 use crate::typing::charset::as_compared;
 use crate::typing::operators::{
-    compare_exactly, compare_fixed, fixed_decimals, literal_to_column, literal_to_number, read_as_number,
-    read_as_temporal, read_leniently, reads_text, unquote_json,
+    compare_exactly, compare_fixed, fixed_decimals, literal_to_column, literal_to_fixed_binary,
+    literal_to_number, read_as_number, read_as_temporal, read_leniently, reads_text, unquote_json,
 };
 
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -126,13 +126,11 @@ fn eval_last_value(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Val
 }
 
 fn bind_ifnull(call: &mut BindCall<'_>) -> Result<ExprType> {
-    let nullable = call.args.iter().all(|arg| arg.ty.nullable);
-    Ok(call.common_type(0, "ifnull")?.with_nullable(nullable))
+    call.type_of_first_value("ifnull")
 }
 
 fn bind_coalesce(call: &mut BindCall<'_>) -> Result<ExprType> {
-    let nullable = call.args.iter().all(|arg| arg.ty.nullable);
-    Ok(call.common_type(0, "coalesce")?.with_nullable(nullable))
+    call.type_of_first_value("coalesce")
 }
 
 fn eval_coalesce(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
@@ -140,8 +138,12 @@ fn eval_coalesce(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value
     for branch in args.call.args.iter() {
         let value = branch.eval_branch(args.ty, &args.frame, context)?;
         if !value.is_null() {
-            return convert::to_common_type(value, &branch.ty, args.ty, context)
-                .map(std::borrow::Cow::into_owned);
+            let converted = convert::to_common_type(value, &branch.ty, args.ty, context)?;
+            // A text that is no UUID counts as NULL.
+            if converted.is_null() && matches!(args.ty.class(), Class::FixedBinary(_)) {
+                continue;
+            }
+            return Ok(converted.into_owned());
         }
     }
     Ok(Value::Null)
@@ -184,6 +186,9 @@ fn bind_nullif(call: &mut BindCall<'_>) -> Result<ExprType> {
     let [subject, other] = &mut call.args[..] else {
         return Ok(ty);
     };
+    if let Comparison::FixedBinary(t) = by {
+        literal_to_fixed_binary(other, t);
+    }
     if matches!(by, Comparison::DateTime | Comparison::Time) {
         read_as_temporal(other, call.session);
         read_leniently(other);
@@ -275,7 +280,8 @@ fn bind_extreme(call: &mut BindCall<'_>) -> Result<ExprType> {
         .iter()
         .filter(|ty| ty.is_null() || ty.class() == Class::String && !ty.is_parameter())
         .count();
-    let ty = if !temporal.is_empty() {
+    let has_fixed_binary = all.iter().any(|ty| matches!(ty.class(), Class::FixedBinary(_)));
+    let ty = if !temporal.is_empty() && !has_fixed_binary {
         // With dates among them, texts and numbers are read as dates. The result is a TIMESTAMP only if all arguments
         // are.
         let ty = common_type_in(&temporal, call.connection(), call.name)?;
@@ -293,6 +299,8 @@ fn bind_extreme(call: &mut BindCall<'_>) -> Result<ExprType> {
             DataType::Time { .. } => ExprType::time(decimals),
             _ => ty,
         }
+    } else if has_fixed_binary {
+        call.common_type(0, call.name)?
     } else if texts > 0 && has_numbers {
         let decimals = call.args.iter().map(shown_decimals);
         ExprType::double_with(decimals.max().unwrap_or(NOT_FIXED_DECIMALS))
@@ -317,6 +325,7 @@ fn extreme(args: &Args<'_>, context: &mut EvalContext<'_>, wanted: Ordering) -> 
         Class::Double => Comparison::Double,
         Class::Date | Class::DateTime => Comparison::DateTime,
         Class::Time => Comparison::Time,
+        Class::FixedBinary(t) => Comparison::FixedBinary(t),
         Class::String | Class::Null => match args.ty.collation() {
             Collation::Binary => Comparison::Bytes,
             collation => Comparison::Text(collation),

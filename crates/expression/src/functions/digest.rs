@@ -1,10 +1,10 @@
 //! Hashes, checksums, encodings of bytes as text, and random values.
 
 use md5::Md5;
-use paceline_types::Value;
 use paceline_types::base64::{from_base64, to_base64};
 use paceline_types::data_type::{DataType, IntegerType, IntegerWidth, Sign};
 use paceline_types::error_code::{ER_BAD_BASE64_DATA, ER_WRONG_PARAMETERS_TO_NATIVE_FCT};
+use paceline_types::{Charset, FixedBinary, FixedBinaryType, Value};
 use rand::RngCore;
 use sha1::Sha1;
 use sha2::{Digest, Sha224, Sha256, Sha384, Sha512};
@@ -13,7 +13,7 @@ use super::string::within_packet;
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::eval::convert;
-use crate::expr_type::ExprType;
+use crate::expr_type::{Coercibility, ExprType, Repertoire};
 use crate::functions::arguments::some;
 use crate::tree::{Args, BindCall, Function, pure, volatile};
 
@@ -71,8 +71,19 @@ pub(super) static FUNCTIONS: &[Function] = &[
     volatile(
         "uuid",
         (0, 0),
-        |call| Ok(call.connection_text(36)),
-        |_, _| Ok(Value::Text(uuid())),
+        |_| Ok(ExprType::new(DataType::FixedBinary(FixedBinaryType::Uuid))),
+        |_, _| Ok(Value::FixedBinary(uuid())),
+    ),
+    volatile(
+        "sys_guid",
+        (0, 0),
+        |_| {
+            let ty = ExprType::text(32, Charset::Latin1.default_collation());
+            Ok(ty
+                .with_coercibility(Coercibility::Numeric)
+                .with_repertoire(Repertoire::Ascii))
+        },
+        |_, _| Ok(Value::Text(hex_lower(uuid().bytes()))),
     ),
     volatile(
         "uuid_short",
@@ -242,6 +253,7 @@ fn eval_hex(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
             };
             Value::Text(format!("{number:X}"))
         }
+        Value::FixedBinary(value) => Value::Text(hex_upper(value.bytes())),
         _ => {
             let digits = Value::Text(hex_upper(&some!(args.bytes(0, context)?)));
             within_packet(digits, args, context)?
@@ -278,7 +290,7 @@ fn eval_random_bytes(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<V
 }
 
 /// Returns a version 1 UUID: a time that is unique in this process, and a random node.
-fn uuid() -> String {
+fn uuid() -> FixedBinary {
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicU64, Ordering};
     static NODE: OnceLock<u64> = OnceLock::new();
@@ -293,10 +305,13 @@ fn uuid() -> String {
     });
     let ticks = ticks.max(previous.unwrap_or(0) + 1);
     let sequence = 0x8000 | (node & 0x3FFF);
-    format!(
-        "{:08x}-{:04x}-1{:03x}-{sequence:04x}-{node:012x}",
-        ticks & 0xFFFF_FFFF,
-        ticks >> 32 & 0xFFFF,
-        ticks >> 48 & 0xFFF,
-    )
+    let mut bytes = [0; 16];
+    bytes[..4].copy_from_slice(&(ticks as u32).to_be_bytes());
+    bytes[4..6].copy_from_slice(&((ticks >> 32) as u16).to_be_bytes());
+    bytes[6..8].copy_from_slice(&(0x1000 | (ticks >> 48) as u16 & 0xFFF).to_be_bytes());
+    bytes[8..10].copy_from_slice(&(sequence as u16).to_be_bytes());
+    bytes[10..].copy_from_slice(&node.to_be_bytes()[2..]);
+    FixedBinaryType::Uuid
+        .from_bytes(&bytes)
+        .expect("a UUID has 16 bytes")
 }

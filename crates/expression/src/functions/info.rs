@@ -95,8 +95,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
     steady(
         "current_role",
         (0, 0),
-        |_| Ok(system_text(384).nullable()),
-        |_, _| Ok(Value::Null),
+        |_| Ok(system_text(128).nullable()),
+        |_, context| {
+            let role = context.session.current_role.clone();
+            Ok(role.map_or(Value::Null, Value::Text))
+        },
     ),
     steady(
         "version",
@@ -204,7 +207,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |_| Ok(system_text(64).nullable()),
         |args, context| {
             let _ = context;
-            Ok(Value::Text(args.ty_of(0).charset().name().to_owned()))
+            Ok(Value::Text(
+                args.ty_of(0).shown_collation().charset().name().to_owned(),
+            ))
         },
     ),
     pure(
@@ -213,7 +218,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |_| Ok(system_text(64).nullable()),
         |args, context| {
             let _ = context;
-            Ok(Value::Text(args.ty_of(0).collation().name().to_owned()))
+            Ok(Value::Text(args.ty_of(0).shown_collation().name().to_owned()))
         },
     ),
     pure(

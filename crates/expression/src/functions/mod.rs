@@ -27,6 +27,7 @@ mod temporal_now;
 mod temporal_number;
 mod temporal_parts;
 mod weight_string;
+mod xml;
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -149,6 +150,7 @@ pub(crate) fn find(name: &str) -> Option<&'static Function> {
             temporal_number::FUNCTIONS,
             temporal_parts::FUNCTIONS,
             weight_string::FUNCTIONS,
+            xml::FUNCTIONS,
         ];
         tables
             .into_iter()

@@ -1,11 +1,13 @@
 //! Internet addresses.
 
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::Ipv4Addr;
 
-use paceline_types::Value;
+use paceline_types::FixedBinaryType::{Inet4, Inet6};
+use paceline_types::{FixedBinary, Value};
 
 use crate::context::EvalContext;
 use crate::error::Result;
+use crate::eval::convert::to_fixed_binary;
 use crate::expr_type::ExprType;
 use crate::functions::arguments::some;
 use crate::tree::{Args, Function, pure};
@@ -42,7 +44,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |args, context| {
             let text = args.text(0, context)?;
             Ok(Value::Int(i64::from(
-                text.is_some_and(|text| text.parse::<Ipv4Addr>().is_ok()),
+                text.is_some_and(|text| Inet4.parse(&text).is_some()),
             )))
         },
     ),
@@ -53,7 +55,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |args, context| {
             let text = args.text(0, context)?;
             Ok(Value::Int(i64::from(
-                text.is_some_and(|text| text.parse::<Ipv6Addr>().is_ok()),
+                text.is_some_and(|text| Inet6.parse(&text).is_some()),
             )))
         },
     ),
@@ -62,12 +64,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
         (1, 1),
         |_| Ok(ExprType::boolean()),
         |args, context| {
-            let bytes = args.bytes(0, context)?;
-            let compatible = bytes.is_some_and(|bytes| {
-                bytes.len() == 16
-                    && bytes[..12] == [0; 12]
-                    && bytes[12..] != [0, 0, 0, 0]
-                    && bytes[12..] != [0, 0, 0, 1]
+            let compatible = inet6(args, context)?.is_some_and(|address| {
+                let bytes = address.bytes();
+                bytes[..12] == [0; 12] && bytes[12..] != [0, 0, 0, 0] && bytes[12..] != [0, 0, 0, 1]
             });
             Ok(Value::Int(i64::from(compatible)))
         },
@@ -77,14 +76,20 @@ pub(super) static FUNCTIONS: &[Function] = &[
         (1, 1),
         |_| Ok(ExprType::boolean()),
         |args, context| {
-            let bytes = args.bytes(0, context)?;
-            let mapped = bytes.is_some_and(|bytes| {
-                bytes.len() == 16 && bytes[..10] == [0; 10] && bytes[10..12] == [255, 255]
+            let mapped = inet6(args, context)?.is_some_and(|address| {
+                let bytes = address.bytes();
+                bytes[..10] == [0; 10] && bytes[10..12] == [255, 255]
             });
             Ok(Value::Int(i64::from(mapped)))
         },
     ),
 ];
+
+/// Returns the argument as an IPv6 address; `None`, perhaps with warning 1292, if it is none.
+fn inet6(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Option<FixedBinary>> {
+    let value = args.value(0, context)?;
+    to_fixed_binary(&value, Inet6, context)
+}
 
 /// Computes INET_ATON. It accepts short forms: `127.1` is 127.0.0.1.
 fn eval_aton(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
@@ -121,20 +126,12 @@ fn eval_ntoa(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
 
 fn eval_aton6(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let text = some!(args.text(0, context)?);
-    if let Ok(address) = text.parse::<Ipv4Addr>() {
-        return Ok(Value::Bytes(address.octets().to_vec()));
-    }
-    Ok(text
-        .parse::<Ipv6Addr>()
-        .map_or(Value::Null, |address| Value::Bytes(address.octets().to_vec())))
+    let address = Inet4.parse(&text).or_else(|| Inet6.parse(&text));
+    Ok(address.map_or(Value::Null, |address| Value::Bytes(address.bytes().to_vec())))
 }
 
 fn eval_ntoa6(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let bytes = some!(args.bytes(0, context)?);
-    if let Ok(octets) = <[u8; 4]>::try_from(&*bytes) {
-        return Ok(Value::Text(Ipv4Addr::from(octets).to_string()));
-    }
-    Ok(<[u8; 16]>::try_from(&*bytes).map_or(Value::Null, |octets| {
-        Value::Text(Ipv6Addr::from(octets).to_string())
-    }))
+    let address = Inet4.from_bytes(&bytes).or_else(|| Inet6.from_bytes(&bytes));
+    Ok(address.map_or(Value::Null, |address| Value::Text(address.to_string())))
 }

@@ -591,7 +591,12 @@ fn eval_strcmp(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
 
 /// Returns whether FIELD compares texts. Dates among texts are treated as texts.
 fn are_compared_as_texts(args: &[Expr]) -> bool {
-    let is_text = |arg: &Expr| matches!(arg.ty.class(), Class::String | Class::Null);
+    let is_text = |arg: &Expr| {
+        matches!(
+            arg.ty.class(),
+            Class::String | Class::Null | Class::FixedBinary(_)
+        )
+    };
     args.iter()
         .all(|arg| is_text(arg) || arg.ty.class().is_temporal())
         && args.iter().any(is_text)

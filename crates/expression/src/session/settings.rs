@@ -93,6 +93,8 @@ pub struct Settings {
     pub foreign_key_checks: bool,
     /// `check_constraint_checks`.
     pub check_constraint_checks: bool,
+    /// `updatable_views_with_limit`: LIMIT is allowed for a view that lacks the table's key.
+    pub updatable_views_with_limit: bool,
     /// `paceline_load_generated`: LOAD DATA stores values for generated columns unchanged.
     pub load_generated: bool,
     /// `unique_checks`.
@@ -172,6 +174,7 @@ impl Default for Settings {
             collation_server: Collation::Utf8mb4GeneralCi,
             foreign_key_checks: true,
             check_constraint_checks: true,
+            updatable_views_with_limit: true,
             load_generated: false,
             unique_checks: true,
             explicit_defaults_for_timestamp: true,

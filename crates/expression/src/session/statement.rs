@@ -1,6 +1,7 @@
 //! State that is constant while a statement runs, so that the statement has the same result when it is
 //! replayed.
 
+use paceline_types::ServerId;
 use paceline_types::error_code::ErrorCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -20,6 +21,23 @@ pub struct StatementContext {
     /// Error of a replicated statement on its primary, where its changes to non-transactional tables were
     /// kept. If it fails here with this error, its changes are kept too.
     pub failed_on_primary: Option<ErrorCode>,
+    /// Server on which the statement was first executed.
+    pub origin: StatementOrigin,
+}
+
+/// Server on which a statement was first executed. Only definitions of events depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatementOrigin {
+    /// This server, with its number.
+    Here(ServerId),
+    /// A primary, with its number.
+    Primary(ServerId),
+}
+
+impl Default for StatementOrigin {
+    fn default() -> Self {
+        StatementOrigin::Here(ServerId(0))
+    }
 }
 
 impl StatementContext {

@@ -214,6 +214,7 @@ fn append_identity(value: &Value, out: &mut Vec<u8>) {
         }
         Value::Enum(value) => number(9, u64::from(value.index), out),
         Value::Set(value) => number(10, value.bits, out),
+        Value::FixedBinary(value) => sized(16 + value.data_type() as u8, value.bytes(), out),
         Value::Decimal(_) | Value::Date(_) | Value::Time(_) | Value::DateTime(_) | Value::Timestamp(_) => {
             let mut text = Vec::with_capacity(32);
             paceline_types::text::append_value(&value.as_ref(), &TimeZone::UTC, &mut text);

@@ -1,8 +1,8 @@
 //! Targets of CAST and CONVERT.
 
-use paceline_types::Collation;
+use paceline_types::{Collation, DataType, FixedBinaryType};
 
-use crate::expr_type::{Coercibility, ExprType};
+use crate::expr_type::{Class, Coercibility, ExprType};
 
 /// The target of a CAST.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +46,8 @@ pub enum CastTarget {
         /// Number of fractional digits.
         decimals: u8,
     },
+    /// UUID, INET6, INET4.
+    FixedBinary(FixedBinaryType),
 }
 
 impl CastTarget {
@@ -71,12 +73,25 @@ impl CastTarget {
                 ExprType::text(length, *collation).with_coercibility(Coercibility::Implicit)
             }
             CastTarget::Binary { length } => {
-                let length = length.map_or_else(|| operand.max_bytes(), u64::from);
-                ExprType::bytes(length).with_coercibility(Coercibility::Implicit)
+                let length = length.map_or_else(
+                    || match operand.class() {
+                        Class::FixedBinary(t) => t.bytes() as u64,
+                        _ => operand.max_bytes(),
+                    },
+                    u64::from,
+                );
+                let ty = match (operand.class(), u16::try_from(length)) {
+                    (Class::FixedBinary(_), Ok(length @ 0..=255)) => {
+                        ExprType::new(DataType::Binary { length })
+                    }
+                    _ => ExprType::bytes(length),
+                };
+                ty.with_coercibility(Coercibility::Implicit)
             }
             CastTarget::Date => ExprType::date().nullable(),
             CastTarget::Time { decimals } => ExprType::time(*decimals).nullable(),
             CastTarget::DateTime { decimals } => ExprType::datetime(*decimals).nullable(),
+            CastTarget::FixedBinary(t) => ExprType::new(DataType::FixedBinary(*t)),
         };
         let nullable = ty.nullable || operand.nullable;
         ty.with_nullable(nullable)

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use paceline_types::{Collation, Value};
+use paceline_types::{Collation, FixedBinaryType, Value};
 
 use super::expr_type::ExprType;
 
@@ -263,6 +263,8 @@ pub enum Comparison {
     DateTime,
     /// As TIME values.
     Time,
+    /// As values of this type, to which strings are converted.
+    FixedBinary(FixedBinaryType),
     /// Decided by the values, with text in this collation: an operand is a parameter of unknown type.
     Dynamic(Collation),
     /// Element by element of two rows, each by its own rule.
@@ -507,12 +509,17 @@ impl Expr {
 
     /// Returns whether the expression contains a subquery.
     pub fn has_subquery(&self) -> bool {
-        self.any(&mut |node| {
-            matches!(
-                node.kind,
-                ExprKind::ScalarSubquery(_) | ExprKind::Exists { .. } | ExprKind::Quantified { .. }
-            )
-        })
+        self.any(&mut |node| node.subquery().is_some())
+    }
+
+    /// Returns the subquery of this node itself.
+    pub fn subquery(&self) -> Option<&Subquery> {
+        match &self.kind {
+            ExprKind::ScalarSubquery(subquery)
+            | ExprKind::Exists { subquery, .. }
+            | ExprKind::Quantified { subquery, .. } => Some(subquery),
+            _ => None,
+        }
     }
 
     /// Calls `visit` for this node and every node below it. Plans of subqueries are not entered.

@@ -1,10 +1,10 @@
-//! Conversion of constants for comparisons to a number, time or datetime: once per execution, with its warning, however
-//! many rows there are. These functions are not in the function table, so statements cannot call them.
+//! Conversion of constants for comparisons to a number, time, datetime or UUID: once per execution, with its warning,
+//! however many rows there are. These functions are not in the function table, so statements cannot call them.
 //!
 //! MariaDB converts the constants of an IN list before the statement runs, so an invalid one causes a warning even in a
 //! strict write. Such lists have separate functions.
 
-use paceline_types::Value;
+use paceline_types::{DataType, FixedBinaryType, Value};
 
 use crate::context::EvalContext;
 use crate::error::Result;
@@ -28,6 +28,27 @@ static LISTED_DECIMAL: Function = decimal(|args, context| once_before(args, cont
 pub(crate) static COMPARED_DOUBLE: Function = double(|args, context| once(args, context, to_double));
 /// Like [`COMPARED_DOUBLE`], in an IN list.
 static LISTED_DOUBLE: Function = double(|args, context| once_before(args, context, to_double));
+/// Converts a constant for the comparison with a UUID.
+static COMPARED_UUID: Function = uuid(|args, context| once(args, context, to_uuid));
+/// Like [`COMPARED_UUID`], in an IN list.
+static LISTED_UUID: Function = uuid(|args, context| once_before(args, context, to_uuid));
+/// Converts a constant for the comparison with an INET6.
+static COMPARED_INET6: Function = inet6(|args, context| once(args, context, to_inet6));
+/// Like [`COMPARED_INET6`], in an IN list.
+static LISTED_INET6: Function = inet6(|args, context| once_before(args, context, to_inet6));
+/// Converts a constant for the comparison with an INET4.
+static COMPARED_INET4: Function = inet4(|args, context| once(args, context, to_inet4));
+/// Like [`COMPARED_INET4`], in an IN list.
+static LISTED_INET4: Function = inet4(|args, context| once_before(args, context, to_inet4));
+
+/// Returns the function that converts a constant for the comparison with a value of this type.
+pub(crate) fn compared_fixed_binary(data_type: FixedBinaryType) -> &'static Function {
+    match data_type {
+        FixedBinaryType::Uuid => &COMPARED_UUID,
+        FixedBinaryType::Inet6 => &COMPARED_INET6,
+        FixedBinaryType::Inet4 => &COMPARED_INET4,
+    }
+}
 
 /// Returns the IN list variant of a function for a single comparison; `None` for any other function.
 pub(crate) fn listed(function: &'static Function) -> Option<&'static Function> {
@@ -36,6 +57,9 @@ pub(crate) fn listed(function: &'static Function) -> Option<&'static Function> {
         (&COMPARED_DATETIME, &LISTED_DATETIME),
         (&COMPARED_DECIMAL, &LISTED_DECIMAL),
         (&COMPARED_DOUBLE, &LISTED_DOUBLE),
+        (&COMPARED_UUID, &LISTED_UUID),
+        (&COMPARED_INET6, &LISTED_INET6),
+        (&COMPARED_INET4, &LISTED_INET4),
     ]
     .into_iter()
     .find_map(|(compared, listed)| std::ptr::eq(function, compared).then_some(listed))
@@ -71,6 +95,52 @@ const fn decimal(eval: EvalFn) -> Function {
 
 const fn double(eval: EvalFn) -> Function {
     steady("double", (1, 1), |_| Ok(ExprType::double()), eval)
+}
+
+const fn uuid(eval: EvalFn) -> Function {
+    steady("uuid", (1, 1), |_| Ok(fixed_binary(FixedBinaryType::Uuid)), eval)
+}
+
+const fn inet6(eval: EvalFn) -> Function {
+    steady(
+        "inet6",
+        (1, 1),
+        |_| Ok(fixed_binary(FixedBinaryType::Inet6)),
+        eval,
+    )
+}
+
+const fn inet4(eval: EvalFn) -> Function {
+    steady(
+        "inet4",
+        (1, 1),
+        |_| Ok(fixed_binary(FixedBinaryType::Inet4)),
+        eval,
+    )
+}
+
+fn fixed_binary(data_type: FixedBinaryType) -> ExprType {
+    ExprType::new(DataType::FixedBinary(data_type)).nullable()
+}
+
+fn to_uuid(value: &Value, context: &mut EvalContext<'_>) -> Result<Value> {
+    to_fixed_binary(value, FixedBinaryType::Uuid, context)
+}
+
+fn to_inet6(value: &Value, context: &mut EvalContext<'_>) -> Result<Value> {
+    to_fixed_binary(value, FixedBinaryType::Inet6, context)
+}
+
+fn to_inet4(value: &Value, context: &mut EvalContext<'_>) -> Result<Value> {
+    to_fixed_binary(value, FixedBinaryType::Inet4, context)
+}
+
+fn to_fixed_binary(
+    value: &Value,
+    data_type: FixedBinaryType,
+    context: &mut EvalContext<'_>,
+) -> Result<Value> {
+    Ok(convert::to_fixed_binary(value, data_type, context)?.map_or(Value::Null, Value::FixedBinary))
 }
 
 fn to_time(value: &Value, context: &mut EvalContext<'_>) -> Result<Value> {

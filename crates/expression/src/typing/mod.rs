@@ -5,3 +5,4 @@ pub(crate) mod charset;
 pub(crate) mod compared;
 pub(crate) mod fold;
 pub(crate) mod operators;
+pub(crate) mod refusal;

@@ -4,13 +4,13 @@ use paceline_types::convert::{self, Completeness};
 use paceline_types::data_type::{IntegerType, IntegerWidth, Sign};
 use paceline_types::error_code::WARN_DATA_TRUNCATED;
 use paceline_types::temporal::{self, ParsedTemporal};
-use paceline_types::{Collation, DataType, FixedPoint, FloatType, Value};
+use paceline_types::{Collation, DataType, FixedBinaryType, FixedPoint, FloatType, Value};
 
 use crate::error::Result;
 use crate::errors;
 use crate::eval::convert::hex_number;
 use crate::expr_type::{Class, ExprType, NOT_FIXED_DECIMALS, TypeNote};
-use crate::rules::{CollationMix, comparison_rule_for, round_quotient};
+use crate::rules::{CollationMix, comparison_rule_for, fixed_binary_rule, round_quotient};
 use crate::session::{SessionContext, SqlMode};
 use crate::tree::{
     ArithmeticOp, Call, CastTarget, CompareOp, Comparison, Domain, Expr, ExprKind, Function, unique_id,
@@ -18,9 +18,10 @@ use crate::tree::{
 use crate::typing::charset::as_compared;
 use crate::typing::compared::{
     COMPARED_DATETIME, COMPARED_DECIMAL, COMPARED_DOUBLE, COMPARED_TIME, LENIENT_DATETIME, LENIENT_TIME,
-    listed,
+    compared_fixed_binary, listed,
 };
 use crate::typing::fold::fold;
+use crate::typing::refusal;
 
 /// Returns the number of columns of an operand: 1 for a value.
 pub(crate) fn width(expr: &Expr) -> usize {
@@ -112,7 +113,13 @@ pub(crate) fn compare(
     compare_fixed(&mut by, decimals);
     round_quotient(&by, &mut left);
     round_quotient(&by, &mut right);
-    let nullable = op != CompareOp::NullSafeEq && (left.ty.nullable || right.ty.nullable || is_temporal(&by));
+    let is_convertible =
+        |operand: &Expr| !matches!(by, Comparison::FixedBinary(_)) || operand.ty.class() != Class::String;
+    let nullable = op != CompareOp::NullSafeEq
+        && (left.ty.nullable
+            || right.ty.nullable
+            || is_temporal(&by)
+            || ![&left, &right].into_iter().all(is_convertible));
     Ok(Expr {
         kind: ExprKind::Compare {
             op,
@@ -230,6 +237,7 @@ pub(crate) fn adapt_each(by: &mut Comparison, left: &mut Expr, right: &mut Expr,
                 literal_to_time(operand, session);
             }
             Comparison::Bytes | Comparison::Text(_) => as_compared(operand, by, session),
+            Comparison::FixedBinary(t) => literal_to_fixed_binary(operand, *t),
             _ => {}
         }
     }
@@ -534,6 +542,41 @@ fn literal_to_time(expr: &mut Expr, session: &SessionContext) {
     };
 }
 
+/// Returns whether the conversion of an expression that is not NULL to a UUID or an address can be NULL.
+pub(crate) fn may_become_null(expr: &Expr, data_type: FixedBinaryType) -> bool {
+    match &expr.kind {
+        _ if expr.ty.class() == Class::FixedBinary(data_type) => false,
+        ExprKind::Literal(Value::Text(text)) => data_type.parse(text).is_none(),
+        ExprKind::Literal(Value::Bytes(bytes)) => data_type.from_bytes(bytes).is_none(),
+        _ => true,
+    }
+}
+
+/// Returns whether the conversion of any of these expressions to their common type can make it NULL.
+pub(crate) fn any_may_become_null(exprs: &[&Expr], common: &ExprType) -> bool {
+    match common.class() {
+        Class::FixedBinary(t) => exprs
+            .iter()
+            .any(|expr| !expr.ty.is_null() && may_become_null(expr, t)),
+        _ => false,
+    }
+}
+
+/// Converts a constant string that is compared with a UUID or an address. Each execution converts one that is none,
+/// with a warning.
+pub(crate) fn literal_to_fixed_binary(expr: &mut Expr, data_type: FixedBinaryType) {
+    let read = match &expr.kind {
+        ExprKind::Literal(Value::Text(text)) => data_type.parse(text),
+        ExprKind::Literal(Value::Bytes(bytes)) => data_type.from_bytes(bytes),
+        _ => return,
+    };
+    let ty = ExprType::new(DataType::FixedBinary(data_type));
+    *expr = match read {
+        Some(read) => Expr::literal(Value::FixedBinary(read), ty),
+        None => converted_once(expr, compared_fixed_binary(data_type), ty.nullable()),
+    };
+}
+
 /// Converts a constant text that is compared as a number. If the text has more than a number, each execution
 /// converts it, with a warning.
 pub fn literal_to_number(by: &Comparison, expr: &mut Expr) {
@@ -688,6 +731,9 @@ fn between_rule(
     connection: Collation,
 ) -> Result<Comparison> {
     let all = [value, low, high];
+    if all.iter().any(|ty| matches!(ty.class(), Class::FixedBinary(_))) {
+        return between_fixed_binary(value, low, high);
+    }
     let is_text = |ty: &&ExprType| matches!(ty.class(), Class::String | Class::Null) && !ty.is_parameter();
     if all.iter().all(is_text) && all.iter().any(|ty| ty.class() == Class::String) {
         return CollationMix::for_comparison(&all, connection, "between").map(Comparison::of_texts);
@@ -709,6 +755,20 @@ fn between_rule(
         (Comparison::Double, _) | (_, Comparison::Double) => Comparison::Double,
         _ => Comparison::Decimal,
     })
+}
+
+/// Returns the rule of a BETWEEN with a UUID or an address: 4078 for the first operand that does not fit those before.
+fn between_fixed_binary(value: &ExprType, low: &ExprType, high: &ExprType) -> Result<Comparison> {
+    let (mut before, mut rule) = (value, None);
+    for next in [low, high] {
+        if let Some(found) = fixed_binary_rule("between", before, next)? {
+            rule = Some(found);
+            if matches!(next.class(), Class::FixedBinary(_)) {
+                before = next;
+            }
+        }
+    }
+    Ok(rule.unwrap_or(Comparison::Bytes))
 }
 
 fn from_is_not_int(value: &ExprType, high: &Expr, session: &SessionContext) -> Result<bool> {
@@ -761,6 +821,9 @@ pub fn arithmetic(
             ArithmeticOp::IntDivide => read_as_decimal(operand),
             _ => read_as_number(operand),
         }
+    }
+    if op != ArithmeticOp::IntDivide {
+        refusal::check_operands(&left.ty, &right.ty, op.as_str())?;
     }
     let domain = domain(op, &left.ty, &right.ty);
     let nullable = left.ty.nullable
@@ -906,6 +969,7 @@ fn decimal_type(op: ArithmeticOp, left: &ExprType, right: &ExprType, increment: 
 
 /// Binds `-operand`. A literal becomes the negative literal.
 pub(crate) fn negate(mut operand: Expr, source: &str) -> Result<Expr> {
+    refusal::check_operand(&operand.ty, "-")?;
     read_as_number(&mut operand);
     if let ExprKind::Literal(value) = &operand.kind {
         let negative = match value {

@@ -176,7 +176,7 @@ impl GroupFilter {
             self.begin_group(event, log_state)?;
         }
         let verdict = if self.leaves_out && role != EventRole::Control {
-            self.left_out()
+            self.omission()
         } else {
             self.verdict(event)
         };
@@ -267,7 +267,7 @@ impl GroupFilter {
     }
 
     /// Returns the verdict for an event that the replica does not need.
-    fn left_out(&self) -> Verdict {
+    fn omission(&self) -> Verdict {
         match self.capability >= Capability::TOLERATE_HOLES || self.uses_gtids {
             true => Verdict::LeaveOut,
             false => Verdict::SendDummy,
@@ -281,7 +281,7 @@ impl GroupFilter {
             return Verdict::LeaveOut;
         }
         if !event_type.is_sent_to_replicas() && self.kind == ReaderKind::Replica {
-            return self.left_out();
+            return self.omission();
         }
         if event_type == EventType::ANNOTATE_ROWS && self.annotations == Annotations::NotWanted {
             return match self.capability {
@@ -295,7 +295,7 @@ impl GroupFilter {
                 .map_or(GtidFlags::NONE, |gtid| gtid.flags);
             return match flags.contains(GtidFlags::STANDALONE) {
                 // A standalone statement has no BEGIN.
-                true => self.left_out(),
+                true => self.omission(),
                 false => Verdict::SendBegin,
             };
         }
@@ -311,7 +311,7 @@ impl GroupFilter {
         };
         match self.capability >= needs {
             true => Verdict::Send,
-            false => self.left_out(),
+            false => self.omission(),
         }
     }
 }

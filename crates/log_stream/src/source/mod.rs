@@ -186,8 +186,8 @@ impl Source {
         };
         let heartbeat = renamed("heartbeat_period", &heartbeat.to_string());
         let checksum = renamed("binlog_checksum", "@@global.binlog_checksum");
-        self.tell(&heartbeat).await?;
-        self.tell(&checksum).await?;
+        self.set_variable(&heartbeat).await?;
+        self.set_variable(&checksum).await?;
         self.checksum = match self.value("SELECT @master_binlog_checksum").await? {
             Some(name) if name.eq_ignore_ascii_case("CRC32") => ChecksumAlgorithm::Crc32,
             _ => ChecksumAlgorithm::None,
@@ -196,9 +196,9 @@ impl Source {
             return Ok(());
         }
         if options.marked_for_skip == MarkedForSkip::FilterOnPrimary {
-            self.tell("SET skip_replication=1").await?;
+            self.set_variable("SET skip_replication=1").await?;
         }
-        self.tell("SET @mariadb_slave_capability=4").await
+        self.set_variable("SET @mariadb_slave_capability=4").await
     }
 
     /// Tells the primary where to start. For a start by file and position, returns the GTID position there, if the
@@ -212,21 +212,22 @@ impl Source {
         match start {
             StartAt::Gtids(position) => {
                 self.value("SELECT @@GLOBAL.gtid_domain_id").await?;
-                self.tell(&format!("SET @slave_connect_state='{position}'"))
+                self.set_variable(&format!("SET @slave_connect_state='{position}'"))
                     .await?;
                 let flag = |on: bool| u8::from(on);
-                self.tell(&format!(
+                self.set_variable(&format!(
                     "SET @slave_gtid_strict_mode={}",
                     flag(options.gtid_strict_mode)
                 ))
                 .await?;
-                self.tell(&format!(
+                self.set_variable(&format!(
                     "SET @slave_gtid_ignore_duplicates={}",
                     flag(options.gtid_ignore_duplicates)
                 ))
                 .await?;
                 if let Some(until) = until {
-                    self.tell(&format!("SET @slave_until_gtid='{until}'")).await?;
+                    self.set_variable(&format!("SET @slave_until_gtid='{until}'"))
+                        .await?;
                 }
                 Ok(None)
             }
@@ -278,7 +279,7 @@ impl Source {
             self.semi_sync = !answer.is_empty();
             match self.semi_sync {
                 true => {
-                    self.tell("SET @rpl_semi_sync_slave= 1").await?;
+                    self.set_variable("SET @rpl_semi_sync_slave= 1").await?;
                     // Acknowledgements and events cross on the connection.
                     self.client.accept_any_sequence();
                 }
@@ -402,7 +403,7 @@ impl Source {
     }
 
     /// Executes a SET statement. It does not matter if the primary does not know the variable.
-    async fn tell(&mut self, statement: &str) -> Result<(), SourceError> {
+    async fn set_variable(&mut self, statement: &str) -> Result<(), SourceError> {
         match self.rows(statement).await {
             Err(SourceError::Fatal { number: 1193, .. }) | Ok(_) => Ok(()),
             Err(error) => Err(error),

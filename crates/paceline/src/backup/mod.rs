@@ -61,7 +61,7 @@ pub struct Options {
 /// # Errors
 /// Errors have texts for users. If it fails there is no new backup, and earlier backups are unchanged.
 pub async fn run(options: &Options) -> Result<()> {
-    let mut stop = StopSignals::take()?;
+    let mut stop = StopSignals::take().map_err(|error| Error::Usage(error.to_string()))?;
     let storage = ObjectStorage::open(&options.to)?;
     // The server and the place may take long to answer.
     let begun = tokio::select! {

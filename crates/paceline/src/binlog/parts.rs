@@ -264,7 +264,7 @@ impl Part {
         loop {
             let step = match self.source.events().next_event()? {
                 Some(event) => self.rules.step(&event, filter, each),
-                None => match self.may_go_on() {
+                None => match self.may_grow() {
                     true => continue,
                     false => return Ok(Verdict::Pass),
                 },
@@ -283,7 +283,7 @@ impl Part {
 
     /// Returns whether to try again at the present end of the file. A file that was closed, or is followed by another
     /// one, does not grow any more.
-    fn may_go_on(&mut self) -> bool {
+    fn may_grow(&mut self) -> bool {
         let Source::File(file) = &self.source else {
             return false;
         };

@@ -18,6 +18,7 @@
 
 use super::arguments::Options;
 use super::error::{Error, Result};
+use super::snapshot::position_text;
 use crate::backup::error::{Error as CopyError, Result as CopyResult};
 use crate::backup::source::{FilePiece, Source, StreamItem};
 use crate::new_files::{NewFile, NewFiles};
@@ -118,7 +119,7 @@ pub async fn copy(
     eprintln!(
         "copying {} of tables as of {}, and the log after that; no commit waits",
         bytes_text(tables.bytes),
-        super::shown(&tables.gtid_position)
+        position_text(&tables.gtid_position)
     );
     let datadir = directory.directory();
     let mut target = Target {

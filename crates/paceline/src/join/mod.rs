@@ -59,6 +59,7 @@ use primary::Primary;
 use progress::{Progress, ProgressReporter};
 use row_copy::Copier;
 use schema::CopySelection;
+use snapshot::position_text;
 use std::sync::Arc;
 use target::Target;
 
@@ -141,7 +142,7 @@ async fn fill(
     directory: &Arc<IncompleteDirectory>,
 ) -> Result<String> {
     let Arguments { options, server, .. } = arguments;
-    let mut stop = StopSignals::take()?;
+    let mut stop = StopSignals::take().map_err(|error| CopyError::Usage(error.to_string()))?;
     if *method == CopyMethod::Files {
         let stream = tokio::select! {
             stream = file_copy::begin(options) => stream,
@@ -154,7 +155,7 @@ async fn fill(
                 return Ok(format!(
                     "{}, as of {}",
                     complete.amount,
-                    shown(&complete.position)
+                    position_text(&complete.position)
                 ));
             }
             Err(error @ CopyError::OtherVersion { .. }) if options.copy.is_none() => {
@@ -194,7 +195,7 @@ async fn fill_rows(
     eprintln!(
         "snapshot of {} at {}; {waited}",
         options.primary,
-        shown(&snapshot.position)
+        position_text(&snapshot.position)
     );
     let mut problems = snapshot.schema.problems(selection);
     let session = target.session().await?;
@@ -224,13 +225,6 @@ async fn fill_rows(
         "{} rows in {} tables, as of {}",
         copied.rows,
         copied.tables,
-        shown(&snapshot.position)
+        position_text(&snapshot.position)
     ))
-}
-
-fn shown(position: &str) -> String {
-    match position {
-        "" => "the beginning of its log".to_owned(),
-        position => position.to_owned(),
-    }
 }

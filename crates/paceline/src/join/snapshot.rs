@@ -16,3 +16,11 @@ pub struct Snapshot {
     pub held: Option<Duration>,
     pub schema: Schema,
 }
+
+/// Returns a GTID position as messages show it.
+pub fn position_text(position: &str) -> String {
+    match position {
+        "" => "the beginning of its log".to_owned(),
+        position => position.to_owned(),
+    }
+}

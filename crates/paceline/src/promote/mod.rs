@@ -280,7 +280,7 @@ pub async fn run(options: &Options) -> Result<()> {
             ),
         }
     }
-    warn_of_the_unnamed(&mut servers).await;
+    print_warnings(&mut servers).await;
     let accounts = Accounts {
         replication: &replication,
         archives: &archives_account,
@@ -314,7 +314,7 @@ struct Accounts<'a> {
 }
 
 /// Prints warnings about risks that only the operator can judge.
-async fn warn_of_the_unnamed(servers: &mut Participants) {
+async fn print_warnings(servers: &mut Participants) {
     let mut named = HashSet::new();
     let mut acknowledge = Vec::new();
     for server in servers.all() {

@@ -64,7 +64,7 @@ pub struct Options {
 /// # Errors
 /// Errors have texts for users. The directory is unchanged, or marked as unfinished.
 pub async fn run(options: &Options) -> Result<()> {
-    let mut stop = StopSignals::take()?;
+    let mut stop = StopSignals::take().map_err(|error| Error::Usage(error.to_string()))?;
     let target = Target::parse(options.until.as_deref(), options.stop_before.as_deref())?;
     let storage = open_existing(&options.from)?;
     let begun = async {

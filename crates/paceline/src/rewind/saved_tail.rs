@@ -1,6 +1,6 @@
 //! Keeps the removed part of the log as whole files, so that its transactions can still be found.
 
-use super::{Error, Result};
+use super::error::{Error, Result};
 use paceline_binlog::log::{ClosedLog, GroupLocation};
 use std::fs::{self, File};
 use std::io;

@@ -1,6 +1,6 @@
 //! One query block while it is bound: its tables, its slots, and the search for a column by name.
 
-use paceline_types::error_code::ER_NON_UNIQ_ERROR;
+use paceline_types::error_code::{ER_BAD_FIELD_ERROR, ER_NON_UNIQ_ERROR};
 
 use super::bound_window::Windows;
 use super::common_table::CommonTables;
@@ -8,7 +8,7 @@ use super::same_expr::same_expr;
 use super::table_ref::TableRef;
 use super::trace::{BlockTrace, Names};
 use super::tree::{OuterReference, SortItem};
-use super::{Planner, ResultColumn};
+use super::{ColumnUsage, Planner, ResultColumn};
 use crate::error::{Error, Result};
 use paceline_catalog::same_name;
 use paceline_expression::{Aggregate, Clause, Expr, ExprKind, ExprType};
@@ -59,12 +59,20 @@ pub(crate) struct Block<'p, 'o> {
     pub groups: Vec<Expr>,
     /// For `VALUES(c)`: first slot of the row to be inserted.
     pub values_base: Option<usize>,
+    /// Table into which the statement inserts.
+    pub inserted: usize,
+    /// Whether the statement changes rows of the tables. Then a view with a query in its select list is merged too.
+    pub changes_rows: bool,
+    /// Whether columns that are read are not recorded for their privileges.
+    pub omits_reads: bool,
     /// Owner of the names that are being bound; see [`TableRef::owner`].
     pub owner: usize,
     /// Name of the clause of the outputs in errors: SELECT or RETURNING.
     pub outputs_of: &'static str,
     /// Number of merged views.
     pub merged_views: usize,
+    /// Conditions of the view that is being merged ([`super::table_ref::MergedView`]).
+    pub view_conditions: Vec<Expr>,
     /// ORDER BY of a merged view, for a query that reads nothing else and has no order of its own.
     pub view_order: Vec<SortItem>,
     /// Changes made by the passes. It begins when the block is bound.
@@ -168,8 +176,12 @@ impl<'p, 'o> Block<'p, 'o> {
             on_scope: None,
             groups: Vec::new(),
             values_base: None,
+            inserted: 0,
+            changes_rows: false,
+            omits_reads: false,
             owner: 0,
             merged_views: 0,
+            view_conditions: Vec::new(),
             outputs_of: "SELECT",
             view_order: Vec::new(),
             trace: None,
@@ -215,10 +227,27 @@ impl<'p, 'o> Block<'p, 'o> {
         base
     }
 
-    /// Returns a column as an expression, and marks it as used.
+    /// Records that the statement names a column, for its privilege.
+    pub fn note_column(&self, table: usize, column: usize, usage: ColumnUsage) {
+        let is_omitted = self.omits_reads && usage == ColumnUsage::Read;
+        if let Some(number) = self.tables[table].number
+            && !is_omitted
+        {
+            self.planner.use_column(number, column, usage);
+        }
+    }
+
+    /// Returns a column that the statement names as an expression, and marks it as used.
     pub fn column(&mut self, table: usize, column: usize) -> Expr {
+        self.note_column(table, column, ColumnUsage::Read);
+        self.unnamed_column(table, column)
+    }
+
+    /// Like [`Block::column`], for a column that the statement does not name, or whose name is recorded already.
+    pub fn unnamed_column(&mut self, table: usize, column: usize) -> Expr {
         if let Some(merged) = &self.tables[table].merged {
-            let expr = merged[column].clone();
+            let expr = merged.exprs[column].clone();
+            self.tables[table].used[column] = true;
             return self.used_merged(expr);
         }
         let reference = &mut self.tables[table];
@@ -232,7 +261,13 @@ impl<'p, 'o> Block<'p, 'o> {
 
     /// Like [`Block::column`], for a column that is also read after grouping.
     pub fn kept_column(&mut self, table: usize, column: usize) -> Expr {
-        let expr = self.column(table, column);
+        self.note_column(table, column, ColumnUsage::Read);
+        self.kept_unnamed_column(table, column)
+    }
+
+    /// Like [`Block::unnamed_column`], for a column that is also read after grouping.
+    pub fn kept_unnamed_column(&mut self, table: usize, column: usize) -> Expr {
+        let expr = self.unnamed_column(table, column);
         expr.visit(&mut |node| {
             if let ExprKind::Column(slot) = node.kind {
                 self.keep(slot);
@@ -380,5 +415,16 @@ impl<'p, 'o> Block<'p, 'o> {
     pub fn find_alias(&self, outputs: &[Output], name: &ColumnName) -> Result<Option<usize>> {
         let found = self.find_output(outputs, name)?;
         Ok(found.and_then(|found| outputs.iter().position(|output| std::ptr::eq(output, found))))
+    }
+}
+
+/// Returns the column that a statement assigns.
+///
+/// # Errors
+/// 1054 if there is none of this name.
+pub(super) fn find_assigned(block: &Block<'_, '_>, name: &ColumnName, clause: &str) -> Result<VisibleColumn> {
+    match block.find_column(name, clause)? {
+        Some(found) => Ok(found),
+        None => Err(Error::new(ER_BAD_FIELD_ERROR, &[name, &clause])),
     }
 }

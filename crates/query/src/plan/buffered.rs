@@ -60,8 +60,10 @@ impl TableInfo<'_> {
     ) -> Candidates {
         let direct = self.best_access(conditions, available, slots);
         let by_index = !matches!(direct.path, AccessPath::All);
-        let may_keep = available != 0 && !(by_index && (self.forced || buffering != Buffering::Free));
-        let kept = may_keep.then(|| self.kept(number, conditions, available, slots, buffering, &direct));
+        let is_buffer_possible =
+            available != 0 && !(by_index && (self.forced || buffering != Buffering::Free));
+        let kept =
+            is_buffer_possible.then(|| self.kept(number, conditions, available, slots, buffering, &direct));
         Candidates {
             kept: kept.flatten(),
             direct,

@@ -7,7 +7,7 @@ use paceline_types::Value;
 
 use super::row_format::RowFormat;
 use super::tree::{QueryPlan, SelectPlan};
-use paceline_catalog::TableDefinition;
+use paceline_catalog::{TableDefinition, ViewDefinition};
 use paceline_expression::Expr;
 
 /// Plan of INSERT or REPLACE.
@@ -36,6 +36,24 @@ pub struct InsertPlan {
     pub returning: Option<Vec<Expr>>,
     /// Number of slots of the row on which values are evaluated.
     pub slot_count: usize,
+    /// View that the statement names.
+    pub view: Option<InsertView>,
+}
+
+impl InsertPlan {
+    /// Returns whether a generated AUTO_INCREMENT value becomes `LAST_INSERT_ID()`: not through a view without that
+    /// column.
+    pub fn sets_last_insert_id(&self) -> bool {
+        self.view.as_ref().is_none_or(|view| view.shows_counter)
+    }
+}
+
+/// WITH CHECK OPTION of a view: conditions over the slots of the changed row, all of which must be true.
+#[derive(Debug, Clone)]
+pub struct ViewCheckPlan {
+    /// View that the statement names.
+    pub view: Arc<ViewDefinition>,
+    pub conditions: Vec<Expr>,
 }
 
 /// Source of the rows of an INSERT.
@@ -104,6 +122,8 @@ pub struct UpdateTarget {
     /// expression of the time; then generated columns.
     pub on_update: Vec<AssignmentPlan>,
     pub checks: Vec<CheckPlan>,
+    /// Check of the view through which the table is updated, over the slots of the joined row.
+    pub view_check: Option<ViewCheckPlan>,
     /// Slots of the joined row that assignments read with their trailing blanks, and their numbers of characters then.
     pub padding: Vec<(usize, usize)>,
 }
@@ -144,12 +164,23 @@ pub struct LoadPlan {
     pub assignments: Vec<AssignmentPlan>,
     /// Format of the file.
     pub format: RowFormat,
-    /// Number of lines to skip.
+    /// LOAD XML: how the file is read. Of `format` only the character set counts then.
+    pub xml: Option<XmlPlan>,
+    /// Number of lines or rows to skip.
     pub ignore_lines: u64,
     /// Expression of the current time.
     pub now: Expr,
     /// Whether MariaDB warns about the separators (1638).
     pub odd_separators: bool,
+}
+
+/// Rows of an XML file.
+#[derive(Debug)]
+pub struct XmlPlan {
+    /// Name of the elements that are rows.
+    pub row_tag: Vec<u8>,
+    /// Names of the fields of the targets.
+    pub names: Vec<String>,
 }
 
 /// Target of a field.
@@ -159,4 +190,23 @@ pub enum LoadTarget {
     Column(usize),
     /// A user variable, in lower case.
     Variable(String),
+}
+
+/// View through which rows are inserted.
+#[derive(Debug)]
+pub struct InsertView {
+    pub view: Arc<ViewDefinition>,
+    pub check: Option<ViewCheckPlan>,
+    /// Whether one of its columns is the table's AUTO_INCREMENT column. Otherwise `LAST_INSERT_ID()` stays as it is.
+    pub shows_counter: bool,
+    /// Its other tables. Their rows consist of defaults.
+    pub others: Vec<OtherTable>,
+}
+
+/// A table of a view besides the one into which rows are inserted.
+#[derive(Debug)]
+pub struct OtherTable {
+    pub first_slot: usize,
+    pub definition: Arc<TableDefinition>,
+    pub defaults: Vec<DefaultPlan>,
 }

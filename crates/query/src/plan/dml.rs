@@ -9,12 +9,11 @@ use std::sync::Arc;
 
 use paceline_storage::RowPlacement;
 use paceline_types::error_code::{
-    ER_BAD_FIELD_ERROR, ER_FIELD_SPECIFIED_TWICE, ER_ILLEGAL_HA, ER_MULTI_UPDATE_KEY_CONFLICT,
-    ER_NO_DEFAULT_FOR_FIELD, ER_NON_UPDATABLE_TABLE, ER_UNKNOWN_TABLE, ER_UPDATE_TABLE_USED,
-    ER_UPDATED_COLUMN_ONLY_ONCE, ER_WRONG_VALUE_COUNT_ON_ROW,
+    ER_FIELD_SPECIFIED_TWICE, ER_ILLEGAL_HA, ER_MULTI_UPDATE_KEY_CONFLICT, ER_NO_DEFAULT_FOR_FIELD,
+    ER_UNKNOWN_TABLE, ER_UPDATE_TABLE_USED, ER_UPDATED_COLUMN_ONLY_ONCE, ER_WRONG_VALUE_COUNT_ON_ROW,
 };
 
-use super::block::{BindMode, Block};
+use super::block::{BindMode, Block, VisibleColumn, find_assigned};
 use super::change_plan::{AssignmentPlan, DeletePlan, InsertPlan, InsertRows, UpdatePlan, UpdateTarget};
 use super::defaults::{check_plans, column_default, default_plans, generated_plans, on_update_plans};
 use super::from::FromNode;
@@ -24,6 +23,7 @@ use super::tree::{
     GroupStrategy, Limit, LockPatience, LockStrength, QueryBody, ReadMode, SelectPlan, SortKey,
     TableInstance, TableSource,
 };
+use super::view_target::{DeleteSyntax, InsertNames, InsertTarget};
 use super::{PlanKind, Planner, ResultColumn, TableUsage};
 use crate::error::{Error, Result};
 use paceline_catalog::TableDefinition;
@@ -79,22 +79,33 @@ impl Planner<'_> {
         insert: &paceline_syntax::Insert,
     ) -> Result<(PlanKind, Vec<ResultColumn>)> {
         let replace = insert.kind == InsertKind::Replace;
-        let table = self.find_table(insert.table.database.as_deref(), &insert.table.name)?;
+        let names = InsertNames {
+            columns: &insert.columns,
+            values: match &insert.source {
+                InsertSource::Values(rows) => rows.first().map(Vec::len),
+                InsertSource::Query(_) => None,
+            },
+        };
+        let InsertTarget {
+            mut block,
+            table: target,
+            definition: table,
+            columns,
+            view,
+        } = self.insert_target(&insert.table, &names)?;
         let usage = TableUsage {
             insert: true,
             delete: replace,
             update: !insert.on_duplicate.is_empty(),
             ..TableUsage::default()
         };
-        self.use_table(table.database(), table.name(), Some(&table), usage);
+        block.note_write(target, usage);
         self.name_table(&table, table.name());
-        let mut block = Block::new(self, None);
-        block.add_base(table.name(), &table, &[])?;
-        block.visible = (0..table.columns().len())
-            .map(|column| super::block::VisibleColumn { table: 0, column })
-            .collect();
-        block.values_base = Some(block.allocate(table.columns().len()));
-        let columns = insert_columns(&block, &table, insert)?;
+        let columns = match view {
+            Some(_) => columns,
+            None => insert_columns(&block, &table, insert)?,
+        };
+        block.note_inserted(target, &insert.columns, &columns, !insert.on_duplicate.is_empty())?;
         let mut read = SourceColumns::default();
         let source = match &insert.source {
             InsertSource::Values(rows) => {
@@ -112,6 +123,9 @@ impl Planner<'_> {
                 {
                     keep_digits(select);
                 }
+                if query.query.limit.is_some() {
+                    block.check_view_key(target, "INSERT")?;
+                }
                 if plan.columns.len() != columns.len() + read.len() {
                     return Err(Error::new(ER_WRONG_VALUE_COUNT_ON_ROW, &[&1]));
                 }
@@ -120,7 +134,11 @@ impl Planner<'_> {
         };
         let mut updated = Vec::with_capacity(insert.on_duplicate.len());
         for assignment in &insert.on_duplicate {
-            updated.push(find_assigned(&block, &assignment.column, "UPDATE")?.1);
+            let found = find_assigned(&block, &assignment.column, "UPDATE")?;
+            let (base, _) = block.updated_column(found)?;
+            block.note_updated(found, base);
+            block.check_single_tables(&[target, base.table])?;
+            updated.push(base.column);
         }
         let (tables, names) = (block.tables.len(), block.visible.len());
         let source_slots = match &source {
@@ -129,7 +147,8 @@ impl Planner<'_> {
         };
         let mut on_duplicate = Vec::with_capacity(insert.on_duplicate.len());
         for (assignment, column) in insert.on_duplicate.iter().zip(updated) {
-            let value = bind_assigned(&mut block, 0, column, &assignment.value, "UPDATE")?;
+            let value = bind_assigned(&mut block, target, column, &assignment.value, "UPDATE")?;
+            block.check_read_tables(target, &value)?;
             on_duplicate.push(AssignmentPlan { column, value });
         }
         // RETURNING reads only the row.
@@ -145,7 +164,7 @@ impl Planner<'_> {
         let reads_target = self.reads(&table);
         let (returning, result) = bind_returning(&mut block, &insert.returning)?;
         if !reads_target && self.reads(&table) && matches!(source, InsertRows::Values(_)) {
-            return Err(Error::new(ER_UPDATE_TABLE_USED, &[&table.name(), &"INSERT"]));
+            return Err(Error::new(ER_UPDATE_TABLE_USED, &[&insert.table.name, &"INSERT"]));
         }
         // Both read existing rows.
         if !insert.on_duplicate.is_empty() || !insert.returning.is_empty() {
@@ -153,7 +172,7 @@ impl Planner<'_> {
                 select: true,
                 ..TableUsage::default()
             };
-            self.use_table(table.database(), table.name(), Some(&table), usage);
+            block.note_write(target, usage);
         }
         let reads_row = match &source {
             InsertRows::Values(rows) => {
@@ -186,6 +205,7 @@ impl Planner<'_> {
             source_slots,
             returning,
             slot_count: block.slot_count,
+            view,
             table,
         };
         Ok((PlanKind::Insert(Box::new(plan)), result))
@@ -197,18 +217,15 @@ impl Planner<'_> {
     ) -> Result<(PlanKind, Vec<ResultColumn>)> {
         let number = self.next_select_number();
         let mut block = Block::new(self, None);
-        let from = block.bind_from(&update.tables, TableUsage::default())?;
+        let from = block.bind_changed_from(&update.tables)?;
+        block.check_updated_view()?;
         let mut targets: Vec<UpdateTarget> = Vec::new();
         for assignment in &update.assignments {
-            let (table, column) = find_assigned(&block, &assignment.column, "SET")?;
-            let TableSource::Base(definition) = &block.tables[table].source else {
-                return Err(Error::new(
-                    ER_NON_UPDATABLE_TABLE,
-                    &[&block.tables[table].alias, &"UPDATE"],
-                ));
-            };
-            let definition = definition.clone();
+            let found = find_assigned(&block, &assignment.column, "SET")?;
+            let (base, definition) = block.updated_column(found)?;
             refuse_sequence(&definition)?;
+            block.note_updated(found, base);
+            let VisibleColumn { table, column } = base;
             let value = bind_assigned(&mut block, table, column, &assignment.value, "SET")?;
             let assignment = AssignmentPlan { column, value };
             match targets.iter_mut().find(|target| target.table == table) {
@@ -218,7 +235,7 @@ impl Planner<'_> {
                         update: true,
                         ..TableUsage::default()
                     };
-                    self.use_table(definition.database(), definition.name(), Some(&definition), usage);
+                    block.note_write(table, usage);
                     let checks = check_plans(self, &definition)?;
                     let base = block.tables[table].base;
                     targets.push(UpdateTarget {
@@ -228,10 +245,16 @@ impl Planner<'_> {
                         assignments: vec![assignment],
                         on_update: Vec::new(),
                         checks,
+                        view_check: block.view_check(table),
                         padding: Vec::new(),
                     });
                 }
             }
+        }
+        let changed: Vec<usize> = targets.iter().map(|target| target.table).collect();
+        block.check_single_tables(&changed)?;
+        if update.limit.is_some() {
+            (changed.iter()).try_for_each(|table| block.check_view_key(*table, "UPDATE"))?;
         }
         check_shared_keys(&block, &targets)?;
         if self
@@ -265,7 +288,6 @@ impl Planner<'_> {
             .iter()
             .any(|item| matches!(&item.key, SortKey::Expr(key) if !is_fixed(key, &bound.conditions)));
         let reads_changed = self.reads_changed();
-        let changed: Vec<usize> = targets.iter().map(|target| target.table).collect();
         block.note_read(&changed);
         use_all_columns(&mut block, &changed);
         let select = changing_select(block, from, bound)?;
@@ -290,7 +312,7 @@ impl Planner<'_> {
     ) -> Result<(PlanKind, Vec<ResultColumn>)> {
         let number = self.next_select_number();
         let mut block = Block::new(self, None);
-        let from = block.bind_from(&delete.from, TableUsage::default())?;
+        let from = block.bind_changed_from(&delete.from)?;
         let mut numbers = Vec::new();
         if delete.targets.is_empty() {
             numbers.extend((0..block.tables.len()).filter(|&table| block.tables[table].owner == 0));
@@ -310,21 +332,24 @@ impl Planner<'_> {
             numbers.push(table);
         }
         let mut targets = Vec::with_capacity(numbers.len());
-        for &table in &numbers {
-            let TableSource::Base(definition) = &block.tables[table].source else {
-                return Err(Error::new(
-                    ER_NON_UPDATABLE_TABLE,
-                    &[&block.tables[table].alias, &"DELETE"],
-                ));
-            };
-            refuse_sequence(definition)?;
+        let syntax = match delete.targets.is_empty() {
+            true => DeleteSyntax::OneTable,
+            false => DeleteSyntax::SeveralTables,
+        };
+        for &named in &numbers {
+            let (table, definition) = block.deleted_table(named, syntax)?;
+            refuse_sequence(&definition)?;
+            if delete.limit.is_some() {
+                block.check_view_key(table, "DELETE")?;
+            }
             let usage = TableUsage {
                 delete: true,
                 ..TableUsage::default()
             };
-            self.use_table(definition.database(), definition.name(), Some(definition), usage);
-            targets.push((table, definition.clone()));
+            block.note_write(table, usage);
+            targets.push((table, definition));
         }
+        let changed: Vec<usize> = targets.iter().map(|(table, _)| *table).collect();
         let (returning, result) = bind_returning(&mut block, &delete.returning)?;
         let selection = delete.selection.as_ref();
         let bound = bind_clauses(
@@ -336,7 +361,7 @@ impl Planner<'_> {
         )?;
         let reads_changed = self.reads_changed();
         block.note_read(match delete.targets.is_empty() {
-            true => &numbers,
+            true => &changed,
             // With several tables each one is read.
             false => &[],
         });
@@ -478,22 +503,30 @@ impl Block<'_, '_> {
     /// Records the tables that an UPDATE or DELETE reads: those with a named column, and those that it does not change.
     /// This is done later than for a SELECT, so that the tables read by subqueries are known separately.
     fn note_read(&self, changed: &[usize]) {
-        let usage = TableUsage {
-            select: true,
-            ..TableUsage::default()
-        };
         for (number, table) in self.tables.iter().enumerate() {
-            let is_read = table.used.contains(&true) || !changed.contains(&number);
-            if !is_read || table.owner != 0 {
+            let is_changed = match &table.merged {
+                None => changed.contains(&number),
+                Some(merged) => changed.iter().any(|table| merged.tables.contains(table)),
+            };
+            let usage = TableUsage {
+                select: true,
+                queried: !is_changed,
+                ..TableUsage::default()
+            };
+            if !table.used.contains(&true) && is_changed {
                 continue;
             }
-            match &table.source {
-                TableSource::Base(definition) => {
+            let access = &table.access;
+            match (&table.source, &table.view) {
+                (TableSource::Base(definition), _) => {
                     let (database, name) = (definition.database(), definition.name());
-                    self.planner.use_table(database, name, Some(definition), usage);
+                    (self.planner).use_table_as(access, database, name, Some(definition), usage);
                 }
-                TableSource::Virtual { database, table } => {
-                    self.planner.use_table(database, table, None, usage);
+                (TableSource::Virtual { database, table }, _) => {
+                    self.planner.use_table_as(access, database, table, None, usage);
+                }
+                (_, Some(view)) => {
+                    self.planner.use_view(view, usage, access);
                 }
                 _ => {}
             }
@@ -524,7 +557,7 @@ fn insert_columns(
     }
     let mut columns = Vec::with_capacity(insert.columns.len());
     for name in &insert.columns {
-        let (_, column) = find_assigned(block, name, "INSERT INTO")?;
+        let VisibleColumn { column, .. } = find_assigned(block, name, "INSERT INTO")?;
         if columns.contains(&column) {
             return Err(Error::new(ER_FIELD_SPECIFIED_TWICE, &[&name.name]));
         }
@@ -552,17 +585,6 @@ fn bind_values(
         });
     }
     Ok(bound)
-}
-
-pub(super) fn find_assigned(
-    block: &Block<'_, '_>,
-    name: &paceline_syntax::ColumnName,
-    clause: &str,
-) -> Result<(usize, usize)> {
-    match block.find_column(name, clause)? {
-        Some(found) => Ok((found.table, found.column)),
-        None => Err(Error::new(ER_BAD_FIELD_ERROR, &[name, &clause])),
-    }
 }
 
 pub(super) fn bind_assigned(

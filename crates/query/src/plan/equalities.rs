@@ -11,7 +11,7 @@
 //!     OR (a = 3 AND b = 4), b = 2 OR b = 4
 //! ```
 
-use paceline_types::{Collation, DataType};
+use paceline_types::{Collation, DataType, FixedBinaryType};
 
 use super::conditions::{Condition, SlotMap, TableSet};
 use paceline_expression::{CompareOp, Comparison, Expr, ExprKind, ExprType};
@@ -27,6 +27,7 @@ enum Domain {
     Date,
     DateTime,
     Text(Collation),
+    FixedBinary(FixedBinaryType),
 }
 
 /// A class of columns that are equal to each other.
@@ -185,6 +186,7 @@ fn domain(ty: &ExprType, by: &Comparison) -> Option<Domain> {
             | DataType::Text { collation, .. },
             Comparison::Text(rule),
         ) if collation == rule => Some(Domain::Text(*collation)),
+        (DataType::FixedBinary(t), Comparison::FixedBinary(_)) => Some(Domain::FixedBinary(*t)),
         _ => None,
     }
 }

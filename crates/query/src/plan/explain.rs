@@ -133,7 +133,11 @@ fn statement_lines(
                 lines.query(query, "SIMPLE");
             }
         }
-        PlanKind::Load(_) | PlanKind::Do(_) | PlanKind::Explain(_) | PlanKind::Analyze(_) => {
+        PlanKind::Load(_)
+        | PlanKind::Do(_)
+        | PlanKind::Handler(_)
+        | PlanKind::Explain(_)
+        | PlanKind::Analyze(_) => {
             return Err(Error::unsupported("EXPLAIN of this statement"));
         }
     }
@@ -622,6 +626,7 @@ fn key_length(definition: &TableDefinition, index: &IndexDefinition, parts: usiz
                     }
                 }
                 DataType::Set { labels, .. } => labels.len().div_ceil(8).next_power_of_two().min(8),
+                DataType::FixedBinary(t) => t.bytes(),
             }
         })
         .sum()

@@ -187,6 +187,7 @@ impl Block<'_, '_> {
         }
         let node = match join.kind {
             JoinKind::Inner | JoinKind::Straight => {
+                self.note_view_conditions(&on);
                 let straight = join.kind == JoinKind::Straight;
                 FromNode::Inner {
                     parts: vec![first.node, second.node],
@@ -240,9 +241,10 @@ impl Block<'_, '_> {
         for name in names {
             let left = self.find_visible(first, name)?;
             let right = self.find_visible(second, name)?;
+            // As in MariaDB, this needs no privilege on the columns.
             let (left_expr, right_expr) = (
-                self.column(left.table, left.column),
-                self.column(right.table, right.column),
+                self.unnamed_column(left.table, left.column),
+                self.unnamed_column(right.table, right.column),
             );
             on.push(self.bind_equality(left_expr, right_expr)?);
             common.push(left);
@@ -280,11 +282,6 @@ impl Block<'_, '_> {
                 }
                 let alias = alias.as_deref().unwrap_or(&name.name);
                 if let Some(view) = self.named_view(name)? {
-                    // A view is read, even if the statement changes other tables.
-                    let usage = TableUsage {
-                        select: true,
-                        ..usage
-                    };
                     return self.bind_view(&view, alias, usage, side);
                 }
                 let table = self.bind_table(name, alias, hints, usage)?;
@@ -348,10 +345,13 @@ impl Block<'_, '_> {
             .to_owned();
         if let Some(definition) = self.planner.context.catalog.table(&database, &name.name) {
             let definition = definition.clone();
-            self.planner
+            let number = self
+                .planner
                 .use_table(&database, &name.name, Some(&definition), usage);
             self.planner.name_table(&definition, alias);
-            return self.add_base(alias, &definition, hints);
+            let table = self.add_base(alias, &definition, hints)?;
+            self.tables[table].number = Some(number);
+            return Ok(table);
         }
         let services = &self.planner.session().services;
         let made = services.virtual_tables.columns(&database, &name.name);
@@ -362,7 +362,7 @@ impl Block<'_, '_> {
         let Some(columns) = made.or_else(|| series.map(|_| NumberSeries::columns())) else {
             return Err(Error::new(ER_NO_SUCH_TABLE, &[&database, &name.name]));
         };
-        self.planner.use_table(&database, &name.name, None, usage);
+        let number = self.planner.use_table(&database, &name.name, None, usage);
         let database: Arc<str> = database.into();
         let table: Arc<str> = name.name.as_str().into();
         let alias: Arc<str> = alias.into();
@@ -393,7 +393,9 @@ impl Block<'_, '_> {
                 table,
             },
         };
-        self.add_table(alias, database, columns, source, &[])
+        let table = self.add_table(alias, database, columns, source, &[])?;
+        self.tables[table].number = Some(number);
+        Ok(table)
     }
 
     /// Adds a stored table.
@@ -523,7 +525,10 @@ impl Block<'_, '_> {
             hints: hints.to_vec(),
             distinct: false,
             owner: self.owner,
+            access: self.planner.access(),
+            view: None,
             merged: None,
+            number: None,
         });
         Ok(self.tables.len() - 1)
     }

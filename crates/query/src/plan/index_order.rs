@@ -296,6 +296,7 @@ fn equals_are_same(data_type: &DataType, by: &Comparison) -> bool {
             DataType::Date | DataType::DateTime { .. } | DataType::Timestamp { .. }
         ),
         Comparison::Time => matches!(data_type, DataType::Time { .. }),
+        Comparison::FixedBinary(_) => matches!(data_type, DataType::FixedBinary(_)),
         // Assumed: it depends on the values.
         Comparison::Dynamic(_) => true,
         Comparison::Row(_) => false,

@@ -550,6 +550,7 @@ pub(super) fn can_hash(
             )
         }),
         Comparison::Time => left.class() == Class::Time && right.class() == Class::Time,
+        Comparison::FixedBinary(_) => true,
         Comparison::FixedDouble(_) | Comparison::Dynamic(_) | Comparison::Row(_) => false,
     }
 }

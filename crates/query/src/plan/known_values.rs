@@ -50,7 +50,7 @@ impl<'a> KnownValues<'a> {
     }
 
     /// Returns whether an expression's value is known.
-    pub fn tell(&self, expr: &Expr) -> bool {
+    pub fn is_known(&self, expr: &Expr) -> bool {
         expr.is_constant_during_execution()
             && !expr.any(&mut |node| match &node.kind {
                 ExprKind::Parameter(number) => *number >= self.parameters.len(),
@@ -65,6 +65,6 @@ impl<'a> KnownValues<'a> {
             return true;
         }
         self.rested.set(true);
-        self.tell(expr)
+        self.is_known(expr)
     }
 }

@@ -1,12 +1,15 @@
-//! LOAD DATA: an INSERT whose rows come from a file.
+//! LOAD DATA and LOAD XML: an INSERT whose rows come from a file.
 
 use paceline_types::error_code::{ER_BAD_FIELD_ERROR, ER_UPDATE_TABLE_USED};
 
-use super::block::Block;
-use super::change_plan::{LoadPlan, LoadTarget};
-use super::dml::{bind_assigned, find_assigned};
+use super::block::{Block, VisibleColumn, find_assigned};
+use super::change_plan::{LoadPlan, LoadTarget, XmlPlan};
+use super::dml::bind_assigned;
 use super::row_format::{RowFormat, has_odd_separators};
-use super::{AssignmentPlan, InsertPlan, InsertRows, PlanKind, Planner, ResultColumn, TableUsage};
+use super::view_target::InsertTarget;
+use super::{
+    AssignmentPlan, ColumnUsage, InsertPlan, InsertRows, PlanKind, Planner, ResultColumn, TableUsage,
+};
 use crate::error::{Error, Result};
 use paceline_syntax::Duplicates;
 use paceline_syntax::ast;
@@ -22,37 +25,47 @@ impl Planner<'_> {
             session.settings.collation_database.charset(),
             session.settings.sql_mode,
         )?;
-        let table = self.find_table(load.table.database.as_deref(), &load.table.name)?;
+        let InsertTarget {
+            mut block,
+            table: target,
+            definition: table,
+            view,
+            ..
+        } = self.load_target(&load.table)?;
         let usage = TableUsage {
             insert: true,
             delete: load.duplicates == Duplicates::Replace,
             ..TableUsage::default()
         };
-        self.use_table(table.database(), table.name(), Some(&table), usage);
-        let mut block = Block::new(self, None);
-        block.add_base(table.name(), &table, &[])?;
-        block.visible = (0..table.columns().len())
-            .map(|column| super::block::VisibleColumn { table: 0, column })
-            .collect();
-        let mut targets = Vec::new();
+        block.note_write(target, usage);
+        let (mut targets, mut names) = (Vec::new(), Vec::new());
         for name in &load.columns {
-            targets.push(load_target(&block, name)?);
+            targets.push(field_target(&block, name)?);
+            names.push(field_name(name));
         }
         if load.columns.is_empty() {
-            let visible = (0..table.columns().len()).filter(|&column| !table.columns()[column].invisible);
-            targets.extend(visible.map(LoadTarget::Column));
+            let is_shown =
+                |found: &&VisibleColumn| !block.tables[found.table].columns[found.column].invisible;
+            for found in block.visible.iter().filter(is_shown) {
+                targets.push(LoadTarget::Column(block.updated_column(*found)?.0.column));
+                names.push(block.tables[found.table].columns[found.column].name().to_owned());
+            }
         }
         let mut assignments = Vec::with_capacity(load.assignments.len());
         for assignment in &load.assignments {
-            let (_, column) = find_assigned(&block, &assignment.column, "SELECT")?;
-            let value = bind_assigned(&mut block, 0, column, &assignment.value, "SELECT")?;
+            let found = find_assigned(&block, &assignment.column, "SELECT")?;
+            let (VisibleColumn { column, .. }, _) = block.updated_column(found)?;
+            let value = bind_assigned(&mut block, target, column, &assignment.value, "SELECT")?;
             assignments.push(AssignmentPlan { column, value });
         }
         let reads_target = self.tables.borrow().iter().any(|used| {
             *used.database == *table.database() && *used.name == *table.name() && used.usage.select
         });
         if reads_target {
-            return Err(Error::new(ER_UPDATE_TABLE_USED, &[&table.name(), &"LOAD DATA"]));
+            return Err(Error::new(
+                ER_UPDATE_TABLE_USED,
+                &[&load.table.name, &"LOAD DATA"],
+            ));
         }
         let mut columns: Vec<usize> = Vec::new();
         let from_file = targets.iter().filter_map(|target| match target {
@@ -63,6 +76,13 @@ impl Planner<'_> {
             if !columns.contains(&column) {
                 columns.push(column);
             }
+        }
+        let usage = match load.columns.is_empty() {
+            true => ColumnUsage::InsertAll,
+            false => ColumnUsage::Insert,
+        };
+        for &column in &columns {
+            block.note_column(target, column, usage);
         }
         let mut generated = super::defaults::generated_plans(self, &table, 0)?;
         if session.settings.load_generated {
@@ -89,6 +109,7 @@ impl Planner<'_> {
             checks: super::defaults::check_plans(self, &table)?,
             returning: None,
             slot_count: block.slot_count,
+            view,
             table,
         };
         let plan = LoadPlan {
@@ -96,6 +117,10 @@ impl Planner<'_> {
             targets,
             assignments,
             format,
+            xml: (load.xml_row_tag.as_ref()).map(|tag| XmlPlan {
+                row_tag: tag.clone().into_bytes(),
+                names,
+            }),
             ignore_lines: load.ignore_lines,
             now: super::defaults::current_timestamp(self, 6)?,
             odd_separators: has_odd_separators(&load.format),
@@ -104,11 +129,21 @@ impl Planner<'_> {
     }
 }
 
-fn load_target(block: &Block<'_, '_>, name: &ast::Expr) -> Result<LoadTarget> {
+fn field_target(block: &Block<'_, '_>, name: &ast::Expr) -> Result<LoadTarget> {
     let column = match name {
         ast::Expr::UserVariable(variable) => return Ok(LoadTarget::Variable(variable.to_lowercase())),
         ast::Expr::Column(column) => column,
         other => return Err(Error::new(ER_BAD_FIELD_ERROR, &[other, &"SELECT"])),
     };
-    find_assigned(block, column, "SELECT").map(|(_, column)| LoadTarget::Column(column))
+    let (base, _) = block.updated_column(find_assigned(block, column, "SELECT")?)?;
+    Ok(LoadTarget::Column(base.column))
+}
+
+/// Returns the name of the field for a target: of a variable without `@`.
+fn field_name(name: &ast::Expr) -> String {
+    match name {
+        ast::Expr::UserVariable(variable) => variable.clone(),
+        ast::Expr::Column(column) => column.name.clone(),
+        other => other.to_string(),
+    }
 }

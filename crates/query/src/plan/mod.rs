@@ -51,6 +51,8 @@ mod explain;
 mod explain_json;
 mod explain_line;
 mod from;
+mod handler;
+mod handler_plan;
 mod index_order;
 mod join_order;
 mod keys;
@@ -78,6 +80,7 @@ mod trace;
 pub(crate) mod tree;
 mod unread_columns;
 mod view;
+mod view_target;
 mod volatile;
 mod window;
 
@@ -86,13 +89,15 @@ pub use result_column::{ColumnOrigin, ResultColumn, Through};
 pub use row_format::{RowFormat, has_odd_separators};
 pub use statement::{plan_statement, trace_passes};
 pub use statement_plan::{
-    Access, Plan, PlanType, PlannedValues, TableUsage, TableUse, is_to_be_planned_again,
+    Access, ColumnUsage, ColumnUse, Plan, PlanType, PlannedValues, TableUsage, TableUse,
+    is_to_be_planned_again,
 };
 pub use statistics::{Statistics, StatisticsSource};
 
 pub(crate) use change_plan::{
     AssignmentPlan, CheckPlan, DefaultPlan, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget,
-    UpdatePlan, UpdateTarget,
+    UpdatePlan, UpdateTarget, ViewCheckPlan, XmlPlan,
 };
+pub(crate) use handler_plan::{HandlerPlan, HandlerReadPlan, HandlerStartPlan};
 pub(crate) use planner::{Planner, unique_id};
 pub(crate) use statement_plan::{PlanKind, PointRead, QueryStatementPlan};

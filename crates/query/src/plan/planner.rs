@@ -8,7 +8,9 @@ use paceline_types::ErrorCode;
 
 use super::known_values::KnownValues;
 use super::result_column::ResultColumn;
-use super::statement_plan::{Access, Plan, PlanKind, PlannedValues, TableUsage, TableUse};
+use super::statement_plan::{
+    Access, ColumnUsage, ColumnUse, Plan, PlanKind, PlannedValues, TableUsage, TableUse,
+};
 use super::statistics::Statistics;
 use super::trace::Trace;
 use super::tree;
@@ -72,6 +74,7 @@ pub(crate) struct Planner<'a> {
     /// Number of blocks with window functions.
     window_blocks: Cell<u64>,
     warnings: RefCell<Vec<(ErrorCode, String)>>,
+    notes: RefCell<Vec<(ErrorCode, String)>>,
     /// Plans of the subqueries in expressions, by [`SubqueryId`].
     subqueries: RefCell<Vec<Arc<tree::QueryPlan>>>,
     /// Stored functions in expressions, by [`FunctionId`].
@@ -102,6 +105,7 @@ impl<'a> Planner<'a> {
             joined_rows: Cell::new(0.0),
             window_blocks: Cell::new(0),
             warnings: RefCell::default(),
+            notes: RefCell::default(),
             subqueries: RefCell::default(),
             functions: RefCell::default(),
             trace,
@@ -125,6 +129,7 @@ impl<'a> Planner<'a> {
             joined_rows: self.joined_rows.get(),
             window_blocks: self.window_blocks.get(),
             warnings: self.warnings.take(),
+            notes: self.notes.take(),
             kind,
             columns,
             parameters: self.parameters.get(),
@@ -176,6 +181,11 @@ impl<'a> Planner<'a> {
         if !warnings.iter().any(|(_, known)| *known == message) {
             warnings.push((code, message));
         }
+    }
+
+    /// Adds a note.
+    pub fn note(&self, code: ErrorCode, message: String) {
+        self.notes.borrow_mut().push((code, message));
     }
 
     /// Records the estimated number of rows that an access reads.
@@ -230,20 +240,9 @@ impl<'a> Planner<'a> {
     /// Returns the table to insert into.
     ///
     /// # Errors
-    /// 1046 or 1146; 1471 or 1235 for a view; 1036 for a virtual table of `mysql`.
+    /// 1046 or 1146; 1036 for a virtual table of `mysql`.
     pub fn find_table(&self, database: Option<&str>, name: &str) -> Result<Arc<TableDefinition>> {
         let database = self.database_or_current(database)?;
-        if let Some(view) = self.context.catalog.view(database, name) {
-            return Err(
-                match paceline_catalog::ddl::is_updatable(view, self.context.catalog) {
-                    true => Error::unsupported("INSERT into a view"),
-                    false => Error::new(
-                        paceline_types::error_code::ER_NON_INSERTABLE_TABLE,
-                        &[&name, &"INSERT"],
-                    ),
-                },
-            );
-        }
         self.context
             .catalog
             .table(database, name)
@@ -334,46 +333,70 @@ impl<'a> Planner<'a> {
         tables.iter().any(|table| is_same(table) && table.usage.select)
     }
 
-    /// Records that the statement uses a table.
+    /// Returns the account whose privileges are checked for the tables that are being bound.
+    pub fn access(&self) -> Access {
+        self.access.borrow().clone()
+    }
+
+    /// Records that the statement uses a table. Returns its number among the used ones.
     pub fn use_table(
         &self,
         database: &str,
         name: &str,
         definition: Option<&Arc<TableDefinition>>,
         usage: TableUsage,
-    ) {
-        let access = self.access.borrow().clone();
+    ) -> usize {
+        self.use_table_as(&self.access(), database, name, definition, usage)
+    }
+
+    /// Records that the statement uses a table with the privileges of `access`.
+    pub fn use_table_as(
+        &self,
+        access: &Access,
+        database: &str,
+        name: &str,
+        definition: Option<&Arc<TableDefinition>>,
+        usage: TableUsage,
+    ) -> usize {
         let mut tables = self.tables.borrow_mut();
         // A table that is being filled has the same name as the one that it hides.
         let kind =
             |definition: Option<&Arc<TableDefinition>>| definition.is_some_and(|table| table.is_temporary());
-        let found = tables.iter_mut().find(|table| {
+        let found = tables.iter().position(|table| {
             *table.database == *database
                 && *table.name == *name
                 && table.is_temporary() == kind(definition)
-                && table.access.is_same(&access)
+                && table.access.is_same(access)
         });
         match found {
-            Some(table) => {
-                let known = &mut table.usage;
-                known.select |= usage.select;
-                known.insert |= usage.insert;
-                known.update |= usage.update;
-                known.delete |= usage.delete;
-                known.lock |= usage.lock;
-                known.exclusive |= usage.exclusive;
-                known.action |= usage.action;
-                known.sequence |= usage.sequence;
+            Some(number) => {
+                tables[number].usage.add(usage);
+                number
             }
-            None => tables.push(TableUse {
-                database: database.into(),
-                name: name.into(),
-                definition: definition.cloned(),
-                usage,
-                view: None,
-                access,
-                aliases: Vec::new(),
-            }),
+            None => {
+                tables.push(TableUse {
+                    database: database.into(),
+                    name: name.into(),
+                    definition: definition.cloned(),
+                    usage,
+                    view: None,
+                    access: access.clone(),
+                    aliases: Vec::new(),
+                    columns: Vec::new(),
+                });
+                tables.len() - 1
+            }
+        }
+    }
+
+    /// Records that the statement names a column of the `number`th used table.
+    pub fn use_column(&self, number: usize, column: usize, usage: ColumnUsage) {
+        const LOOKED_AT: usize = 4;
+        let used = ColumnUse { column, usage };
+        let columns = &mut self.tables.borrow_mut()[number].columns;
+        // Most repetitions follow each other closely; the others do no harm.
+        if !columns.iter().rev().take(LOOKED_AT).any(|known| *known == used) {
+            columns.push(used);
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use paceline_types::data_type::{FieldType, column_flags};
-use paceline_types::{BlobSize, Collation, DataType};
+use paceline_types::{BlobSize, Charset, Collation, DataType};
 
 use paceline_expression::{ExprType, NOT_FIXED_DECIMALS};
 
@@ -58,6 +58,8 @@ pub struct ResultColumn {
     pub origin: Option<ColumnOrigin>,
     /// Format of the text (`json`), for clients that request extended metadata; empty for none.
     pub format: &'static str,
+    /// Name of the type (`uuid`) if it has no type number, for the same clients; else empty.
+    pub type_name: &'static str,
 }
 
 impl ResultColumn {
@@ -79,8 +81,10 @@ impl ResultColumn {
         // These flags are only for columns of tables.
         let of_columns = column_flags::NUM | column_flags::BLOB | column_flags::ENUM | column_flags::SET;
         let mut flags = ty.data_type.column_flags() & !of_columns;
-        if !ty.data_type.is_text() {
-            flags |= column_flags::BINARY;
+        match ty.data_type {
+            DataType::FixedBinary(_) => flags &= !column_flags::BINARY,
+            _ if ty.data_type.is_text() => {}
+            _ => flags |= column_flags::BINARY,
         }
         if !ty.nullable {
             flags |= column_flags::NOT_NULL;
@@ -97,7 +101,10 @@ impl ResultColumn {
             DataType::Enum { .. } | DataType::Set { .. } => FieldType::VarChar,
             _ => ty.field_type(),
         };
-        let collation = ty.data_type.collation();
+        let collation = match ty.data_type {
+            DataType::FixedBinary(_) => Charset::Latin1.default_collation(),
+            _ => ty.data_type.collation(),
+        };
         ResultColumn {
             database: empty.clone(),
             table: empty.clone(),
@@ -117,6 +124,10 @@ impl ResultColumn {
             format: match ty.is_json() {
                 true => "json",
                 false => "",
+            },
+            type_name: match &ty.data_type {
+                DataType::FixedBinary(t) => t.name(),
+                _ => "",
             },
         }
     }

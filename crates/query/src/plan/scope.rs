@@ -203,6 +203,7 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
         };
         let usage = TableUsage {
             select: is_read,
+            queried: is_read,
             sequence: !is_read,
             ..TableUsage::default()
         };
@@ -312,13 +313,17 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
         let Some(found) = self.block.find_column(name, self.mode.clause_name)? else {
             return Err(self.unknown(name));
         };
-        let ty = self.block.tables[found.table].columns[found.column]
-            .ty
-            .clone()
-            .nullable();
-        match self.block.values_base {
-            Some(base) if found.table == 0 => Ok(Expr::column(base + found.column, ty)),
-            _ => Ok(Expr::null()),
+        let Some(base) = self.block.values_base else {
+            return Ok(Expr::null());
+        };
+        let Some(VisibleColumn { table, column }) = self.block.base_column(found) else {
+            let clause = "VALUES() function";
+            return Err(Error::new(ER_BAD_FIELD_ERROR, &[&"", &clause]));
+        };
+        let ty = self.block.tables[table].columns[column].ty.clone().nullable();
+        match table == self.block.inserted {
+            true => Ok(Expr::column(base + column, ty)),
+            false => Ok(Expr::null()),
         }
     }
 
@@ -328,10 +333,10 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
     }
 
     fn resolve_default(&mut self, name: &ColumnName) -> Result<Expr> {
-        let Some(VisibleColumn { table, column }) = self.block.find_column(name, self.mode.clause_name)?
-        else {
+        let Some(found) = self.block.find_column(name, self.mode.clause_name)? else {
             return Err(self.unknown(name));
         };
+        let VisibleColumn { table, column } = self.block.base_column(found).unwrap_or(found);
         let reference = &self.block.tables[table];
         let TableSource::Base(definition) = &reference.source else {
             return Err(Error::with_message(

@@ -24,7 +24,7 @@ use super::tree::{
     AccessPath, Aggregation, GroupStrategy, Limit, LockPatience, LockStrength, PlanNotes, QueryBody,
     QueryPlan, ReadMode, SelectPlan, SortItem, SortKey, TableInstance, TableSource,
 };
-use super::{Planner, ResultColumn, TableUsage, index_order, unique_id};
+use super::{ColumnUsage, Planner, ResultColumn, TableUsage, index_order, unique_id};
 use crate::error::{Error, Result};
 use paceline_expression::session::SqlMode;
 use paceline_expression::{Clause, Expr, ExprKind, ExprType};
@@ -69,6 +69,7 @@ impl Planner<'_> {
         let lock = surroundings.read.is_locking();
         let usage = TableUsage {
             select: true,
+            queried: true,
             lock,
             exclusive: matches!(
                 surroundings.read,
@@ -201,7 +202,8 @@ impl Block<'_, '_> {
         outputs: &mut Vec<Output>,
     ) -> Result<()> {
         for column in self.wildcard(qualifier)? {
-            let expr = self.kept_column(column.table, column.column);
+            self.note_column(column.table, column.column, ColumnUsage::ReadAll);
+            let expr = self.kept_unnamed_column(column.table, column.column);
             let result = self.column_result(column.table, column.column);
             outputs.push(Output {
                 expr,
@@ -323,7 +325,7 @@ impl Block<'_, '_> {
                 let table = &self.tables[found.table];
                 let is_same = match (&output.expr.kind, &table.merged) {
                     (ExprKind::Column(slot), None) => *slot == table.base + found.column,
-                    (_, Some(merged)) => same_expr(&merged[found.column], &output.expr),
+                    (_, Some(merged)) => same_expr(&merged.exprs[found.column], &output.expr),
                     _ => false,
                 };
                 if !is_same {

@@ -91,6 +91,7 @@ fn distinct_means_distinct(rule: &Comparison, ty: &ExprType) -> bool {
         Comparison::Bytes => ty.data_type.is_binary_string(),
         Comparison::DateTime => matches!(ty.class(), Class::Date | Class::DateTime),
         Comparison::Time => ty.class() == Class::Time,
+        Comparison::FixedBinary(t) => ty.class() == Class::FixedBinary(*t),
         Comparison::FixedDouble(_) | Comparison::Dynamic(_) | Comparison::Row(_) => false,
     }
 }
@@ -131,7 +132,10 @@ fn add(
         hints: Vec::new(),
         distinct: true,
         owner: block.owner,
+        access: block.planner.access(),
+        view: None,
         merged: None,
+        number: None,
     });
     let rules: Vec<Comparison> = match <[Comparison; 1]>::try_from(by) {
         Ok([Comparison::Row(rules)]) => rules,

@@ -170,7 +170,7 @@ impl Planner<'_> {
         if step.types.len() != anchor.types.len() {
             return Err(Error::new(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, &[]));
         }
-        if sums_up(&step) {
+        if has_aggregation(&step) {
             return Err(not_compliant(name));
         }
         let mut readers = Vec::new();
@@ -445,14 +445,14 @@ fn set_operation(op: ast::SetOperator, all: bool) -> SetOperation {
 }
 
 /// Returns whether one of a query's own SELECTs has aggregates or window functions.
-fn sums_up(plan: &QueryPlan) -> bool {
+fn has_aggregation(plan: &QueryPlan) -> bool {
     match &plan.body {
         QueryBody::Select(select) => {
             let aggregation = select.aggregation.as_ref();
             select.windows.is_some()
                 || aggregation.is_some_and(|aggregation| !aggregation.aggregates.is_empty())
         }
-        QueryBody::Set(set) => set.sides.iter().any(sums_up),
+        QueryBody::Set(set) => set.sides.iter().any(has_aggregation),
         QueryBody::Values(_) | QueryBody::Recursive(_) => false,
     }
 }

@@ -77,6 +77,7 @@ impl SourceColumns {
         let mut probe = Block::new(target.planner, None);
         let usage = TableUsage {
             select: true,
+            queried: true,
             ..TableUsage::default()
         };
         probe.bind_from(&select.from, usage)?;

@@ -73,6 +73,7 @@ impl Planner<'_> {
             Statement::Delete(delete) => self.plan_delete(delete),
             Statement::LoadData(load) => self.plan_load(load),
             Statement::Do(exprs) => self.plan_do(exprs),
+            Statement::Handler(handler) => self.plan_handler(handler),
             Statement::Explain(explain) => self.plan_explain(explain),
             _ => Err(Error::unsupported(
                 "this command in the prepared statement protocol",

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use paceline_types::ErrorCode;
 
 use super::change_plan::{DeletePlan, InsertPlan, LoadPlan, UpdatePlan};
+use super::handler_plan::HandlerPlan;
 use super::result_column::ResultColumn;
 use super::tree;
 use paceline_catalog::foreign_key::ForeignKeys;
@@ -30,6 +31,8 @@ pub struct Plan {
     pub(super) window_blocks: u64,
     /// Warnings of each execution.
     pub(super) warnings: Vec<(ErrorCode, String)>,
+    /// Notes of each execution.
+    pub(super) notes: Vec<(ErrorCode, String)>,
 }
 
 /// Values of parameters for which a plan was made.
@@ -75,6 +78,8 @@ pub(crate) enum PlanKind {
     Load(Box<LoadPlan>),
     /// DO.
     Do(Vec<Expr>),
+    /// HANDLER.
+    Handler(HandlerPlan),
     /// EXPLAIN: its rows.
     Explain(Vec<Vec<paceline_types::Value>>),
     /// ANALYZE of a statement, which is executed.
@@ -202,6 +207,32 @@ pub struct TableUse {
     pub access: Access,
     /// Aliases in the statement. LOCK TABLES requires a lock for each.
     pub aliases: Vec<Arc<str>>,
+    /// Columns that the statement names, in the order in which it was bound. A column may be listed several times.
+    pub columns: Vec<ColumnUse>,
+}
+
+/// A column that a statement names, for its privilege.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ColumnUse {
+    /// Number of the column in its table or view.
+    pub column: usize,
+    /// What is done with it.
+    pub usage: ColumnUsage,
+}
+
+/// What a statement does with a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnUsage {
+    /// Reads it.
+    Read,
+    /// Reads it because of `*`.
+    ReadAll,
+    /// Inserts it.
+    Insert,
+    /// Inserts it because all columns are inserted.
+    InsertAll,
+    /// Updates it.
+    Update,
 }
 
 impl TableUse {
@@ -248,9 +279,24 @@ pub struct TableUsage {
     pub action: bool,
     /// Values of the sequence are taken or set.
     pub sequence: bool,
+    /// A query names the table in its FROM, which needs SELECT even if it names no column. The rows that a statement
+    /// changes are read without.
+    pub queried: bool,
 }
 
 impl TableUsage {
+    /// Adds another use.
+    pub(super) fn add(&mut self, other: TableUsage) {
+        self.select |= other.select;
+        self.insert |= other.insert;
+        self.update |= other.update;
+        self.delete |= other.delete;
+        self.lock |= other.lock;
+        self.exclusive |= other.exclusive;
+        self.action |= other.action;
+        self.sequence |= other.sequence;
+    }
+
     /// Returns whether rows are written, or values of a sequence are taken.
     pub fn writes(self) -> bool {
         self.insert || self.update || self.delete || self.sequence
@@ -302,6 +348,11 @@ impl Plan {
     /// Returns the warnings of each execution.
     pub(crate) fn warnings(&self) -> &[(ErrorCode, String)] {
         &self.warnings
+    }
+
+    /// Returns the notes of each execution.
+    pub(crate) fn notes(&self) -> &[(ErrorCode, String)] {
+        &self.notes
     }
 
     /// Returns the estimated number of rows that the largest access reads.
@@ -360,9 +411,11 @@ impl Plan {
     /// Returns the kind of statement.
     pub fn plan_type(&self) -> PlanType {
         match self.executed_kind() {
-            PlanKind::Query(_) | PlanKind::Do(_) | PlanKind::Explain(_) | PlanKind::Analyze(_) => {
-                PlanType::Query
-            }
+            PlanKind::Query(_)
+            | PlanKind::Do(_)
+            | PlanKind::Handler(_)
+            | PlanKind::Explain(_)
+            | PlanKind::Analyze(_) => PlanType::Query,
             PlanKind::Insert(insert) if insert.replace => PlanType::Replace,
             PlanKind::Insert(_) => PlanType::Insert,
             PlanKind::Update(_) => PlanType::Update,

@@ -1,12 +1,13 @@
 //! Tables of FROM during binding.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use paceline_types::DataType;
 
-use super::ResultColumn;
 use super::tree::TableSource;
-use paceline_catalog::{IndexDefinition, IndexKind, same_name};
+use super::{Access, ResultColumn};
+use paceline_catalog::{IndexDefinition, IndexKind, ViewDefinition, same_name};
 use paceline_expression::{Expr, ExprType};
 use paceline_syntax::ast;
 
@@ -30,8 +31,25 @@ pub(crate) struct TableRef {
     pub distinct: bool,
     /// The FROM that names the table: 0 for the block's own, other numbers for merged views.
     pub owner: usize,
-    /// Expressions of the columns of a merged view.
-    pub merged: Option<Vec<Expr>>,
+    /// Number among the statement's used tables, which records the named columns; `None` for a table within the
+    /// statement.
+    pub number: Option<usize>,
+    /// Account and view through which the statement uses the table.
+    pub access: Access,
+    /// The view, if the table is one.
+    pub view: Option<Arc<ViewDefinition>>,
+    /// Contents of a merged view.
+    pub merged: Option<MergedView>,
+}
+
+/// A view whose tables are tables of the block.
+pub(crate) struct MergedView {
+    /// Expressions of its columns.
+    pub exprs: Vec<Expr>,
+    /// Its tables in the block, and the views within it.
+    pub tables: Range<usize>,
+    /// Conditions of its own WHERE and ON, without those of the views within it.
+    pub conditions: Vec<Expr>,
 }
 
 /// A column of a [`TableRef`].

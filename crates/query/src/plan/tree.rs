@@ -245,6 +245,12 @@ pub struct SelectPlan {
 }
 
 impl SelectPlan {
+    /// Returns whether it reads one table. Merged views do not count.
+    pub fn is_of_one_table(&self) -> bool {
+        let is_read = |table: &&TableInstance| !matches!(table.source, TableSource::MergedView);
+        self.tables.iter().filter(is_read).nth(1).is_none()
+    }
+
     /// Returns whether MariaDB would merge a derived table of this SELECT.
     pub fn is_mergeable(&self) -> bool {
         let assigns =

@@ -27,9 +27,9 @@ use super::conditions::split_and;
 use super::from::{BoundFrom, FromNode, Side};
 use super::planner::{Merging, Planner};
 use super::result_column::Through;
-use super::table_ref::{TableColumn, TableRef};
+use super::table_ref::{MergedView, TableColumn, TableRef};
 use super::tree::{SortItem, SortKey, TableSource};
-use super::{Access, ResultColumn, TableUsage, TableUse};
+use super::{Access, ColumnUsage, ResultColumn, TableUsage, TableUse};
 use crate::error::{Error, Result};
 use paceline_catalog::{ViewAlgorithm, ViewDefinition, ViewSecurity};
 use paceline_expression::{Clause, Expr, ExprKind};
@@ -46,8 +46,9 @@ impl Planner<'_> {
         Error::unsupported("a reference to an expression of a view around a subquery")
     }
 
-    /// Records the use of a view, and enters it.
-    fn enter_view(&self, view: &Arc<ViewDefinition>, usage: TableUsage) -> Result<Access> {
+    /// Records the use of a view, and enters it. Returns the access outside of it, and its number among the used
+    /// tables.
+    fn enter_view(&self, view: &Arc<ViewDefinition>, usage: TableUsage) -> Result<(Access, usize)> {
         let mut views = self.views.borrow_mut();
         if views.iter().any(|known| Arc::ptr_eq(known, view)) {
             let top = &views[0];
@@ -57,7 +58,7 @@ impl Planner<'_> {
             return Err(Error::new(ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT, &[]));
         }
         let access = self.access.borrow().clone();
-        self.use_view(view, usage, &access);
+        let used = self.use_view(view, usage, &access);
         views.push(view.clone());
         let inner = Access {
             definer: match view.security {
@@ -66,7 +67,7 @@ impl Planner<'_> {
             },
             through: Some(access.through.clone().unwrap_or_else(|| view.clone())),
         };
-        Ok(self.access.replace(inner))
+        Ok((self.access.replace(inner), used))
     }
 
     fn leave_view(&self, outer: Access) {
@@ -74,26 +75,29 @@ impl Planner<'_> {
         self.access.replace(outer);
     }
 
-    fn use_view(&self, view: &Arc<ViewDefinition>, usage: TableUsage, access: &Access) {
+    pub(super) fn use_view(&self, view: &Arc<ViewDefinition>, usage: TableUsage, access: &Access) -> usize {
         let mut tables = self.tables.borrow_mut();
-        let found = tables.iter_mut().find(|table| {
+        let found = tables.iter().position(|table| {
             table.view.as_ref().is_some_and(|known| Arc::ptr_eq(known, view)) && table.access.is_same(access)
         });
         match found {
-            Some(known) => {
-                known.usage.select |= usage.select;
-                known.usage.lock |= usage.lock;
-                known.usage.exclusive |= usage.exclusive;
+            Some(number) => {
+                tables[number].usage.add(usage);
+                number
             }
-            None => tables.push(TableUse {
-                database: view.database.as_str().into(),
-                name: view.name.as_str().into(),
-                definition: None,
-                usage,
-                view: Some(view.clone()),
-                access: access.clone(),
-                aliases: Vec::new(),
-            }),
+            None => {
+                tables.push(TableUse {
+                    database: view.database.as_str().into(),
+                    name: view.name.as_str().into(),
+                    definition: None,
+                    usage,
+                    view: Some(view.clone()),
+                    access: access.clone(),
+                    aliases: Vec::new(),
+                    columns: Vec::new(),
+                });
+                tables.len() - 1
+            }
         }
     }
 }
@@ -132,10 +136,15 @@ impl Block<'_, '_> {
         side: Side,
     ) -> Result<BoundFrom> {
         let planner = self.planner;
-        let outer = planner.enter_view(view, usage)?;
-        let bound = self.bind_within(view, alias, usage, side);
-        planner.leave_view(outer);
-        bound.map_err(|error| told(error, view))
+        let (outer, number) = planner.enter_view(view, usage)?;
+        let bound = self.bind_within(view, alias, usage, side, &outer);
+        planner.leave_view(outer.clone());
+        let bound = bound.map_err(|error| told(error, view))?;
+        let reference = &mut self.tables[bound.tables.end - 1];
+        reference.view = Some(view.clone());
+        reference.access = outer;
+        reference.number = Some(number);
+        Ok(bound)
     }
 
     fn bind_within(
@@ -144,15 +153,26 @@ impl Block<'_, '_> {
         alias: &str,
         usage: TableUsage,
         side: Side,
+        named: &Access,
     ) -> Result<BoundFrom> {
+        let has_right_items = |view: &ViewDefinition| match self.changes_rows {
+            true => view.is_mergeable_for_changes(),
+            false => view.is_mergeable(),
+        };
         if let ast::QueryBody::Select(select) = &view.parsed().body
-            && view.is_mergeable()
+            && has_right_items(view)
             && view.algorithm != ViewAlgorithm::TempTable
             && self.planner.merging.get() == Merging::Possible
             && (side == Side::Whole || select.items.iter().all(is_column))
         {
             return self.merge_view(view, select, alias, usage, side);
         }
+        // Its rows are read, even if the statement changes other tables.
+        let usage = TableUsage {
+            select: true,
+            ..usage
+        };
+        self.planner.use_view(view, usage, named);
         let plan = Arc::new(
             self.planner
                 .plan_subquery(view.parsed(), None, CommonTables::default())?,
@@ -183,14 +203,21 @@ impl Block<'_, '_> {
         let outer_scope = self.on_scope.take();
         let outer_visible = std::mem::take(&mut self.visible);
         let outer_windows = self.windows.named.take();
+        let outer_conditions = std::mem::take(&mut self.view_conditions);
         let merged = self.bind_merged(select, &view.parsed().order_by, usage, side);
         self.owner = outer_owner;
         self.common = outer_common;
         self.on_scope = outer_scope;
         self.visible = outer_visible;
         self.windows.named = outer_windows;
+        let conditions = std::mem::replace(&mut self.view_conditions, outer_conditions);
         let (node, exprs) = merged?;
-        let table = self.add_merged(view, alias, exprs)?;
+        let merged = MergedView {
+            exprs,
+            tables: first..self.tables.len(),
+            conditions,
+        };
+        let table = self.add_merged(view, alias, merged)?;
         Ok(BoundFrom {
             node,
             tables: first..table + 1,
@@ -227,6 +254,7 @@ impl Block<'_, '_> {
                 &mut on,
             );
         }
+        self.note_view_conditions(&on);
         let node = match (parts.len(), on.is_empty()) {
             (1, true) => parts.remove(0),
             _ => FromNode::Inner {
@@ -236,6 +264,13 @@ impl Block<'_, '_> {
             },
         };
         Ok((node, exprs))
+    }
+
+    /// Records conditions of inner joins and of WHERE within a view, for its CHECK OPTION.
+    pub(super) fn note_view_conditions(&mut self, conditions: &[Expr]) {
+        if self.owner != 0 {
+            self.view_conditions.extend_from_slice(conditions);
+        }
     }
 
     /// Keeps the ORDER BY of a view, for a query without its own.
@@ -262,7 +297,11 @@ impl Block<'_, '_> {
     /// Binds an expression without marking its columns as used: its own use is not known yet.
     fn bind_unused(&mut self, expr: &ast::Expr) -> Result<Expr> {
         let used: Vec<Vec<bool>> = self.tables.iter().map(|table| table.used.clone()).collect();
-        let bound = self.bind(expr, BindMode::condition(Clause::FieldList))?;
+        // As in MariaDB, a SELECT needs the privileges on all columns of a view, a change only those on the named ones.
+        let outer = std::mem::replace(&mut self.omits_reads, self.changes_rows);
+        let bound = self.bind(expr, BindMode::condition(Clause::FieldList));
+        self.omits_reads = outer;
+        let bound = bound?;
         for (table, used) in self.tables.iter_mut().zip(used) {
             table.used = used;
         }
@@ -274,6 +313,11 @@ impl Block<'_, '_> {
         expr.visit(&mut |node| {
             if let ExprKind::Column(slot) = node.kind {
                 self.read_slot(slot);
+            }
+            if let Some(subquery) = node.subquery() {
+                for slot in &subquery.outer_slots {
+                    self.read_slot(*slot);
+                }
             }
         });
         // It may be on the inner side of an outer join by now.
@@ -295,11 +339,16 @@ impl Block<'_, '_> {
         if let Some(table) = table {
             let column = slot - table.base;
             table.used[column] = true;
+            if let Some(number) = table.number
+                && !self.omits_reads
+            {
+                self.planner.use_column(number, column, ColumnUsage::Read);
+            }
         }
     }
 
     /// Adds the names of a merged view.
-    fn add_merged(&mut self, view: &ViewDefinition, alias: &str, exprs: Vec<Expr>) -> Result<usize> {
+    fn add_merged(&mut self, view: &ViewDefinition, alias: &str, merged: MergedView) -> Result<usize> {
         let database: Arc<str> = view.database.as_str().into();
         let is_taken = self
             .tables
@@ -312,8 +361,8 @@ impl Block<'_, '_> {
             return Err(Error::new(ER_TOO_MANY_TABLES, &[&super::table_ref::TABLES_MAX]));
         }
         let alias: Arc<str> = alias.into();
-        let mut columns = Vec::with_capacity(exprs.len());
-        for (name, expr) in view.columns.iter().zip(&exprs) {
+        let mut columns = Vec::with_capacity(merged.exprs.len());
+        for (name, expr) in view.columns.iter().zip(&merged.exprs) {
             let own = match expr.kind {
                 ExprKind::Column(slot) => self
                     .table_of(slot)
@@ -343,7 +392,10 @@ impl Block<'_, '_> {
             hints: Vec::new(),
             distinct: false,
             owner: self.owner,
-            merged: Some(exprs),
+            access: Access::default(),
+            view: None,
+            merged: Some(merged),
+            number: None,
         });
         Ok(self.tables.len() - 1)
     }

@@ -3,7 +3,7 @@
 use paceline_catalog::ddl::resolve_type;
 use paceline_catalog::{Catalog, TableDefinition};
 use paceline_expression::session::{SessionContext, SqlMode};
-use paceline_expression::{Coercibility, EvalContext, EvalState, ExprType, truth};
+use paceline_expression::{Coercibility, EvalContext, EvalState, ExprType, refused_assignment, truth};
 use paceline_syntax::{Error, Result, Variable, VariableKind};
 use paceline_types::convert::{Severity, assign};
 use paceline_types::error_code::{ER_BAD_FIELD_ERROR, ER_NO_DB_ERROR, ER_NO_SUCH_TABLE};
@@ -74,21 +74,22 @@ impl VariableTypes {
         types.collect()
     }
 
-    /// Converts the arguments of a call, in the SQL mode of the caller. `error_row` is the number of the row in errors.
+    /// Converts the arguments of a call, in the SQL mode of the caller. `row` is the number of
+    /// the row in messages.
     ///
     /// # Errors
     /// Those of [`Self::convert`].
     pub fn convert_arguments(
         &self,
         arguments: &mut [Value],
-        error_row: u64,
+        row: u64,
         mode: SqlMode,
         context: &mut SessionContext,
     ) -> Result<()> {
         let own = std::mem::replace(&mut context.settings.sql_mode, mode);
         let converted = arguments.iter_mut().enumerate().try_for_each(|(number, value)| {
             let given = std::mem::replace(value, Value::Null);
-            *value = self.convert_in_row((1, error_row), number, given, context)?;
+            *value = self.convert_in_row(row, number, given, context)?;
             Ok(())
         });
         context.settings.sql_mode = own;
@@ -100,13 +101,13 @@ impl VariableTypes {
     /// # Errors
     /// In strict mode the errors of a column: 1264, 1292, 1366, 1406.
     pub fn convert(&self, variable: usize, value: Value, context: &mut SessionContext) -> Result<Value> {
-        self.convert_in_row((0, 0), variable, value, context)
+        self.convert_in_row(0, variable, value, context)
     }
 
-    /// Converts a value. `rows` are the numbers of the row in warnings and in errors.
+    /// Converts a value. `row` is the number of the row in messages.
     fn convert_in_row(
         &self,
-        rows: (u64, u64),
+        row: u64,
         variable: usize,
         value: Value,
         context: &mut SessionContext,
@@ -115,18 +116,15 @@ impl VariableTypes {
         let Some(data_type) = &variable.data_type else {
             return Ok(value);
         };
-        let rows = match variable.is_column {
-            true => {
-                let row = context.diagnostics.current_row();
-                (row, row)
-            }
-            false => rows,
+        let row = match variable.is_column {
+            true => context.diagnostics.current_row(),
+            false => row,
         };
         let target = Named {
             name: &variable.name,
             table: variable.table.as_deref(),
         };
-        convert_to(value, data_type, target, rows, context)
+        convert_to(value, data_type, target, row, context)
     }
 }
 
@@ -138,15 +136,27 @@ struct Named<'n> {
     table: Option<&'n str>,
 }
 
-/// Converts a value to a type. `rows` are the numbers of the row in warnings and in errors.
+/// Converts a value to a type. `row` is the number of the row in messages.
 fn convert_to(
     value: Value,
     data_type: &DataType,
     target: Named<'_>,
-    (row, error_row): (u64, u64),
+    row: u64,
     context: &mut SessionContext,
 ) -> Result<Value> {
     let is_strict = context.settings.sql_mode.is_strict();
+    if !value.is_null() {
+        let source = ExprType::of_value(&value, context.settings.collation_connection);
+        let place = match target.table {
+            Some(table) => format!("{table}.`{}`", target.name),
+            None => format!("`{}`", target.name),
+        };
+        match refused_assignment(&source, data_type, &place) {
+            Some(error) if is_strict => return Err(error),
+            Some(error) => context.diagnostics.warn(error.code(), error.message()),
+            None => {}
+        }
+    }
     let mut state = EvalState::new();
     let assigned = assign(
         value,
@@ -159,7 +169,7 @@ fn convert_to(
         let warning = || problem.warning_message(&qualified, name, row);
         match problem.severity {
             Severity::Warning if is_strict => {
-                let message = problem.message(&qualified, name, error_row);
+                let message = problem.message(&qualified, name, row);
                 return Err(Error::with_message(problem.code, message));
             }
             Severity::Warning => context.diagnostics.warn(problem.warning_code, warning()),
@@ -183,7 +193,7 @@ pub fn convert_returned(
         name: call,
         table: None,
     };
-    convert_to(value, data_type, target, (0, 0), session)
+    convert_to(value, data_type, target, 0, session)
 }
 
 fn column_type(

@@ -8,7 +8,7 @@ use super::progress::PushNumber;
 use super::queue::{Item, LaneQueue, Next, Pass, Work};
 use super::round::{PlannedTransaction, Round, RoundBuilder};
 use super::shared::Shared;
-use super::statement_errors::{Retries, execute_as_primary, is_of_the_moment};
+use super::statement_errors::{Retries, execute_as_primary, is_transient};
 use super::statements::{LoadedFile, ReplicatedStatement, StatementContext, StatementRunner};
 use super::worker::{Pool, Worker};
 use crate::received::{ReceivedGroup, SourcePosition};
@@ -328,7 +328,7 @@ impl Lane {
             self.pipeline.drain();
             if self.pipeline.has_failed() {
                 self.recover()?;
-                self.run_again()?;
+                self.rerun()?;
                 continue;
             }
             if self.round.is_empty() {
@@ -382,7 +382,7 @@ impl Lane {
     }
 
     /// Applies the transactions that recovery took back, before any others.
-    fn run_again(&mut self) -> Result<(), LaneEnd> {
+    fn rerun(&mut self) -> Result<(), LaneEnd> {
         while let Some(item) = self.items.pop_front() {
             if let Work::Apply(received) = item.work {
                 self.plan_rows(item.number, received)?;
@@ -443,7 +443,7 @@ impl Lane {
                 break;
             };
             runner.give_up();
-            if !is_of_the_moment(failure.code) || retries == Retries::UsedUp || self.shared.is_stopping() {
+            if !is_transient(failure.code) || retries == Retries::UsedUp || self.shared.is_stopping() {
                 return Err(self.raise(failure, gtid, Some(received.source_end)));
             }
             tries += 1;

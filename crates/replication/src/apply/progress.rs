@@ -112,7 +112,7 @@ impl Progress {
     }
 
     /// Fills in its part of the status.
-    pub(super) fn tell(&self, status: &mut ApplierStatus) {
+    pub(super) fn fill(&self, status: &mut ApplierStatus) {
         status.last_gtid = self.last_gtid;
         status.position = self.position.clone();
         status.applied_timestamp_seconds = self.applied_timestamp_seconds;
@@ -157,7 +157,7 @@ mod tests {
         let mut progress = Progress::default();
         let told = |progress: &Progress| {
             let mut status = ApplierStatus::default();
-            progress.tell(&mut status);
+            progress.fill(&mut status);
             (
                 status.position.map(|position| position.offset),
                 status.last_gtid.map(|gtid| gtid.to_string()),
@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(told(&progress), (Some(400), Some("0-1-2".into()), 0, None));
         assert!(progress.is_idle());
         let mut status = ApplierStatus::default();
-        progress.tell(&mut status);
+        progress.fill(&mut status);
         assert_eq!(status.groups.ddl, 3);
     }
 }

@@ -215,7 +215,7 @@ impl Shared {
             ..ApplierStatus::default()
         };
         let progress = self.progress.lock();
-        progress.tell(&mut status);
+        progress.fill(&mut status);
         status.state = match (self.is_stopping(), progress.is_idle()) {
             (true, _) => ApplierState::Stopped,
             (false, true) => ApplierState::Idle,

@@ -36,7 +36,7 @@ pub(super) enum Retries {
 }
 
 /// Returns whether an error may not occur when the transaction is retried.
-pub(super) fn is_of_the_moment(code: ErrorCode) -> bool {
+pub(super) fn is_transient(code: ErrorCode) -> bool {
     [ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT].contains(&code)
 }
 
@@ -71,8 +71,8 @@ pub(super) fn execute_as_primary(
     match (execute(), expected) {
         (Ok(()), None) => Ok(()),
         (Err(failure), _) if !is_end(failure.code, retries) => Err(on_query(failure, query)),
-        (Err(failure), _) if skipped.contains(failure.code) => pass_over(&failure),
-        (Err(failure), Some(expected)) if is_same(failure.code, expected) => pass_over(&failure),
+        (Err(failure), _) if skipped.contains(failure.code) => skip(&failure),
+        (Err(failure), Some(expected)) if is_same(failure.code, expected) => skip(&failure),
         (Ok(()), Some(expected)) => Err(different(expected, None, query)),
         (Err(failure), Some(expected)) => Err(different(expected, Some(&failure), query)),
         (Err(failure), None) => Err(on_query(failure, query)),
@@ -101,7 +101,7 @@ fn is_same(one: ErrorCode, other: ErrorCode) -> bool {
     one == other || (DUPLICATES.contains(&one) && DUPLICATES.contains(&other))
 }
 
-fn pass_over(failure: &Failure) -> Result<(), Failure> {
+fn skip(failure: &Failure) -> Result<(), Failure> {
     tracing::warn!(
         "a replicated statement failed and is passed over: {}",
         failure.message

@@ -23,8 +23,8 @@ pub struct ReplicatedStatement<'a> {
     pub event_flags: EventFlags,
     /// Start of the statement in seconds since 1970.
     pub timestamp_seconds: u32,
-    /// [`FormatDescription::tells_explicit_defaults`].
-    pub tells_explicit_defaults: bool,
+    /// [`FormatDescription::states_explicit_defaults`].
+    pub states_explicit_defaults: bool,
     /// `INSERT_ID` and `LAST_INSERT_ID`.
     pub intvars: &'a [(IntvarKind, u64)],
     /// The seeds of `RAND()`.
@@ -46,7 +46,7 @@ pub struct LoadedFile<'a> {
 
 /// Context of the next statement, collected from the events before it.
 pub(super) struct StatementContext<'g> {
-    tells_explicit_defaults: bool,
+    states_explicit_defaults: bool,
     pub(super) intvars: Vec<(IntvarKind, u64)>,
     pub(super) rand: Option<RandEvent>,
     pub(super) user_variables: Vec<UserVarEvent<'g>>,
@@ -56,7 +56,7 @@ impl<'g> StatementContext<'g> {
     /// Creates an empty context for events of this format.
     pub(super) fn new(format: &FormatDescription) -> Self {
         StatementContext {
-            tells_explicit_defaults: format.tells_explicit_defaults(),
+            states_explicit_defaults: format.states_explicit_defaults(),
             intvars: vec![],
             rand: None,
             user_variables: vec![],
@@ -73,7 +73,7 @@ impl<'g> StatementContext<'g> {
             server_id: header.server_id,
             event_flags: header.flags,
             timestamp_seconds: header.timestamp,
-            tells_explicit_defaults: self.tells_explicit_defaults,
+            states_explicit_defaults: self.states_explicit_defaults,
             intvars: &self.intvars,
             rand: self.rand,
             user_variables: &self.user_variables,

@@ -71,7 +71,7 @@ impl Receiver {
     fn start_ahead(&self, options: &ReplicaOptions) -> (StartAt, SourcePosition) {
         let received = self.shared.status.get();
         if self.definition.use_gtid != UseGtid::No {
-            let here = self.gtids_here(options);
+            let here = self.own_position(options);
             let gtids = match received.gtid_position.covers(&here) {
                 true => received.gtid_position,
                 false => here,

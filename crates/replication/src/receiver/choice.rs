@@ -34,7 +34,7 @@ impl Choice<'_> {
         if !self.definition.wants(gtid.domain_id.0, gtid.server_id.0) {
             return false;
         }
-        if gtid.server_id == self.options.server_id && self.has_come_back(received) {
+        if gtid.server_id == self.options.server_id && self.is_own_returning(received) {
             return false;
         }
         let is_marked = || {
@@ -48,10 +48,10 @@ impl Choice<'_> {
     /// ring. It can be missing although others have it, if this server was set up again, or if the end of its log was
     /// cut off and the domains were in a different order there than its replicas had received. GTIDs show this. By file
     /// and position it cannot be distinguished, so no such transaction is applied (as in MariaDB).
-    fn has_come_back(&self, received: &AssembledGroup) -> bool {
-        let tells = self.definition.use_gtid != UseGtid::No && received.mysql_gtid.is_none();
+    fn is_own_returning(&self, received: &AssembledGroup) -> bool {
+        let gtids_decide = self.definition.use_gtid != UseGtid::No && received.mysql_gtid.is_none();
         !self.options.replicate_same_server_id
-            && (!tells || self.transactions.has_logged(received.group.gtid()))
+            && (!gtids_decide || self.transactions.has_logged(received.group.gtid()))
     }
 }
 

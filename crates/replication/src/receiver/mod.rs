@@ -232,7 +232,7 @@ impl Receiver {
         let options = self.shared.environment.options(&self.shared.name);
         Progress {
             applier,
-            gtids: self.gtids_here(&options),
+            gtids: self.own_position(&options),
             place: None,
             executed: transactions.executed_mysql_gtids(&self.shared.name),
             executed_since: None,
@@ -244,7 +244,7 @@ impl Receiver {
     }
 
     /// Returns this server's GTID position from the log.
-    fn gtids_here(&self, options: &ReplicaOptions) -> GtidPosition {
+    fn own_position(&self, options: &ReplicaOptions) -> GtidPosition {
         let transactions = self.shared.environment.transactions();
         match self.definition.use_gtid {
             UseGtid::CurrentPos => transactions.current_position(options.server_id),

@@ -254,7 +254,7 @@ impl<'a> Stream<'a> {
         let is_wanted = choice.wants(&received);
         // As in MariaDB, a start by file and position asserts what is missing here, and a local number shows nothing
         // about duplicates.
-        let tells_duplicates =
+        let detects_duplicates =
             self.receiver.definition.use_gtid != UseGtid::No && received.numbers == SequenceSource::Primary;
         if let Some(gtid) = &received.mysql_gtid {
             self.note_executed(gtid);
@@ -264,7 +264,7 @@ impl<'a> Stream<'a> {
             self.pass(gtid, received.numbers, received.end);
             return Ok(());
         }
-        if self.options.gtid_ignore_duplicates && tells_duplicates {
+        if self.options.gtid_ignore_duplicates && detects_duplicates {
             let Receiver { shared, appliers, .. } = &mut *self.receiver;
             if !claim(shared, appliers, gtid).await? {
                 self.note_gtid(gtid);

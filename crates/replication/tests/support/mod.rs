@@ -276,7 +276,14 @@ fn run_ddl(
         .retain(|variable| !matches!(variable, StatusVar::Xid(_)));
     let first_id = catalog.load().next_id();
     query.status_vars.push(StatusVar::Xid(u64::from(first_id)));
-    let plan = replay_ddl(catalog, manager.storage(), &query, timestamp_seconds, &NoAccounts)?;
+    let plan = replay_ddl(
+        catalog,
+        manager.storage(),
+        &query,
+        timestamp_seconds,
+        ServerId(1),
+        &NoAccounts,
+    )?;
     let (changes, switched) = (plan.changes, catalog.clone());
     let ddl = DdlCommit {
         query: &query,

@@ -1,9 +1,11 @@
 //! Current privileges of a session's account.
 
-use super::{Account, PrivilegeSet, SessionPrivileges, SharedAccounts};
+use super::statements::{AccountContext, MissingAccounts};
+use super::{Account, Accounts, PrivilegeSet, SessionPrivileges, SharedAccounts};
 use crate::information_schema::is_for_everybody;
+use paceline_catalog::Catalog;
 use paceline_expression::session::{Privilege, PrivilegeTarget, SessionContext};
-use paceline_syntax::{Error, Result};
+use paceline_syntax::{Error, Result, RoutineType};
 use paceline_types::error_code::*;
 use std::sync::Arc;
 
@@ -45,6 +47,39 @@ impl<'a> Authority<'a> {
         (&account.user, &account.host)
     }
 
+    /// Returns the host of `USER()`.
+    pub fn client_host(self) -> &'a str {
+        &self.session.user.host
+    }
+
+    /// Returns `CURRENT_ROLE()`.
+    pub fn current_role(self) -> Option<&'a str> {
+        self.session.current_role.as_deref()
+    }
+
+    /// Returns the context for the names of accounts in a statement.
+    pub fn names<'b>(self, accounts: &'b Accounts, catalog: &'b Catalog) -> AccountContext<'b>
+    where
+        'a: 'b,
+    {
+        AccountContext {
+            accounts,
+            current: self.current_user(),
+            current_role: self.current_role(),
+            catalog,
+            virtual_tables: &*self.session.services.virtual_tables,
+            database: self.database(),
+            missing_accounts: MissingAccounts::of_sql_mode(self.session.settings.sql_mode),
+            now_seconds: self.session.statement.start_seconds(),
+        }
+    }
+
+    /// Returns the name of a column of a table that the server computes.
+    pub fn virtual_column(self, database: &str, table: &str, column: usize) -> Option<String> {
+        let columns = self.session.services.virtual_tables.columns(database, table)?;
+        Some(columns.get(column)?.name.clone())
+    }
+
     /// Returns the current database.
     pub fn database(self) -> Option<&'a str> {
         self.session.database.as_deref()
@@ -64,7 +99,6 @@ impl<'a> Authority<'a> {
     }
 
     /// Checks a privilege.
-    /// Checks a privilege.
     ///
     /// # Errors
     /// 1227 if a global privilege is missing, 1044 for one on a database, 1142 for one on a table.
@@ -76,48 +110,103 @@ impl<'a> Authority<'a> {
         if self.privileges_in(database).has(privilege) || is_for_everybody(privilege, database) {
             return Ok(());
         }
-        let user = &self.session.current_user.user;
-        let host = &self.session.user.host;
         match target {
             // LOCK TABLES can only be granted on whole databases.
-            PrivilegeTarget::Table { database, table } if privilege != Privilege::LockTables => {
-                let command = PrivilegeSet::name(privilege);
-                Err(Error::new(
-                    ER_TABLEACCESS_DENIED_ERROR,
-                    &[&command, user, host, &database, &table],
-                ))
+            PrivilegeTarget::Table { table, .. } if privilege != Privilege::LockTables => {
+                let missing = PrivilegeSet::of(&[privilege]);
+                match missing.minus(self.account().on_table(database, table).whole) {
+                    rest if rest.is_empty() => Ok(()),
+                    rest => Err(self.denied(rest, database, table)),
+                }
             }
-            _ => Err(Error::new(ER_DBACCESS_DENIED_ERROR, &[user, host, &database])),
+            _ => Err(Error::new(
+                ER_DBACCESS_DENIED_ERROR,
+                &[
+                    &self.session.current_user.user,
+                    &self.session.current_user.host,
+                    &database,
+                ],
+            )),
         }
     }
 
-    /// Checks privileges on a table.
+    /// Checks privileges on a whole table.
     ///
     /// # Errors
-    /// 1142 for the first privilege that the account does not have.
+    /// 1142 with all privileges that the account does not have.
     pub fn check_table(self, privileges: &[Privilege], database: &str, table: &str) -> Result<()> {
-        let target = PrivilegeTarget::Table { database, table };
-        privileges
-            .iter()
-            .try_for_each(|privilege| self.check(*privilege, target))
+        let missing = self.missing_on_table(PrivilegeSet::of(privileges), database, table);
+        match missing.is_empty() {
+            true => Ok(()),
+            false => Err(self.denied(missing, database, table)),
+        }
     }
 
-    /// Checks privileges on a table.
+    /// Checks privileges on a table, or on any of its columns.
     ///
     /// # Errors
-    /// 1142 that names all privileges that the account does not have.
-    pub fn check_all(self, privileges: &[Privilege], database: &str, table: &str) -> Result<()> {
-        let has = self.privileges_in(database);
-        let missing = privileges.iter().filter(|privilege| !has.has(**privilege));
-        let missing: Vec<&str> = missing.map(|privilege| PrivilegeSet::name(*privilege)).collect();
+    /// 1142 with all privileges that the account does not have.
+    pub fn check_any_column(self, privileges: &[Privilege], database: &str, table: &str) -> Result<()> {
+        let missing = self.missing_on_table(PrivilegeSet::of(privileges), database, table);
         if missing.is_empty() {
             return Ok(());
         }
+        let missing = missing.minus(self.account().on_table(database, table).any_column);
+        match missing.is_empty() {
+            true => Ok(()),
+            false => Err(self.denied(missing, database, table)),
+        }
+    }
+
+    /// Returns the privileges that the account has neither on a table nor on its database.
+    pub fn missing_on_table(self, needed: PrivilegeSet, database: &str, table: &str) -> PrivilegeSet {
+        let missing = needed.minus(self.privileges_in(database));
+        match missing.is_empty() {
+            true => missing,
+            false => missing.minus(self.account().on_table(database, table).whole),
+        }
+    }
+
+    /// Returns whether the account has any privilege on a table or one of its columns. Others do not see the table.
+    pub fn can_see_table(self, database: &str, table: &str) -> bool {
+        let of_tables = PrivilegeSet::grantable_on_table();
+        if !self.privileges_in(database).intersection(of_tables).is_empty() {
+            return true;
+        }
+        let granted = self.account().on_table(database, table);
+        !granted.whole.union(granted.any_column).is_empty()
+    }
+
+    /// Returns the privileges on a column: those on its database, its table and itself.
+    pub fn privileges_on_column(self, database: &str, table: &str, column: &str) -> PrivilegeSet {
+        let account = self.account();
+        self.privileges_in(database)
+            .union(account.on_table(database, table).whole)
+            .union(account.on_column(database, table, column))
+    }
+
+    /// Returns whether the account has a privilege on a routine: EXECUTE or ALTER ROUTINE.
+    pub fn has_on_routine(self, privilege: Privilege, database: &str, kind: RoutineType, name: &str) -> bool {
+        self.privileges_in(database).has(privilege)
+            || (self.account().on_routine(database, kind, name)).has(privilege)
+    }
+
+    /// Returns 1142 for missing privileges on a table.
+    pub fn denied(self, missing: PrivilegeSet, database: &str, table: &str) -> Error {
         let (user, host) = (&self.session.current_user.user, &self.session.user.host);
-        Err(Error::new(
+        Error::new(
             ER_TABLEACCESS_DENIED_ERROR,
-            &[&missing.join(", "), user, host, &database, &table],
-        ))
+            &[&missing.denied(), user, host, &database, &table],
+        )
+    }
+
+    /// Returns 1143 for missing privileges on a column.
+    pub fn column_denied(self, missing: PrivilegeSet, column: &str, table: &str) -> Error {
+        let (user, host) = (&self.session.current_user.user, &self.session.user.host);
+        Error::new(
+            ER_COLUMNACCESS_DENIED_ERROR,
+            &[&missing.denied(), user, host, &column, &table],
+        )
     }
 
     /// Checks whether the account may know that a database exists.
@@ -131,7 +220,7 @@ impl<'a> Authority<'a> {
                 ER_DBACCESS_DENIED_ERROR,
                 &[
                     &self.session.current_user.user,
-                    &self.session.user.host,
+                    &self.session.current_user.host,
                     &database,
                 ],
             )),
@@ -223,10 +312,7 @@ pub(crate) mod tests {
             )
         );
         // LOCK TABLES is a privilege on a database.
-        let denied = (
-            1044,
-            "Access denied for user 'u'@'localhost' to database 'd'".to_owned(),
-        );
+        let denied = (1044, "Access denied for user 'u'@'%' to database 'd'".to_owned());
         assert_eq!(
             told(authority.check_table(&[Privilege::LockTables], "d", "t")),
             denied

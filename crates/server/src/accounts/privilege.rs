@@ -1,6 +1,7 @@
 //! Sets of privileges, and MariaDB's names of them.
 
 use paceline_expression::session::Privilege;
+use serde::{Deserialize, Serialize};
 
 /// All privileges with their names, in MariaDB's order.
 pub const ALL: &[(Privilege, &str)] = &[
@@ -71,15 +72,38 @@ const OF_DATABASES: &[Privilege] = &[
 
 /// A set of privileges: one bit each, in the order of [`ALL`], which is also that of `access` in MariaDB's
 /// `mysql.global_priv`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct PrivilegeSet(pub u64);
 
-fn bit(privilege: Privilege) -> u64 {
-    1 << ALL
-        .iter()
-        .position(|(known, _)| *known == privilege)
-        .expect("every privilege is listed")
+const fn bit(privilege: Privilege) -> u64 {
+    1 << privilege as u64
 }
+
+/// Privileges that can be granted on a table or view.
+const OF_TABLES: &[Privilege] = &[
+    Privilege::Select,
+    Privilege::Insert,
+    Privilege::Update,
+    Privilege::Delete,
+    Privilege::Create,
+    Privilege::Drop,
+    Privilege::GrantOption,
+    Privilege::References,
+    Privilege::Index,
+    Privilege::Alter,
+    Privilege::CreateView,
+    Privilege::ShowView,
+    Privilege::Trigger,
+    Privilege::DeleteHistory,
+];
+
+/// Privileges that can be granted on a routine.
+const OF_ROUTINES: &[Privilege] = &[
+    Privilege::Execute,
+    Privilege::AlterRoutine,
+    Privilege::GrantOption,
+];
 
 impl PrivilegeSet {
     /// The empty set (`USAGE`).
@@ -108,9 +132,33 @@ impl PrivilegeSet {
 
     /// Returns the privileges that can be granted on a database.
     pub fn grantable_on_database() -> PrivilegeSet {
-        OF_DATABASES
-            .iter()
-            .fold(PrivilegeSet::NONE, |set, privilege| set.with(*privilege))
+        PrivilegeSet::of(OF_DATABASES)
+    }
+
+    /// Returns the privileges that can be granted on a table or view.
+    pub fn grantable_on_table() -> PrivilegeSet {
+        PrivilegeSet::of(OF_TABLES)
+    }
+
+    /// Returns the privileges that can be granted on a column.
+    pub fn grantable_on_column() -> PrivilegeSet {
+        PrivilegeSet::of(&[
+            Privilege::Select,
+            Privilege::Insert,
+            Privilege::Update,
+            Privilege::References,
+        ])
+    }
+
+    /// Returns the privileges that can be granted on a routine.
+    pub fn grantable_on_routine() -> PrivilegeSet {
+        PrivilegeSet::of(OF_ROUTINES)
+    }
+
+    /// Returns the set of these privileges.
+    pub fn of(privileges: &[Privilege]) -> PrivilegeSet {
+        let all = privileges.iter();
+        all.fold(PrivilegeSet::NONE, |set, privilege| set.with(*privilege))
     }
 
     /// Looks up a privilege by its name in upper case, or by its old name.
@@ -170,6 +218,27 @@ impl PrivilegeSet {
         self.0 & other.0 == other.0
     }
 
+    /// Returns the privileges that are in both sets.
+    #[must_use]
+    pub fn intersection(self, other: PrivilegeSet) -> PrivilegeSet {
+        PrivilegeSet(self.0 & other.0)
+    }
+
+    /// Returns the set as an error names what is missing.
+    pub fn denied(self) -> String {
+        let named = ALL.iter().filter(|(privilege, _)| self.has(*privilege));
+        let names: Vec<&str> = named.map(|(privilege, _)| Self::command(*privilege)).collect();
+        names.join(", ")
+    }
+
+    /// Returns the name of a privilege in errors.
+    pub fn command(privilege: Privilege) -> &'static str {
+        match privilege {
+            Privilege::GrantOption => "GRANT",
+            other => Self::name(other),
+        }
+    }
+
     /// Returns whether the set is empty.
     pub fn is_empty(self) -> bool {
         self.0 == 0
@@ -180,6 +249,14 @@ impl PrivilegeSet {
         ALL.iter()
             .filter(move |(privilege, _)| self.has(*privilege) && *privilege != Privilege::GrantOption)
             .map(|(_, name)| *name)
+    }
+
+    /// Returns all names of the set as `SHOW GRANTS` lists them.
+    pub fn listed_in_full(self) -> String {
+        match self.without(Privilege::GrantOption).is_empty() {
+            true => "USAGE".to_owned(),
+            false => self.names().collect::<Vec<_>>().join(", "),
+        }
     }
 
     /// Returns the set as `SHOW GRANTS` lists it. `all` is the meaning of `ALL PRIVILEGES`.
@@ -224,6 +301,13 @@ mod tests {
             Some(Privilege::BinlogMonitor)
         );
         assert_eq!(PrivilegeSet::named("NONSENSE"), None);
+    }
+
+    #[test]
+    fn the_list_has_the_order_of_the_type() {
+        for (number, (privilege, _)) in ALL.iter().enumerate() {
+            assert_eq!(*privilege as usize, number);
+        }
     }
 
     /// `access` of an account with SUPER and GRANT OPTION in MariaDB's `mysql.global_priv`.

@@ -2,9 +2,9 @@
 //!
 //! | privileges | are as of |
 //! |---|---|
-//! | global | the login |
+//! | global | the login; those of the current role, SET ROLE |
 //! | on the current database | the last USE |
-//! | on any other database | now; none if the account was dropped |
+//! | on any other database, on tables, columns and routines | now; none if the account was dropped |
 //!
 //! A statement that has just worked therefore works again, and USE of a database checks the privileges again. To revoke
 //! something immediately, end the sessions (KILL USER).
@@ -21,8 +21,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Privileges of one session.
 #[derive(Debug)]
 pub struct SessionPrivileges {
-    /// The account as of the login, except for the current privileges on databases.
+    /// The account as of the login, with what it inherits, except for the current privileges on objects.
     account: ArcSwap<Account>,
+    /// Global privileges of the account alone, as of the login.
+    own_global: AtomicU64,
+    /// Name of the current role.
+    role: ArcSwapOption<String>,
     /// Generation of the list of accounts from which they were taken.
     generation: AtomicU64,
     /// Privileges as of the last USE.
@@ -35,6 +39,7 @@ pub struct SessionPrivileges {
 #[derive(Debug)]
 struct CallerPrivileges {
     account: Arc<Account>,
+    role: Option<Arc<String>>,
     generation: u64,
     current: Option<Arc<CurrentDatabase>>,
 }
@@ -49,6 +54,8 @@ impl Default for SessionPrivileges {
     fn default() -> Self {
         SessionPrivileges {
             account: ArcSwap::from_pointee(Account::new("", "")),
+            own_global: AtomicU64::new(0),
+            role: ArcSwapOption::empty(),
             generation: AtomicU64::new(0),
             current: ArcSwapOption::empty(),
             callers: Mutex::default(),
@@ -60,8 +67,27 @@ impl SessionPrivileges {
     /// Sets the account that the session has logged in to.
     pub fn log_in(&self, account: Account, accounts: &SharedAccounts) {
         self.generation.store(accounts.generation(), Ordering::Relaxed);
-        self.account.store(Arc::new(account));
+        self.own_global.store(account.global.0, Ordering::Relaxed);
+        self.role.store(None);
+        let inherited = accounts.load().inherited(None);
+        self.account.store(Arc::new(account.with_inherited(inherited)));
         self.current.store(None);
+    }
+
+    /// Sets the current role, whose privileges the session has from now on.
+    pub fn set_role(&self, role: Option<&str>, database: Option<&str>, accounts: &SharedAccounts) {
+        let had = self.account(accounts);
+        self.role.store(role.map(|role| Arc::new(role.to_owned())));
+        let account = Account {
+            global: PrivilegeSet(self.own_global.load(Ordering::Relaxed)),
+            ..(*had).clone()
+        };
+        let inherited = accounts.load().inherited(role);
+        self.account.store(Arc::new(account.with_inherited(inherited)));
+        match database {
+            Some(database) => self.enter(database, accounts),
+            None => self.current.store(None),
+        }
     }
 
     /// Replaces the privileges by those of an account, until [`Self::end_definer`].
@@ -69,6 +95,7 @@ impl SessionPrivileges {
         let generation = self.generation.swap(accounts.generation(), Ordering::Relaxed);
         self.callers.lock().push(CallerPrivileges {
             account: self.account.swap(Arc::new(definer)),
+            role: self.role.swap(None),
             generation,
             current: self.current.swap(None),
         });
@@ -78,6 +105,7 @@ impl SessionPrivileges {
     pub fn end_definer(&self) {
         if let Some(caller) = self.callers.lock().pop() {
             self.account.store(caller.account);
+            self.role.store(caller.role);
             self.generation.store(caller.generation, Ordering::Relaxed);
             self.current.store(caller.current);
         }
@@ -90,10 +118,16 @@ impl SessionPrivileges {
         if self.generation.load(Ordering::Relaxed) == generation {
             return had;
         }
-        let now = accounts.load();
-        let databases = now.get(&had.user, &had.host);
+        let list = accounts.load();
+        let now = list.get(&had.user, &had.host).cloned();
+        let now = now.unwrap_or_else(|| Account::new(had.user.as_str(), had.host.as_str()));
+        let role = self.role.load_full();
         let account = Arc::new(Account {
-            databases: databases.map_or(vec![], |account| account.databases.clone()),
+            databases: now.databases,
+            tables: now.tables,
+            routines: now.routines,
+            roles: now.roles,
+            inherited: list.inherited(role.as_ref().map(|role| role.as_str())),
             ..(*had).clone()
         });
         self.account.store(account.clone());
@@ -153,7 +187,7 @@ mod tests {
         session.log_in(account.clone(), &accounts);
         session.enter("a", &accounts);
         let global = account.global;
-        let may = |database| {
+        let may = |database: &str| {
             !session
                 .within(database, Some("a"), &accounts)
                 .minus(global)

@@ -58,7 +58,7 @@ pub(super) fn schemata(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
 }
 
 /// Returns a time in the session's zone.
-fn time(sources: &dyn Sources, seconds: i64) -> Value {
+pub(super) fn time(sources: &dyn Sources, seconds: i64) -> Value {
     u32::try_from(seconds).map_or(Value::Null, |seconds| {
         Value::DateTime(Timestamp::new(seconds, 0, 0).to_datetime(&sources.time_zone()))
     })
@@ -257,9 +257,10 @@ pub(crate) fn column_extra(column: &ColumnDefinition) -> String {
 pub(super) fn columns(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_table(sources, wanted, |table| {
-        let privileges = sources.column_privileges(&table.database);
-        rows.extend(table.columns.iter().enumerate().map(|(offset, column)| {
-            ShownColumn {
+        let privileges = sources.column_privileges(&table.database, &table.name);
+        rows.extend(table.columns.iter().enumerate().filter_map(|(offset, column)| {
+            let privileges = privileges.of(&column.name)?;
+            let shown = ShownColumn {
                 database: &table.database,
                 table: &table.name,
                 name: &column.name,
@@ -270,11 +271,11 @@ pub(super) fn columns(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
                 default: column_default(column),
                 key: column_key(table, offset),
                 extra: column_extra(column),
-                privileges: &privileges,
+                privileges,
                 comment: &column.comment,
                 generated: column.generated.as_ref().map(|generated| &*generated.expression),
-            }
-            .row()
+            };
+            Some(shown.row())
         }));
     });
     rows.extend(columns_of_mysql(sources, wanted));
@@ -290,13 +291,14 @@ fn columns_of_mysql(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
     if !is_wanted {
         return rows;
     }
-    let privileges = sources.column_privileges(MYSQL_DATABASE);
     for (table, columns) in sources.mysql_tables() {
         if !wanted.admits(&TABLE_COLUMNS, table) {
             continue;
         }
-        rows.extend(columns.iter().enumerate().map(|(offset, column)| {
-            ShownColumn {
+        let privileges = sources.column_privileges(MYSQL_DATABASE, table);
+        rows.extend(columns.iter().enumerate().filter_map(|(offset, column)| {
+            let privileges = privileges.of(&column.name)?;
+            let shown = ShownColumn {
                 database: MYSQL_DATABASE,
                 table,
                 name: &column.name,
@@ -307,11 +309,11 @@ fn columns_of_mysql(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
                 default: column.ty.nullable.then(|| "NULL".to_owned()),
                 key: "",
                 extra: String::new(),
-                privileges: &privileges,
+                privileges,
                 comment: "",
                 generated: None,
-            }
-            .row()
+            };
+            Some(shown.row())
         }));
     }
     rows

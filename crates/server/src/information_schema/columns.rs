@@ -1,5 +1,6 @@
 //! Columns of every table, from MariaDB's declarations in `columns.txt`:
-//! `TABLE: NAME type[?]; NAME type[?]; …`, where `?` means nullable.
+//! `TABLE: NAME type[?]; NAME type[?]; …`, where `?` means nullable, and `bin` after a type of text that it is compared
+//! by its bytes.
 
 use std::sync::OnceLock;
 
@@ -49,6 +50,10 @@ fn column(declaration: &str) -> VirtualColumn {
 }
 
 fn parse(text: &str) -> DataType {
+    let (text, is_binary) = match text.strip_suffix(" bin") {
+        Some(text) => (text, true),
+        None => (text, false),
+    };
     let (text, sign) = match text.strip_suffix(" unsigned") {
         Some(text) => (text, Sign::Unsigned),
         None => (text, Sign::Signed),
@@ -68,8 +73,15 @@ fn parse(text: &str) -> DataType {
     };
     // MariaDB's collation of these columns; programs combine it explicitly: TABLE_SCHEMA COLLATE utf8_bin. Results are
     // sent in the session's character set.
-    let collation = Collation::Utf8mb3GeneralCi;
+    let collation = match is_binary {
+        true => Collation::Utf8mb3Bin,
+        false => Collation::Utf8mb3GeneralCi,
+    };
     match name {
+        "char" => DataType::Char {
+            length: next() as _,
+            collation,
+        },
         "varchar" => DataType::VarChar {
             length: next() as _,
             collation,
@@ -78,6 +90,11 @@ fn parse(text: &str) -> DataType {
             size: BlobSize::Long,
             collation,
         },
+        "text" => DataType::Text {
+            size: BlobSize::Normal,
+            collation,
+        },
+        "longblob" => DataType::Blob { size: BlobSize::Long },
         "blob" => DataType::Blob {
             size: BlobSize::Normal,
         },

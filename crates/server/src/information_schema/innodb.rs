@@ -10,7 +10,7 @@ use paceline_catalog::{
     TableDescription, TableEngine,
 };
 use paceline_types::temporal::Timestamp;
-use paceline_types::{Collation, DataType, Value};
+use paceline_types::{Charset, Collation, DataType, Value};
 use std::sync::Arc;
 
 const PAGE_BYTES: u64 = 16_384;
@@ -197,6 +197,10 @@ fn storage_type(column: &ColumnDefinition) -> (i64, i64, i64) {
             (kind, 15, flags, length, *collation)
         }
         DataType::Binary { length } => (FIXED_BINARY, 254, BINARY, (*length).into(), Collation::Binary),
+        DataType::FixedBinary(t) => {
+            let latin1 = Charset::Latin1.default_collation();
+            (FIXED_BINARY, 254, UNSIGNED, t.bytes() as i64, latin1)
+        }
         DataType::VarBinary { length } => {
             let flags = if *length > 255 { LONG_VARCHAR } else { 0 };
             (4, 15, flags | BINARY, (*length).into(), Collation::Binary)

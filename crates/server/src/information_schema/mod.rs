@@ -6,23 +6,31 @@
 //!   catalog_tables     SCHEMATA, TABLES, COLUMNS, STATISTICS, … from the catalog
 //!   views              VIEWS, and views among TABLES and COLUMNS
 //!   shown_column       rows of COLUMNS
+//!   events             EVENTS; mysql.event
+//!   programs           ROUTINES, PARAMETERS, TRIGGERS; mysql.proc
 //!   transactions       INNODB_TRX, INNODB_LOCKS, INNODB_LOCK_WAITS
 //!   innodb             INNODB_SYS_TABLES, …
 //!   server_tables      ENGINES, COLLATIONS, PROCESSLIST, variables, privileges, …
 //! ```
-//! Tables about features that do not exist here (routines, triggers, events, multiple partitions) exist and are empty,
+//! Tables about features that do not exist here (multiple partitions) exist and are empty,
 //! or say "not partitioned", as in a MariaDB without such objects. A session sees only rows that it has access to: a
 //! database without any privilege has no rows.
 
 mod catalog_tables;
 mod columns;
+mod events;
 mod innodb;
+mod programs;
 mod server_tables;
 mod shown_column;
 mod transactions;
 mod views;
 
-use paceline_catalog::{DatabaseDefinition, TableDescription, ViewDefinition};
+pub use programs::RoutineAccess;
+
+use paceline_catalog::{
+    DatabaseDefinition, EventDefinition, RoutineDescription, TableDescription, ViewDefinition,
+};
 use paceline_expression::session::{Privilege, VirtualColumn, WantedRows};
 use paceline_types::Value;
 use paceline_types::temporal::TimeZone;
@@ -30,7 +38,9 @@ use paceline_types::temporal::TimeZone;
 pub(crate) use catalog_tables::column_default;
 pub use columns::columns;
 pub(crate) use columns::declared;
+pub(crate) use events::event;
 pub(crate) use innodb::{index_stats, table_stats};
+pub(crate) use programs::{proc, trigger_time};
 pub(crate) use server_tables::has_engine;
 pub use transactions::OpenTransaction;
 pub(crate) use views::default_of_expression;
@@ -92,12 +102,60 @@ pub struct Process {
 pub struct GrantedPrivilege {
     /// The account: `'user'@'host'`.
     pub grantee: String,
-    /// The database; `None` for a global privilege.
-    pub database: Option<String>,
+    /// Object of the privilege.
+    pub object: GrantedObject,
     /// Name such as `SELECT`; `USAGE` for an account without privileges.
     pub privilege: String,
     /// Whether the account may grant it.
     pub grantable: bool,
+}
+
+/// Object of a privilege in the privilege tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GrantedObject {
+    /// The server.
+    Global,
+    /// A database, as a pattern.
+    Database(String),
+    /// Database and table.
+    Table(String, String),
+    /// Database, table and column.
+    Column(String, String, String),
+}
+
+/// A role that an account, or another role, may use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApplicableRole {
+    /// `user@host`, or a role.
+    pub grantee: String,
+    /// Name of the role.
+    pub role: String,
+    /// Whether the grantee may grant it.
+    pub grantable: bool,
+    /// Whether it is the account's default role; `None` if the grantee is a role.
+    pub is_default: Option<bool>,
+}
+
+/// The session's privileges on the columns of one table, as COLUMNS shows them.
+#[derive(Clone, Debug, Default)]
+pub struct ColumnPrivileges {
+    /// Those on columns without privileges of their own.
+    pub of_all: String,
+    /// Those on other columns, by name.
+    pub of_some: Vec<(String, String)>,
+}
+
+impl ColumnPrivileges {
+    /// Returns the privileges on a column: `select,insert,update,references` or a part of it. `None` if the session may
+    /// not see the column.
+    pub fn of(&self, column: &str) -> Option<&str> {
+        let known = self
+            .of_some
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(column));
+        let privileges = known.map_or(&self.of_all, |(_, privileges)| privileges);
+        (!privileges.is_empty()).then_some(privileges)
+    }
 }
 
 /// A column of a view.
@@ -167,8 +225,20 @@ pub trait Sources {
     fn row_lock_waits(&self) -> Vec<paceline_txn::RowLockWait>;
     /// Returns the catalog of all tables.
     fn catalog(&self) -> std::sync::Arc<paceline_catalog::Catalog>;
-    /// Returns the account's privileges on columns: `select,insert,update,references` or a part of it.
-    fn column_privileges(&self, database: &str) -> String;
+    /// Returns the account's privileges on the columns of a table.
+    fn column_privileges(&self, database: &str, table: &str) -> ColumnPrivileges;
+    /// Returns the roles that the account may use, and those that they have.
+    fn applicable_roles(&self) -> Vec<ApplicableRole>;
+    /// Returns the current role, and all roles that it has.
+    fn enabled_roles(&self) -> Vec<String>;
+    /// Returns what the account may see of a procedure or function.
+    fn routine_access(&self, routine: &RoutineDescription) -> RoutineAccess;
+    /// Returns whether the account may see the events of a database.
+    fn may_see_events(&self, database: &str) -> bool;
+    /// Returns the start of an event's last run in seconds since 1970, if it ran since the start of the server.
+    fn last_executed(&self, event: &EventDefinition) -> Option<i64>;
+    /// Returns whether the account may see the triggers of a database's tables.
+    fn may_see_triggers(&self, database: &str) -> bool;
 }
 
 /// Returns whether a table needs the PROCESS privilege.
@@ -203,6 +273,10 @@ pub fn rows(table: &str, sources: &dyn Sources, wanted: &WantedRows) -> Option<V
         "REFERENTIAL_CONSTRAINTS" => catalog_tables::referential_constraints(sources, wanted),
         "CHECK_CONSTRAINTS" => catalog_tables::check_constraints(sources, wanted),
         "PARTITIONS" => catalog_tables::partitions(sources, wanted),
+        "EVENTS" => events::events(sources, wanted),
+        "ROUTINES" => programs::routines(sources, wanted),
+        "PARAMETERS" => programs::parameters(sources, wanted),
+        "TRIGGERS" => programs::triggers(sources, wanted),
         "ENGINES" => server_tables::engines(),
         "CHARACTER_SETS" => server_tables::character_sets(),
         "COLLATIONS" => server_tables::collations(),
@@ -214,6 +288,10 @@ pub fn rows(table: &str, sources: &dyn Sources, wanted: &WantedRows) -> Option<V
         "SESSION_STATUS" => server_tables::pairs(sources.status(Scope::Session)),
         "USER_PRIVILEGES" => server_tables::user_privileges(sources),
         "SCHEMA_PRIVILEGES" => server_tables::schema_privileges(sources),
+        "TABLE_PRIVILEGES" => server_tables::table_privileges(sources),
+        "COLUMN_PRIVILEGES" => server_tables::column_privileges(sources),
+        "APPLICABLE_ROLES" => server_tables::applicable_roles(sources),
+        "ENABLED_ROLES" => server_tables::enabled_roles(sources),
         "SYSTEM_VARIABLES" => sources.system_variables(),
         "INNODB_TRX" => transactions::transactions(sources),
         "INNODB_LOCKS" => transactions::locks(sources),

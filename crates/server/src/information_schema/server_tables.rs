@@ -2,7 +2,9 @@
 
 use paceline_types::{Charset, Collation, Decimal, Value};
 
-use super::{GrantedPrivilege, Row, Sources, number, text, text_or_null, yes_no};
+use super::{
+    ApplicableRole, GrantedObject, GrantedPrivilege, Row, Sources, number, text, text_or_null, yes_no,
+};
 
 /// Storage engines: name, support, comment, transactions, XA, savepoints.
 pub(crate) const ENGINES: [[&str; 6]; 3] = [
@@ -150,31 +152,65 @@ pub(super) fn pairs(pairs: Vec<(String, String)>) -> Vec<Row> {
         .collect()
 }
 
-pub(super) fn user_privileges(sources: &dyn Sources) -> Vec<Row> {
-    let row = |granted: GrantedPrivilege| match granted.database {
-        Some(_) => None,
-        None => Some(vec![
-            text(granted.grantee),
-            text("def"),
-            text(granted.privilege),
-            yes_no(granted.grantable),
-        ]),
+/// Returns a row for each privilege on objects of one level: grantee, names of the object, privilege.
+fn granted(sources: &dyn Sources, names: impl Fn(GrantedObject) -> Option<Vec<String>>) -> Vec<Row> {
+    let row = |granted: GrantedPrivilege| {
+        let names = names(granted.object)?;
+        let mut row = vec![text(granted.grantee), text("def")];
+        row.extend(names.into_iter().map(text));
+        row.extend([text(granted.privilege), yes_no(granted.grantable)]);
+        Some(row)
     };
     sources.privileges().into_iter().filter_map(row).collect()
 }
 
+pub(super) fn user_privileges(sources: &dyn Sources) -> Vec<Row> {
+    granted(sources, |object| match object {
+        GrantedObject::Global => Some(vec![]),
+        _ => None,
+    })
+}
+
 pub(super) fn schema_privileges(sources: &dyn Sources) -> Vec<Row> {
-    let row = |granted: GrantedPrivilege| {
-        let database = granted.database?;
-        Some(vec![
-            text(granted.grantee),
-            text("def"),
-            text(database),
-            text(granted.privilege),
-            yes_no(granted.grantable),
-        ])
+    granted(sources, |object| match object {
+        GrantedObject::Database(database) => Some(vec![database]),
+        _ => None,
+    })
+}
+
+pub(super) fn table_privileges(sources: &dyn Sources) -> Vec<Row> {
+    granted(sources, |object| match object {
+        GrantedObject::Table(database, table) => Some(vec![database, table]),
+        _ => None,
+    })
+}
+
+pub(super) fn column_privileges(sources: &dyn Sources) -> Vec<Row> {
+    granted(sources, |object| match object {
+        GrantedObject::Column(database, table, column) => Some(vec![database, table, column]),
+        _ => None,
+    })
+}
+
+pub(super) fn applicable_roles(sources: &dyn Sources) -> Vec<Row> {
+    let row = |role: ApplicableRole| {
+        vec![
+            text(role.grantee),
+            text(role.role),
+            yes_no(role.grantable),
+            role.is_default.map_or(Value::Null, yes_no),
+        ]
     };
-    sources.privileges().into_iter().filter_map(row).collect()
+    sources.applicable_roles().into_iter().map(row).collect()
+}
+
+/// Returns the enabled roles; one row with NULL without any.
+pub(super) fn enabled_roles(sources: &dyn Sources) -> Vec<Row> {
+    let roles = sources.enabled_roles();
+    match roles.is_empty() {
+        true => vec![vec![Value::Null]],
+        false => roles.into_iter().map(|role| vec![text(role)]).collect(),
+    }
 }
 
 pub(super) fn plugins() -> Vec<Row> {

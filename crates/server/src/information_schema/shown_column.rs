@@ -6,16 +6,16 @@ use super::{CATALOG, Row, number, number_or_null, text, text_or_null, yes_no};
 
 /// Length, precision, scale and fraction digits of a column, as far as they apply to its type.
 #[derive(Default)]
-struct Measures {
-    characters: Option<u64>,
-    bytes: Option<u64>,
-    precision: Option<u64>,
-    scale: Option<u64>,
-    fraction: Option<u64>,
+pub(super) struct Measures {
+    pub characters: Option<u64>,
+    pub bytes: Option<u64>,
+    pub precision: Option<u64>,
+    pub scale: Option<u64>,
+    pub fraction: Option<u64>,
 }
 
 impl Measures {
-    fn of(data_type: &DataType) -> Self {
+    pub fn of(data_type: &DataType) -> Self {
         let mut measures = Measures::default();
         let characters = |length: u64| {
             (
@@ -58,7 +58,7 @@ impl Measures {
             | DataType::Timestamp { decimals } => {
                 measures.fraction = Some(u64::from(*decimals));
             }
-            DataType::Date | DataType::Year => {}
+            DataType::Date | DataType::Year | DataType::FixedBinary(_) => {}
             DataType::Text { size, .. } => {
                 (measures.characters, measures.bytes) = (Some(size.max_bytes()), Some(size.max_bytes()))
             }
@@ -87,7 +87,7 @@ impl Measures {
 }
 
 /// Returns the type's name without attributes, for COLUMNS.DATA_TYPE.
-fn bare_name(data_type: &DataType) -> String {
+pub(super) fn bare_name(data_type: &DataType) -> String {
     let whole = data_type.to_string();
     whole.split(['(', ' ']).next().unwrap_or_default().to_owned()
 }

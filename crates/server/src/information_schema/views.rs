@@ -93,11 +93,12 @@ pub(crate) fn default_of_expression(column: &ResultColumn) -> String {
 pub(super) fn columns(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_view(sources, wanted, |view| {
-        let privileges = sources.column_privileges(&view.database);
+        let privileges = sources.column_privileges(&view.database, &view.name);
         // An invalid view has no columns.
         let columns = sources.view_columns(view).unwrap_or_default().into_iter();
-        rows.extend(columns.enumerate().map(|(offset, column)| {
-            ShownColumn {
+        rows.extend(columns.enumerate().filter_map(|(offset, column)| {
+            let privileges = privileges.of(&column.name)?;
+            let shown = ShownColumn {
                 database: &view.database,
                 table: &view.name,
                 name: &column.name,
@@ -108,11 +109,11 @@ pub(super) fn columns(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
                 default: column.default,
                 key: "",
                 extra: String::new(),
-                privileges: &privileges,
+                privileges,
                 comment: &column.comment,
                 generated: None,
-            }
-            .row()
+            };
+            Some(shown.row())
         }));
     });
     rows

@@ -24,10 +24,10 @@ impl SessionState {
         let virtual_name = virtual_database(name);
         let account = self.services.account();
         if virtual_name != Some("information_schema") && !account.can_see(name) {
-            let user = &self.context.current_user.user;
+            let current = &self.context.current_user;
             return Err(Error::new(
                 ER_DBACCESS_DENIED_ERROR,
-                &[user, &self.context.user.host, &name],
+                &[&current.user, &current.host, &name],
             ));
         }
         let Some((name, collation)) = self.find_database(name) else {
@@ -45,6 +45,13 @@ impl SessionState {
         self.services.enter_database(&name);
         self.set_database(Some((name, collation)));
         Ok(())
+    }
+
+    /// Sets the current role. The caller has checked that the account has it.
+    pub(super) fn set_role(&mut self, role: Option<String>) {
+        let database = self.context.database.as_deref();
+        self.services.set_role(role.as_deref(), database);
+        self.context.current_role = role;
     }
 
     /// Returns the spelling of a database's name and its collation, if it exists.

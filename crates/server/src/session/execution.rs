@@ -1,6 +1,7 @@
 //! Execution of a statement: its text and parameters, and the form of its reply.
 
 use super::protocol::{More, RowFormat};
+use paceline_syntax::ast::Expr;
 use paceline_types::Value;
 
 /// Input of a statement's execution, and the form of its reply.
@@ -10,6 +11,8 @@ pub struct Execution<'a> {
     pub text: &'a [u8],
     /// Values of the `?` parameters.
     pub parameters: &'a [Value],
+    /// Expressions of `EXECUTE … USING`: those that are variables take the values of OUT parameters.
+    pub using: &'a [Expr],
     /// Encoding of rows.
     pub format: RowFormat,
     /// Whether another result follows in the same reply.
@@ -24,6 +27,7 @@ impl<'a> Execution<'a> {
         Execution {
             text,
             parameters: &[],
+            using: &[],
             format: RowFormat::Text,
             more: More::No,
             asked_by: QueryOrigin::Client,

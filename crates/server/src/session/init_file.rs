@@ -49,7 +49,7 @@ pub async fn run_init_file(server: &Arc<Server>, path: &Path) -> std::result::Re
 
 impl Session {
     /// Executes the statements of a text up to the first error.
-    async fn run_text(&mut self, text: &[u8]) -> Result<()> {
+    pub(super) async fn run_text(&mut self, text: &[u8]) -> Result<()> {
         let mut rest = text;
         while !rest.trim_ascii().is_empty() {
             let options = ParseOptions {

@@ -96,6 +96,15 @@ impl LoggedStatement {
         self
     }
 
+    /// Logs the statement as that of a role: a replica or a replay takes it for CURRENT_ROLE.
+    pub fn by_role(mut self, role: Option<&str>) -> Self {
+        if let Some(role) = role {
+            self.user = role.to_owned();
+            self.host = String::new();
+        }
+        self
+    }
+
     /// Adds the error of a statement that was executed in part. A replica or a replay executes the same part and fails
     /// with the same error.
     pub fn with_failure(mut self, failure: Option<&Error>) -> Self {

@@ -28,7 +28,7 @@
 //! | [`statements`] | one module for each kind of statement | the parts of `SessionState` that the kind needs |
 //! | [`transaction`], [`temporary`], [`table_locks`], [`database`] | parts of the state | one part each |
 //! | [`services`] | services of the server for execution | `SessionServices` |
-//! | [`replicated`], [`init_file`] | sessions without a client | `Session` |
+//! | [`replicated`], [`init_file`], [`event`] | sessions without a client | `Session` |
 //!
 //! A kind of statement never sees the `Session`. It receives a statement and the state, and returns a
 //! [`protocol::Reply`], which one place writes to the connection ([`replies::ReplyWriter`]). Three kinds write rows
@@ -43,6 +43,7 @@
 mod commands;
 mod database;
 mod evaluate;
+pub mod event;
 mod execution;
 mod files;
 pub mod init_file;
@@ -57,6 +58,7 @@ mod program_host;
 pub mod protocol;
 pub mod replicated;
 mod replies;
+mod restrictions;
 pub mod services;
 mod state;
 mod statement;

@@ -50,7 +50,7 @@ impl ProgramHost for SessionProgramHost {
 
     fn check_call(&self, routine: &RoutineDefinition, session: &SessionContext) -> Result<()> {
         let authority = self.services.authority(session);
-        check_routine(authority, Privilege::Execute, &routine.database, &routine.name)?;
+        check_routine(authority, Privilege::Execute, routine)?;
         let most = self
             .services
             .values

@@ -2,6 +2,7 @@
 
 use super::named_statements::NamedStatements;
 use super::protocol::StateChanges;
+use super::restrictions::Restrictions;
 use super::services::SessionServices;
 use super::table_locks::TableLocks;
 use super::temporary_tables::SessionTemporaryTables;
@@ -39,6 +40,8 @@ pub struct SessionState {
     /// Changes to report in the next OK packet.
     pub(super) changes: StateChanges,
     pub(super) log_settings: StatementLogSettings,
+    /// Restrictions of the account; `None` without any.
+    pub(super) restrictions: Option<Box<Restrictions>>,
     /// Whether the session ends after the reply: COMMIT RELEASE, or a broken transfer of a file.
     pub(super) ends_with_reply: bool,
 }
@@ -69,6 +72,7 @@ impl SessionState {
             binlog_format: None,
             changes: StateChanges::default(),
             log_settings: StatementLogSettings::default(),
+            restrictions: None,
             ends_with_reply: false,
         }
     }
@@ -85,6 +89,7 @@ impl SessionState {
         self.services.release_all_locks(&self.context);
         let user = self.context.user.clone();
         let current_user = self.context.current_user.clone();
+        let current_role = self.context.current_role.take();
         self.context = SessionContext::charged_to(
             self.context.memory.clone(),
             u64::from(self.shared.id),
@@ -92,6 +97,7 @@ impl SessionState {
         );
         self.context.user = user;
         self.context.current_user = current_user;
+        self.context.current_role = current_role;
         self.changes.clear();
         self.services.reset();
         self.shared.update(|activity| activity.database = None);

@@ -52,6 +52,7 @@ impl Session {
                     let execution = Execution {
                         text: statement_text,
                         parameters: &[],
+                        using: &[],
                         format: RowFormat::Text,
                         more,
                         asked_by: QueryOrigin::Client,
@@ -101,11 +102,45 @@ impl Session {
         statement: &Statement,
         execution: Execution<'_>,
     ) -> Result<()> {
+        self.state.check_restrictions(statement)?;
         statements::execute(statement, &mut self.state, &mut self.connection, execution).await
     }
 }
 
 impl SessionState {
+    /// Checks whether the session may execute a statement of its client now.
+    ///
+    /// # Errors
+    /// 1820 if the password has expired; 1226 for too many statements in the hour.
+    #[inline]
+    pub(super) fn check_restrictions(&self, statement: &Statement) -> Result<()> {
+        match &self.restrictions {
+            None => Ok(()),
+            Some(restrictions) => restrictions.check(statement),
+        }
+    }
+
+    /// Returns whether the password has expired.
+    pub(super) fn must_change_password(&self) -> bool {
+        (self.restrictions.as_ref()).is_some_and(|restrictions| restrictions.must_change_password)
+    }
+
+    /// Ends the restriction to setting a password, if the account has a new one.
+    pub(super) fn heed_new_password(&mut self) {
+        if !self.must_change_password() {
+            return;
+        }
+        let accounts = self.server.accounts.load();
+        let current = &self.context.current_user;
+        let lifetime = self.server.globals.number(Variable::DefaultPasswordLifetime);
+        let now = self.context.statement.start_seconds();
+        let has_expired = (accounts.get(&current.user, &current.host))
+            .is_none_or(|account| account.password_age.has_expired(lifetime, now));
+        if let Some(restrictions) = &mut self.restrictions {
+            restrictions.must_change_password = has_expired;
+        }
+    }
+
     /// Begins a statement: sets its time, diagnostics and time limit.
     pub(super) fn begin_statement(&mut self, statement: Option<&Statement>) {
         let keep = match statement {

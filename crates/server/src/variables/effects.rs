@@ -79,6 +79,7 @@ pub fn apply_to_session(
             }
         }
         Variable::CheckConstraintChecks => settings.check_constraint_checks = setting.as_bool(),
+        Variable::UpdatableViewsWithLimit => settings.updatable_views_with_limit = setting.as_bool(),
         Variable::PacelineLoadGenerated => settings.load_generated = setting.as_bool(),
         Variable::ForeignKeyChecks => settings.foreign_key_checks = setting.as_bool(),
         Variable::UniqueChecks => settings.unique_checks = setting.as_bool(),

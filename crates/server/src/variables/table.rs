@@ -110,7 +110,7 @@ mod list {
         DeadlockTimeoutShort "deadlock_timeout_short" Both Dynamic Unsigned { min: 0, max: 4294967295, block: 1 } => Some("10000"), Absent;
         DebugNoThreadAlarm "debug_no_thread_alarm" Global Fixed Boolean => Some("OFF"), Absent;
         DefaultMasterConnection "default_master_connection" SessionOnly Dynamic Text => Some("");
-        DefaultPasswordLifetime "default_password_lifetime" Global Dynamic Unsigned { min: 0, max: 4294967295, block: 1 } => Some("0"), Absent;
+        DefaultPasswordLifetime "default_password_lifetime" Global Dynamic Unsigned { min: 0, max: 4294967295, block: 1 } => Some("0");
         DefaultRegexFlags "default_regex_flags" Both Dynamic Set(&["DOTALL", "DUPNAMES", "EXTENDED", "EXTENDED_MORE", "EXTRA", "MULTILINE", "UNGREEDY"]) => Some("");
         DefaultStorageEngine "default_storage_engine" Both Dynamic Text => Some("InnoDB");
         DefaultTmpStorageEngine "default_tmp_storage_engine" Both Dynamic Text => None, Absent;
@@ -119,7 +119,7 @@ mod list {
         DelayedInsertLimit "delayed_insert_limit" Global Dynamic Unsigned { min: 1, max: 4294967295, block: 1 } => Some("100"), Absent;
         DelayedInsertTimeout "delayed_insert_timeout" Global Dynamic Unsigned { min: 1, max: 31536000, block: 1 } => Some("300"), Absent;
         DelayedQueueSize "delayed_queue_size" Global Dynamic Unsigned { min: 1, max: 4294967295, block: 1 } => Some("1000"), Absent;
-        DisconnectOnExpiredPassword "disconnect_on_expired_password" Global Dynamic Boolean => Some("OFF"), Absent;
+        DisconnectOnExpiredPassword "disconnect_on_expired_password" Global Dynamic Boolean => Some("OFF");
         DivPrecisionIncrement "div_precision_increment" Both Dynamic Unsigned { min: 0, max: 38, block: 1 } => Some("4");
         EncryptBinlog "encrypt_binlog" Global Fixed Boolean => Some("OFF"), Absent;
         EncryptTmpDiskTables "encrypt_tmp_disk_tables" Global Dynamic Boolean => Some("OFF"), Absent;
@@ -127,7 +127,7 @@ mod list {
         EnforceStorageEngine "enforce_storage_engine" Both Dynamic Text => None, Absent;
         EqRangeIndexDiveLimit "eq_range_index_dive_limit" Both Dynamic Unsigned { min: 0, max: 4294967295, block: 1 } => Some("200"), Tuning;
         ErrorCount "error_count" SessionOnly Fixed Unsigned { min: 0, max: u64::MAX, block: 1 } => Some("0");
-        EventScheduler "event_scheduler" Global Dynamic Enum(&["OFF", "ON", "DISABLED", "ORIGINAL"]) => Some("OFF"), Absent;
+        EventScheduler "event_scheduler" Global Dynamic Enum(&["OFF", "ON", "DISABLED", "ORIGINAL"]) => Some("OFF");
         ExpensiveSubqueryLimit "expensive_subquery_limit" Both Dynamic Unsigned { min: 0, max: u64::MAX, block: 1 } => Some("100"), Absent;
         ExpireLogsDays "expire_logs_days" Global Dynamic Double { min: 0.0, max: 99.0 } => Some("0.000000");
         ExplicitDefaultsForTimestamp "explicit_defaults_for_timestamp" Both Dynamic Boolean => Some("ON");
@@ -352,7 +352,7 @@ mod list {
         LogBinCompress "log_bin_compress" Global Dynamic Boolean => Some("OFF"), Absent;
         LogBinCompressMinLen "log_bin_compress_min_len" Global Dynamic Unsigned { min: 10, max: 1024, block: 1 } => Some("256"), Absent;
         LogBinIndex "log_bin_index" Global Fixed Text => Some(""), NoOption;
-        LogBinTrustFunctionCreators "log_bin_trust_function_creators" Global Dynamic Boolean => Some("OFF"), Absent;
+        LogBinTrustFunctionCreators "log_bin_trust_function_creators" Global Dynamic Boolean => Some("OFF"), Tuning;
         LogDisabledStatements "log_disabled_statements" Both Dynamic Set(&["slave", "sp"]) => Some("sp"), Absent;
         LogError "log_error" Global Fixed Text => Some("");
         LogOutput "log_output" Global Dynamic Set(&["NONE", "FILE", "TABLE"]) => Some("FILE");
@@ -662,7 +662,7 @@ mod list {
         TxIsolation "tx_isolation" Both Dynamic Enum(&["READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"]) => Some("REPEATABLE-READ");
         TxReadOnly "tx_read_only" Both Dynamic Boolean => Some("OFF");
         UniqueChecks "unique_checks" Both Dynamic Boolean => Some("ON");
-        UpdatableViewsWithLimit "updatable_views_with_limit" Both Dynamic Enum(&["NO", "YES"]) => Some("YES"), Absent;
+        UpdatableViewsWithLimit "updatable_views_with_limit" Both Dynamic Enum(&["NO", "YES"]) => Some("YES");
         UseStatTables "use_stat_tables" Both Dynamic Enum(&["NEVER", "COMPLEMENTARY", "PREFERABLY", "COMPLEMENTARY_FOR_QUERIES", "PREFERABLY_FOR_QUERIES"]) => Some("PREFERABLY_FOR_QUERIES"), Tuning;
         Userstat "userstat" Global Dynamic Boolean => Some("OFF"), Absent;
         Version "version" Global Fixed Text => Some(""), NoOption;

@@ -1,5 +1,7 @@
 //! Expressions.
 
+use paceline_types::FixedBinaryType;
+
 use super::{ColumnName, FunctionCall, Literal, Query, SequenceValue};
 use crate::ast::VariableScope;
 
@@ -355,6 +357,8 @@ pub enum CastType {
     Time(Option<u64>),
     /// `DATETIME[(decimals)]`.
     DateTime(Option<u64>),
+    /// `UUID`, `INET6`, `INET4`.
+    FixedBinary(FixedBinaryType),
 }
 
 /// Units of INTERVAL, EXTRACT, TIMESTAMPADD and TIMESTAMPDIFF.

@@ -388,6 +388,7 @@ impl Display for CastType {
             Self::Date => ("DATE", &None),
             Self::Time(decimals) => ("TIME", decimals),
             Self::DateTime(decimals) => ("DATETIME", decimals),
+            Self::FixedBinary(t) => (t.keyword(), &None),
         };
         f.write_str(word)?;
         if let Some(length) = length {

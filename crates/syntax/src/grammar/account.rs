@@ -6,7 +6,7 @@ use crate::clear_password::{ClearPassword, HashForm};
 use crate::error::{Error, Result};
 use crate::lexer::Token;
 use crate::statement::*;
-use paceline_types::error_code::ER_DUP_ARGUMENT;
+use paceline_types::error_code::{ER_DUP_ARGUMENT, ER_WRONG_VALUE};
 
 /// Parses `PASSWORD('secret')`, or a hash as a string.
 pub(super) fn password_function(parser: &mut Parser<'_>) -> Result<PasswordSpec> {
@@ -45,7 +45,7 @@ impl Parser<'_> {
         }
         if self.accept_word("CURRENT_ROLE") {
             return Ok(AccountName {
-                user: UserName::Role("CURRENT_ROLE".to_owned()),
+                user: UserName::CurrentRole,
                 host: String::new(),
             });
         }
@@ -64,6 +64,86 @@ impl Parser<'_> {
         };
         let host = if host.is_empty() { host_any() } else { host };
         Ok(AccountName { user, host })
+    }
+
+    /// Parses an account where a role is possible: `user[@host]`, `role`, `CURRENT_USER`, `CURRENT_ROLE`, `PUBLIC`.
+    pub(super) fn grantee(&mut self) -> Result<AccountName> {
+        let has_host = matches!(self.peek_at(1).token, Token::UserVariable(_) | Token::At);
+        let mut account = self.account_name()?;
+        if let UserName::Name(name) = &account.user
+            && !has_host
+        {
+            account.user = match name.eq_ignore_ascii_case("PUBLIC") {
+                true => UserName::Public,
+                false => UserName::Unqualified(name.clone()),
+            };
+        }
+        Ok(account)
+    }
+
+    /// Parses a role where the current one is possible.
+    pub(super) fn role_name(&mut self) -> Result<RoleName> {
+        match self.accept_word("CURRENT_ROLE") {
+            true => Ok(RoleName::Current),
+            false => Ok(RoleName::Name(self.identifier_or_text()?)),
+        }
+    }
+
+    /// Parses the rest of `CREATE [OR REPLACE] ROLE`.
+    pub(super) fn create_roles(&mut self, or_replace: bool) -> Result<Statement> {
+        let if_not_exists = self.if_not_exists(or_replace)?;
+        let roles = self.comma_separated(Self::identifier_or_text)?;
+        let admin = match self.accept_phrase(&["WITH", "ADMIN"])? {
+            true => Some(self.grantee()?),
+            false => None,
+        };
+        Ok(Statement::Account(AccountStatement::CreateRoles {
+            or_replace,
+            if_not_exists,
+            roles,
+            admin,
+        }))
+    }
+
+    /// Parses the rest of `DROP ROLE`.
+    pub(super) fn drop_roles(&mut self) -> Result<Statement> {
+        let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
+        let roles = self.comma_separated(Self::identifier_or_text)?;
+        Ok(Statement::Account(AccountStatement::DropRoles {
+            if_exists,
+            roles,
+        }))
+    }
+
+    /// Parses the rest of GRANT or REVOKE of a role.
+    fn grant_or_revoke_role(&mut self, grant: bool) -> Result<Statement> {
+        let only_admin_option = !grant && self.accept_words(&["ADMIN", "OPTION", "FOR"]);
+        let role = self.role_name()?;
+        if !grant {
+            self.expect_word("FROM")?;
+            let accounts = self.comma_separated(Self::grantee)?;
+            return Ok(Statement::Account(AccountStatement::RevokeRole {
+                role,
+                accounts,
+                only_admin_option,
+            }));
+        }
+        self.expect_word("TO")?;
+        let accounts = self.comma_separated(Self::grantee_spec)?;
+        let admin_option = self.accept_phrase(&["WITH", "ADMIN", "OPTION"])?;
+        Ok(Statement::Account(AccountStatement::GrantRole {
+            role,
+            accounts,
+            admin_option,
+        }))
+    }
+
+    fn grantee_spec(&mut self) -> Result<AccountSpec> {
+        let account = self.grantee()?;
+        Ok(AccountSpec {
+            account,
+            authentication: self.authentication()?,
+        })
     }
 
     fn account_spec(&mut self) -> Result<AccountSpec> {
@@ -125,7 +205,11 @@ impl Parser<'_> {
                     "MAX_USER_CONNECTIONS",
                     "MAX_STATEMENT_TIME",
                 ]) {
-                    options.limits.push((name.to_owned(), self.number()?));
+                    let limit = match name {
+                        "MAX_STATEMENT_TIME" => self.seconds_in_micros()?,
+                        _ => self.number()?,
+                    };
+                    options.limits.push((name.to_owned(), limit));
                 } else {
                     break;
                 }
@@ -146,15 +230,34 @@ impl Parser<'_> {
                 } else if self.accept_word("DEFAULT") {
                     PasswordExpire::Default
                 } else if self.accept_word("INTERVAL") {
-                    let days = u32::try_from(self.number()?).unwrap_or(u32::MAX);
-                    self.expect_word("DAY")?;
-                    PasswordExpire::Days(days)
+                    PasswordExpire::Days(self.days()?)
                 } else {
                     PasswordExpire::Now
                 });
             } else {
                 return Ok(grant_option);
             }
+        }
+    }
+
+    /// Parses a number of seconds, which may have a fraction. Returns microseconds.
+    fn seconds_in_micros(&mut self) -> Result<u64> {
+        if !matches!(self.peek(), Token::Integer | Token::Decimal | Token::Float) {
+            return Err(self.error());
+        }
+        let text = String::from_utf8_lossy(self.current_text()).into_owned();
+        let seconds: f64 = text.parse().map_err(|_| self.error())?;
+        self.advance();
+        Ok((seconds * 1e6).round() as u64)
+    }
+
+    /// Parses `n DAY`. 0 is error 1525.
+    fn days(&mut self) -> Result<u32> {
+        let days = self.number()?;
+        self.expect_word("DAY")?;
+        match u32::try_from(days) {
+            Ok(days) if days > 0 => Ok(days),
+            _ => Err(Error::new(ER_WRONG_VALUE, &[&"DAY", &days])),
         }
     }
 
@@ -245,27 +348,19 @@ impl Parser<'_> {
         if self.is_word("PROXY") {
             return Ok(Statement::Unsupported("PROXY"));
         }
-        if self.is_word("ADMIN") && self.is_word_at(1, "OPTION") {
-            return Ok(Statement::Unsupported("ROLE"));
+        if self.names_role(grant) {
+            return self.grant_or_revoke_role(grant);
         }
         let privileges = self.comma_separated(Self::privilege)?;
         if !self.is_word("ON") {
-            let to = if grant { "TO" } else { "FROM" };
             if !grant
                 && privileges.len() == 2
                 && privileges[0].privilege == "ALL PRIVILEGES"
                 && privileges[1].privilege == "GRANT OPTION"
             {
                 self.expect_word("FROM")?;
-                let accounts = self.comma_separated(Self::account_name)?;
+                let accounts = self.comma_separated(Self::grantee)?;
                 return Ok(Statement::Account(AccountStatement::RevokeAll(accounts)));
-            }
-            if self.is_word(to)
-                && privileges
-                    .iter()
-                    .all(|privilege| !is_privilege(&privilege.privilege))
-            {
-                return Ok(Statement::Unsupported("ROLE"));
             }
             return Err(self.error());
         }
@@ -273,14 +368,13 @@ impl Parser<'_> {
             .iter()
             .any(|privilege| !is_privilege(&privilege.privilege))
         {
-            // The grant of a role, which has no ON.
             return Err(self.error());
         }
         self.advance();
         let level = self.privilege_level()?;
         if !grant {
             self.expect_word("FROM")?;
-            let accounts = self.comma_separated(Self::account_name)?;
+            let accounts = self.comma_separated(Self::grantee)?;
             return Ok(Statement::Account(AccountStatement::Revoke {
                 privileges,
                 level,
@@ -288,7 +382,7 @@ impl Parser<'_> {
             }));
         }
         self.expect_word("TO")?;
-        let accounts = self.comma_separated(Self::account_spec)?;
+        let accounts = self.comma_separated(Self::grantee_spec)?;
         let mut options = AccountOptions::default();
         let grant_option = self.account_options(&mut options)?;
         Ok(Statement::Account(AccountStatement::Grant {
@@ -307,17 +401,13 @@ impl Parser<'_> {
             words.push(self.word_text(&token).to_ascii_uppercase());
         }
         if words.is_empty() {
-            // The name of a role, in quotes.
-            return Ok(PrivilegeSpec {
-                privilege: self.account_role()?,
-                columns: Vec::new(),
-            });
+            return Err(self.error());
         }
         let mut privilege = words.join(" ");
         if privilege == "ALL" {
             privilege = "ALL PRIVILEGES".to_owned();
         }
-        let columns = if self.is(&Token::LeftParen) {
+        let columns = if self.is(&Token::LeftParen) && OF_COLUMNS.contains(&privilege.as_str()) {
             self.parenthesized(Self::identifier)?
         } else {
             Vec::new()
@@ -325,10 +415,14 @@ impl Parser<'_> {
         Ok(PrivilegeSpec { privilege, columns })
     }
 
-    fn account_role(&mut self) -> Result<String> {
-        match self.account_name()?.user {
-            UserName::Name(name) => Ok(format!("`{name}`")),
-            _ => Err(self.error()),
+    /// Returns whether a role is granted or revoked: one name, and then TO or FROM.
+    fn names_role(&mut self, grant: bool) -> bool {
+        match grant {
+            true => self.is_word_at(1, "TO"),
+            false => {
+                self.is_word_at(1, "FROM")
+                    || self.is_word("ADMIN") && self.is_word_at(1, "OPTION") && self.is_word_at(2, "FOR")
+            }
         }
     }
 
@@ -340,10 +434,12 @@ impl Parser<'_> {
             }
             return Ok(PrivilegeLevel::Database(None));
         }
-        let routine = self.accept_any_word(&["FUNCTION", "PROCEDURE", "PACKAGE"]);
-        if routine == Some("PACKAGE") {
-            self.accept_word("BODY");
-        }
+        let routine = match self.accept_any_word(&["FUNCTION", "PROCEDURE", "PACKAGE"]) {
+            Some("FUNCTION") => Some(RoutineType::Function),
+            Some("PROCEDURE") => Some(RoutineType::Procedure),
+            Some(_) => return Err(Error::unsupported("PACKAGE")),
+            None => None,
+        };
         if routine.is_none() {
             self.accept_word("TABLE");
         }
@@ -353,20 +449,21 @@ impl Parser<'_> {
                 return Ok(PrivilegeLevel::Database(Some(first)));
             }
             let name = TableName::qualified(first, self.identifier_after_dot()?);
-            return Ok(if routine.is_some() {
-                PrivilegeLevel::Routine(name)
-            } else {
-                PrivilegeLevel::Table(name)
-            });
+            return Ok(privilege_level(routine, name));
         }
-        let name = TableName::new(first);
-        Ok(if routine.is_some() {
-            PrivilegeLevel::Routine(name)
-        } else {
-            PrivilegeLevel::Table(name)
-        })
+        Ok(privilege_level(routine, TableName::new(first)))
     }
 }
+
+fn privilege_level(routine: Option<RoutineType>, name: TableName) -> PrivilegeLevel {
+    match routine {
+        Some(kind) => PrivilegeLevel::Routine(kind, name),
+        None => PrivilegeLevel::Table(name),
+    }
+}
+
+/// Privileges that can be granted on columns.
+const OF_COLUMNS: &[&str] = &["SELECT", "INSERT", "UPDATE", "REFERENCES"];
 
 /// Every privilege of MariaDB 10.11 by its name in GRANT. `REPLICATION CLIENT` and some others are synonyms.
 const PRIVILEGES: &[&str] = &[

@@ -40,6 +40,10 @@ impl Parser<'_> {
         if let Some(statement) = self.alter_routine()? {
             return Ok(statement);
         }
+        if self.is_word("EVENT") && !self.has_opaque_programs() {
+            self.advance();
+            return self.alter_event(None);
+        }
         if self.is_any_word(&["VIEW", "ALGORITHM", "DEFINER", "SQL"])
             && let Some(view) = self.view(ViewMode::Alter)?
         {

@@ -1,10 +1,10 @@
 //! Column definitions: type and attributes.
 
 use crate::ast::{Expr, UnaryOp};
-use paceline_types::Collation;
 use paceline_types::error_code::{
     ER_CONFLICTING_DECLARATIONS, ER_UNKNOWN_COLLATION, ER_UNKNOWN_COMPRESSION_METHOD, ER_WRONG_FIELD_SPEC,
 };
+use paceline_types::{Collation, FixedBinaryType};
 
 use super::parser::Parser;
 use crate::error::{Error, Result};
@@ -319,9 +319,9 @@ impl Parser<'_> {
             "SET" => TypeKind::Set,
             "JSON" => TypeKind::Json,
             "SERIAL" => TypeKind::Serial,
-            "UUID" => TypeKind::Unsupported("UUID"),
-            "INET4" => TypeKind::Unsupported("INET4"),
-            "INET6" => TypeKind::Unsupported("INET6"),
+            "UUID" => TypeKind::FixedBinary(FixedBinaryType::Uuid),
+            "INET4" => TypeKind::FixedBinary(FixedBinaryType::Inet4),
+            "INET6" => TypeKind::FixedBinary(FixedBinaryType::Inet6),
             "VECTOR" => TypeKind::Unsupported("VECTOR"),
             "GEOMETRY" | "POINT" | "LINESTRING" | "POLYGON" | "MULTIPOINT" | "MULTILINESTRING"
             | "MULTIPOLYGON" | "GEOMETRYCOLLECTION" => TypeKind::Unsupported("GEOMETRY"),
@@ -393,6 +393,11 @@ impl Parser<'_> {
                     _ => Err(parser.error()),
                 })?;
                 self.charset_attributes(spec)?;
+            }
+            // A length or precision is read and ignored.
+            FixedBinary(_) => {
+                self.precision(spec)?;
+                (spec.length, spec.decimals) = (None, None);
             }
             _ => {}
         }

@@ -40,6 +40,9 @@ impl Parser<'_> {
         if self.accept_word("USER") {
             return self.create_user(or_replace);
         }
+        if self.accept_word("ROLE") {
+            return self.create_roles(or_replace);
+        }
         if self.is_any_word(&[
             "VIEW",
             "ALGORITHM",
@@ -48,6 +51,7 @@ impl Parser<'_> {
             "PROCEDURE",
             "FUNCTION",
             "TRIGGER",
+            "EVENT",
         ]) {
             let mode = match or_replace {
                 true => ViewMode::CreateOrReplace,
@@ -81,7 +85,6 @@ impl Parser<'_> {
             "EVENT",
             "SERVER",
             "PACKAGE",
-            "ROLE",
             "AGGREGATE",
             "TABLESPACE",
             "LOGFILE",
@@ -637,6 +640,9 @@ impl Parser<'_> {
         if self.accept_word("USER") {
             return self.drop_user();
         }
+        if self.accept_word("ROLE") {
+            return self.drop_roles();
+        }
         if self.accept_word("VIEW") {
             return self.drop_views();
         }
@@ -655,7 +661,13 @@ impl Parser<'_> {
                 },
             }));
         }
-        let kind = self.accept_any_word(&["EVENT", "SERVER"]);
+        if self.accept_word("EVENT") {
+            return Ok(Statement::Ddl(DdlStatement::DropEvent {
+                if_exists: self.accept_phrase(&["IF", "EXISTS"])?,
+                name: self.table_name()?,
+            }));
+        }
+        let kind = self.accept_any_word(&["SERVER"]);
         if let Some(kind) = kind {
             let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
             let names = self.comma_separated(Self::table_name)?;

@@ -255,10 +255,13 @@ impl Parser<'_> {
 
     pub(super) fn load_data(&mut self) -> Result<Statement> {
         self.expect_word("LOAD")?;
-        if self.is_any_word(&["XML", "INDEX"]) {
-            return Ok(Statement::Unsupported("LOAD XML"));
+        if self.is_word("INDEX") {
+            return Ok(Statement::Unsupported("LOAD INDEX"));
         }
-        self.expect_word("DATA")?;
+        let is_xml = self.accept_word("XML");
+        if !is_xml {
+            self.expect_word("DATA")?;
+        }
         let _ = self.accept_word("LOW_PRIORITY") || self.accept_word("CONCURRENT");
         let local = self.accept_word("LOCAL");
         self.expect_word("INFILE")?;
@@ -273,12 +276,29 @@ impl Parser<'_> {
         self.expect_words(&["INTO", "TABLE"])?;
         let table = self.table_name()?;
         self.refuse_partition()?;
+        let mut format = self.file_format()?;
+        let mut xml_row_tag = is_xml.then(|| "row".to_owned());
+        if is_xml && self.accept_word("ROWS") {
+            self.expect_words(&["IDENTIFIED", "BY"])?;
+            let tag = self.text()?;
+            // The first and the last character are taken for brackets.
+            let mut name = tag.chars();
+            name.next();
+            name.next_back();
+            xml_row_tag = Some(name.as_str().to_owned());
+            let charset = format.charset.take();
+            format = FileFormat {
+                charset,
+                ..self.file_format()?
+            };
+        }
         let mut load = LoadData {
             local,
             path,
             duplicates,
             table,
-            format: self.file_format()?,
+            format,
+            xml_row_tag,
             ignore_lines: 0,
             columns: Vec::new(),
             assignments: Vec::new(),

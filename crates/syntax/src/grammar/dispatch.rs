@@ -112,7 +112,7 @@ impl Parser<'_> {
             "CHANGE" | "STOP" => self.replication(),
             "XA" => Ok(Statement::Unsupported("XA")),
             "CALL" => self.call(),
-            "HANDLER" => Ok(Statement::Unsupported("HANDLER")),
+            "HANDLER" => self.handler_statement(),
             "INSTALL" | "UNINSTALL" => Ok(Statement::Unsupported("INSTALL PLUGIN")),
             "SIGNAL" | "RESIGNAL" => self.signal(),
             "GET" => self.get_diagnostics(),

@@ -1,5 +1,7 @@
 //! Function calls: plain ones, and those with keywords among their arguments.
 
+use paceline_types::FixedBinaryType;
+
 use super::parser::Parser;
 use super::window::window_arguments;
 use crate::ast::{
@@ -501,8 +503,12 @@ impl Parser<'_> {
             CastType::DateTime(self.optional_length()?)
         } else if self.accept_word("JSON") {
             return Err(Error::unsupported("CAST(… AS JSON)"));
-        } else if self.is_any_word(&["INET4", "INET6", "UUID"]) {
-            return Err(Error::unsupported("this type"));
+        } else if self.accept_word("UUID") {
+            CastType::FixedBinary(FixedBinaryType::Uuid)
+        } else if self.accept_word("INET6") {
+            CastType::FixedBinary(FixedBinaryType::Inet6)
+        } else if self.accept_word("INET4") {
+            CastType::FixedBinary(FixedBinaryType::Inet4)
         } else {
             return Err(self.unknown_type());
         })

@@ -12,6 +12,7 @@ mod expression;
 mod file_format;
 mod foreign_key;
 mod function;
+mod handler;
 mod parser;
 mod program;
 mod query;

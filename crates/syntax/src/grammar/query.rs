@@ -424,7 +424,7 @@ impl Parser<'_> {
         })
     }
 
-    fn limit_clause(&mut self) -> Result<Option<Limit>> {
+    pub(super) fn limit_clause(&mut self) -> Result<Option<Limit>> {
         if self.accept_word("LIMIT") {
             if self.is_word("ROWS") {
                 return Err(Error::unsupported("LIMIT ROWS EXAMINED"));

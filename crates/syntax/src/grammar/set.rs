@@ -84,11 +84,18 @@ impl Parser<'_> {
                 // SET ROLE {NONE | role}, SET DEFAULT ROLE {NONE | role} [FOR account]
                 let is_default = self.accept_word("DEFAULT");
                 self.advance();
-                self.identifier_or_text()?;
-                if is_default && self.accept_word("FOR") {
-                    self.account_name()?;
+                let role = match self.accept_word("NONE") {
+                    true => None,
+                    false => Some(self.role_name()?),
+                };
+                if !is_default {
+                    return Ok(SetItem::Role(role));
                 }
-                return Ok(SetItem::Role);
+                let account = match self.accept_word("FOR") {
+                    true => Some(self.account_name()?),
+                    false => None,
+                };
+                return Ok(SetItem::DefaultRole { role, account });
             }
             if self.is_any_word(&["GLOBAL", "SESSION", "LOCAL"]) {
                 let global = self.is_word("GLOBAL");

@@ -233,7 +233,7 @@ impl Parser<'_> {
             "COLLATION" => Show::Collations(self.show_filter()?),
             "GRANTS" => {
                 let account = if self.accept_word("FOR") {
-                    Some(self.account_name()?)
+                    Some(self.grantee()?)
                 } else {
                     None
                 };

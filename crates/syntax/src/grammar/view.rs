@@ -28,6 +28,10 @@ impl Parser<'_> {
             let named = options.algorithm.is_some() || options.security.is_some();
             return match named || mode == ViewMode::Alter {
                 true if named => Err(self.error()),
+                true if self.is_word("EVENT") && !self.has_opaque_programs() => {
+                    self.advance();
+                    self.alter_event(options.definer).map(Some)
+                }
                 true => Ok(None),
                 false => self.create_program(CreateOptions {
                     or_replace: mode == ViewMode::CreateOrReplace,

@@ -1,5 +1,6 @@
 //! Accounts and privileges.
 
+use super::program::RoutineType;
 use crate::ast::TableName;
 
 /// `'user'@'host'`.
@@ -18,8 +19,21 @@ pub enum UserName {
     Name(String),
     /// `CURRENT_USER`.
     Current,
-    /// `PUBLIC`, `CURRENT_ROLE` or a role without a host.
-    Role(String),
+    /// A name without a host, where a role is possible: the role of this name, or the user at any host.
+    Unqualified(String),
+    /// `CURRENT_ROLE`.
+    CurrentRole,
+    /// `PUBLIC`: everybody.
+    Public,
+}
+
+/// A role in a statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RoleName {
+    /// A name.
+    Name(String),
+    /// `CURRENT_ROLE`.
+    Current,
 }
 
 /// A password as written in a statement.
@@ -60,7 +74,7 @@ pub struct AccountSpec {
 pub struct AccountOptions {
     /// `REQUIRE NONE | SSL | X509 | …`.
     pub require: Option<TlsRequirement>,
-    /// `WITH MAX_QUERIES_PER_HOUR n …`: name in capitals, and value.
+    /// `WITH MAX_QUERIES_PER_HOUR n …`: name in capitals, and value; `MAX_STATEMENT_TIME` in microseconds.
     pub limits: Vec<(String, u64)>,
     /// `ACCOUNT LOCK` or `UNLOCK`.
     pub locked: Option<bool>,
@@ -141,6 +155,37 @@ pub enum AccountStatement {
         level: PrivilegeLevel,
         accounts: Vec<AccountName>,
     },
+    /// `CREATE ROLE`.
+    CreateRoles {
+        or_replace: bool,
+        if_not_exists: bool,
+        roles: Vec<String>,
+        /// `WITH ADMIN`; `None` is the current account.
+        admin: Option<AccountName>,
+    },
+    /// `DROP ROLE`.
+    DropRoles { if_exists: bool, roles: Vec<String> },
+    /// `GRANT role TO`.
+    GrantRole {
+        role: RoleName,
+        accounts: Vec<AccountSpec>,
+        /// `WITH ADMIN OPTION`.
+        admin_option: bool,
+    },
+    /// `REVOKE role FROM`.
+    RevokeRole {
+        role: RoleName,
+        accounts: Vec<AccountName>,
+        /// `ADMIN OPTION FOR`: only this is revoked.
+        only_admin_option: bool,
+    },
+    /// `SET DEFAULT ROLE` as a statement of its own.
+    SetDefaultRole {
+        /// `None` is `NONE`.
+        role: Option<RoleName>,
+        /// `None` is the current account.
+        account: Option<AccountName>,
+    },
     /// `REVOKE ALL PRIVILEGES, GRANT OPTION FROM`.
     RevokeAll(Vec<AccountName>),
     /// `SET PASSWORD` as a statement of its own.
@@ -169,6 +214,6 @@ pub enum PrivilegeLevel {
     Database(Option<String>),
     /// `db.table` or `table`.
     Table(TableName),
-    /// `FUNCTION`, `PROCEDURE`, `PACKAGE`.
-    Routine(TableName),
+    /// `FUNCTION`, `PROCEDURE`.
+    Routine(RoutineType, TableName),
 }

@@ -100,6 +100,8 @@ pub struct LoadData {
     pub table: TableName,
     /// Format of the file.
     pub format: FileFormat,
+    /// LOAD XML: name of the elements that are rows, from `ROWS IDENTIFIED BY '<name>'`.
+    pub xml_row_tag: Option<String>,
     /// `IGNORE n LINES`.
     pub ignore_lines: u64,
     /// Columns and user variables in order.

@@ -3,11 +3,15 @@
 //! Nothing here is resolved yet: the character set of a column may come from its table or database, the name
 //! of an index from its first column. `paceline_catalog::ddl` resolves them.
 
+use paceline_types::FixedBinaryType;
 use serde::{Deserialize, Serialize};
 
 use crate::ast::{Expr, TableName};
 
-use super::{AccountName, Characteristics, Duplicates, QueryStatement, Routine, RoutineType, Trigger};
+use super::{
+    AccountName, AlterEvent, Characteristics, Duplicates, Event, QueryStatement, Routine, RoutineType,
+    Trigger,
+};
 
 /// Name that stands for the collation of `COLLATE DEFAULT`. No collation has this name.
 pub const DEFAULT_COLLATION: &str = "DEFAULT";
@@ -80,9 +84,15 @@ pub enum DdlStatement {
     CreateTrigger(Box<Trigger>),
     /// `DROP TRIGGER`.
     DropTrigger { if_exists: bool, name: TableName },
-    /// `DROP EVENT` and similar statements, with `IF EXISTS` or without. No such objects exist here.
+    /// `CREATE EVENT`.
+    CreateEvent(Box<Event>),
+    /// `ALTER EVENT`.
+    AlterEvent(Box<AlterEvent>),
+    /// `DROP EVENT`.
+    DropEvent { if_exists: bool, name: TableName },
+    /// `DROP SERVER`, with `IF EXISTS` or without. No such objects exist here.
     DropOther {
-        /// `EVENT`, `SERVER`.
+        /// `SERVER`.
         kind: &'static str,
         if_exists: bool,
         names: Vec<TableName>,
@@ -365,7 +375,9 @@ pub enum TypeKind {
     Json,
     /// `SERIAL`: BIGINT UNSIGNED NOT NULL AUTO_INCREMENT UNIQUE.
     Serial,
-    /// `UUID`, `INET4`, `INET6`, `GEOMETRY` and its subtypes: error 1235 with this name.
+    /// `UUID`, `INET6`, `INET4`.
+    FixedBinary(FixedBinaryType),
+    /// `VECTOR`, `GEOMETRY` and its subtypes: error 1235 with this name.
     Unsupported(&'static str),
 }
 

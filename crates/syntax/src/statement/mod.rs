@@ -11,6 +11,7 @@ mod administration;
 mod data_change;
 pub mod definition;
 mod file_format;
+mod handler;
 mod program;
 mod query;
 mod replication;
@@ -22,6 +23,7 @@ pub use account::*;
 pub use administration::*;
 pub use data_change::*;
 pub use file_format::FileFormat;
+pub use handler::*;
 pub use program::*;
 pub use query::*;
 pub use replication::*;
@@ -48,6 +50,8 @@ pub enum Statement {
     Do(Vec<Expr>),
     /// `LOAD DATA INFILE`.
     LoadData(Box<LoadData>),
+    /// `HANDLER …`.
+    Handler(Box<HandlerStatement>),
     /// `SET …`: assignments in order.
     Set(Vec<SetItem>),
     /// `SET STATEMENT … FOR statement`.

@@ -481,3 +481,105 @@ pub enum TriggerOrder {
     Follows,
     Precedes,
 }
+
+/// `CREATE EVENT`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    pub or_replace: bool,
+    pub if_not_exists: bool,
+    pub definer: Option<super::AccountName>,
+    pub name: TableName,
+    pub schedule: EventSchedule,
+    /// `ON COMPLETION [NOT] PRESERVE`.
+    pub completion: Option<EventCompletion>,
+    pub status: Option<EventStatus>,
+    pub comment: Option<String>,
+    pub body: EventBody,
+    /// Text from the word EVENT on.
+    pub text: String,
+}
+
+/// `ALTER EVENT`; `None` where nothing was written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AlterEvent {
+    pub definer: Option<super::AccountName>,
+    pub name: TableName,
+    pub schedule: Option<EventSchedule>,
+    pub completion: Option<EventCompletion>,
+    pub new_name: Option<TableName>,
+    pub status: Option<EventStatus>,
+    pub comment: Option<String>,
+    pub body: Option<EventBody>,
+}
+
+/// Statement of an event.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EventBody {
+    pub program: Program,
+    pub text: String,
+}
+
+/// When an event runs.
+#[derive(Debug, Clone, PartialEq)]
+pub enum EventSchedule {
+    /// `AT time`.
+    At(Expr),
+    /// `EVERY value unit [STARTS time] [ENDS time]`.
+    Every {
+        value: Expr,
+        unit: crate::ast::IntervalUnit,
+        /// `None` is the time of the statement.
+        starts: Option<Expr>,
+        ends: Option<Expr>,
+    },
+}
+
+/// What happens to an event that will not run again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum EventCompletion {
+    /// It is dropped.
+    #[default]
+    Drop,
+    /// It is disabled.
+    Preserve,
+}
+
+impl EventCompletion {
+    /// Returns its clause without `ON COMPLETION`.
+    pub fn name(self) -> &'static str {
+        match self {
+            EventCompletion::Drop => "NOT PRESERVE",
+            EventCompletion::Preserve => "PRESERVE",
+        }
+    }
+}
+
+/// Whether an event runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum EventStatus {
+    #[default]
+    Enabled,
+    Disabled,
+    /// It runs on the primary, not here.
+    ReplicaSideDisabled,
+}
+
+impl EventStatus {
+    /// Returns its name in `information_schema`.
+    pub fn name(self) -> &'static str {
+        match self {
+            EventStatus::Enabled => "ENABLED",
+            EventStatus::Disabled => "DISABLED",
+            EventStatus::ReplicaSideDisabled => "SLAVESIDE_DISABLED",
+        }
+    }
+
+    /// Returns the clause that sets it.
+    pub fn clause(self) -> &'static str {
+        match self {
+            EventStatus::Enabled => "ENABLE",
+            EventStatus::Disabled => "DISABLE",
+            EventStatus::ReplicaSideDisabled => "DISABLE ON SLAVE",
+        }
+    }
+}

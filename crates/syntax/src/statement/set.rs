@@ -2,7 +2,7 @@
 
 use crate::ast::Expr;
 
-use super::account::{AccountName, PasswordSpec};
+use super::account::{AccountName, PasswordSpec, RoleName};
 use crate::ast::VariableScope;
 use paceline_types::{AccessMode, IsolationLevel};
 
@@ -49,8 +49,15 @@ pub enum SetItem {
         account: Option<AccountName>,
         password: PasswordSpec,
     },
-    /// `ROLE`, `DEFAULT ROLE`.
-    Role,
+    /// `ROLE`; `None` is `NONE`.
+    Role(Option<RoleName>),
+    /// `DEFAULT ROLE`.
+    DefaultRole {
+        /// `None` is `NONE`.
+        role: Option<RoleName>,
+        /// `FOR`; `None` is the current account.
+        account: Option<AccountName>,
+    },
 }
 
 /// Scope of `SET TRANSACTION`.

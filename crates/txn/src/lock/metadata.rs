@@ -49,6 +49,13 @@ pub enum MetadataObject<'a> {
         /// Name of the routine.
         name: &'a str,
     },
+    /// The name of an event, in lower case.
+    Event {
+        /// Name of the database.
+        database: &'a str,
+        /// Name of the event.
+        name: &'a str,
+    },
     /// A name lock of `GET_LOCK()`.
     UserLevel(&'a str),
 }
@@ -65,6 +72,7 @@ mod kind {
     pub const COMMIT: u8 = 4;
     pub const FOREIGN_KEY_NAME: u8 = 5;
     pub const ROUTINE: u8 = 6;
+    pub const EVENT: u8 = 7;
 }
 
 /// Returns what the process list shows for a wait on the object of a key.
@@ -100,6 +108,12 @@ impl MetadataObject<'_> {
             }
             MetadataObject::Routine { database, name } => {
                 key.push(kind::ROUTINE);
+                key.extend_from_slice(database.as_bytes());
+                key.push(0);
+                key.extend_from_slice(name.as_bytes());
+            }
+            MetadataObject::Event { database, name } => {
+                key.push(kind::EVENT);
                 key.extend_from_slice(database.as_bytes());
                 key.push(0);
                 key.extend_from_slice(name.as_bytes());

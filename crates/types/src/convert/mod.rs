@@ -9,6 +9,7 @@
 
 mod assignment;
 mod number;
+mod to_fixed_binary;
 mod to_number;
 mod to_temporal;
 mod to_text;
@@ -25,7 +26,8 @@ use crate::text;
 use crate::value::Value;
 
 /// Converts a value to the value that a column of this type stores. NULL stays NULL: the caller decides whether the
-/// column accepts it.
+/// column accepts it. A string that is no UUID or address, and a date that is none, become NULL with a problem; a NOT
+/// NULL column stores its type's zero instead.
 pub fn assign(value: Value, target: &DataType, context: &ConvertContext<'_>) -> ConvertedValue {
     if value.is_null() {
         return ConvertedValue::fine(value);
@@ -43,6 +45,13 @@ pub fn assign(value: Value, target: &DataType, context: &ConvertContext<'_>) -> 
             (_, Value::Set(v)) if target.is_numeric() => Value::UInt(v.bits),
             (_, value) => Value::Text(text::to_string(&value.as_ref(), context.time_zone)),
         },
+        // Only a binary string gets the bytes. Everything else reads the text, as from a text column.
+        Value::FixedBinary(v) if !matches!(target, DataType::FixedBinary(t) if *t == v.data_type()) => {
+            match target.is_binary_string() {
+                true => Value::Bytes(v.bytes().to_vec()),
+                false => Value::Text(v.to_string()),
+            }
+        }
         value => value,
     };
     match target {
@@ -64,5 +73,6 @@ pub fn assign(value: Value, target: &DataType, context: &ConvertContext<'_>) -> 
         DataType::Time { decimals } => to_temporal::time(value, *decimals, context),
         DataType::DateTime { decimals } => to_temporal::datetime(value, *decimals, context),
         DataType::Timestamp { decimals } => to_temporal::timestamp(value, *decimals, context),
+        DataType::FixedBinary(t) => to_fixed_binary::fixed_binary(value, *t),
     }
 }

@@ -182,6 +182,8 @@ pub fn to_double(value: &Value, time_zone: &TimeZone) -> Option<(f64, Completene
         Value::Year(v) => (f64::from(*v), Completeness::Whole),
         Value::Enum(v) => (f64::from(v.index), Completeness::Whole),
         Value::Set(v) => (v.bits as f64, Completeness::Whole),
+        // No number: MariaDB says 0 where it does not refuse the type.
+        Value::FixedBinary(_) => (0.0, Completeness::Whole),
         Value::Decimal(_) | Value::Date(_) | Value::Time(_) | Value::DateTime(_) | Value::Timestamp(_) => {
             let (decimal, completeness) = to_decimal(value, time_zone)?;
             (decimal.to_f64(), completeness)
@@ -208,6 +210,7 @@ pub fn to_decimal(value: &Value, time_zone: &TimeZone) -> Option<(Decimal, Compl
         Value::Bit(v) => Decimal::from(v.bits),
         Value::Enum(v) => Decimal::from(u64::from(v.index)),
         Value::Set(v) => Decimal::from(v.bits),
+        Value::FixedBinary(_) => Decimal::ZERO,
     };
     Some((decimal, Completeness::Whole))
 }
@@ -247,6 +250,7 @@ pub fn to_integer(value: &Value, time_zone: &TimeZone) -> Option<(Value, Complet
         Value::Bit(v) => whole(Value::UInt(v.bits)),
         Value::Enum(v) => whole(Value::Int(i64::from(v.index))),
         Value::Set(v) => whole(Value::UInt(v.bits)),
+        Value::FixedBinary(_) => whole(Value::Int(0)),
     })
 }
 

@@ -175,6 +175,7 @@ fn samples() -> Vec<Vec<u8>> {
         field_type: field_type::LONG,
         flags: 0,
         decimals: 0,
+        type_name: "",
         format: "",
     };
     add(COLUMN, &encoded(&|out| column.encode(out, Capabilities::SERVER)));

@@ -125,7 +125,8 @@ fn fit(child: &DataType, parent: &DataType) -> Fit {
         | DataType::Time { .. }
         | DataType::DateTime { .. }
         | DataType::Timestamp { .. }
-        | DataType::Bit { .. } => 2,
+        | DataType::Bit { .. }
+        | DataType::FixedBinary(_) => 2,
         data_type if data_type.is_binary_string() => 2,
         _ => 0,
     };

@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::table::schema_of;
 use crate::{ColumnDefinition, TableDescription};
 use paceline_expression::session::SessionContext;
+use paceline_expression::{ExprType, refused_assignment};
 
 /// A converted row.
 pub(super) struct BuiltRow {
@@ -43,6 +44,7 @@ impl<'a> Rows<'a> {
         snapshot: &StorageSnapshot,
         session: &mut SessionContext,
     ) -> Result<Self> {
+        check_types(build, session)?;
         let schema = build.source.schema();
         let way = match build.is_copied() {
             true => NumberingWay::Copy,
@@ -162,6 +164,30 @@ impl<'a> Rows<'a> {
     }
 }
 
+/// Checks that MariaDB converts the columns' old types to the new ones. Outside strict mode a refusal is a warning.
+fn check_types(build: &TableBuild, session: &mut SessionContext) -> Result<()> {
+    let BuildKind::Rebuild(columns) = &build.kind else {
+        return Ok(());
+    };
+    for (source, column) in columns.iter().zip(&build.target.columns) {
+        let ColumnSource::Convert(place) = source else {
+            continue;
+        };
+        let old = ExprType::new(build.source.columns()[*place].data_type.clone());
+        let place = format!(
+            "`{}`.`{}`.`{}`",
+            build.target.database, build.target.name, column.name
+        );
+        if let Some(error) = refused_assignment(&old, &column.data_type, &place) {
+            if session.settings.sql_mode.is_strict() {
+                return Err(error);
+            }
+            session.diagnostics.warn(error.code(), error.message());
+        }
+    }
+    Ok(())
+}
+
 /// Converts a value to its new column, as an assignment does.
 pub(in crate::ddl) fn assign(
     value: Value,
@@ -202,5 +228,8 @@ pub(in crate::ddl) fn assign(
             Severity::Note => session.diagnostics.note(problem.warning_code, warning()),
         }
     }
-    Ok(assigned.value)
+    match assigned.value {
+        Value::Null if !column.nullable => Ok(implicit_default(&column.data_type)),
+        value => Ok(value),
+    }
 }

@@ -29,7 +29,7 @@ use paceline_syntax::TableName;
 use paceline_syntax::definition::{CreateView, ViewMode};
 
 pub use names::names_read;
-pub use updatable::is_updatable;
+pub use updatable::{is_updatable, is_writable, reads_in_subquery};
 
 impl Planner<'_> {
     pub(super) fn create_view(&mut self, view: &CreateView) -> Result<()> {
@@ -64,7 +64,7 @@ impl Planner<'_> {
         }
         self.plan.logged = LoggedStatement::Rewritten(self.logged_text(view, &description));
         let definition = ViewDefinition::new(description.clone(), Version::ZERO)?;
-        if view.check != ViewCheck::None && !is_updatable(&definition, &self.catalog) {
+        if view.check != ViewCheck::None && !is_writable(&definition, &self.catalog) {
             return Err(Error::new(ER_VIEW_NONUPD_CHECK, &[&database, &name]));
         }
         if description.algorithm == ViewAlgorithm::Merge && !definition.is_of_rows() {

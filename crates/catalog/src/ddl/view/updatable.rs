@@ -1,15 +1,105 @@
-//! Updatability of views, as shown in `information_schema.VIEWS`: a view is updatable if it is one SELECT
-//! without grouping, and one of its columns is a column of a table.
+//! Updatability of views.
+//!
+//! MariaDB knows two kinds. `information_schema.VIEWS` shows whether a view is one SELECT without grouping with a
+//! column that is a column of a table ([`is_updatable`]). A statement may write through a view if it is one SELECT
+//! without grouping and outer joins, of stored tables and such views ([`is_writable`]): the changed table, and whether
+//! each named column is a column of that table, follows from the statement.
 
+use super::names::names_read;
 use crate::{Catalog, ViewAlgorithm, ViewDefinition, same_name};
-use paceline_syntax::ast::{Expr, JoinedTables, QueryBody, SelectItem, TableFactor, TableName};
+use paceline_syntax::ast::visit::for_each_table;
+use paceline_syntax::ast::{
+    Expr, JoinKind, JoinedTables, Query, QueryBody, SelectItem, TableFactor, TableName,
+};
 
 /// Maximum nesting of views.
 const DEPTH_MAX: u32 = 63;
 
-/// Returns whether a view is updatable.
+/// Returns whether a view is updatable, as `information_schema.VIEWS` shows it.
 pub fn is_updatable(view: &ViewDefinition, catalog: &Catalog) -> bool {
     (0..view.columns.len()).any(|column| is_column(view, column, catalog, 0))
+}
+
+/// Returns whether a statement may write through a view.
+pub fn is_writable(view: &ViewDefinition, catalog: &Catalog) -> bool {
+    is_writable_at(view, catalog, 0)
+}
+
+fn is_writable_at(view: &ViewDefinition, catalog: &Catalog, depth: u32) -> bool {
+    let QueryBody::Select(select) = &view.parsed().body else {
+        return false;
+    };
+    view.is_of_rows()
+        && view.algorithm != ViewAlgorithm::TempTable
+        && depth <= DEPTH_MAX
+        && (select.from.iter()).all(|tables| is_writable_join(tables, catalog, depth))
+}
+
+fn is_writable_join(tables: &JoinedTables, catalog: &Catalog, depth: u32) -> bool {
+    let mut kinds = tables.joins.iter().map(|join| join.kind);
+    if kinds.any(|kind| matches!(kind, JoinKind::Left | JoinKind::Right)) {
+        return false;
+    }
+    tables.factors().all(|factor| match factor {
+        TableFactor::Table { name, .. } => {
+            let Some(database) = name.database.as_deref() else {
+                // A common table expression.
+                return true;
+            };
+            match catalog.ordinary_view(database, &name.name) {
+                Some(inner) => is_writable_at(inner, catalog, depth + 1),
+                None => catalog.ordinary_table(database, &name.name).is_some(),
+            }
+        }
+        TableFactor::Derived { .. } => true,
+        TableFactor::Nested(tables) => is_writable_join(tables, catalog, depth),
+    })
+}
+
+/// Returns whether a view, or one in its FROM, reads a table in a subquery or in a derived table.
+pub fn reads_in_subquery(view: &ViewDefinition, catalog: &Catalog, table: (&str, &str)) -> bool {
+    reads_in_subquery_at(view, catalog, table, 0)
+}
+
+fn reads_in_subquery_at(view: &ViewDefinition, catalog: &Catalog, table: (&str, &str), depth: u32) -> bool {
+    let is_it = |read: &TableName| read.database.as_deref() == Some(table.0) && read.name == table.1;
+    let view_of = |read: &TableName| catalog.ordinary_view(read.database.as_deref()?, &read.name);
+    let joined = joined_names(view.parsed());
+    let mut nested = Vec::new();
+    for_each_table(view.parsed(), |read| nested.push(read.clone()));
+    for read in &joined {
+        if let Some(place) = nested.iter().position(|known| known == *read) {
+            nested.swap_remove(place);
+        }
+    }
+    let reads = |read: &TableName| {
+        let through = view_of(read).map(|inner| names_read(inner.parsed(), catalog, None));
+        is_it(read) || through.is_some_and(|names| names.iter().any(is_it))
+    };
+    if nested.iter().any(reads) {
+        return true;
+    }
+    let mut inner = joined.into_iter().filter_map(view_of);
+    depth <= DEPTH_MAX && inner.any(|inner| reads_in_subquery_at(inner, catalog, table, depth + 1))
+}
+
+/// Returns the names in the FROM of a query that is one SELECT.
+fn joined_names(query: &Query) -> Vec<&TableName> {
+    fn collect<'q>(tables: &'q JoinedTables, names: &mut Vec<&'q TableName>) {
+        for factor in tables.factors() {
+            match factor {
+                TableFactor::Table { name, .. } => names.push(name),
+                TableFactor::Derived { .. } => {}
+                TableFactor::Nested(tables) => collect(tables, names),
+            }
+        }
+    }
+    let mut names = Vec::new();
+    if let QueryBody::Select(select) = &query.body {
+        let from = select.from.iter();
+        from.for_each(|tables| collect(tables, &mut names));
+    }
+    names
 }
 
 /// Returns whether a view's column is a column of a table.

@@ -1,7 +1,7 @@
 //! Dynamic columns: a BLOB with columns of its own, each with a number or a name, and a value with a type.
 //!
-//! [`format`] has the layout, [`value`] the values. The binder ([`crate::bind`]) adds the types that the statement names
-//! to the arguments. COLUMN_DELETE is a COLUMN_ADD of NULLs.
+//! [`format`] has the layout, [`value`] the values. The binder ([`crate::bind`]) adds the types that the statement
+//! names to the arguments. COLUMN_DELETE is a COLUMN_ADD of NULLs.
 //!
 //! Columns have names if an argument that names one is not an integer, if the changed columns have names, or if a value
 //! is dynamic columns itself.
@@ -211,7 +211,7 @@ fn stored_value<'a>(
         (StoredType::OfValue, Value::Date(_)) => StoredType::Date,
         (StoredType::OfValue, Value::Time(_)) => StoredType::Time,
         (StoredType::OfValue, Value::DateTime(_) | Value::Timestamp(_)) => StoredType::DateTime,
-        (StoredType::OfValue, _) => StoredType::Text(args.ty_of(index).collation()),
+        (StoredType::OfValue, _) => StoredType::Text(args.ty_of(index).shown_collation()),
         (ty, _) => ty,
     };
     Ok(match ty {

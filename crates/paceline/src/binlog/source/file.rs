@@ -168,7 +168,7 @@ impl EventFile {
     }
 
     /// Discards what was read ahead.
-    fn look_again(&mut self) -> Result<()> {
+    fn discard_read_ahead(&mut self) -> Result<()> {
         if self.is_seekable {
             let to = SeekFrom::Start(self.offset);
             self.input.seek(to).map_err(|source| self.io(source))?;
@@ -228,7 +228,7 @@ impl EventFile {
                 }
                 ReadResult::Event(header) => return Ok(Some(header)),
                 ReadResult::End => {
-                    self.look_again()?;
+                    self.discard_read_ahead()?;
                     return Ok(None);
                 }
                 ReadResult::Torn(problem) => Some(problem),
@@ -245,7 +245,7 @@ impl EventFile {
                 }
                 Some(problem) => return Err(self.damage(offset, problem)),
             }
-            self.look_again()?;
+            self.discard_read_ahead()?;
         }
     }
 

@@ -2,18 +2,18 @@
 
 use paceline_types::convert::{Severity, assign};
 use paceline_types::error_code::{
-    ER_BAD_NULL_ERROR, ER_CONSTRAINT_FAILED, ER_NO_DEFAULT_FOR_FIELD,
-    ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN,
+    ER_BAD_NULL_ERROR, ER_CONSTRAINT_FAILED, ER_NO_DEFAULT_FOR_FIELD, ER_NO_DEFAULT_FOR_VIEW_FIELD,
+    ER_VIEW_CHECK_FAILED, ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN,
 };
 use paceline_types::temporal::DateModes;
 use paceline_types::{DataType, EnumValue, Timestamp, Value};
 
 use crate::error::{Error, Result};
 use crate::execute::context::Execution;
-use crate::plan::CheckPlan;
-use paceline_catalog::TableDefinition;
-use paceline_expression::Expr;
+use crate::plan::{CheckPlan, ViewCheckPlan};
+use paceline_catalog::{TableDefinition, ViewDefinition};
 use paceline_expression::session::SqlMode;
+use paceline_expression::{Expr, ExprType, refused_assignment};
 
 /// Treatment of problems with a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,6 +142,35 @@ pub(crate) fn stored_value(
     Ok(assigned.value)
 }
 
+/// Checks before the first row that MariaDB assigns values of these types to these columns. In lenient mode a refusal
+/// is a warning, and the column gets its zero.
+///
+/// # Errors
+/// 4078.
+pub(crate) fn check_types<'t>(
+    exec: &mut Execution<'_, '_>,
+    table: &TableDefinition,
+    assigned: impl Iterator<Item = (usize, &'t ExprType)>,
+    strictness: Strictness,
+) -> Result<()> {
+    for (column, ty) in assigned {
+        let definition = &table.columns()[column];
+        let is_concerned = |data_type: &DataType| matches!(data_type, DataType::FixedBinary(_));
+        if !is_concerned(&definition.data_type) && !is_concerned(&ty.data_type) {
+            continue;
+        }
+        let place = format!("`{}`.`{}`.`{}`", table.database(), table.name(), definition.name);
+        match (refused_assignment(ty, &definition.data_type, &place), strictness) {
+            (Some(error), Strictness::Strict) => return Err(error),
+            (Some(error), Strictness::Lenient) => {
+                exec.session.diagnostics.warn(error.code(), error.message());
+            }
+            (None, _) => {}
+        }
+    }
+    Ok(())
+}
+
 /// Returns the start time of the statement, the meaning of NULL for a TIMESTAMP NOT NULL.
 fn present(exec: &mut Execution<'_, '_>, decimals: u8) -> Value {
     let statement = &mut exec.session.statement;
@@ -152,24 +181,48 @@ fn present(exec: &mut Execution<'_, '_>, decimals: u8) -> Value {
     Value::Timestamp(Timestamp::new(seconds, micros as u32, decimals))
 }
 
-/// Returns the value of a column without a default: 1364 in strict mode, otherwise a warning and the type's zero. An
-/// ENUM gets its first member, without a warning.
+/// Returns the value of a column without a default: 1364 in strict mode, or 1423 if the statement inserts into a view
+/// and does not name the column; otherwise a warning and the type's zero. An ENUM gets its first member, without a
+/// warning.
 pub(crate) fn missing_default(
     exec: &mut Execution<'_, '_>,
     table: &TableDefinition,
     column: usize,
     strictness: Strictness,
+    view: Option<&ViewDefinition>,
 ) -> Result<Value> {
     let definition = &table.columns()[column];
     if matches!(definition.data_type, DataType::Enum { .. }) {
         return Ok(implicit_default(&definition.data_type));
     }
-    let error = Error::new(ER_NO_DEFAULT_FOR_FIELD, &[&definition.name]);
+    let error = match view {
+        Some(view) => Error::new(ER_NO_DEFAULT_FOR_VIEW_FIELD, &[&view.database, &view.name]),
+        None => Error::new(ER_NO_DEFAULT_FOR_FIELD, &[&definition.name]),
+    };
     if strictness == Strictness::Strict {
         return Err(error);
     }
     exec.session.diagnostics.warn(error.code(), error.message());
     Ok(implicit_default(&definition.data_type))
+}
+
+/// Checks the WITH CHECK OPTION of the view through which a row is changed: 1369.
+pub(crate) fn passes_view_check(
+    exec: &mut Execution<'_, '_>,
+    check: Option<&ViewCheckPlan>,
+    row: &[Value],
+    ignore: Ignore,
+) -> Result<bool> {
+    let Some(check) = check else { return Ok(true) };
+    if exec.all_true(&check.conditions, row)? {
+        return Ok(true);
+    }
+    let error = Error::new(ER_VIEW_CHECK_FAILED, &[&check.view.database, &check.view.name]);
+    if ignore == Ignore::No {
+        return Err(error);
+    }
+    exec.session.diagnostics.warn(error.code(), error.message());
+    Ok(false)
 }
 
 /// Returns the implicit default of a NOT NULL column.

@@ -9,7 +9,7 @@ use super::memory::{Reservation, row_bytes};
 use super::temporary_key;
 use crate::error::Result;
 use paceline_expression::{
-    Comparison, EvalContext, ExprType, bytes_of, text_of, to_decimal, to_double, to_i128,
+    Comparison, EvalContext, ExprType, bytes_of, text_of, to_decimal, to_double, to_fixed_binary, to_i128,
 };
 
 /// Rows by their join key.
@@ -112,6 +112,10 @@ pub(crate) fn append_key(
         // Both sides have these types.
         Comparison::DateTime => temporary_key::append(value, &ExprType::datetime(6), out),
         Comparison::Time => temporary_key::append(value, &ExprType::time(6), out),
+        Comparison::FixedBinary(t) => match to_fixed_binary(value, *t, context)? {
+            Some(value) => value.append_sort_key(out),
+            None => return Ok(false),
+        },
         Comparison::FixedDouble(_) | Comparison::Dynamic(_) | Comparison::Row(_) => {
             unreachable!("no hash table has such keys")
         }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use paceline_types::data_type::Labels;
-use paceline_types::{BitValue, Date, DateTime, EnumValue, SetValue, Time, Timestamp, Value};
+use paceline_types::{
+    BitValue, Date, DateTime, EnumValue, FixedBinaryType, SetValue, Time, Timestamp, Value,
+};
 
 /// Encoder and decoder of rows. The labels of ENUM and SET values stay in memory; rows refer to them by number.
 #[derive(Debug, Default, Clone)]
@@ -76,6 +78,14 @@ impl RowCodec {
                 out.push(15);
                 out.extend_from_slice(&number.to_le_bytes());
                 out.extend_from_slice(&value.bits.to_le_bytes());
+            }
+            Value::FixedBinary(value) => {
+                let tag = match value.data_type() {
+                    FixedBinaryType::Uuid => 16,
+                    FixedBinaryType::Inet6 => 17,
+                    FixedBinaryType::Inet4 => 18,
+                };
+                put(tag, value.bytes());
             }
         }
     }
@@ -167,6 +177,9 @@ impl RowCodec {
                     labels,
                 })
             }
+            16 => reader.fixed_binary(FixedBinaryType::Uuid)?,
+            17 => reader.fixed_binary(FixedBinaryType::Inet6)?,
+            18 => reader.fixed_binary(FixedBinaryType::Inet4)?,
             _ => return None,
         })
     }
@@ -191,6 +204,12 @@ impl<'a> Reader<'a> {
         let (bytes, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
         Some(bytes)
+    }
+
+    fn fixed_binary(&mut self, data_type: FixedBinaryType) -> Option<Value> {
+        let (bytes, rest) = self.0.split_at_checked(data_type.bytes())?;
+        self.0 = rest;
+        data_type.from_bytes(bytes).map(Value::FixedBinary)
     }
 
     fn date(&mut self) -> Option<Date> {
@@ -218,6 +237,8 @@ mod tests {
             Value::Double(-2.25),
             Value::Decimal(paceline_types::convert::text_to_decimal("-12.340").0),
             Value::Text("straße".into()),
+            Value::FixedBinary(FixedBinaryType::Inet4.parse("192.0.2.1").unwrap()),
+            Value::FixedBinary(FixedBinaryType::Inet6.parse("2001:db8::1").unwrap()),
             Value::Bytes(vec![0, 1, 255]),
             Value::Date(Date {
                 year: 2024,

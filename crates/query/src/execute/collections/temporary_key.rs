@@ -57,6 +57,7 @@ pub(crate) fn append(value: &Value, ty: &ExprType, out: &mut Vec<u8>) {
         (_, Value::DateTime(moment)) => append_moment(*moment, out),
         (_, Value::Timestamp(instant)) => append_moment(instant.to_datetime(&TimeZone::UTC), out),
         (_, Value::Time(time)) => out.extend_from_slice(&(time.micros() as u64 ^ (1 << 63)).to_be_bytes()),
+        (_, Value::FixedBinary(value)) => value.append_sort_key(out),
         (_, Value::Null) => unreachable!("NULL was handled above"),
     }
 }

@@ -524,8 +524,8 @@ impl<'p> BaseReader<'p> {
                 continue;
             }
             // A row that another session moves in a secondary index meanwhile is found again at its new place.
-            let may_be_met_again = self.union || secondary.is_some();
-            if may_be_met_again && !self.record_emitted(exec, &row_key)? {
+            let may_recur = self.union || secondary.is_some();
+            if may_recur && !self.record_emitted(exec, &row_key)? {
                 continue;
             }
             if self

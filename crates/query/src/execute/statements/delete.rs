@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use paceline_types::Value;
 
-use super::row_search::{collect, for_each_row, meets_last_first, usable_plan};
+use super::row_search::{collect, for_each_row, reads_backwards, usable_plan};
 use super::safe_updates::check_delete;
 use crate::error::Result;
 use crate::execute::changes::row_writer::{RowWriter, WriteOptions};
@@ -43,8 +43,8 @@ pub(super) fn execute(
         sink.columns(columns)?;
     }
     let mut deleted = 0;
-    let is_safe = !plan.reads_changed && !meets_last_first(select);
-    if select.tables.len() == 1 && select.order.is_empty() && is_safe {
+    let is_safe = !plan.reads_changed && !reads_backwards(select);
+    if select.is_of_one_table() && select.order.is_empty() && is_safe {
         let limit = RowLimit::new(exec, &select.limit)?;
         let (_, deleter) = &mut writers[0];
         if limit.count > 0 {

@@ -4,13 +4,11 @@
 //! line after its last field is skipped; a quoted field only ends if a separator or the end of the file follows its
 //! quote; `\N` alone is NULL.
 
+use super::input_bytes::{InputBytes, VALUE_LENGTH_MAX};
 use crate::error::{Error, Result};
 use crate::execute::interface::LoadInput;
 use crate::plan::RowFormat;
 use paceline_types::error_code::ER_NET_PACKET_TOO_LARGE;
-
-/// Maximum length of a field in bytes: no column accepts more in one packet of the protocol.
-const FIELD_LENGTH_MAX: usize = 1 << 30;
 
 /// A field of a line.
 #[derive(Debug, PartialEq, Eq)]
@@ -45,12 +43,8 @@ pub(super) enum NextLine {
 
 /// Reader of fields.
 pub(super) struct FieldReader<'r> {
-    input: &'r mut dyn LoadInput,
+    bytes: InputBytes<'r>,
     format: &'r RowFormat,
-    /// Input that has been read; the unprocessed part begins at `at`.
-    buffer: Vec<u8>,
-    at: usize,
-    input_ended: bool,
     /// Whether the current line has ended.
     line_ended: bool,
     /// Whether the file has ended.
@@ -63,11 +57,8 @@ pub(super) struct FieldReader<'r> {
 impl<'r> FieldReader<'r> {
     pub fn new(input: &'r mut dyn LoadInput, format: &'r RowFormat) -> Self {
         FieldReader {
-            input,
+            bytes: InputBytes::new(input),
             format,
-            buffer: Vec::new(),
-            at: 0,
-            input_ended: false,
             line_ended: false,
             file_ended: false,
             before_line_start: !format.line_start.is_empty(),
@@ -75,42 +66,14 @@ impl<'r> FieldReader<'r> {
         }
     }
 
-    /// Returns the byte at distance `ahead`, or `None` beyond the end of the file.
-    fn peek(&mut self, ahead: usize) -> Result<Option<u8>> {
-        while self.at + ahead >= self.buffer.len() && !self.input_ended {
-            self.buffer.drain(..self.at);
-            self.at = 0;
-            let before = self.buffer.len();
-            self.input.read(&mut self.buffer)?;
-            self.input_ended = self.buffer.len() == before;
-        }
-        Ok(self.buffer.get(self.at + ahead).copied())
-    }
-
-    fn take(&mut self) -> Result<Option<u8>> {
-        let byte = self.peek(0)?;
-        self.at += usize::from(byte.is_some());
-        Ok(byte)
-    }
-
     /// Consumes a separator, if it is next.
     fn accept(&mut self, separator: impl Fn(&RowFormat) -> &[u8]) -> Result<bool> {
-        let format = self.format;
-        let separator = separator(format);
-        if separator.is_empty() {
-            return Ok(false);
-        }
-        for (ahead, byte) in separator.iter().enumerate() {
-            if self.peek(ahead)? != Some(*byte) {
-                return Ok(false);
-            }
-        }
-        self.at += separator.len();
-        Ok(true)
+        let separator = separator(self.format);
+        Ok(!separator.is_empty() && self.bytes.accept(separator)?)
     }
 
     fn push(&mut self, byte: u8) -> Result<()> {
-        if self.field.len() >= FIELD_LENGTH_MAX {
+        if self.field.len() >= VALUE_LENGTH_MAX {
             return Err(Error::new(ER_NET_PACKET_TOO_LARGE, &[]));
         }
         self.field.push(byte);
@@ -121,7 +84,7 @@ impl<'r> FieldReader<'r> {
     fn find_line_start(&mut self) -> Result<bool> {
         self.before_line_start = false;
         while !self.accept(|format| &format.line_start)? {
-            if self.take()?.is_none() {
+            if self.bytes.take()?.is_none() {
                 (self.line_ended, self.file_ended) = (true, true);
                 return Ok(false);
             }
@@ -134,28 +97,28 @@ impl<'r> FieldReader<'r> {
         if self.line_ended || (self.before_line_start && !self.find_line_start()?) {
             return Ok(None);
         }
-        let Some(first) = self.peek(0)? else {
+        let Some(first) = self.bytes.peek(0)? else {
             (self.line_ended, self.file_ended) = (true, true);
             return Ok(None);
         };
         let (quote, escape) = (self.format.quote, self.format.escape);
         self.field.clear();
         let quoted = Some(first) == quote;
-        self.at += usize::from(quoted);
+        self.bytes.skip(usize::from(quoted));
         let mut null_escape = false;
         loop {
-            let Some(byte) = self.peek(0)? else {
+            let Some(byte) = self.bytes.peek(0)? else {
                 return self.last_field(quoted, null_escape).map(Some);
             };
             if Some(byte) == escape {
-                let Some(escaped) = self.peek(1)? else {
-                    self.at += 1;
+                let Some(escaped) = self.bytes.peek(1)? else {
+                    self.bytes.skip(1);
                     self.push(byte)?;
                     return self.last_field(quoted, null_escape).map(Some);
                 };
                 // If escape and quote are the same character, it only escapes itself.
                 if escape != quote || escaped == byte {
-                    self.at += 2;
+                    self.bytes.skip(2);
                     null_escape |= escaped == b'N';
                     self.push(unescaped(escaped))?;
                     continue;
@@ -170,11 +133,11 @@ impl<'r> FieldReader<'r> {
                     break;
                 }
             }
-            self.at += 1;
+            self.bytes.skip(1);
             if quoted && Some(byte) == quote {
-                let next = self.peek(0)?;
+                let next = self.bytes.peek(0)?;
                 if next == quote {
-                    self.at += 1;
+                    self.bytes.skip(1);
                 } else if next.is_none() || self.accept(|format| &format.line_end)? {
                     self.line_ended = true;
                     return Ok(Some(self.finished(FieldKind::Quoted, null_escape)));
@@ -222,8 +185,8 @@ impl<'r> FieldReader<'r> {
         }
         let mut cut = false;
         while !self.accept(|format| &format.line_end)? {
-            let byte = self.take()?;
-            let escaped_end = byte.is_some() && byte == self.format.escape && self.take()?.is_none();
+            let byte = self.bytes.take()?;
+            let escaped_end = byte.is_some() && byte == self.format.escape && self.bytes.take()?.is_none();
             if byte.is_none() || escaped_end {
                 return Ok(NextLine::End);
             }

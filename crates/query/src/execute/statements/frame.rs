@@ -6,7 +6,7 @@ use paceline_expression::{EvalMode, EvalState};
 use paceline_types::Value;
 use paceline_types::error_code::ER_TOO_BIG_SELECT;
 
-use super::{delete, insert, load, point, query, update};
+use super::{delete, handler, insert, load, point, query, update};
 use crate::error::{Error, Result};
 use crate::execute::changes::row_writer::WriteOptions;
 use crate::execute::context::{Execution, ProgramState, StatementState};
@@ -78,6 +78,9 @@ fn execute_nested(
 fn run(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn RowSink) -> Result<Outcome> {
     for (code, message) in plan.warnings() {
         context.session.diagnostics.warn(*code, message.clone());
+    }
+    for (code, message) in plan.notes() {
+        context.session.diagnostics.note(*code, message.clone());
     }
     let options = begin_writing(plan, context)?;
     let mut eval_state = EvalState::new();
@@ -197,6 +200,7 @@ fn execute_kind(
             }
             Ok(Outcome::default())
         }
+        PlanKind::Handler(plan) => handler::execute(exec, plan, columns, sink),
         PlanKind::Explain(rows) => send_rows(columns, rows, sink),
         PlanKind::Analyze(_) => unreachable!("ANALYZE executes the statement within"),
     }
@@ -229,7 +233,11 @@ fn mode(kind: &PlanKind, context: &ExecutionContext<'_>) -> EvalMode {
         PlanKind::Update(update) => (true, update.ignore),
         PlanKind::Load(load) => (true, load.insert.ignore),
         PlanKind::Delete(delete) => (false, delete.ignore),
-        PlanKind::Query(_) | PlanKind::Do(_) | PlanKind::Explain(_) | PlanKind::Analyze(_) => (false, false),
+        PlanKind::Query(_)
+        | PlanKind::Do(_)
+        | PlanKind::Handler(_)
+        | PlanKind::Explain(_)
+        | PlanKind::Analyze(_) => (false, false),
     };
     match stores_values && !ignores_errors && context.session.settings.sql_mode.is_strict() {
         true => EvalMode::StrictWrite,

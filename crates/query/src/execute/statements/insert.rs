@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use super::insertion::Insertion;
 use crate::error::Result;
+use crate::execute::changes::assignment::{Strictness, check_types};
 use crate::execute::changes::row_writer::WriteOptions;
 use crate::execute::collections::memory::row_bytes;
 use crate::execute::context::Execution;
@@ -33,6 +34,7 @@ pub(super) fn execute(
         sink.columns(columns)?;
     }
     exec.session.diagnostics.reset_row();
+    check_source_types(exec, plan, insertion.strictness())?;
     match &plan.source {
         // LOAD DATA passes its lines to the insertion.
         InsertRows::File => {}
@@ -63,4 +65,26 @@ pub(super) fn execute(
         }
     }
     Ok(insertion.outcome(exec, affected, one_row))
+}
+
+/// Checks the types of the values, of several rows only the first, as MariaDB does, and those of ON DUPLICATE KEY
+/// UPDATE.
+fn check_source_types(exec: &mut Execution<'_, '_>, plan: &InsertPlan, strictness: Strictness) -> Result<()> {
+    let columns = plan.columns.iter().copied();
+    match &plan.source {
+        InsertRows::Values(rows) => {
+            let values = rows.first().into_iter().flatten();
+            let typed = columns
+                .zip(values)
+                .filter_map(|(column, value)| Some((column, &value.as_ref()?.ty)));
+            check_types(exec, &plan.table, typed, strictness)?;
+        }
+        InsertRows::Query(query) => {
+            check_types(exec, &plan.table, columns.zip(&query.types), strictness)?;
+        }
+        InsertRows::File => {}
+    }
+    let updated = plan.on_duplicate.iter();
+    let updated = updated.map(|assignment| (assignment.column, &assignment.value.ty));
+    check_types(exec, &plan.table, updated, strictness)
 }

@@ -5,7 +5,7 @@ use paceline_types::Value;
 use crate::error::Result;
 use crate::execute::changes::assignment::{
     Ignore, NullRule, Strictness, assign_column, assigned_value, check_constraints, implicit_default,
-    missing_default, stored_value,
+    missing_default, passes_view_check, stored_value,
 };
 use crate::execute::changes::auto_increment::{Interval, as_id};
 use crate::execute::changes::row_writer::{InsertOutcome, RowWriter, UpdateOutcome, WriteOptions};
@@ -13,8 +13,8 @@ use crate::execute::context::{Execution, RowHandle};
 use crate::execute::interface::{AffectedRows, Outcome, RowSink};
 use crate::execute::programs::Triggers;
 use crate::plan::{AssignmentPlan, DefaultPlan, InsertPlan, InsertRows};
-use paceline_catalog::TableDefinition;
 use paceline_catalog::foreign_key::is_foreign_key_error;
+use paceline_catalog::{TableDefinition, ViewDefinition};
 use paceline_expression::session::SqlMode;
 use paceline_expression::{Expr, ExprType, as_assigned};
 use paceline_syntax::TriggerEvent;
@@ -52,6 +52,8 @@ pub(super) struct Insertion<'p> {
     /// Treatment of check constraints: as in MariaDB, IGNORE skips rows of a list, but not a single row.
     ignore_checks: Ignore,
     null_rule: NullRule,
+    /// Treatment of columns that the statement does not name and that have no default.
+    missing_defaults: Strictness,
     /// Row for evaluation: the new row, and after it the row of the INSERT for ON DUPLICATE KEY UPDATE.
     row: Vec<Value>,
     /// Initial row, if values refer to columns that may not have their values yet.
@@ -74,6 +76,11 @@ impl<'p> Insertion<'p> {
         expected: Option<u64>,
     ) -> Self {
         let ignore = Ignore::from(plan.ignore);
+        let mut row = vec![Value::Null; plan.slot_count];
+        for other in plan.view.iter().flat_map(|view| &view.others) {
+            let values = initial_row(&other.definition, &other.defaults);
+            row[other.first_slot..][..values.len()].clone_from_slice(&values);
+        }
         Insertion {
             plan,
             table: &plan.table,
@@ -87,8 +94,9 @@ impl<'p> Insertion<'p> {
             ignore,
             ignore_checks: ignore,
             null_rule: NullRule::BySqlMode,
-            row: vec![Value::Null; plan.slot_count],
-            initial: plan.reads_row.then(|| initial_row(plan)),
+            missing_defaults: Strictness::new(exec.session.settings.sql_mode, ignore),
+            row,
+            initial: plan.reads_row.then(|| initial_row(&plan.table, &plan.defaults)),
             pending: Vec::new(),
             is_begun: false,
             progress: Progress {
@@ -114,6 +122,11 @@ impl<'p> Insertion<'p> {
         self.ignore_checks = Ignore::No;
     }
 
+    /// Sets the rules for LOAD DATA: a column without a default is a warning, also in strict mode.
+    pub fn be_loading(&mut self) {
+        self.missing_defaults = Strictness::Lenient;
+    }
+
     /// Returns the treatment of problems.
     pub fn strictness(&self) -> Strictness {
         self.strictness
@@ -130,7 +143,7 @@ impl<'p> Insertion<'p> {
         for (value, &column) in values.iter().zip(&self.plan.columns) {
             match value {
                 Some(expr) => self.assign_expr(exec, column, expr)?,
-                None => self.fill_default(exec, column)?,
+                None => self.fill_default(exec, column, None)?,
             }
         }
         if let Some(column) = self.table.auto_increment_column()
@@ -166,6 +179,7 @@ impl<'p> Insertion<'p> {
         exec.tick()?;
         self.pending.clear();
         let columns = self.table.columns().len();
+        let view = self.plan.view.as_ref().map(|view| &*view.view);
         self.row[..columns].fill(Value::Null);
         for column in 0..columns {
             if !all_defaults && self.plan.columns.contains(&column) {
@@ -176,7 +190,7 @@ impl<'p> Insertion<'p> {
                 DefaultPlan::None if self.is_begun && !self.triggers.insert.has_before() => {
                     self.row[column] = implicit_default(&self.table.columns()[column].data_type);
                 }
-                _ => self.fill_default(exec, column)?,
+                _ => self.fill_default(exec, column, view)?,
             }
         }
         self.is_begun = true;
@@ -188,13 +202,19 @@ impl<'p> Insertion<'p> {
         Ok(())
     }
 
-    fn fill_default(&mut self, exec: &mut Execution<'_, '_>, column: usize) -> Result<()> {
+    /// Stores a column's default. `view` is the view that the statement names, if it does not name the column.
+    fn fill_default(
+        &mut self,
+        exec: &mut Execution<'_, '_>,
+        column: usize,
+        view: Option<&ViewDefinition>,
+    ) -> Result<()> {
         self.row[column] = match &self.plan.defaults[column] {
             DefaultPlan::Value(value) => value.clone(),
             DefaultPlan::AutoIncrement => Value::Null,
             // A trigger may give it a value.
             DefaultPlan::None if self.triggers.insert.has_before() => Value::Null,
-            DefaultPlan::None => missing_default(exec, self.table, column, self.strictness)?,
+            DefaultPlan::None => missing_default(exec, self.table, column, self.missing_defaults, view)?,
             DefaultPlan::Expr(_) => {
                 self.pending.push(column);
                 Value::Null
@@ -243,6 +263,7 @@ impl<'p> Insertion<'p> {
         {
             self.row[column] = Value::Null;
         }
+        let view = self.plan.view.as_ref().map(|view| &*view.view);
         for column in 0..columns {
             let definition = &self.table.columns()[column];
             let is_generated =
@@ -251,7 +272,9 @@ impl<'p> Insertion<'p> {
                 continue;
             }
             self.row[column] = match (&self.plan.defaults[column], self.plan.columns.contains(&column)) {
-                (DefaultPlan::None, false) => missing_default(exec, self.table, column, self.strictness)?,
+                (DefaultPlan::None, false) => {
+                    missing_default(exec, self.table, column, self.strictness, view)?
+                }
                 _ => assign_column(
                     exec,
                     self.table,
@@ -313,6 +336,12 @@ impl<'p> Insertion<'p> {
             self.run_before_triggers(exec)?;
         }
         self.progress.records += 1;
+        // The row is checked before its AUTO_INCREMENT value counts.
+        if !self.passes_view_check(exec)?
+            || !check_constraints(exec, self.table, &self.plan.checks, &self.row, self.ignore_checks)?
+        {
+            return self.end_row(exec);
+        }
         let generated =
             self.interval
                 .generate(exec.state.transaction, exec.session, self.table, &mut self.row)?;
@@ -325,18 +354,31 @@ impl<'p> Insertion<'p> {
             exec.session.diagnostics.next_row();
             return self.send(exec, sink);
         }
-        if check_constraints(exec, self.table, &self.plan.checks, &self.row, self.ignore_checks)? {
-            loop {
-                let inserted = match self.writer.insert(exec.state.transaction, &self.row[..columns]) {
-                    // Nothing has been written yet.
-                    Err(error) if self.ignore == Ignore::Yes && is_foreign_key_error(&error) => {
-                        exec.session.diagnostics.warn(error.code(), error.message());
-                        break;
-                    }
-                    inserted => inserted?,
-                };
-                match inserted {
-                    InsertOutcome::Done => {
+        loop {
+            let inserted = match self.writer.insert(exec.state.transaction, &self.row[..columns]) {
+                // Nothing has been written yet.
+                Err(error) if self.ignore == Ignore::Yes && is_foreign_key_error(&error) => {
+                    exec.session.diagnostics.warn(error.code(), error.message());
+                    break;
+                }
+                inserted => inserted?,
+            };
+            match inserted {
+                InsertOutcome::Done => {
+                    self.progress.copied += 1;
+                    self.interval.take(exec.session, generated);
+                    self.note_value(generated);
+                    self.run_after_triggers(exec)?;
+                    self.send(exec, sink)?;
+                    break;
+                }
+                InsertOutcome::Duplicate { index, row_key }
+                    if self.plan.replace
+                        && self.triggers.delete.is_empty()
+                        && self.is_last_unique(index)
+                        && !self.writer.is_referenced() =>
+                {
+                    if self.replace_in_place(exec, &row_key)? {
                         self.progress.copied += 1;
                         self.interval.take(exec.session, generated);
                         self.note_value(generated);
@@ -344,51 +386,58 @@ impl<'p> Insertion<'p> {
                         self.send(exec, sink)?;
                         break;
                     }
-                    InsertOutcome::Duplicate { index, row_key }
-                        if self.plan.replace
-                            && self.triggers.delete.is_empty()
-                            && self.is_last_unique(index)
-                            && !self.writer.is_referenced() =>
-                    {
-                        if self.replace_in_place(exec, &row_key)? {
-                            self.progress.copied += 1;
-                            self.interval.take(exec.session, generated);
-                            self.note_value(generated);
-                            self.run_after_triggers(exec)?;
-                            self.send(exec, sink)?;
-                            break;
-                        }
+                }
+                InsertOutcome::Duplicate { row_key, .. } if self.plan.replace => {
+                    if let Some(old) = self.writer.conflicting_row(exec.state.transaction, &row_key)? {
+                        self.delete_replaced(exec, &old)?;
+                        self.progress.deleted += 1;
                     }
-                    InsertOutcome::Duplicate { row_key, .. } if self.plan.replace => {
-                        if let Some(old) = self.writer.conflicting_row(exec.state.transaction, &row_key)? {
-                            self.delete_replaced(exec, &old)?;
-                            self.progress.deleted += 1;
-                        }
-                    }
-                    InsertOutcome::Duplicate { row_key, .. } if !self.plan.on_duplicate.is_empty() => {
-                        if self.update_existing(exec, &row_key)? {
-                            self.send(exec, sink)?;
-                            break;
-                        }
-                    }
-                    InsertOutcome::Duplicate { index, .. } => {
-                        let error = self.writer.duplicate_error(
-                            &exec.session.settings.time_zone,
-                            index,
-                            &self.row[..columns],
-                        );
-                        if self.ignore == Ignore::No {
-                            return Err(error);
-                        }
-                        exec.session.diagnostics.warn(error.code(), error.message());
+                }
+                InsertOutcome::Duplicate { row_key, .. } if !self.plan.on_duplicate.is_empty() => {
+                    if self.update_existing(exec, &row_key)? {
+                        self.send(exec, sink)?;
                         break;
                     }
                 }
+                InsertOutcome::Duplicate { index, .. } => {
+                    let error = self.writer.duplicate_error(
+                        &exec.session.settings.time_zone,
+                        index,
+                        &self.row[..columns],
+                    );
+                    if self.ignore == Ignore::No {
+                        return Err(error);
+                    }
+                    exec.session.diagnostics.warn(error.code(), error.message());
+                    break;
+                }
             }
         }
+        self.end_row(exec)
+    }
+
+    fn end_row(&mut self, exec: &mut Execution<'_, '_>) -> Result<()> {
         exec.session.diagnostics.next_row();
         self.interval.next_row();
         Ok(())
+    }
+
+    /// Checks the new row against the view that the statement names. As in MariaDB an AUTO_INCREMENT column without a
+    /// value is 0 there.
+    fn passes_view_check(&mut self, exec: &mut Execution<'_, '_>) -> Result<bool> {
+        let Some(check) = self.plan.view.as_ref().and_then(|view| view.check.as_ref()) else {
+            return Ok(true);
+        };
+        let counter = self.table.auto_increment_column();
+        let missing = counter.filter(|column| self.row[*column].is_null());
+        if let Some(column) = missing {
+            self.row[column] = implicit_default(&self.table.columns()[column].data_type);
+        }
+        let passes = passes_view_check(exec, Some(check), &self.row, self.ignore_checks);
+        if let Some(column) = missing {
+            self.row[column] = Value::Null;
+        }
+        passes
     }
 
     /// Returns whether no unique index follows this one.
@@ -488,7 +537,10 @@ impl<'p> Insertion<'p> {
                 )?;
             }
         }
-        if !check_constraints(exec, self.table, &self.plan.checks, &self.row, self.ignore)? {
+        let check = self.plan.view.as_ref().and_then(|view| view.check.as_ref());
+        if self.row[..columns] != before[..] && !passes_view_check(exec, check, &self.row, self.ignore)?
+            || !check_constraints(exec, self.table, &self.plan.checks, &self.row, self.ignore)?
+        {
             return Ok(true);
         }
         self.progress.touched += 1;
@@ -545,7 +597,7 @@ impl<'p> Insertion<'p> {
     /// Returns the outcome of LOAD DATA.
     pub fn loaded(self, exec: &mut Execution<'_, '_>) -> Outcome {
         let progress = self.progress;
-        if let Some(generated) = progress.generated {
+        if let Some(generated) = progress.generated.filter(|_| self.plan.sets_last_insert_id()) {
             exec.session.last_insert_id = generated;
         }
         let warnings = exec.session.diagnostics.warning_count();
@@ -563,7 +615,7 @@ impl<'p> Insertion<'p> {
 
     pub fn outcome(self, exec: &mut Execution<'_, '_>, affected: AffectedRows, one_row: bool) -> Outcome {
         let progress = self.progress;
-        if let Some(generated) = progress.generated {
+        if let Some(generated) = progress.generated.filter(|_| self.plan.sets_last_insert_id()) {
             exec.session.last_insert_id = generated;
         }
         let explicit = exec.session.statement.explicit_last_insert_id;
@@ -602,8 +654,8 @@ impl<'p> Insertion<'p> {
 }
 
 /// Returns the row of constant defaults, or implicit defaults for columns without one.
-fn initial_row(plan: &InsertPlan) -> Vec<Value> {
-    let columns = plan.table.columns().iter().zip(&plan.defaults);
+fn initial_row(table: &TableDefinition, defaults: &[DefaultPlan]) -> Vec<Value> {
+    let columns = table.columns().iter().zip(defaults);
     columns
         .map(|(column, default)| match default {
             DefaultPlan::Value(value) => value.clone(),

@@ -1,4 +1,4 @@
-//! LOAD DATA: inserts the lines of a file as rows.
+//! LOAD DATA and LOAD XML: insert the rows of a file.
 
 use std::borrow::Cow;
 
@@ -10,12 +10,13 @@ use paceline_types::{Charset, DataType, Value};
 
 use super::field_reader::{Field, FieldKind, FieldReader, NextLine};
 use super::insertion::Insertion;
+use super::xml_reader::XmlReader;
 use crate::error::{Error, Result};
 use crate::execute::changes::assignment::{Strictness, zero_value};
 use crate::execute::changes::row_writer::WriteOptions;
 use crate::execute::context::Execution;
 use crate::execute::interface::{LoadInput, Outcome, RowSink};
-use crate::plan::{AssignmentPlan, LoadPlan, LoadTarget, ResultColumn};
+use crate::plan::{AssignmentPlan, LoadPlan, LoadTarget, ResultColumn, XmlPlan};
 use paceline_expression::ExprType;
 use paceline_expression::session::UserVariable;
 
@@ -48,8 +49,22 @@ pub(super) fn execute(
         insertion: Insertion::new(exec, &plan.insert, options, None),
         row: 1,
     };
-    let mut reader = FieldReader::new(input, &plan.format);
+    loading.insertion.be_loading();
     exec.session.diagnostics.reset_row();
+    if let Some(xml) = &plan.xml {
+        let mut reader = XmlReader::new(input, &xml.row_tag);
+        for _ in 0..plan.ignore_lines {
+            if !reader.next_row()? {
+                break;
+            }
+        }
+        while reader.next_row()? {
+            loading.xml_row(exec, xml, &reader)?;
+            loading.row += 1;
+        }
+        return Ok(loading.insertion.loaded(exec));
+    }
+    let mut reader = FieldReader::new(input, &plan.format);
     let mut skip = plan.ignore_lines;
     if !plan.format.line_end.is_empty() {
         while skip > 0 && reader.next_line()? != NextLine::End {
@@ -115,6 +130,27 @@ impl LoadRun<'_> {
         }
         self.insertion.insert(exec, &mut NoRows)?;
         Ok(true)
+    }
+
+    /// Builds a row from an element of an XML file and inserts it. A field that is missing is NULL.
+    fn xml_row(&mut self, exec: &mut Execution<'_, '_>, xml: &XmlPlan, reader: &XmlReader<'_>) -> Result<()> {
+        let plan = self.plan;
+        self.insertion.begin_row(exec, false)?;
+        for (target, name) in plan.targets.iter().zip(&xml.names) {
+            let value = reader.value(name);
+            let field = Field {
+                bytes: value.unwrap_or_default(),
+                kind: match value {
+                    Some(_) => FieldKind::Quoted,
+                    None => FieldKind::Null,
+                },
+            };
+            self.store(exec, target, &field)?;
+        }
+        for AssignmentPlan { column, value } in &plan.assignments {
+            self.insertion.assign_expr(exec, *column, value)?;
+        }
+        self.insertion.insert(exec, &mut NoRows)
     }
 
     fn store(&mut self, exec: &mut Execution<'_, '_>, target: &LoadTarget, field: &Field<'_>) -> Result<()> {

@@ -49,7 +49,7 @@ pub(super) fn for_each_row(
     let mut row = vec![Value::Null; select.slot_count];
     // As in MariaDB, strict mode does not apply to conditions that are known before a single table is read.
     let mode = exec.mode;
-    if select.tables.len() == 1 {
+    if select.is_of_one_table() {
         exec.mode = exec.mode.lenient();
     }
     let runnable = select.impossible.is_none() && exec.all_true(&select.constant_conditions, &row)?;
@@ -98,7 +98,7 @@ pub(super) fn collect(exec: &mut Execution<'_, '_>, select: &SelectPlan) -> Resu
 
 /// Returns whether rows of a table without a primary key are read backwards. Of identical rows the first is changed,
 /// whichever was found, so the search would find it again.
-pub(super) fn meets_last_first(select: &SelectPlan) -> bool {
+pub(super) fn reads_backwards(select: &SelectPlan) -> bool {
     let [step] = &select.steps[..] else { return false };
     let StepSource::Table(access) = &step.source else {
         return false;

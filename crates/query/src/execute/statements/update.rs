@@ -11,11 +11,12 @@ use std::sync::Arc;
 use paceline_storage::RowPlacement;
 use paceline_types::Value;
 
-use super::row_search::{FoundRow, collect, for_each_row, meets_last_first, usable_plan};
+use super::row_search::{FoundRow, collect, for_each_row, reads_backwards, usable_plan};
 use super::safe_updates::check_update;
 use crate::error::Result;
 use crate::execute::changes::assignment::{
-    Ignore, NullRule, Strictness, assign_column, assigned_value, check_constraints, stored_value,
+    Ignore, NullRule, Strictness, assign_column, assigned_value, check_constraints, check_types,
+    passes_view_check, stored_value,
 };
 use crate::execute::changes::auto_increment;
 use crate::execute::changes::row_writer::{RowWriter, UpdateOutcome, WriteOptions};
@@ -85,7 +86,13 @@ pub(super) fn execute(
             seen: HashSet::new(),
         });
     }
-    let several = select.tables.len() > 1;
+    let strictness = Strictness::new(exec.session.settings.sql_mode, ignore);
+    for target in &plan.targets {
+        let assigned = target.assignments.iter();
+        let assigned = assigned.map(|assignment| (assignment.column, &assignment.value.ty));
+        check_types(exec, &target.definition, assigned, strictness)?;
+    }
+    let several = !select.is_of_one_table();
     if plan.targets.len() > 1 {
         for target in &mut targets {
             target.writer.announce(exec.state.transaction);
@@ -98,7 +105,7 @@ pub(super) fn execute(
         several,
         simultaneous: sql_mode.contains(SqlMode::SIMULTANEOUS_ASSIGNMENT),
         others_change: by_name || options.may_act(),
-        strictness: Strictness::new(sql_mode, ignore),
+        strictness,
         ignore,
         matched: 0,
         changed: 0,
@@ -107,7 +114,7 @@ pub(super) fn execute(
     // A trigger may change a column of the index that is searched.
     let changes_more = updating.targets.iter().any(|target| target.triggers.has_before());
     let is_safe =
-        !plan.reads_changed && !changes_more && !moves(select, &plan.targets) && !meets_last_first(select);
+        !plan.reads_changed && !changes_more && !moves(select, &plan.targets) && !reads_backwards(select);
     if select.order.is_empty() && !several && is_safe {
         let limit = RowLimit::new(exec, &select.limit)?;
         if limit.count > 0 {
@@ -415,6 +422,14 @@ impl UpdateRun<'_> {
             }
         }
         let values = &row[slots.clone()];
+        let check = target.plan.view_check.as_ref();
+        if check.is_some()
+            && !same_image(definition, values, &handle.image)?
+            && !passes_view_check(exec, check, row, self.ignore)?
+        {
+            self.matched -= 1;
+            return Ok(());
+        }
         if !check_constraints(exec, definition, &target.plan.checks, values, self.ignore)? {
             return Ok(());
         }

@@ -38,7 +38,7 @@ impl RangeContext<'_, '_> {
     fn value(&mut self, expr: &Expr) -> Result<Option<Value>> {
         match expr.as_literal() {
             Some(value) => Ok(Some(value.clone())),
-            None if self.known.is_some_and(|known| !known.tell(expr)) => Ok(None),
+            None if self.known.is_some_and(|known| !known.is_known(expr)) => Ok(None),
             None => expr
                 .eval_unrounded(self.row, self.eval)
                 .map(|value| Some(value.into_owned())),

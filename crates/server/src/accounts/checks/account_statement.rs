@@ -1,16 +1,19 @@
 //! Privileges for CREATE USER, GRANT, SET PASSWORD and related statements.
 
-use crate::accounts::statements::{AccountContext, MissingAccounts, resolve};
-use crate::accounts::{Authority, PrivilegeSet};
+use crate::accounts::account::PUBLIC;
+use crate::accounts::show::identifier;
+use crate::accounts::statements::{AccountContext, Object, resolve};
+use crate::accounts::{Account, Authority, PrivilegeSet};
+use paceline_catalog::Catalog;
 use paceline_expression::session::{Privilege, PrivilegeTarget};
-use paceline_syntax::{AccountOptions, AccountStatement, PrivilegeLevel};
+use paceline_syntax::{AccountName, AccountOptions, AccountStatement, PrivilegeLevel, RoleName};
 use paceline_syntax::{Error, Result};
 use paceline_types::error_code::*;
 
 /// Checks whether the account may execute a statement about accounts.
 ///
 /// # Errors
-/// 1227, 1044 or 1045.
+/// 1227, 1044, 1045, 1142, 1370, 1698 or 1959.
 pub fn check_account_statement(authority: Authority<'_>, statement: &AccountStatement) -> Result<()> {
     match statement {
         AccountStatement::SetPassword { account: None, .. } => Ok(()),
@@ -19,19 +22,17 @@ pub fn check_account_statement(authority: Authority<'_>, statement: &AccountStat
         } => {
             let current = authority.current_user();
             let accounts = authority.accounts().load();
-            let (user, host) = resolve(
-                name,
-                AccountContext {
-                    accounts: &accounts,
-                    current,
-                    database: None,
-                    missing_accounts: MissingAccounts::Refused,
-                },
-            )?;
+            let (user, host) = resolve(name, authority.names(&accounts, &Catalog::default()))?;
             match (user.as_str(), host.as_str()) == current {
                 true => Ok(()),
                 false => authority.check(Privilege::Update, PrivilegeTarget::Database("mysql")),
             }
+        }
+        AccountStatement::GrantRole { role, .. } | AccountStatement::RevokeRole { role, .. } => {
+            check_admin(authority, role)
+        }
+        AccountStatement::SetDefaultRole { role, account } => {
+            check_default_role(authority, role.as_ref(), account.as_ref())
         }
         AccountStatement::Grant { level, .. } | AccountStatement::Revoke { level, .. } => {
             check_grant(authority, level, statement)
@@ -78,30 +79,28 @@ pub fn check_grant_options(
 /// Checks that the account has the privileges that it grants, and GRANT OPTION.
 fn check_grant(authority: Authority<'_>, level: &PrivilegeLevel, statement: &AccountStatement) -> Result<()> {
     let account = authority.account();
-    let (held, database) = match level {
-        PrivilegeLevel::Global => (account.global, None),
-        PrivilegeLevel::Database(name) => {
-            let database = name
-                .clone()
-                .or_else(|| authority.database().map(str::to_owned))
-                .unwrap_or_default();
-            (account.privileges_in_all(&database), Some(database))
+    let object = Object::of(level, authority.database())?;
+    let held = match &object {
+        Object::Global => account.global,
+        Object::Database(database) => account.privileges_in_all(database),
+        Object::Table { database, table } => {
+            let on_table = account.on_table(database, table);
+            let here = authority.privileges_in(database);
+            here.union(on_table.whole).union(on_table.any_column)
         }
-        PrivilegeLevel::Table(_) | PrivilegeLevel::Routine(_) => return Ok(()),
+        Object::Routine { database, kind, name } => authority
+            .privileges_in(database)
+            .union(account.on_routine(database, *kind, name)),
     };
     let (AccountStatement::Grant { privileges, .. } | AccountStatement::Revoke { privileges, .. }) =
         statement
     else {
         return Ok(());
     };
-    let all = match database {
-        None => PrivilegeSet::all_global(),
-        Some(_) => PrivilegeSet::all_of_database(),
-    };
     let mut wanted = PrivilegeSet::NONE.with(Privilege::GrantOption);
     for spec in privileges {
         wanted = match spec.privilege.as_str() {
-            "ALL" | "ALL PRIVILEGES" => wanted.union(all),
+            "ALL" | "ALL PRIVILEGES" => wanted.union(object.all()),
             name => PrivilegeSet::named(name).map_or(wanted, |privilege| wanted.with(privilege)),
         };
     }
@@ -109,16 +108,131 @@ fn check_grant(authority: Authority<'_>, level: &PrivilegeLevel, statement: &Acc
         return Ok(());
     }
     let (user, host) = authority.current_user();
-    Err(match database {
-        Some(database) => Error::new(ER_DBACCESS_DENIED_ERROR, &[&user, &host, &database]),
-        None => Error::new(ER_ACCESS_DENIED_ERROR, &[&user, &host, &"YES"]),
+    Err(match &object {
+        Object::Database(database) => Error::new(ER_DBACCESS_DENIED_ERROR, &[&user, &host, database]),
+        Object::Global => Error::new(ER_ACCESS_DENIED_ERROR, &[&user, &host, &"YES"]),
+        Object::Table { database, table } => authority.denied(wanted.minus(held), database, table),
+        Object::Routine { database, name, .. } => {
+            let missing = wanted.minus(held);
+            let first = [
+                Privilege::Execute,
+                Privilege::AlterRoutine,
+                Privilege::GrantOption,
+            ];
+            let first = first.into_iter().find(|privilege| missing.has(*privilege));
+            let command = PrivilegeSet::command(first.unwrap_or(Privilege::GrantOption)).to_lowercase();
+            let routine = format!("{database}.{name}");
+            Error::new(ER_PROCACCESS_DENIED_ERROR, &[&command, &user, &host, &routine])
+        }
     })
+}
+
+/// Checks that the account may grant and revoke a role: it has it, or a role that has it, WITH ADMIN OPTION. SUPER is
+/// not sufficient.
+fn check_admin(authority: Authority<'_>, role: &RoleName) -> Result<()> {
+    let accounts = authority.accounts().load();
+    let name = match role {
+        RoleName::Name(name) => name.trim_end_matches(' '),
+        RoleName::Current => authority.current_role().unwrap_or_default(),
+    };
+    // The statement itself reports an invalid role.
+    if accounts.role(name).is_none() {
+        return Ok(());
+    }
+    let (user, host) = authority.current_user();
+    if is_of_server(authority) {
+        return Ok(());
+    }
+    let administers = |account: &Account| {
+        account
+            .roles
+            .iter()
+            .any(|grant| grant.admin && grant.role == name)
+    };
+    let may = accounts
+        .get(user, host)
+        .is_some_and(|own| administers(own) || accounts.roles_of(own).into_iter().any(administers));
+    match may {
+        true => Ok(()),
+        false => Err(Error::new(ER_ACCESS_DENIED_NO_PASSWORD_ERROR, &[&user, &host])),
+    }
+}
+
+/// Returns whether the server itself executes the statement, as a replica does: the account has no host then.
+fn is_of_server(authority: Authority<'_>) -> bool {
+    authority.account().host.is_empty()
+}
+
+/// Checks SET DEFAULT ROLE: another account's needs UPDATE on `mysql`, and the account must have the role.
+fn check_default_role(
+    authority: Authority<'_>,
+    role: Option<&RoleName>,
+    account: Option<&AccountName>,
+) -> Result<()> {
+    if is_of_server(authority) {
+        return Ok(());
+    }
+    let accounts = authority.accounts().load();
+    let current = authority.current_user();
+    let (user, host) = match account {
+        None => (current.0.to_owned(), current.1.to_owned()),
+        Some(name) => resolve(name, authority.names(&accounts, &Catalog::default()))?,
+    };
+    if (user.as_str(), host.as_str()) != current {
+        authority.check(Privilege::Update, PrivilegeTarget::Database("mysql"))?;
+    }
+    match role {
+        None => Ok(()),
+        Some(RoleName::Name(name)) => check_member(authority, name, (&user, &host)),
+        Some(RoleName::Current) => {
+            let current = authority.current_role().unwrap_or("NONE");
+            check_member(authority, current, (&user, &host))
+        }
+    }
+}
+
+/// Checks that an account has a role directly, or PUBLIC has it, for SET ROLE and SET DEFAULT ROLE.
+///
+/// # Errors
+/// 1959. Only accounts that may read `mysql`, or whose current role has the role, learn that it exists.
+pub fn check_member(authority: Authority<'_>, role: &str, account: (&str, &str)) -> Result<()> {
+    let accounts = authority.accounts().load();
+    let role = role.trim_end_matches(' ');
+    let shown_host = match account == authority.current_user() {
+        true => authority.client_host(),
+        false => account.1,
+    };
+    let has = |account: Option<&Account>| {
+        account.is_some_and(|account| account.roles.iter().any(|grant| grant.role == role))
+    };
+    if accounts.role(role).is_none() || role == PUBLIC {
+        return Err(Error::new(ER_INVALID_ROLE, &[&role]));
+    }
+    if has(accounts.get(account.0, account.1)) || has(accounts.role(PUBLIC)) {
+        return Ok(());
+    }
+    let current = authority.current_role().and_then(|name| accounts.role(name));
+    let is_known =
+        current.is_some_and(|current| accounts.roles_of(current).iter().any(|known| known.user == role));
+    match is_known || authority.privileges_in("mysql").has(Privilege::Select) {
+        true => Err(Error::with_message(
+            ER_INVALID_ROLE,
+            format!(
+                "User {}@{} has not been granted role {}",
+                identifier(account.0),
+                identifier(shown_host),
+                identifier(role)
+            ),
+        )),
+        false => Err(Error::new(ER_INVALID_ROLE, &[&role])),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::accounts::authority::tests::{Holder, told};
+    use crate::accounts::statements::MissingAccounts;
     use paceline_syntax::{ParseOptions, SetItem, Statement, parse_first};
 
     fn parsed(text: &str) -> AccountStatement {
@@ -184,8 +298,12 @@ mod tests {
         let context = AccountContext {
             accounts: &accounts,
             current: ("u", "%"),
+            current_role: None,
+            catalog: &Catalog::default(),
+            virtual_tables: &*holder.session.services.virtual_tables,
             database: Some("d"),
             missing_accounts: MissingAccounts::Made,
+            now_seconds: 1_000,
         };
         let check = |text: &str| told(check_grant_options(authority, &parsed(text), context)).0;
         assert_eq!(check("GRANT SELECT ON d.* TO new IDENTIFIED BY 'x'"), 1410);

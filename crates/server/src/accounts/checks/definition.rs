@@ -1,12 +1,13 @@
 //! Privileges for DDL: CREATE, ALTER, DROP, RENAME and TRUNCATE of tables, views and databases.
 
+use super::check_events;
 use crate::accounts::{Authority, PrivilegeSet};
 use crate::names::qualified;
 use paceline_catalog::ddl::{referenced_tables, temporary_renames};
-use paceline_catalog::{Catalog, TemporaryCatalog};
+use paceline_catalog::{Catalog, RoutineDefinition, TemporaryCatalog};
 use paceline_expression::session::{Privilege, PrivilegeTarget};
 use paceline_syntax::definition::{AlterAction, AlterOrigin, CreateTableBody, ViewMode};
-use paceline_syntax::{DdlStatement, Error, Result, TableName};
+use paceline_syntax::{DdlStatement, Error, Result, RoutineType, TableName};
 use paceline_types::error_code::ER_PROCACCESS_DENIED_ERROR;
 
 /// Catalogs that decide which tables of a statement are temporary.
@@ -144,12 +145,17 @@ pub fn check_definition(
             let (database, _) = qualified(&routine.name, authority.database())?;
             of_database(&database, Privilege::CreateRoutine)?;
             match routine.or_replace {
-                true => may_alter_routine(authority, &routine.name),
+                true => may_alter_routine(
+                    authority,
+                    catalogs.visible,
+                    routine.kind.routine_type(),
+                    &routine.name,
+                ),
                 false => Ok(()),
             }
         }
-        DdlStatement::AlterRoutine { name, .. } | DdlStatement::DropRoutine { name, .. } => {
-            may_alter_routine(authority, name)
+        DdlStatement::AlterRoutine { kind, name, .. } | DdlStatement::DropRoutine { kind, name, .. } => {
+            may_alter_routine(authority, catalogs.visible, *kind, name)
         }
         DdlStatement::CreateTrigger(trigger) => of_table(&trigger.table, &[Privilege::Trigger]),
         DdlStatement::DropTrigger { name, .. } => {
@@ -159,42 +165,76 @@ pub fn check_definition(
                 None => Ok(()),
             }
         }
+        DdlStatement::CreateEvent(event) => may_change_event(authority, &event.name),
+        DdlStatement::AlterEvent(event) => {
+            may_change_event(authority, &event.name)?;
+            match &event.new_name {
+                Some(new_name) => may_change_event(authority, new_name),
+                None => Ok(()),
+            }
+        }
+        DdlStatement::DropEvent { name, .. } => may_change_event(authority, name),
         DdlStatement::DropOther { .. } => Ok(()),
     }
 }
 
+/// Checks ALTER ROUTINE on a routine, which may be missing.
+///
 /// # Errors
-/// 1370.
-fn may_alter_routine(authority: Authority<'_>, name: &TableName) -> Result<()> {
-    let (database, name) = qualified(name, authority.database())?;
-    check_routine(authority, Privilege::AlterRoutine, &database, &name)
+/// 1044.
+fn may_change_event(authority: Authority<'_>, name: &TableName) -> Result<()> {
+    let (database, _) = qualified(name, authority.database())?;
+    check_events(authority, &database)
 }
 
-/// Checks a privilege on a procedure or function.
+/// # Errors
+/// 1370.
+fn may_alter_routine(
+    authority: Authority<'_>,
+    catalog: &Catalog,
+    kind: RoutineType,
+    name: &TableName,
+) -> Result<()> {
+    let (database, name) = qualified(name, authority.database())?;
+    if let Some(routine) = catalog.routine(kind, &database, &name) {
+        return check_routine(authority, Privilege::AlterRoutine, routine);
+    }
+    match authority.has_on_routine(Privilege::AlterRoutine, &database, kind, &name) {
+        true => Ok(()),
+        false => Err(routine_denied(
+            authority,
+            Privilege::AlterRoutine,
+            &database,
+            &name,
+        )),
+    }
+}
+
+/// Checks a privilege on a procedure or function. Its definer has EXECUTE and ALTER ROUTINE on it, as if
+/// `automatic_sp_privileges` had granted them.
 ///
 /// # Errors
 /// 1370.
 pub fn check_routine(
     authority: Authority<'_>,
     privilege: Privilege,
-    database: &str,
-    name: &str,
+    routine: &RoutineDefinition,
 ) -> Result<()> {
-    match authority.check(privilege, PrivilegeTarget::Database(database)) {
-        Ok(()) => Ok(()),
-        Err(_) => {
-            let what = match privilege {
-                Privilege::Execute => "execute",
-                _ => "alter routine",
-            };
-            let (user, host) = authority.current_user();
-            let name = format!("{database}.{name}");
-            Err(Error::new(
-                ER_PROCACCESS_DENIED_ERROR,
-                &[&what, &user, &host, &name],
-            ))
-        }
+    let (database, name) = (&routine.database, &routine.name);
+    let (user, host) = authority.current_user();
+    let is_own = routine.definer.0 == user && routine.definer.1.eq_ignore_ascii_case(host);
+    if is_own || authority.has_on_routine(privilege, database, routine.kind, name) {
+        return Ok(());
     }
+    Err(routine_denied(authority, privilege, database, name))
+}
+
+/// Returns 1370.
+fn routine_denied(authority: Authority<'_>, privilege: Privilege, database: &str, name: &str) -> Error {
+    let command = PrivilegeSet::command(privilege).to_lowercase();
+    let (user, host) = authority.current_user();
+    let name = format!("{database}.{name}");
+    Error::new(ER_PROCACCESS_DENIED_ERROR, &[&command, &user, &host, &name])
 }
 
 /// Returns 1142 for a foreign key to a table on which the account has no privilege. As in MariaDB, REFERENCES or any

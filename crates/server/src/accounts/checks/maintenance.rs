@@ -21,7 +21,7 @@ pub fn check_maintenance(
         | TableMaintenance::Optimize
         | TableMaintenance::Repair => &[Privilege::Select, Privilege::Insert],
     };
-    authority.check_table(needed, database, table)
+    authority.check_any_column(needed, database, table)
 }
 
 #[cfg(test)]

@@ -1,21 +1,22 @@
 //! Privileges for a planned statement: on each table that it uses, also through views.
 
 use super::definition::check_routine;
-use crate::accounts::{Authority, PrivilegeSet};
-use crate::information_schema::{DATABASE, needs_process};
+use crate::accounts::{Account, Authority, PrivilegeSet};
+use crate::information_schema::{DATABASE, is_for_everybody, needs_process};
 use paceline_expression::session::{Privilege, PrivilegeTarget};
-use paceline_query::plan::{Plan, TableUsage, TableUse};
+use paceline_query::plan::{ColumnUsage, Plan, TableUsage, TableUse};
 use paceline_syntax::{Error, Result};
 use paceline_types::error_code::*;
 use paceline_wire::authentication::NativePassword;
 
 /// Checks whether the account may execute a plan.
 ///
-/// 1142 for a table that the account may not use in this way, or 1356 if a view uses it; 1227 for a table that needs
-/// PROCESS; 1345 for EXPLAIN of a view; 1449 and 1356 for a view whose definer lacks a privilege.
+/// 1142 for a table that the account may not use in this way, 1143 for a column, or 1356 if a view uses it; 1227 for a
+/// table that needs PROCESS; 1345 for EXPLAIN of a view; 1449 and 1356 for a view whose definer lacks a privilege.
 pub fn check_plan(authority: Authority<'_>, plan: &Plan) -> Result<()> {
     let account = authority.account();
     let may_do_all = account.global.includes(PrivilegeSet::rows());
+    let mut by_columns = vec![];
     // A session may do anything with its temporary tables.
     for table in plan.tables().iter().filter(|table| !table.is_temporary()) {
         check_process(authority, table)?;
@@ -26,31 +27,27 @@ pub fn check_plan(authority: Authority<'_>, plan: &Plan) -> Result<()> {
         if may_do_all {
             continue;
         }
-        if table.usage.sequence {
-            authority
-                .check_all(
-                    &[Privilege::Select, Privilege::Insert],
-                    &table.database,
-                    &table.name,
-                )
-                .map_err(|error| told_of_view(error, table))?;
+        let told = |error| match plan.is_explained() && table.access.through.is_some() {
+            true => Error::new(ER_VIEW_NO_EXPLAIN, &[]),
+            false => told_of_view(error, table),
+        };
+        let in_database = authority.privileges_in(&table.database);
+        match missing(&account, in_database, table) {
+            Missing::Nothing => {}
+            Missing::OnTable(missing) => {
+                return Err(told(authority.denied(missing, &table.database, &table.name)));
+            }
+            Missing::OnColumns(missing) => by_columns.push((table, missing)),
         }
-        for privilege in needed(table.usage) {
-            let target = PrivilegeTarget::Table {
-                database: &table.database,
-                table: &table.name,
-            };
-            let checked = authority.check(privilege, target);
-            checked.map_err(
-                |error| match plan.is_explained() && table.access.through.is_some() {
-                    true => Error::new(ER_VIEW_NO_EXPLAIN, &[]),
-                    false => told_of_view(error, table),
-                },
-            )?;
+    }
+    // As in MariaDB, the tables of a statement are checked before its columns.
+    for (table, missing) in by_columns {
+        if let Some(denied) = denied_column(authority, &account, missing, table) {
+            return Err(told_of_view(told_of_column(authority, &denied, table), table));
         }
     }
     for function in plan.functions() {
-        check_routine(authority, Privilege::Execute, &function.database, &function.name)?;
+        check_routine(authority, Privilege::Execute, function)?;
     }
     match plan.is_explained() {
         true => check_explain(authority, plan),
@@ -89,7 +86,7 @@ fn check_process(authority: Authority<'_>, table: &TableUse) -> Result<()> {
         return authority.require_any(&[Privilege::Process]);
     };
     let accounts = authority.accounts().load();
-    let definer = accounts.get(&definer.0, &definer.1);
+    let definer = accounts.definer(&definer.0, &definer.1);
     match definer.is_none_or(|account| account.global.has(Privilege::Process)) {
         true => Ok(()),
         false => Err(Error::new(ER_SPECIFIC_ACCESS_DENIED_ERROR, &[&"PROCESS"])),
@@ -99,7 +96,7 @@ fn check_process(authority: Authority<'_>, table: &TableUse) -> Result<()> {
 /// Returns 1449 for a missing definer, and 1356 for one that may not use the table in this way.
 fn check_definer(authority: Authority<'_>, definer: &(String, String), table: &TableUse) -> Result<()> {
     let accounts = authority.accounts().load();
-    let Some(account) = accounts.get(&definer.0, &definer.1) else {
+    let Some(account) = accounts.definer(&definer.0, &definer.1) else {
         let own = authority.account();
         // Only some accounts may see the name of a missing definer.
         return Err(match own.global.has(Privilege::Super) {
@@ -113,13 +110,100 @@ fn check_definer(authority: Authority<'_>, definer: &(String, String), table: &T
             }
         });
     };
-    if needed(table.usage).all(|privilege| account.may(privilege, &table.database)) {
-        return Ok(());
+    let is_denied = match missing(&account, account.privileges_in(&table.database), table) {
+        Missing::Nothing => false,
+        Missing::OnTable(_) => true,
+        Missing::OnColumns(missing) => denied_column(authority, &account, missing, table).is_some(),
+    };
+    match is_denied {
+        false => Ok(()),
+        true => Err(told_of_view(
+            Error::new(ER_VIEW_INVALID, &[&table.database, &table.name]),
+            table,
+        )),
     }
-    Err(told_of_view(
-        Error::new(ER_VIEW_INVALID, &[&table.database, &table.name]),
-        table,
-    ))
+}
+
+/// Privileges that the usage of a table needs and its database does not give.
+enum Missing {
+    Nothing,
+    /// The account has these neither on the table nor on any of its columns.
+    OnTable(PrivilegeSet),
+    /// The account has these on some columns, or they are only needed for the named columns.
+    OnColumns(PrivilegeSet),
+}
+
+fn missing(account: &Account, in_database: PrivilegeSet, table: &TableUse) -> Missing {
+    let on_table = needed(table.usage);
+    let for_columns = match table.usage.select {
+        true => PrivilegeSet::of(&[Privilege::Select]),
+        false => PrivilegeSet::NONE,
+    };
+    let missing = on_table.union(for_columns).minus(in_database);
+    if missing.is_empty() || missing == for_columns && is_for_everybody(Privilege::Select, &table.database) {
+        return Missing::Nothing;
+    }
+    let granted = account.on_table(&table.database, &table.name);
+    let missing = missing.minus(granted.whole);
+    let denied = missing.intersection(on_table).minus(granted.any_column);
+    match (denied.is_empty(), missing.is_empty()) {
+        (false, _) => Missing::OnTable(denied),
+        (true, true) => Missing::Nothing,
+        (true, false) => Missing::OnColumns(missing),
+    }
+}
+
+/// A column that may not be used in this way.
+struct DeniedColumn {
+    privilege: Privilege,
+    /// The column; `None` if the statement names all.
+    name: Option<String>,
+}
+
+/// Returns the first named column for which the account has none of these privileges.
+fn denied_column(
+    authority: Authority<'_>,
+    account: &Account,
+    missing: PrivilegeSet,
+    table: &TableUse,
+) -> Option<DeniedColumn> {
+    table.columns.iter().find_map(|used| {
+        let (privilege, is_all) = match used.usage {
+            ColumnUsage::Read => (Privilege::Select, false),
+            ColumnUsage::ReadAll => (Privilege::Select, true),
+            ColumnUsage::Insert => (Privilege::Insert, false),
+            ColumnUsage::InsertAll => (Privilege::Insert, true),
+            ColumnUsage::Update => (Privilege::Update, false),
+        };
+        if !missing.has(privilege) {
+            return None;
+        }
+        let name = column_name(authority, table, used.column)?;
+        let held = account.on_column(&table.database, &table.name, &name);
+        (!held.has(privilege)).then(|| DeniedColumn {
+            privilege,
+            name: (!is_all).then_some(name),
+        })
+    })
+}
+
+fn told_of_column(authority: Authority<'_>, denied: &DeniedColumn, table: &TableUse) -> Error {
+    let privilege = PrivilegeSet::of(&[denied.privilege]);
+    match &denied.name {
+        Some(column) => authority.column_denied(privilege, column, &table.name),
+        None => authority.denied(privilege, &table.database, &table.name),
+    }
+}
+
+/// Returns the name of a column of a table or view.
+fn column_name(authority: Authority<'_>, table: &TableUse, column: usize) -> Option<String> {
+    if let Some(definition) = &table.definition {
+        return Some(definition.columns().get(column)?.name.clone());
+    }
+    if let Some(view) = &table.view {
+        return view.columns.get(column).cloned();
+    }
+    authority.virtual_column(&table.database, &table.name, column)
 }
 
 /// Converts an error within a view to one about the view that the statement names.
@@ -130,16 +214,17 @@ fn told_of_view(error: Error, table: &TableUse) -> Error {
     }
 }
 
-/// Returns the privileges that this usage of a table needs.
-fn needed(usage: TableUsage) -> impl Iterator<Item = Privilege> {
+/// Returns the privileges that this usage of a table needs on the table or some of its columns.
+fn needed(usage: TableUsage) -> PrivilegeSet {
     [
         (usage.insert || usage.sequence, Privilege::Insert),
         (usage.update, Privilege::Update),
         (usage.delete, Privilege::Delete),
-        (usage.select || usage.lock || usage.sequence, Privilege::Select),
+        (usage.queried || usage.lock || usage.sequence, Privilege::Select),
     ]
     .into_iter()
-    .filter_map(|(used, privilege)| used.then_some(privilege))
+    .filter(|(used, _)| *used)
+    .fold(PrivilegeSet::NONE, |set, (_, privilege)| set.with(privilege))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::accounts::Authority;
 use paceline_expression::session::Privilege;
 use paceline_query::plan::Plan;
 use paceline_syntax::{Error, Result};
-use paceline_types::error_code::ER_TABLEACCESS_DENIED_ERROR;
+use paceline_types::error_code::{ER_COLUMNACCESS_DENIED_ERROR, ER_TABLEACCESS_DENIED_ERROR};
 
 /// Checks whether the account may name this user as a view's definer. Naming another user needs a privilege.
 ///
@@ -29,7 +29,7 @@ pub fn check_view_query(authority: Authority<'_>, plan: &Plan) -> Result<()> {
         .iter()
         .filter(|table| table.access.through.is_none());
     for table in named.filter(|table| !table.is_temporary()) {
-        let may_select = authority.check_table(&[Privilege::Select], &table.database, &table.name);
+        let may_select = authority.check_any_column(&[Privilege::Select], &table.database, &table.name);
         if may_select.is_err() {
             let (user, host) = authority.current_user();
             return Err(Error::new(
@@ -38,7 +38,13 @@ pub fn check_view_query(authority: Authority<'_>, plan: &Plan) -> Result<()> {
             ));
         }
     }
-    check_plan(authority, plan)
+    check_plan(authority, plan).map_err(|error| match error.code() {
+        ER_COLUMNACCESS_DENIED_ERROR => {
+            let message = error.message().replacen("SELECT", "ANY", 1);
+            Error::with_message(ER_COLUMNACCESS_DENIED_ERROR, message)
+        }
+        _ => error,
+    })
 }
 
 #[cfg(test)]

@@ -63,6 +63,18 @@ impl Session {
 
     async fn other_command(&mut self) -> WireResult<()> {
         let command = Command::parse(self.connection.reader.payload())?;
+        let is_harmless = matches!(
+            command,
+            Command::Quit
+                | Command::Ping
+                | Command::StatementPrepare(_)
+                | Command::StatementClose(_)
+                | Command::ChangeUser(_)
+        );
+        if !is_harmless && self.state.must_change_password() {
+            self.replies().error(&Error::new(ER_MUST_CHANGE_PASSWORD, &[]));
+            return Ok(());
+        }
         let counters = &self.state.shared.counters;
         match command {
             Command::Query(_) | Command::StatementExecute { .. } => unreachable!("answered before"),

@@ -162,6 +162,7 @@ impl Session {
         let execution = Execution {
             text: &prepared.text,
             parameters,
+            using: &[],
             format: RowFormat::Binary,
             more: More::No,
             asked_by: QueryOrigin::Client,
@@ -169,6 +170,7 @@ impl Session {
         let Some(mut plan) = prepared.plan.clone() else {
             return self.run_statement(&statement, execution).await;
         };
+        self.state.check_restrictions(&statement)?;
         if is_to_be_planned_again(&plan, prepared.rows_read) {
             plan = Arc::new(self.state.plan_for(&statement, parameters)?);
             let same = |known: &KnownColumns| known.describes(plan.columns());

@@ -2,8 +2,10 @@
 
 use super::collation::login_collation;
 use crate::accounts::Account;
-use crate::registry::SessionHandle;
+use crate::accounts::checks::check_member;
+use crate::registry::{SessionHandle, now_micros};
 use crate::session::Session;
+use crate::session::restrictions::Restrictions;
 use crate::variables::{SessionValues, Variable, VariableValue, apply_all_to_session, apply_to_session};
 use paceline_expression::session::{Account as AccountName, Privilege, SqlMode};
 use paceline_syntax::{Error, Result};
@@ -19,9 +21,9 @@ impl Session {
     pub(super) fn enter(&mut self, login: &HandshakeResponse, account: Account) -> Result<()> {
         let globals = &self.state.server.globals;
         let limit = globals.number(Variable::MaxConnections) as usize;
-        let may_always =
+        let is_exempt =
             account.global.has(Privilege::Super) || account.global.has(Privilege::ConnectionAdmin);
-        if self.state.server.sessions.count() > limit && !may_always {
+        if self.state.server.sessions.count() > limit && !is_exempt {
             self.state
                 .server
                 .counters
@@ -30,6 +32,8 @@ impl Session {
             return Err(Error::new(ER_CON_COUNT_ERROR, &[]));
         }
         self.check_user_connections(login, &account)?;
+        self.state.restrictions = self.restrictions(login, &account)?;
+        let statement_time = account.statement_time;
         self.state.context.user = AccountName {
             user: login.user.clone(),
             host: self.client.name.clone(),
@@ -38,9 +42,30 @@ impl Session {
             user: account.user.clone(),
             host: account.host.clone(),
         };
+        let default_role = account.default_role.clone();
+        let current = (account.user.clone(), account.host.clone());
         self.state.services.set_account(account);
+        self.state.context.current_role = None;
+        // A default role that the account no longer has is ignored.
+        let authority = self.state.services.authority(&self.state.context);
+        if !default_role.is_empty()
+            && check_member(authority, &default_role, (&current.0, &current.1)).is_ok()
+        {
+            self.state.set_role(Some(default_role));
+        }
         self.login_collation = login_collation(login.collation)?;
         self.set_up_values();
+        if !statement_time.is_unlimited() {
+            let setting = VariableValue::Double(statement_time.seconds());
+            let mut values = self.state.services.values.lock();
+            values.set(Variable::MaxStatementTime, setting.clone());
+            apply_to_session(
+                &mut self.state.context,
+                &mut values,
+                Variable::MaxStatementTime,
+                &setting,
+            );
+        }
         self.state.shared.update(|activity| {
             activity.user = login.user.clone();
             activity.state = "";
@@ -49,6 +74,34 @@ impl Session {
             Some(database) => self.state.use_database(database),
             None => Ok(()),
         }
+    }
+
+    /// Returns the restrictions of a session of this account.
+    ///
+    /// # Errors
+    /// 1226 for too many connections in the hour; 1862 for an expired password, if the client cannot set a new one.
+    fn restrictions(
+        &self,
+        login: &HandshakeResponse,
+        account: &Account,
+    ) -> Result<Option<Box<Restrictions>>> {
+        let accounts = &self.state.server.accounts;
+        let uses = accounts.hourly_uses();
+        let hourly_use = uses.connect(&account.user, &account.host, account.limits)?;
+        let globals = &self.state.server.globals;
+        let lifetime = globals.number(Variable::DefaultPasswordLifetime);
+        let must_change_password = (account.password_age).has_expired(lifetime, now_micros() / 1_000_000);
+        let can_handle = login.capabilities.has(Capabilities::CAN_HANDLE_EXPIRED_PASSWORDS);
+        if must_change_password && !can_handle && globals.is_on(Variable::DisconnectOnExpiredPassword) {
+            return Err(Error::new(ER_MUST_CHANGE_PASSWORD_LOGIN, &[]));
+        }
+        let is_restricted = must_change_password || hourly_use.is_some();
+        Ok(is_restricted.then(|| {
+            Box::new(Restrictions {
+                must_change_password,
+                hourly_use,
+            })
+        }))
     }
 
     /// Returns 1226 or 1203 if the user has too many connections.

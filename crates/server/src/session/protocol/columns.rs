@@ -104,6 +104,7 @@ pub fn definition(column: &ResultColumn, charset: Option<Charset>) -> ColumnDefi
         flags: column.flags,
         decimals: column.decimals,
         format: column.format,
+        type_name: column.type_name,
     }
 }
 

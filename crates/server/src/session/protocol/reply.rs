@@ -56,6 +56,8 @@ pub enum More {
     Yes,
     /// The statement is part of a program. Its rows are sent, but only the program sends an OK packet.
     InProgram,
+    /// These are the values of OUT parameters; the OK packet of the CALL follows.
+    AfterOutParameters,
 }
 
 impl More {
@@ -64,6 +66,7 @@ impl More {
         match self {
             More::No => status,
             More::Yes | More::InProgram => status.with(Status::MORE_RESULTS),
+            More::AfterOutParameters => status.with(Status::MORE_RESULTS).with(Status::PS_OUT_PARAMS),
         }
     }
 }

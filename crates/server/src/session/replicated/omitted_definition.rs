@@ -41,14 +41,23 @@ impl OmittedDefinition {
                 | DdlStatement::AlterRoutine { .. }
                 | DdlStatement::DropRoutine { .. },
             ) => &"PROCEDURE",
-            // SET DEFAULT ROLE; no other such statement is logged.
-            Statement::Set(items) if matches!(items[..], [SetItem::Role]) => {
+            Statement::Ddl(
+                DdlStatement::CreateEvent(_) | DdlStatement::AlterEvent(_) | DdlStatement::DropEvent { .. },
+            ) => &"EVENT",
+            Statement::Set(items) if matches!(items[..], [SetItem::DefaultRole { .. }]) => {
                 return Some(OmittedDefinition::Roles);
             }
             Statement::Account(
+                AccountStatement::CreateRoles { .. }
+                | AccountStatement::DropRoles { .. }
+                | AccountStatement::GrantRole { .. }
+                | AccountStatement::RevokeRole { .. }
+                | AccountStatement::SetDefaultRole { .. },
+            ) => return Some(OmittedDefinition::Roles),
+            Statement::Account(
                 AccountStatement::Grant { level, .. } | AccountStatement::Revoke { level, .. },
             ) => {
-                let is_fine = matches!(level, PrivilegeLevel::Table(_) | PrivilegeLevel::Routine(_));
+                let is_fine = matches!(level, PrivilegeLevel::Table(_) | PrivilegeLevel::Routine(..));
                 return is_fine.then_some(OmittedDefinition::Privileges);
             }
             _ => return None,
@@ -57,7 +66,6 @@ impl OmittedDefinition {
             "TRIGGER" => Some(OmittedDefinition::Triggers),
             "PROCEDURE" | "FUNCTION" | "PACKAGE" | "AGGREGATE" => Some(OmittedDefinition::Routines),
             "EVENT" => Some(OmittedDefinition::Events),
-            "ROLE" => Some(OmittedDefinition::Roles),
             _ => None,
         }
     }

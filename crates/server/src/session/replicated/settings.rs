@@ -21,6 +21,9 @@ impl SessionState {
         self.context.connection_id = there.connection_id;
         self.context.database = there.database;
         if !there.current_user.user.is_empty() {
+            // MariaDB logs a statement that names CURRENT_ROLE as that of the role, which has no host.
+            let is_role = there.current_user.host.is_empty();
+            self.context.current_role = is_role.then(|| there.current_user.user.clone());
             self.context.current_user = there.current_user;
         }
         self.context.settings = there.settings;
@@ -32,7 +35,7 @@ impl SessionState {
         settings.metadata_lock_wait_timeout = before.metadata_lock_wait_timeout;
         settings.binlog_row_metadata = before.binlog_row_metadata;
         settings.isolation = paceline_types::IsolationLevel::ReadCommitted;
-        if !statement.tells_explicit_defaults {
+        if !statement.states_explicit_defaults {
             settings.explicit_defaults_for_timestamp =
                 self.server.globals.is_on(Variable::ExplicitDefaultsForTimestamp);
         }

@@ -26,7 +26,7 @@ use paceline_expression::session::{
 use paceline_log_stream::source::filter::FilterKind;
 use paceline_replication::received::SourcePosition;
 use paceline_syntax::{Error, Result};
-use paceline_txn::GtidChoice;
+use paceline_txn::{GtidChoice, Replication};
 use paceline_types::error_code::*;
 use paceline_types::{DomainId, Gtid, SequenceNumber, ServerId, Value, Version};
 use parking_lot::Mutex;
@@ -117,6 +117,11 @@ impl SessionServices {
         self.privileges.log_in(account, &self.server.accounts);
     }
 
+    /// Sets the current role. Its privileges in the current database apply at once.
+    pub fn set_role(&self, role: Option<&str>, database: Option<&str>) {
+        self.privileges.set_role(role, database, &self.server.accounts);
+    }
+
     /// Returns the account with the session's privileges: see [`crate::accounts::session_privileges`].
     pub fn account(&self) -> Arc<Account> {
         self.privileges.account(&self.server.accounts)
@@ -199,6 +204,16 @@ impl SessionServices {
         match self.shared.interrupt.raised() {
             Some(reason) => Err(crate::errors::interrupted(reason)),
             None => Ok(()),
+        }
+    }
+
+    /// Returns the replication mode from `sql_log_bin` and `skip_replication`.
+    pub fn replication(&self, context: &SessionContext) -> Replication {
+        let is_marked = || self.values.lock().get(Variable::SkipReplication).as_bool();
+        match context.settings.log_bin {
+            false => Replication::LocalOnly,
+            true if is_marked() => Replication::Marked,
+            true => Replication::Replicated,
         }
     }
 
@@ -350,7 +365,7 @@ impl Privileges for SessionServices {
 
     fn begin_definer(&self, user: &str, host: &str) -> Result<()> {
         let accounts = &self.server.accounts;
-        let account = accounts.load().get(user, host).cloned();
+        let account = accounts.load().definer(user, host);
         let account = account.ok_or_else(|| Error::new(ER_NO_SUCH_USER, &[&user, &host]))?;
         self.privileges.begin_definer(account, accounts);
         Ok(())

@@ -7,7 +7,6 @@
 
 use super::SessionServices;
 use crate::errors::of_transaction;
-use crate::session::transaction::replication;
 use crate::variables::Variable;
 use paceline_binlog::event::GtidFlags;
 use paceline_catalog::TableDefinition;
@@ -301,7 +300,7 @@ impl SessionServices {
             gtid,
             replication: match is_local {
                 true => Replication::LocalOnly,
-                false => replication(session, self),
+                false => self.replication(session),
             },
         };
         self.server.transactions.begin(locks, options)

@@ -1,20 +1,24 @@
 //! Source of the rows of `information_schema`, restricted to what one session may see.
 
 use super::SessionServices;
-use crate::accounts::PrivilegeSet;
+use crate::accounts::checks::{may_see_events, may_see_triggers, routine_access};
 use crate::accounts::show::select_all;
+use crate::accounts::{Account, PrivilegeSet, RoleGrant};
+use crate::information_schema::RoutineAccess;
 use crate::information_schema::{
-    self, GrantedPrivilege, OpenTransaction, Process, Row, Scope, Sources, TableSize, ViewColumn,
+    self, ApplicableRole, ColumnPrivileges, GrantedObject, GrantedPrivilege, OpenTransaction, Process, Row,
+    Scope, Sources, TableSize, ViewColumn,
 };
-use crate::mysql_tables;
 use crate::registry::now_micros;
 use crate::variables::{self, Access, Kind, TABLE};
 use crate::virtual_tables::{EMPTY_DATABASES, virtual_columns};
+use crate::{mysql_columns, mysql_tables};
 use paceline_catalog::{
-    Catalog, DatabaseDefinition, SYSTEM_DATABASE, TableDefinition, TableDescription, ViewDefinition,
+    Catalog, DatabaseDefinition, EventDefinition, RoutineDescription, SYSTEM_DATABASE, TableDefinition,
+    TableDescription, ViewDefinition,
 };
 use paceline_expression::session::{
-    Privilege, PrivilegeTarget, Privileges, SessionContext, SqlMode, VirtualColumn, VirtualTables, WantedRows,
+    Privilege, SessionContext, SqlMode, VirtualColumn, VirtualTables, WantedRows,
 };
 use paceline_query::plan::{Plan, PlanContext, plan_statement};
 use paceline_syntax::Result;
@@ -43,12 +47,9 @@ impl VirtualTables for SessionServices {
         table: &str,
         wanted: &WantedRows,
     ) -> Result<Vec<Vec<Value>>> {
-        if database == mysql_tables::DATABASE {
-            self.check(
-                session,
-                Privilege::Select,
-                PrivilegeTarget::Table { database, table },
-            )?;
+        if database == mysql_columns::DATABASE {
+            self.authority(session)
+                .check_any_column(&[Privilege::Select], database, table)?;
             if table == "gtid_slave_pos" {
                 return Ok(mysql_tables::gtid_slave_pos(
                     &self.server.transactions.replicated_position(),
@@ -60,6 +61,8 @@ impl VirtualTables for SessionServices {
             };
             let seconds = session.statement.start_seconds();
             return Ok(match table {
+                "event" => information_schema::event(&sources, wanted),
+                "proc" => information_schema::proc(&sources, wanted),
                 "innodb_table_stats" => information_schema::table_stats(&sources, seconds),
                 "innodb_index_stats" => information_schema::index_stats(&sources, seconds),
                 _ => mysql_tables::rows(table, &self.server.accounts.load()),
@@ -119,6 +122,13 @@ impl SessionSources<'_> {
         )
     }
 
+    /// Returns whether the account has any privilege on a table.
+    fn can_see(&self, database: &str, table: &str) -> bool {
+        self.services
+            .authority(self.session)
+            .can_see_table(database, table)
+    }
+
     /// Returns the temporary table of the running SHOW statement.
     fn shown_temporary(&self) -> Option<Arc<TableDefinition>> {
         self.services.shown_temporary.lock().clone()
@@ -153,7 +163,7 @@ impl Sources for SessionSources<'_> {
     }
 
     fn mysql_tables(&self) -> &'static [(&'static str, Vec<VirtualColumn>)] {
-        crate::mysql_tables::tables()
+        crate::mysql_columns::tables()
     }
 
     fn tables(&self, database: &str, admits: &dyn Fn(&str) -> bool) -> Vec<Arc<TableDescription>> {
@@ -168,7 +178,9 @@ impl Sources for SessionSources<'_> {
         match catalog.database(database) {
             Some(database) => database
                 .tables()
-                .filter(|table| admits(table.name()) && !is_own(table))
+                .filter(|table| {
+                    admits(table.name()) && !is_own(table) && self.can_see(table.database(), table.name())
+                })
                 .map(|table| Arc::new(table.description().clone()))
                 .collect(),
             None => vec![],
@@ -181,7 +193,10 @@ impl Sources for SessionSources<'_> {
         }
         let catalog = self.services.server.catalog.load();
         match catalog.database(database) {
-            Some(database) => database.views().cloned().collect(),
+            Some(database) => (database.views())
+                .filter(|view| self.can_see(&view.database, &view.name))
+                .cloned()
+                .collect(),
             None => vec![],
         }
     }
@@ -370,24 +385,8 @@ impl Sources for SessionSources<'_> {
             if !all && (account.user != own.user || account.host != own.host) {
                 continue;
             }
-            let levels = std::iter::once((None, account.global)).chain(
-                account
-                    .databases
-                    .iter()
-                    .map(|(database, set)| (Some(database.clone()), *set)),
-            );
-            for (database, set) in levels {
-                let names: Vec<&str> = set.names().collect();
-                let names = if names.is_empty() { vec!["USAGE"] } else { names };
-                for name in names {
-                    list.push(GrantedPrivilege {
-                        grantee: account.quoted(),
-                        database: database.clone(),
-                        privilege: name.to_owned(),
-                        grantable: set.has(Privilege::GrantOption),
-                    });
-                }
-            }
+            let grants = PrivilegeRows::of(account);
+            list.extend(grants.rows);
         }
         list
     }
@@ -450,18 +449,139 @@ impl Sources for SessionSources<'_> {
         self.services.server.catalog.load()
     }
 
-    fn column_privileges(&self, database: &str) -> String {
-        let set: PrivilegeSet = self.services.authority(self.session).privileges_in(database);
-        let named = [
-            (Privilege::Select, "select"),
-            (Privilege::Insert, "insert"),
-            (Privilege::Update, "update"),
-            (Privilege::References, "references"),
-        ];
-        let held = named
-            .iter()
-            .filter(|(privilege, _)| set.has(*privilege))
-            .map(|(_, name)| *name);
-        held.collect::<Vec<_>>().join(",")
+    fn column_privileges(&self, database: &str, table: &str) -> ColumnPrivileges {
+        let authority = self.services.authority(self.session);
+        let account = authority.account();
+        let of_all = authority
+            .privileges_in(database)
+            .union(account.on_table(database, table).whole);
+        let named = account.columns_with_privileges(database, table);
+        let of_some = named.map(|(column, set)| (column.to_owned(), shown_on_column(of_all.union(set))));
+        ColumnPrivileges {
+            of_all: shown_on_column(of_all),
+            of_some: of_some.collect(),
+        }
+    }
+
+    fn applicable_roles(&self) -> Vec<ApplicableRole> {
+        let accounts = self.services.server.accounts.load();
+        let current = &self.session.current_user;
+        let Some(own) = accounts.get(&current.user, &current.host) else {
+            return vec![];
+        };
+        let mut shown = vec![];
+        let mut expanded: Vec<&str> = vec![];
+        // Grants that are not shown yet, in reverse order.
+        let mut open: Vec<(&Account, &RoleGrant)> =
+            own.roles.iter().rev().map(|grant| (own, grant)).collect();
+        while let Some((holder, grant)) = open.pop() {
+            shown.push(ApplicableRole {
+                grantee: holder.shown(),
+                role: grant.role.clone(),
+                grantable: grant.admin,
+                is_default: (!holder.is_role).then(|| grant.role == own.default_role),
+            });
+            if expanded.contains(&grant.role.as_str()) {
+                continue;
+            }
+            expanded.push(&grant.role);
+            if let Some(role) = accounts.role(&grant.role) {
+                open.extend(role.roles.iter().rev().map(|grant| (role, grant)));
+            }
+        }
+        shown
+    }
+
+    fn routine_access(&self, routine: &RoutineDescription) -> RoutineAccess {
+        routine_access(self.services.authority(self.session), routine)
+    }
+
+    fn may_see_events(&self, database: &str) -> bool {
+        may_see_events(self.services.authority(self.session), database)
+    }
+
+    fn last_executed(&self, event: &EventDefinition) -> Option<i64> {
+        self.services.server.event_runs.last_executed(event)
+    }
+
+    fn may_see_triggers(&self, database: &str) -> bool {
+        may_see_triggers(self.services.authority(self.session), database)
+    }
+
+    fn enabled_roles(&self) -> Vec<String> {
+        let accounts = self.services.server.accounts.load();
+        let current = self.session.current_role.as_deref();
+        let Some(role) = current.and_then(|name| accounts.role(name)) else {
+            return vec![];
+        };
+        let all = std::iter::once(role).chain(accounts.roles_of(role));
+        all.map(|role| role.user.clone()).collect()
+    }
+}
+
+/// Returns the privileges on a column as COLUMNS shows them.
+fn shown_on_column(set: PrivilegeSet) -> String {
+    let set = set.intersection(PrivilegeSet::grantable_on_column());
+    set.names().collect::<Vec<_>>().join(",").to_lowercase()
+}
+
+/// Rows of an account in the privilege tables of `information_schema`.
+struct PrivilegeRows {
+    grantee: String,
+    rows: Vec<GrantedPrivilege>,
+}
+
+impl PrivilegeRows {
+    fn of(account: &Account) -> Self {
+        let mut all = PrivilegeRows {
+            grantee: account.quoted(),
+            rows: vec![],
+        };
+        // Roles are not users.
+        if !account.is_role {
+            all.add_or_usage(account.global, || GrantedObject::Global);
+        }
+        for (database, set) in &account.databases {
+            all.add_or_usage(*set, || GrantedObject::Database(database.clone()));
+        }
+        for grant in account.tables.iter().filter(|grant| !grant.is_empty()) {
+            let (database, table) = (&grant.database, &grant.table);
+            if !grant.privileges.is_empty() {
+                let of_table = || GrantedObject::Table(database.clone(), table.clone());
+                all.add_or_usage(grant.privileges, of_table);
+            }
+            for (column, set) in &grant.columns {
+                let grantable = grant.privileges.has(Privilege::GrantOption);
+                let of_column = || GrantedObject::Column(database.clone(), table.clone(), column.clone());
+                all.add(*set, grantable, of_column);
+            }
+        }
+        all
+    }
+
+    fn add(&mut self, set: PrivilegeSet, grantable: bool, object: impl Fn() -> GrantedObject) {
+        for name in set.names() {
+            self.rows.push(GrantedPrivilege {
+                grantee: self.grantee.clone(),
+                object: object(),
+                privilege: name.to_owned(),
+                grantable,
+            });
+        }
+    }
+
+    /// Adds the privileges, or USAGE if there is none.
+    fn add_or_usage(&mut self, set: PrivilegeSet, object: impl Fn() -> GrantedObject) {
+        let grantable = set.has(Privilege::GrantOption);
+        let before = self.rows.len();
+        self.add(set, grantable, &object);
+        if self.rows.len() == before {
+            self.rows.push(GrantedPrivilege {
+                grantee: self.grantee.clone(),
+                object: object(),
+                privilege: "USAGE".to_owned(),
+                grantable,
+            });
+        }
     }
 }

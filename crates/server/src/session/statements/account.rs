@@ -6,6 +6,7 @@
 
 use crate::accounts::checks::{check_account_statement, check_grant_options};
 use crate::accounts::records::{WrittenRecords, changed_records};
+use crate::accounts::show::identifier;
 use crate::accounts::statements::{AccountContext, MissingAccounts, apply, resolve};
 use crate::errors::of_transaction;
 use crate::server::Server;
@@ -17,7 +18,9 @@ use crate::session::state::SessionState;
 use crate::session::transaction::replication;
 use paceline_catalog::{CatalogChange, write_changes};
 use paceline_storage::WriteSet;
-use paceline_syntax::{AccountStatement, PasswordSpec};
+use paceline_syntax::{
+    AccountName, AccountSpec, AccountStatement, PasswordSpec, PrivilegeLevel, RoleName, UserName,
+};
 use paceline_syntax::{Error, Result};
 use paceline_txn::DdlCommit;
 use paceline_types::error_code::*;
@@ -40,7 +43,13 @@ pub async fn execute(statement: &AccountStatement, state: &mut SessionState, tex
         AccountStatement::Rename(_) => counters.com_rename_user.add(1),
         AccountStatement::Grant { .. } => counters.com_grant.add(1),
         AccountStatement::Revoke { .. } | AccountStatement::RevokeAll(_) => counters.com_revoke.add(1),
-        AccountStatement::SetPassword { .. } => counters.com_set_option.add(1),
+        AccountStatement::CreateRoles { .. } => counters.com_create_role.add(1),
+        AccountStatement::DropRoles { .. } => counters.com_drop_role.add(1),
+        AccountStatement::GrantRole { .. } => counters.com_grant_role.add(1),
+        AccountStatement::RevokeRole { .. } => counters.com_revoke_role.add(1),
+        AccountStatement::SetPassword { .. } | AccountStatement::SetDefaultRole { .. } => {
+            counters.com_set_option.add(1)
+        }
     }
     change_accounts(statement, Some(text), state).await?;
     Ok(Reply::ok())
@@ -69,14 +78,34 @@ pub async fn change_accounts(
         state.context.current_user.user.clone(),
         state.context.current_user.host.clone(),
     );
+    let current_role = state.context.current_role.clone();
     let before = server.accounts.load();
+    let catalog = server.catalog.load();
+    let virtual_tables = state.context.services.virtual_tables.clone();
     let context = AccountContext {
         accounts: &before,
         current: (&current.0, &current.1),
+        current_role: current_role.as_deref(),
+        catalog: &catalog,
+        virtual_tables: &*virtual_tables,
         database: state.context.database.as_deref(),
         missing_accounts: MissingAccounts::of_sql_mode(state.context.settings.sql_mode),
+        now_seconds: state.context.statement.start_seconds(),
     };
     check_grant_options(state.services.authority(&state.context), statement, context)?;
+    let on_table = matches!(
+        statement,
+        AccountStatement::Grant {
+            level: PrivilegeLevel::Table(_),
+            ..
+        } | AccountStatement::Revoke {
+            level: PrivilegeLevel::Table(_),
+            ..
+        }
+    );
+    if on_table {
+        state.context.diagnostics.forget_earlier();
+    }
     let applied = apply(statement, context)?;
     for (code, message) in applied.notes {
         state.context.diagnostics.note(code, message);
@@ -95,6 +124,19 @@ pub async fn change_accounts(
             let [user, host] = [user, host].map(|name| name.replace('\\', "\\\\").replace('\'', "''"));
             format!("SET PASSWORD FOR '{user}'@'{host}'='{hash}'").into_bytes()
         }
+        (AccountStatement::SetDefaultRole { role, account }, _) => {
+            let (user, host) = match account {
+                Some(name) => resolve(name, context)?,
+                None => current.clone(),
+            };
+            let role = match (role, &current_role) {
+                (Some(RoleName::Name(name)), _) => identifier(name),
+                (Some(RoleName::Current), Some(role)) => identifier(role),
+                (Some(RoleName::Current) | None, _) => "NONE".to_owned(),
+            };
+            let (user, host) = (identifier(&user), identifier(&host));
+            format!("SET DEFAULT ROLE {role} FOR {user}@{host}").into_bytes()
+        }
         (_, Some(text)) => text.to_vec(),
         (_, None) => return Err(Error::new(ER_UNKNOWN_ERROR, &[])),
     };
@@ -103,7 +145,8 @@ pub async fn change_accounts(
         &applied.accounts,
         WrittenRecords::of_catalog(&server.catalog.load()),
     );
-    commit_changes(changes, &text, applied.failure.as_ref(), state).await?;
+    commit_changes(statement, changes, &text, applied.failure.as_ref(), state).await?;
+    state.heed_new_password();
     match applied.failure {
         Some(failure) => Err(failure),
         None => Ok(()),
@@ -124,7 +167,28 @@ async fn wait_for_others_changes<'a>(
     }
 }
 
+/// Returns whether a statement depends on the current role.
+fn names_current_role(statement: &AccountStatement) -> bool {
+    let is_current = |name: &AccountName| name.user == UserName::CurrentRole;
+    let of_specs = |specs: &[AccountSpec]| specs.iter().any(|spec| is_current(&spec.account));
+    match statement {
+        AccountStatement::Grant { accounts, .. } => of_specs(accounts),
+        AccountStatement::GrantRole { role, accounts, .. } => {
+            *role == RoleName::Current || of_specs(accounts)
+        }
+        AccountStatement::Revoke { accounts, .. } | AccountStatement::RevokeAll(accounts) => {
+            accounts.iter().any(is_current)
+        }
+        AccountStatement::RevokeRole { role, accounts, .. } => {
+            *role == RoleName::Current || accounts.iter().any(is_current)
+        }
+        AccountStatement::CreateRoles { admin, .. } => admin.as_ref().is_some_and(is_current),
+        _ => false,
+    }
+}
+
 async fn commit_changes(
+    statement: &AccountStatement,
     changes: Vec<CatalogChange>,
     text: &[u8],
     failure: Option<&Error>,
@@ -132,7 +196,11 @@ async fn commit_changes(
 ) -> Result<()> {
     let mut writes = WriteSet::new();
     write_changes(&changes, &mut writes);
-    let logged = LoggedStatement::of(state, text).with_failure(failure);
+    let role = state.context.current_role.as_deref();
+    let role = role.filter(|_| names_current_role(statement));
+    let logged = LoggedStatement::of(state, text)
+        .with_failure(failure)
+        .by_role(role);
     let query = logged.query_event(None);
     let server = state.server.clone();
     let on_publish = {

@@ -82,6 +82,7 @@ pub async fn execute(
                 state.server.primary.semi_sync().reset_counters();
             }
             FlushTarget::Other("HOSTS") => state.server.host_errors.forgive_all(),
+            FlushTarget::Other("USER_RESOURCES") => state.server.accounts.hourly_uses().reset(),
             FlushTarget::Other("PRIVILEGES") => state.server.accounts.heed(),
             FlushTarget::Other("SSL") => state.server.tls.reload(&state.server.globals)?,
             FlushTarget::Other(_) => {}

@@ -43,7 +43,9 @@ pub fn execute(
             let user = match &account.user {
                 UserName::Name(name) => name.clone(),
                 UserName::Current => context.current_user.user.clone(),
-                UserName::Role(_) => return Err(Error::unsupported("roles")),
+                UserName::Unqualified(_) | UserName::CurrentRole | UserName::Public => {
+                    return Err(Error::unsupported("KILL USER of a role"));
+                }
             };
             if user != context.user.user {
                 services.require_any(&[Privilege::Super, Privilege::ConnectionAdmin])?;

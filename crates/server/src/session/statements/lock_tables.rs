@@ -6,7 +6,7 @@ use crate::session::state::SessionState;
 use crate::session::table_locks::{LockedTable, TableLocks};
 use paceline_catalog::ddl::names_read;
 use paceline_catalog::{Catalog, ViewDefinition};
-use paceline_expression::session::Privilege;
+use paceline_expression::session::{Privilege, PrivilegeTarget};
 use paceline_syntax::{Error, LockTable, Result};
 use paceline_txn::{MetadataMode, MetadataObject};
 use paceline_types::error_code::*;
@@ -29,11 +29,9 @@ pub async fn lock(tables: &[LockTable], state: &mut SessionState) -> Result<Repl
             // A temporary table is visible only to this session.
             continue;
         }
-        state.services.authority(&state.context).check_table(
-            &[Privilege::LockTables, Privilege::Select],
-            &database,
-            &name,
-        )?;
+        let authority = state.services.authority(&state.context);
+        authority.check(Privilege::LockTables, PrivilegeTarget::Database(&database))?;
+        authority.check_any_column(&[Privilege::Select], &database, &name)?;
         if crate::virtual_tables::virtual_database(&database).is_none() {
             let catalog = state.server.catalog.load();
             if let Some(view) = catalog.view(&database, &name) {

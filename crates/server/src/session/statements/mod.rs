@@ -23,7 +23,7 @@ mod load_data;
 mod lock_tables;
 mod outfile;
 mod prepare;
-mod program;
+pub(in crate::session) mod program;
 pub(super) mod query;
 mod replication;
 mod set;
@@ -46,7 +46,7 @@ use paceline_query::program::{get_diagnostics, signal as signal_condition};
 use paceline_syntax::ast::QueryBody;
 use paceline_syntax::definition::DdlStatement;
 use paceline_syntax::{Error, FlushTarget, IntoPlace, Result, SelectInto, Show, Statement};
-use paceline_types::error_code::{ER_EMPTY_QUERY, ER_WARN_DEPRECATED_SYNTAX};
+use paceline_types::error_code::{ER_EMPTY_QUERY, ER_LOCK_OR_ACTIVE_TRANSACTION, ER_WARN_DEPRECATED_SYNTAX};
 
 /// Executes a statement of any kind and writes its reply.
 ///
@@ -74,6 +74,12 @@ pub async fn execute(
         | Statement::Delete(_)
         | Statement::Do(_)
         | Statement::Explain(_) => query::execute(statement, state, connection, execution).await?,
+        Statement::Handler(_) => {
+            if state.table_locks.has_tables() {
+                return Err(Error::new(ER_LOCK_OR_ACTIVE_TRANSACTION, &[]));
+            }
+            query::execute(statement, state, connection, execution).await?
+        }
         Statement::Empty => empty(execution.text)?,
         Statement::Transaction(statement) => transaction::execute(statement, state).await?,
         Statement::Set(items) => set::execute(items, execution.parameters, state, connection).await?,

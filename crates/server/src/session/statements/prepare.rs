@@ -67,6 +67,7 @@ pub async fn execute_named(
     let execution = Execution {
         text: &text,
         parameters: &parameters,
+        using,
         ..execution
     };
     let outer = std::mem::take(&mut state.context.variable_types);
@@ -99,6 +100,7 @@ pub async fn execute_immediate(
     let execution = Execution {
         text: &prepared.text,
         parameters: &parameters,
+        using,
         ..execution
     };
     let outer = std::mem::take(&mut state.context.variable_types);

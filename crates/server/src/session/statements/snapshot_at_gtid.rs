@@ -9,12 +9,13 @@
 use crate::errors::of_gtid_list;
 use crate::recovery::ServerHost;
 use crate::session::state::SessionState;
+use crate::variables::Variable;
 use paceline_apply::{CatalogDefinitions, undo_to};
 use paceline_binlog::GtidPosition;
 use paceline_syntax::{Error, Result};
 use paceline_txn::{AccessMode, IsolationLevel, Lifetime, Transaction, TransactionOptions};
-use paceline_types::LogPosition;
 use paceline_types::error_code::*;
+use paceline_types::{LogPosition, ServerId};
 
 /// Maximum length of the log to undo, in bytes. The log is in memory for a short time, and its rows for the whole
 /// transaction.
@@ -40,6 +41,7 @@ pub fn begin_at(position: &str, access: Option<AccessMode>, state: &mut SessionS
     let snapshot = transaction.snapshot();
     let host = ServerHost {
         initial_accounts: state.server.accounts.initial(),
+        server_id: ServerId(state.server.globals.number(Variable::ServerId) as u32),
     };
     let definitions = CatalogDefinitions::new(state.server.catalog.clone(), &host);
     let log = transactions.log();

@@ -27,7 +27,7 @@ impl Parser<'_> {
         Ok(Statement::Call { procedure, arguments })
     }
 
-    /// Parses a routine or a trigger, from the word that says its kind. `None` if none follows.
+    /// Parses a routine, a trigger or an event, from the word that says its kind. `None` if none follows.
     pub(in crate::grammar) fn create_program(&mut self, options: CreateOptions) -> Result<Option<Statement>> {
         if self.has_opaque_programs() {
             return Ok(None);
@@ -35,6 +35,9 @@ impl Parser<'_> {
         let start = self.position();
         if self.accept_word("TRIGGER") {
             return self.create_trigger(options, start).map(Some);
+        }
+        if self.accept_word("EVENT") {
+            return self.create_event(options, start).map(Some);
         }
         match self.accept_any_word(&["PROCEDURE", "FUNCTION"]) {
             Some("PROCEDURE") => self.create_routine(options, ProgramKind::Procedure).map(Some),

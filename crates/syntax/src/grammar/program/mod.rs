@@ -7,6 +7,7 @@ mod block;
 mod condition;
 mod control;
 mod create;
+mod event;
 mod scope;
 
 pub(super) use create::CreateOptions;
@@ -172,7 +173,7 @@ impl Parser<'_> {
             Statement::UnlockTables => return forbidden("UNLOCK"),
             Statement::LoadData(_) => return forbidden("LOAD DATA"),
             Statement::Help(_) => return forbidden("HELP"),
-            Statement::Unsupported("HANDLER") => return forbidden("HANDLER"),
+            Statement::Handler(_) => return forbidden("HANDLER"),
             Statement::Unsupported(what) => return Err(Error::unsupported(what)),
             Statement::TableMaintenance {
                 operation: TableMaintenance::Check,

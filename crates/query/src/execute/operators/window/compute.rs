@@ -42,7 +42,7 @@ impl Input {
         row: &[Value],
     ) -> Result<usize> {
         let mut bytes = 0;
-        let as_text = gives_values(&function.function);
+        let as_text = returns_value(&function.function);
         for (values, arg) in self.args.iter_mut().zip(&function.args) {
             let mut value = if calculates(&function.function) {
                 exec.eval_unrounded(arg, row)?
@@ -93,7 +93,7 @@ fn calculates(function: &WindowFunction) -> bool {
 }
 
 /// Returns whether a function returns one of its values. Then labels become texts.
-fn gives_values(function: &WindowFunction) -> bool {
+fn returns_value(function: &WindowFunction) -> bool {
     match function {
         WindowFunction::Aggregate(aggregate) => {
             matches!(

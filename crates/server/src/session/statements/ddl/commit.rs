@@ -6,6 +6,7 @@ use crate::session::services::SessionServices;
 use crate::session::state::SessionState;
 use crate::session::transaction::replication;
 use paceline_binlog::event::EventFlags;
+use paceline_catalog::CatalogChange;
 use paceline_catalog::ddl::{LoggedStatement as Logged, PreparedDdl};
 use paceline_syntax::Result;
 use paceline_txn::{CommitOutcome, DdlCommit, GtidChoice};
@@ -17,7 +18,9 @@ pub async fn commit_ddl(prepared: PreparedDdl, text: &[u8], state: &mut SessionS
     if prepared.plan.logged == Logged::AsWritten {
         logged = logged.with_failure(prepared.plan.failure.as_ref());
     }
-    if prepared.built.is_some_and(|built| built.rows > 0) {
+    // The record of a trigger has hundredths of its second.
+    let has_trigger = |change: &CatalogChange| matches!(change, CatalogChange::PutTrigger(_));
+    if prepared.built.is_some_and(|built| built.rows > 0) || prepared.changes().iter().any(has_trigger) {
         logged = logged.with_fraction(&state.context);
     }
     let outcome = commit_prepared(prepared, &logged, state).await?;

@@ -3,7 +3,8 @@
 use crate::errors::of_transaction;
 use crate::session::state::SessionState;
 use paceline_catalog::ddl::{
-    DdlNeed, DdlObject, ddl_objects, foreign_key_names, read_ddl_objects, related_ddl_objects, routine_name,
+    DdlNeed, DdlObject, ProgramName, ProgramNameKind, ddl_objects, foreign_key_names, program_names,
+    read_ddl_objects, related_ddl_objects,
 };
 use paceline_syntax::{DdlStatement, Result};
 use paceline_txn::{MetadataGuard, MetadataMode, MetadataObject};
@@ -60,7 +61,7 @@ pub fn lock_objects(objects: &[DdlObject], state: &SessionState) -> Result<Vec<M
     Ok(guards)
 }
 
-/// Locks the names of new foreign keys and of routines until the statement is published.
+/// Locks the names of new foreign keys, of routines and of events until the statement is published.
 pub fn lock_names(ddl: &DdlStatement, state: &SessionState) -> Result<Vec<MetadataGuard>> {
     let timeout = state.context.settings.metadata_lock_wait_timeout;
     let names = foreign_key_names(ddl, &state.catalog(), state.context.database.as_deref());
@@ -73,10 +74,11 @@ pub fn lock_names(ddl: &DdlStatement, state: &SessionState) -> Result<Vec<Metada
         locked.map_err(|error| of_transaction(&error))
     };
     let mut guards: Vec<MetadataGuard> = names.iter().map(lock).collect::<Result<_>>()?;
-    if let Some((database, name)) = routine_name(ddl, state.context.database.as_deref()) {
-        let object = MetadataObject::Routine {
-            database: &database,
-            name: &name,
+    for ProgramName { database, name, kind } in program_names(ddl, state.context.database.as_deref()) {
+        let (database, name) = (&*database, &*name);
+        let object = match kind {
+            ProgramNameKind::Routine => MetadataObject::Routine { database, name },
+            ProgramNameKind::Event => MetadataObject::Event { database, name },
         };
         let locked = state
             .services

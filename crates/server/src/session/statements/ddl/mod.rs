@@ -19,7 +19,7 @@ use crate::session::services::SessionServices;
 use crate::session::state::SessionState;
 use crate::status::Counters;
 use crate::variables::Variable;
-use commit::{commit_ddl, commit_unfilled};
+use commit::{commit_ddl, commit_unfilled, primarys_gtid};
 use create_select::{
     check_select_source, drop_unfilled, fill_table, fill_temporary_table, plan_create_select,
 };
@@ -28,8 +28,10 @@ use paceline_catalog::TableEngine;
 use paceline_catalog::ddl::{
     DdlInput, LoggedStatement as Logged, alter_info, ddl_objects, engine, is_temporary_ddl, prepare_ddl,
 };
+use paceline_expression::session::StatementOrigin;
 use paceline_syntax::definition::CreateView;
 use paceline_syntax::{AccountName, DdlStatement, Error, Result, RoutineType, Statement, UserName};
+use paceline_types::ServerId;
 use paceline_types::error_code::*;
 
 /// Executes a DDL statement.
@@ -119,6 +121,8 @@ pub async fn execute(
         DdlStatement::CreateView(view) => check_view(view, state)?,
         DdlStatement::CreateRoutine(routine) => check_definer(routine.definer.as_ref(), state)?,
         DdlStatement::CreateTrigger(trigger) => check_definer(trigger.definer.as_ref(), state)?,
+        DdlStatement::CreateEvent(event) => check_definer(event.definer.as_ref(), state)?,
+        DdlStatement::AlterEvent(event) => check_definer(event.definer.as_ref(), state)?,
         _ => {}
     }
     let select = plan_create_select(ddl, state)?;
@@ -136,6 +140,7 @@ pub async fn execute(
         select_columns: select.as_deref(),
         temporary: Some(&state.temporary.tables),
     };
+    state.context.statement.origin = origin(state);
     let mut prepared = tokio::task::block_in_place(|| prepare_ddl(input, &mut state.context, ddl))?;
     let text = match &prepared.plan.logged {
         Logged::AsWritten => Some(execution.text.to_vec()),
@@ -161,6 +166,11 @@ pub async fn execute(
         leave_dropped_database(state);
     }
     drop(names);
+    if let DdlStatement::CreateEvent(_) = ddl
+        && text.is_some()
+    {
+        warn_if_nothing_runs(state);
+    }
     state.apply_temporary(temporary_plan, temporary_rows)?;
     if let Some(failure) = failure {
         return Err(failure);
@@ -209,6 +219,28 @@ fn check_definer(definer: Option<&AccountName>, state: &mut SessionState) -> Res
     Ok(())
 }
 
+/// Warns if the new event will not run because the scheduler is off.
+fn warn_if_nothing_runs(state: &mut SessionState) {
+    let definition = Variable::EventScheduler.definition();
+    let value = state.server.globals.get(Variable::EventScheduler);
+    if definition.show(&value).as_deref() == Some("OFF") {
+        let message = "Event scheduler is switched off, use SET GLOBAL event_scheduler=ON to enable it.";
+        state
+            .context
+            .diagnostics
+            .warn(ER_UNKNOWN_ERROR, message.to_owned());
+    }
+}
+
+/// Returns the server on which the session's statement was first executed.
+fn origin(state: &SessionState) -> StatementOrigin {
+    let primarys = primarys_gtid(&state.services).and_then(|choice| choice.given());
+    match primarys {
+        Some(gtid) => StatementOrigin::Primary(gtid.server_id),
+        None => StatementOrigin::Here(ServerId(state.server.globals.number(Variable::ServerId) as u32)),
+    }
+}
+
 /// Returns the value of `default_storage_engine`.
 fn default_engine(services: &SessionServices) -> TableEngine {
     let values = services.values.lock();
@@ -254,5 +286,8 @@ fn count(ddl: &DdlStatement, counters: &Counters) {
         },
         DdlStatement::CreateTrigger(_) => counters.com_create_trigger.add(1),
         DdlStatement::DropTrigger { .. } => counters.com_drop_trigger.add(1),
+        DdlStatement::CreateEvent(_) => counters.com_create_event.add(1),
+        DdlStatement::AlterEvent(_) => counters.com_alter_event.add(1),
+        DdlStatement::DropEvent { .. } => counters.com_drop_event.add(1),
     }
 }

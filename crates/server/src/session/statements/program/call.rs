@@ -8,12 +8,14 @@
 use super::run;
 use crate::accounts::checks::check_routine;
 use crate::session::execution::Execution;
-use crate::session::protocol::{Connection, Reply};
+use crate::session::protocol::{Connection, More, Output, Reply};
+use crate::session::replies::ReplyWriter;
 use crate::session::state::SessionState;
 use crate::session::statements::set::evaluate_any;
 use crate::variables::Variable;
 use paceline_catalog::ddl::no_such_routine;
 use paceline_catalog::{CompiledRoutine, ViewSecurity};
+use paceline_expression::ExprType;
 use paceline_expression::session::{Privilege, SqlMode};
 use paceline_query::program::{
     VariableTypes, check_recursion, enter_routine, leave_routine, output_targets, set_user_variable,
@@ -21,6 +23,8 @@ use paceline_query::program::{
 use paceline_syntax::ast::{Expr, TableName};
 use paceline_syntax::{Result, RoutineParameter, RoutineType, Target};
 use paceline_types::Value;
+use paceline_wire::Capabilities;
+use std::sync::Arc;
 
 /// Executes CALL outside of a program.
 ///
@@ -33,16 +37,57 @@ pub async fn call(
     connection: &mut Connection,
     execution: Execution<'_>,
 ) -> Result<Reply> {
-    let (outputs, affected_rows) = call_procedure(procedure, arguments, state, connection, execution).await?;
-    for (target, value) in outputs {
-        if let Target::User(name) = target {
-            set_user_variable(&name, &value, &mut state.context)?;
+    let called = call_procedure(procedure, arguments, state, connection, execution).await?;
+    let mut sent = Output::new();
+    let mut row = Vec::new();
+    for OutputValue {
+        target,
+        name,
+        ty,
+        value,
+    } in called.outputs
+    {
+        match target {
+            Target::User(name) => set_user_variable(&name, &value, &mut state.context)?,
+            Target::Variable(number) => match execution.using.get(number).map(Expr::without_parentheses) {
+                Some(Expr::UserVariable(name)) => set_user_variable(name, &value, &mut state.context)?,
+                Some(_) => {}
+                None => {
+                    sent.column(&name, ty);
+                    row.push(value);
+                }
+            },
         }
     }
-    Ok(Reply::affected(affected_rows))
+    if !row.is_empty() && connection.capabilities.has(Capabilities::PS_MULTI_RESULTS) {
+        sent.row(row);
+        let execution = Execution {
+            more: More::AfterOutParameters,
+            ..execution
+        };
+        ReplyWriter::new(state, connection).reply(Reply::Rows(sent), execution)?;
+    }
+    Ok(Reply::affected(called.affected_rows))
 }
 
-/// Calls a procedure. Returns the values of its OUT parameters, with their targets, and the number of affected rows.
+/// What is left of a procedure that has ended.
+pub struct Called {
+    /// Values of OUT and INOUT parameters.
+    pub outputs: Vec<OutputValue>,
+    pub affected_rows: u64,
+}
+
+/// Value of an OUT or INOUT parameter.
+pub struct OutputValue {
+    pub target: Target,
+    /// Name of the parameter.
+    pub name: String,
+    /// Type of the parameter.
+    pub ty: ExprType,
+    pub value: Value,
+}
+
+/// Calls a procedure.
 ///
 /// # Errors
 /// 1305 if it does not exist, 1370 without the privilege, 1318 for another number of arguments, 1414 for an OUT
@@ -54,7 +99,7 @@ pub async fn call_procedure(
     state: &mut SessionState,
     connection: &mut Connection,
     execution: Execution<'_>,
-) -> Result<(Vec<(Target, Value)>, u64)> {
+) -> Result<Called> {
     state.shared.counters.com_call_procedure.add(1);
     let (database, name) = state.qualified(procedure)?;
     let catalog = state.catalog();
@@ -62,12 +107,8 @@ pub async fn call_procedure(
     let Some(routine) = catalog.routine(kind, &database, &name).cloned() else {
         return Err(no_such_routine(kind, &database, &name));
     };
-    check_routine(
-        state.services.authority(&state.context),
-        Privilege::Execute,
-        &database,
-        &routine.name,
-    )?;
+    let authority = state.services.authority(&state.context);
+    check_routine(authority, Privilege::Execute, &routine)?;
     let compiled = routine.compiled()?;
     let targets = output_targets(&routine, &compiled, arguments)?;
     let mut values = Vec::with_capacity(arguments.len());
@@ -102,11 +143,24 @@ pub async fn call_procedure(
     .await;
     state.context.calls.pop();
     leave_routine(saved, &mut state.context);
-    let (values, affected_rows) = done?;
-    let outputs = targets
-        .into_iter()
-        .map(|(parameter, target)| (target, values[parameter].clone()));
-    Ok((outputs.collect(), affected_rows))
+    let done = done?;
+    let outputs = targets.into_iter().map(|(parameter, target)| OutputValue {
+        target,
+        name: compiled.code.variables()[parameter].name.clone(),
+        ty: done.types[parameter].clone(),
+        value: done.values[parameter].clone(),
+    });
+    Ok(Called {
+        outputs: outputs.collect(),
+        affected_rows: done.affected_rows,
+    })
+}
+
+/// A procedure's variables at its end.
+struct Ended {
+    types: Arc<[ExprType]>,
+    values: Vec<Value>,
+    affected_rows: u64,
 }
 
 async fn run_procedure(
@@ -117,11 +171,16 @@ async fn run_procedure(
     state: &mut SessionState,
     connection: &mut Connection,
     execution: Execution<'_>,
-) -> Result<(Vec<Value>, u64)> {
+) -> Result<Ended> {
     let catalog = state.catalog();
     let types = VariableTypes::resolve(compiled.code.variables(), None, &catalog, &mut state.context)?;
     types.convert_arguments(&mut values, 0, caller_mode, &mut state.context)?;
-    state.context.variable_types = types.of_expressions();
+    let expression_types = types.of_expressions();
+    state.context.variable_types = expression_types.clone();
     let finished = run(&compiled.code, values, types, name, state, connection, execution).await?;
-    Ok((finished.values, finished.affected_rows))
+    Ok(Ended {
+        types: expression_types,
+        values: finished.values,
+        affected_rows: finished.affected_rows,
+    })
 }

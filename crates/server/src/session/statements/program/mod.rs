@@ -8,6 +8,7 @@
 //! |---|---|
 //! | this one | the loop of requests and answers |
 //! | [`call`] | CALL: arguments, recursion, the settings that a procedure runs with |
+//! | [`event`] | the body of an event |
 //! | [`queries`] | queries with INTO, cursors, plans that are kept between executions |
 //!
 //! # Limits
@@ -15,9 +16,11 @@
 //! iteration of a loop.
 
 mod call;
+mod event;
 mod queries;
 
 pub use call::call;
+pub use event::run_event;
 
 use super::set::evaluate_any;
 use crate::session::execution::{Execution, QueryOrigin};
@@ -91,7 +94,10 @@ async fn run(
         name,
         state,
         connection,
-        execution,
+        execution: Execution {
+            using: &[],
+            ..execution
+        },
         types,
         plans: KeptPlans::default(),
         cursors: Cursors::new(code.cursors().len()),
@@ -234,10 +240,10 @@ impl Driver<'_> {
             ..self.execution
         };
         let called = call::call_procedure(procedure, arguments, self.state, self.connection, execution);
-        let (outputs, affected_rows) = Box::pin(called).await?;
-        self.affected_rows += affected_rows;
+        let called = Box::pin(called).await?;
+        self.affected_rows += called.affected_rows;
         let mut assigned = Vec::new();
-        for (target, value) in outputs {
+        for call::OutputValue { target, value, .. } in called.outputs {
             match target {
                 Target::User(name) => set_user_variable(&name, &value, &mut self.state.context)?,
                 Target::Variable(variable) => {

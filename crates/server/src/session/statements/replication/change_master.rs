@@ -49,7 +49,7 @@ pub async fn change_master(
                 let place = apply_settings(definition, settings, net_timeout, &mut remarks)?;
                 let names = |wanted: &str| settings.iter().any(|(setting, _)| setting == wanted);
                 let is_elsewhere = is_new || before != (definition.host.clone(), definition.port);
-                let says_where = place != NewPlace::Keep
+                let names_position = place != NewPlace::Keep
                     || names("MASTER_USE_GTID")
                     || names("MASTER_GTID_POS")
                     || names("MASTER_LOG_POS");
@@ -57,7 +57,7 @@ pub async fn change_master(
                     tracing::debug!("{position} cannot be set while '{}' runs", running.name());
                     return Err(must_stop(running.name()));
                 }
-                if is_elsewhere && !says_where {
+                if is_elsewhere && !names_position {
                     if !current.is_empty() && definition.use_gtid != UseGtid::CurrentPos {
                         definition.use_gtid = UseGtid::CurrentPos;
                         remarks.notes.push((
@@ -106,7 +106,7 @@ fn apply_settings(
 ) -> std::result::Result<NewPlace, ReplicaError> {
     let mut file: Option<String> = None;
     let mut offset: Option<u64> = None;
-    let mut says_gtid = false;
+    let mut names_gtid = false;
     let mut is_elsewhere = false;
     let mut executed = None;
     for (name, value) in settings {
@@ -179,7 +179,7 @@ fn apply_settings(
                 ));
             }
             "MASTER_USE_GTID" => {
-                says_gtid = true;
+                names_gtid = true;
                 definition.use_gtid = match text().to_ascii_lowercase().as_str() {
                     "no" => UseGtid::No,
                     "current_pos" => UseGtid::CurrentPos,
@@ -187,7 +187,7 @@ fn apply_settings(
                 };
             }
             "MASTER_GTID_POS" => {
-                says_gtid = true;
+                names_gtid = true;
                 match value {
                     ReplicationValue::Text(list) => {
                         match (list.parse::<GtidPosition>(), list.parse::<MySqlGtidSet>()) {
@@ -218,7 +218,7 @@ fn apply_settings(
             "MASTER_SSL_CRLPATH" => definition.tls.parameters.crl_path = text(),
             "MASTER_SSL_VERIFY_SERVER_CERT" => definition.tls.verify_server_certificate = number() != 0,
             "MASTER_DEMOTE_TO_SLAVE" if number() != 0 => {
-                says_gtid = true;
+                names_gtid = true;
                 definition.use_gtid = UseGtid::CurrentPos;
             }
             _ => {}
@@ -232,7 +232,7 @@ fn apply_settings(
             "Could not initialize master info structure for ''; more error messages can be found in the MariaDB error log",
         ));
     }
-    if (file.is_some() || offset.is_some()) && !says_gtid && definition.use_gtid != UseGtid::No {
+    if (file.is_some() || offset.is_some()) && !names_gtid && definition.use_gtid != UseGtid::No {
         let before = std::mem::replace(&mut definition.use_gtid, UseGtid::No);
         remarks
             .notes

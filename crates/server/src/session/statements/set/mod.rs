@@ -6,6 +6,7 @@ mod assignment;
 
 use super::account::change_accounts;
 use super::query::collect;
+use crate::accounts::checks::check_member;
 use crate::session::execution::Execution;
 use crate::session::protocol::{Connection, Reply};
 use crate::session::state::SessionState;
@@ -17,7 +18,7 @@ use paceline_query::execute::SingleRow;
 use paceline_query::program::{evaluate_typed, needs_plan};
 use paceline_syntax::ast::Expr;
 use paceline_syntax::{
-    AccountStatement, Error, QueryStatement, Result, SetItem, SetValue, Statement, TransactionScope,
+    AccountStatement, Error, QueryStatement, Result, RoleName, SetItem, SetValue, Statement, TransactionScope,
 };
 use paceline_types::error_code::*;
 use paceline_types::{AccessMode, Charset, Collation, IsolationLevel, Value};
@@ -33,7 +34,8 @@ enum CheckedItem {
         connection: Collation,
     },
     Transaction(TransactionScope, Option<IsolationLevel>, Option<AccessMode>),
-    Password(AccountStatement),
+    Account(AccountStatement),
+    Role(Option<String>),
 }
 
 /// Variables that SET STATEMENT cannot set. As in MariaDB, their effect on the transaction or the connection would last
@@ -141,7 +143,7 @@ async fn set_each(items: &[SetItem], parameters: &[Value], state: &mut SessionSt
         checked.push(check_item(item, parameters, state).await?);
     }
     for item in checked {
-        carry_out(item, state).await?;
+        apply_item(item, state).await?;
     }
     Ok(())
 }
@@ -205,17 +207,27 @@ async fn check_item(item: &SetItem, parameters: &[Value], state: &mut SessionSta
             }
             CheckedItem::Transaction(*scope, *isolation, *access)
         }
-        SetItem::Password { account, password } => CheckedItem::Password(AccountStatement::SetPassword {
+        SetItem::Password { account, password } => CheckedItem::Account(AccountStatement::SetPassword {
             account: account.clone(),
             password: password.clone(),
         }),
         // The program executes its own assignments.
         SetItem::ProgramVariable { .. } => return Err(Error::unsupported("SET of a variable here")),
-        SetItem::Role => return Err(Error::unsupported("roles")),
+        SetItem::DefaultRole { role, account } => CheckedItem::Account(AccountStatement::SetDefaultRole {
+            role: role.clone(),
+            account: account.clone(),
+        }),
+        SetItem::Role(None) => CheckedItem::Role(None),
+        SetItem::Role(Some(RoleName::Current)) => CheckedItem::Role(state.context.current_role.clone()),
+        SetItem::Role(Some(RoleName::Name(name))) => {
+            let authority = state.services.authority(&state.context);
+            check_member(authority, name, authority.current_user())?;
+            CheckedItem::Role(Some(name.trim_end_matches(' ').to_owned()))
+        }
     })
 }
 
-async fn carry_out(item: CheckedItem, state: &mut SessionState) -> Result<()> {
+async fn apply_item(item: CheckedItem, state: &mut SessionState) -> Result<()> {
     match item {
         CheckedItem::Variable(assignment) => set_variable(assignment, state).await?,
         CheckedItem::UserVariable(name, variable) => state.context.user_variables.set(&name, variable)?,
@@ -228,7 +240,8 @@ async fn carry_out(item: CheckedItem, state: &mut SessionState) -> Result<()> {
         CheckedItem::Transaction(scope, isolation, access) => {
             set_transaction(scope, isolation, access, state)
         }
-        CheckedItem::Password(statement) => change_accounts(&statement, None, state).await?,
+        CheckedItem::Role(role) => state.set_role(role),
+        CheckedItem::Account(statement) => change_accounts(&statement, None, state).await?,
     }
     Ok(())
 }

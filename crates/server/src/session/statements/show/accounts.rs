@@ -1,23 +1,50 @@
 //! SHOW GRANTS, SHOW CREATE USER and SHOW PRIVILEGES.
 
+use crate::accounts::account::PUBLIC;
 use crate::accounts::privilege::ALL;
-use crate::accounts::statements::{AccountContext, MissingAccounts, resolve};
-use crate::accounts::{Account, Authority, PrivilegeSet, show};
+use crate::accounts::statements::resolve;
+use crate::accounts::{Account, Authority, PrivilegeSet, RoleGrant, show};
 use crate::session::protocol::Output;
+use paceline_catalog::Catalog;
 use paceline_expression::session::{Privilege, PrivilegeTarget};
-use paceline_syntax::{AccountName, Error, Result};
+use paceline_syntax::{AccountName, Error, Result, UserName};
 use paceline_types::Value;
 use paceline_types::error_code::*;
 
-/// Returns SHOW GRANTS.
+/// Returns SHOW GRANTS. For a role it includes the roles that it has; for the session's account, the current role and
+/// PUBLIC.
 ///
 /// # Errors
 /// 1141 for a missing account; 1044 for another account without SELECT on `mysql`; 1290 under `--skip-grant-tables`.
 pub fn grants(named: Option<&AccountName>, authority: Authority<'_>) -> Result<Output> {
     let account = shown_account(named, authority)?;
+    let accounts = authority.accounts().load();
+    let current = authority.current_user();
+    let is_own = !account.is_role && (account.user.as_str(), account.host.as_str()) == current;
+    let mut lines = show::grants(&account);
+    let mut add_roles_of = |role: &Account| {
+        for other in accounts.roles_of(role) {
+            lines.extend(show::grants(other));
+        }
+    };
+    if account.is_role {
+        add_roles_of(&account);
+    } else if is_own {
+        // What the session inherits, as if the account had these roles.
+        let inherited = authority.current_role().into_iter().chain([PUBLIC]);
+        let roles = inherited.map(|role| RoleGrant {
+            role: role.to_owned(),
+            admin: false,
+        });
+        add_roles_of(&Account {
+            roles: roles.collect(),
+            ..Account::new("", "")
+        });
+    }
+    lines.extend(show::default_role(&account));
     let mut output = Output::new();
-    output.text(&format!("Grants for {}@{}", account.user, account.host), 1024);
-    for line in show::grants(&account) {
+    output.text(&format!("Grants for {}", account.shown()), 1024);
+    for line in lines {
         output.row(vec![Value::Text(line)]);
     }
     Ok(output)
@@ -32,12 +59,17 @@ pub fn create_user(named: Option<&AccountName>, authority: Authority<'_>) -> Res
         ER_NONEXISTING_GRANT => Error::new(ER_PASSWORD_NO_MATCH, &[]),
         _ => error,
     })?;
+    if account.is_role {
+        return Err(Error::new(ER_PASSWORD_NO_MATCH, &[]));
+    }
     let mut output = Output::new();
     output.text(
         &format!("CREATE USER for {}@{}", account.user, account.host),
         1024,
     );
-    output.row(vec![Value::Text(show::create_user(&account))]);
+    for line in show::create_user(&account) {
+        output.row(vec![Value::Text(line)]);
+    }
     Ok(output)
 }
 
@@ -62,30 +94,29 @@ pub fn privileges() -> Output {
     output
 }
 
-/// Returns the named account, or the session's own.
+/// Returns the named account or role, or the session's own account.
 fn shown_account(named: Option<&AccountName>, authority: Authority<'_>) -> Result<Account> {
     authority.accounts().must_count()?;
     let current = authority.current_user();
     let accounts = authority.accounts().load();
+    let nothing = |user: &str, host: &str| Error::new(ER_NONEXISTING_GRANT, &[&user, &host]);
     let (user, host) = match named {
         None => (current.0.to_owned(), current.1.to_owned()),
-        Some(name) => resolve(
-            name,
-            AccountContext {
-                accounts: &accounts,
-                current,
-                database: None,
-                missing_accounts: MissingAccounts::Refused,
-            },
-        )?,
+        Some(name) if name.user == UserName::CurrentRole && authority.current_role().is_none() => {
+            return Err(nothing(current.0, current.1));
+        }
+        Some(name) => resolve(name, authority.names(&accounts, &Catalog::default()))?,
     };
-    if (user.as_str(), host.as_str()) != current {
+    let is_public = host.is_empty() && user == PUBLIC;
+    let is_own_role = host.is_empty() && authority.current_role() == Some(user.as_str());
+    if (user.as_str(), host.as_str()) != current && !is_own_role && !is_public {
         authority.check(Privilege::Select, PrivilegeTarget::Database("mysql"))?;
     }
-    accounts
-        .get(&user, &host)
-        .cloned()
-        .ok_or_else(|| Error::new(ER_NONEXISTING_GRANT, &[&user, &host]))
+    match accounts.get(&user, &host) {
+        Some(account) => Ok(account.clone()),
+        None if is_public => Ok(Account::role(PUBLIC)),
+        None => Err(nothing(&user, &host)),
+    }
 }
 
 #[cfg(test)]

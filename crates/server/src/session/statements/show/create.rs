@@ -1,9 +1,11 @@
 //! SHOW CREATE TABLE, SHOW CREATE VIEW and SHOW CREATE DATABASE.
 
 use super::names::{shown_database, shown_table};
+use crate::accounts::PrivilegeSet;
 use crate::accounts::show::identifier;
 use crate::session::protocol::Output;
 use crate::session::state::SessionState;
+use crate::virtual_tables::virtual_database;
 use paceline_catalog::DatabaseDefinition;
 use paceline_catalog::ddl::{
     IfNotExists, read_sequence_row, show_create_database, show_create_sequence, show_create_table,
@@ -19,6 +21,7 @@ use paceline_types::error_code::*;
 /// # Errors
 /// 1046, 1142 and 1146 for the name.
 pub fn table(table: &TableName, state: &mut SessionState) -> Result<Output> {
+    check_whole_table(table, state)?;
     let (database, name) = shown_table(table, state)?;
     let catalog = state.catalog();
     if catalog.view(&database, &name).is_some() {
@@ -44,6 +47,26 @@ pub fn table(table: &TableName, state: &mut SessionState) -> Result<Output> {
     Ok(output)
 }
 
+/// Checks that the account has a privilege on a whole table: those on columns are not sufficient to see its definition.
+fn check_whole_table(table: &TableName, state: &SessionState) -> Result<()> {
+    let (database, name) = state.qualified(table)?;
+    let is_virtual = virtual_database(&database).is_some();
+    if is_virtual || state.temporary.catalog().table(&database, &name).is_some() {
+        return Ok(());
+    }
+    let authority = state.services.authority(&state.context);
+    let held = authority.privileges_in(&database);
+    let held = held.union(authority.account().on_table(&database, &name).whole);
+    if !held.intersection(PrivilegeSet::grantable_on_table()).is_empty() {
+        return Ok(());
+    }
+    let (user, host) = (&state.context.current_user.user, &state.context.user.host);
+    Err(Error::new(
+        ER_TABLEACCESS_DENIED_ERROR,
+        &[&"SHOW", user, host, &database, &name],
+    ))
+}
+
 /// Returns SHOW CREATE VIEW. A warning reports an invalid view.
 ///
 /// # Errors
@@ -54,7 +77,7 @@ pub fn view(name: &TableName, state: &mut SessionState) -> Result<Output> {
     let Some(view) = catalog.view(&database, &name) else {
         return Err(Error::new(ER_WRONG_OBJECT, &[&database, &name, &"VIEW"]));
     };
-    state.services.authority(&state.context).check_table(
+    state.services.authority(&state.context).check_any_column(
         &[Privilege::Select, Privilege::ShowView],
         &database,
         &name,
@@ -118,11 +141,7 @@ pub fn database(name: &str, if_not_exists: IfNotExists, state: &SessionState) ->
 
 /// Returns the error of SHOW CREATE for kinds of objects that do not exist here.
 pub fn no_such_object(kind: &str, name: &TableName) -> Error {
-    match kind {
-        "TRIGGER" => Error::new(ER_TRG_DOES_NOT_EXIST, &[]),
-        "EVENT" => Error::new(ER_EVENT_DOES_NOT_EXIST, &[&name.name]),
-        _ => Error::new(ER_SP_DOES_NOT_EXIST, &[&kind, &name.name]),
-    }
+    Error::new(ER_SP_DOES_NOT_EXIST, &[&kind, &name.name])
 }
 
 /// Returns SHOW CREATE TABLE of a virtual table.

@@ -10,6 +10,7 @@ mod engine;
 mod names;
 mod queries;
 mod slave_status;
+mod stored_program;
 
 use super::query::run_plan;
 use crate::session::execution::{Execution, QueryOrigin};
@@ -18,7 +19,7 @@ use crate::session::state::SessionState;
 use names::{shown_database, shown_table};
 use paceline_catalog::ddl::IfNotExists;
 use paceline_expression::session::{Diagnostics, Level};
-use paceline_syntax::{Error, Result, Show, ShowFilter, ShowLimit};
+use paceline_syntax::{Error, Result, RoutineType, Show, ShowFilter, ShowLimit};
 use paceline_types::Value;
 use paceline_types::error_code::ER_TABLE_DEF_CHANGED;
 use queries::{ShowQuery, ValueList};
@@ -95,9 +96,15 @@ fn answer<'a>(show: &'a Show, state: &mut SessionState) -> Result<Answer<'a>> {
         Show::CharacterSets(filter) => Query(queries::character_sets(), filter),
         Show::Collations(filter) => Query(queries::collations(), filter),
         Show::ProcessList { full } => Query(queries::process_list((*full).into()), none),
-        Show::Triggers { filter, .. } => Query(queries::triggers(), filter),
-        Show::Events { filter, .. } => Query(queries::events(), filter),
-        Show::RoutineStatus { filter, .. } => Query(queries::routines(), filter),
+        Show::Triggers { database, filter } => {
+            let database = shown_database(database.as_deref(), state)?;
+            Query(queries::triggers(&database, filter), filter)
+        }
+        Show::Events { database, filter } => {
+            let database = stored_program::database_of_events(database.as_deref(), state)?;
+            Query(queries::events(&database, filter), filter)
+        }
+        Show::RoutineStatus { kind, filter } => Query(queries::routines(kind, filter), filter),
         Show::Plugins => Query(queries::plugins(), none),
         Show::Statistics(table) => Query(queries::statistics(table), none),
         Show::Warnings(limit) => Rows(conditions(&state.context.diagnostics, *limit, |_| true)),
@@ -167,6 +174,19 @@ fn answer<'a>(show: &'a Show, state: &mut SessionState) -> Result<Answer<'a>> {
             kind: "SEQUENCE",
             name,
         } => Rows(create::sequence(name, state)?),
+        Show::CreateOther {
+            kind: "PROCEDURE",
+            name,
+        } => Rows(stored_program::routine(RoutineType::Procedure, name, state)?),
+        Show::CreateOther {
+            kind: "FUNCTION",
+            name,
+        } => Rows(stored_program::routine(RoutineType::Function, name, state)?),
+        Show::CreateOther {
+            kind: "TRIGGER",
+            name,
+        } => Rows(stored_program::trigger(name, state)?),
+        Show::CreateOther { kind: "EVENT", name } => Rows(stored_program::event(name, state)?),
         Show::CreateOther { kind, name } => return Err(create::no_such_object(kind, name)),
         Show::EngineStatus { engine, what } => Rows(engine::status(engine, what, &state.services)?),
         Show::Profiles => Rows(no_rows(&["Query_ID", "Duration", "Query"])),

@@ -49,7 +49,7 @@ pub fn shown_table(table: &TableName, state: &SessionState) -> Result<(String, S
         return Ok((database, name));
     }
     let authority = state.services.authority(&state.context);
-    if !authority.can_see(&database) {
+    if !authority.can_see_table(&database, &name) {
         authority.check_table(&[Privilege::Select], &database, &name)?;
     }
     let on_demand = virtual_columns(&database, &name).is_some();

@@ -213,34 +213,46 @@ pub fn process_list(columns: ShownColumns) -> ShowQuery {
     query(select, "`Id`")
 }
 
-/// Returns the query of SHOW TRIGGERS.
-pub fn triggers() -> ShowQuery {
-    let select = "SELECT TRIGGER_NAME AS `Trigger`, EVENT_MANIPULATION AS `Event`, EVENT_OBJECT_TABLE AS `Table`, \
-                              ACTION_STATEMENT AS `Statement`, ACTION_TIMING AS `Timing`, CREATED AS `Created`, SQL_MODE AS `sql_mode`, \
-                              DEFINER AS `Definer`, CHARACTER_SET_CLIENT AS `character_set_client`, \
-                              COLLATION_CONNECTION AS `collation_connection`, DATABASE_COLLATION AS `Database Collation` \
-                              FROM information_schema.TRIGGERS";
-    query(select, "`Table`")
+/// Returns the query of SHOW TRIGGERS. LIKE is for names of tables.
+pub fn triggers(database: &str, filter: &ShowFilter) -> ShowQuery {
+    let select = format!(
+        "SELECT TRIGGER_NAME AS `Trigger`, EVENT_MANIPULATION AS `Event`, EVENT_OBJECT_TABLE AS `Table`, \
+                     ACTION_STATEMENT AS `Statement`, ACTION_TIMING AS `Timing`, CREATED AS `Created`, SQL_MODE AS `sql_mode`, \
+                     DEFINER AS `Definer`, CHARACTER_SET_CLIENT AS `character_set_client`, \
+                     COLLATION_CONNECTION AS `collation_connection`, DATABASE_COLLATION AS `Database Collation` \
+                     FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = {}{}",
+        text_literal(database),
+        and_like("EVENT_OBJECT_TABLE", filter)
+    );
+    query(select, &exact("`Table`"))
 }
 
 /// Returns the query of SHOW EVENTS.
-pub fn events() -> ShowQuery {
-    let select = "SELECT EVENT_SCHEMA AS `Db`, EVENT_NAME AS `Name`, DEFINER AS `Definer`, TIME_ZONE AS `Time zone`, \
-                              EVENT_TYPE AS `Type`, EXECUTE_AT AS `Execute at`, INTERVAL_VALUE AS `Interval value`, \
-                              INTERVAL_FIELD AS `Interval field`, STARTS AS `Starts`, ENDS AS `Ends`, STATUS AS `Status`, \
-                              ORIGINATOR AS `Originator`, CHARACTER_SET_CLIENT AS `character_set_client`, \
-                              COLLATION_CONNECTION AS `collation_connection`, DATABASE_COLLATION AS `Database Collation` \
-                              FROM information_schema.EVENTS";
+pub fn events(database: &str, filter: &ShowFilter) -> ShowQuery {
+    let select = format!(
+        "SELECT EVENT_SCHEMA AS `Db`, EVENT_NAME AS `Name`, DEFINER AS `Definer`, TIME_ZONE AS `Time zone`, \
+                     EVENT_TYPE AS `Type`, EXECUTE_AT AS `Execute at`, INTERVAL_VALUE AS `Interval value`, \
+                     INTERVAL_FIELD AS `Interval field`, STARTS AS `Starts`, ENDS AS `Ends`, STATUS AS `Status`, \
+                     ORIGINATOR AS `Originator`, CHARACTER_SET_CLIENT AS `character_set_client`, \
+                     COLLATION_CONNECTION AS `collation_connection`, DATABASE_COLLATION AS `Database Collation` \
+                     FROM information_schema.EVENTS WHERE EVENT_SCHEMA = {}{}",
+        text_literal(database),
+        and_like("EVENT_NAME", filter)
+    );
     query(select, "`Name`")
 }
 
-/// Returns the query of SHOW PROCEDURE STATUS and SHOW FUNCTION STATUS.
-pub fn routines() -> ShowQuery {
-    let select = "SELECT ROUTINE_SCHEMA AS `Db`, ROUTINE_NAME AS `Name`, ROUTINE_TYPE AS `Type`, DEFINER AS `Definer`, \
-                              LAST_ALTERED AS `Modified`, CREATED AS `Created`, SECURITY_TYPE AS `Security_type`, \
-                              ROUTINE_COMMENT AS `Comment`, CHARACTER_SET_CLIENT AS `character_set_client`, \
-                              COLLATION_CONNECTION AS `collation_connection`, DATABASE_COLLATION AS `Database Collation` \
-                              FROM information_schema.ROUTINES";
+/// Returns the query of SHOW PROCEDURE STATUS and of the same for another kind of routines.
+pub fn routines(kind: &str, filter: &ShowFilter) -> ShowQuery {
+    let select = format!(
+        "SELECT ROUTINE_SCHEMA AS `Db`, ROUTINE_NAME AS `Name`, ROUTINE_TYPE AS `Type`, DEFINER AS `Definer`, \
+                     LAST_ALTERED AS `Modified`, CREATED AS `Created`, SECURITY_TYPE AS `Security_type`, \
+                     ROUTINE_COMMENT AS `Comment`, CHARACTER_SET_CLIENT AS `character_set_client`, \
+                     COLLATION_CONNECTION AS `collation_connection`, DATABASE_COLLATION AS `Database Collation` \
+                     FROM information_schema.ROUTINES WHERE ROUTINE_TYPE = {}{}",
+        text_literal(kind),
+        and_like("ROUTINE_NAME", filter)
+    );
     query(select, "`Name`")
 }
 
@@ -343,9 +355,9 @@ mod tests {
             engines(),
             character_sets(),
             collations(),
-            triggers(),
-            events(),
-            routines(),
+            triggers("d", &none),
+            events("d", &none),
+            routines("FUNCTION", &none),
             plugins(),
             statistics("user_statistics"),
             values(ValueList::Status, VariableScope::Global),

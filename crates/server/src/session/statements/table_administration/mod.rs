@@ -106,7 +106,7 @@ pub async fn execute(
             if operation == TableMaintenance::Check
                 && crate::virtual_tables::virtual_columns(&database, &table).is_some()
             {
-                match database == crate::mysql_tables::DATABASE {
+                match database == crate::mysql_columns::DATABASE {
                     true => line("status", "OK"),
                     false => line("note", check::NO_CHECK),
                 }

@@ -1,34 +1,18 @@
 //! `mysql`: the tables of this database that programs read, as virtual tables.
 //!
-//! Accounts are catalog records; `mysql.user`, `mysql.db` and `mysql.global_priv` show them. `mysql.gtid_slave_pos`
-//! shows the replicated position. The other tables describe features that do not exist here, and are empty.
+//! Accounts are catalog records; `mysql.user`, `mysql.db`, `mysql.global_priv`, `mysql.tables_priv` and similar tables
+//! show them. `mysql.gtid_slave_pos` shows the replicated position; `mysql.proc` shows procedures and functions. The
+//! other tables describe features that do not exist here, and are empty.
 
-use crate::accounts::{Account, Accounts, PrivilegeSet};
-use crate::information_schema::{Row, declared};
+use crate::accounts::privilege::ALL;
+use crate::accounts::{Account, Accounts, PrivilegeSet, RoleGrant, RoutineGrant, TableGrant};
+use crate::information_schema::Row;
+use crate::mysql_columns::columns;
 use paceline_binlog::GtidPosition;
 use paceline_expression::session::{Privilege, VirtualColumn};
-use paceline_types::{DataType, Decimal, Value};
+use paceline_types::temporal::DateTime;
+use paceline_types::{Decimal, Value};
 use paceline_wire::authentication::NATIVE_PASSWORD;
-use std::sync::OnceLock;
-
-static DECLARATIONS: &str = include_str!("columns.txt");
-
-/// Name of the database.
-pub const DATABASE: &str = "mysql";
-
-/// Returns the tables with their columns.
-pub fn tables() -> &'static [(&'static str, Vec<VirtualColumn>)] {
-    static TABLES: OnceLock<Vec<(&'static str, Vec<VirtualColumn>)>> = OnceLock::new();
-    TABLES.get_or_init(|| declared(DECLARATIONS))
-}
-
-/// Returns the columns of a table, or `None` if it does not exist here.
-pub fn columns(table: &str) -> Option<&'static [VirtualColumn]> {
-    tables()
-        .iter()
-        .find(|(name, _)| *name == table)
-        .map(|(_, columns)| columns.as_slice())
-}
 
 /// Returns all rows of a table.
 pub fn rows(table: &str, accounts: &Accounts) -> Vec<Row> {
@@ -48,6 +32,10 @@ pub fn rows(table: &str, accounts: &Accounts) -> Vec<Row> {
             };
             accounts.iter().flat_map(of).collect()
         }
+        "tables_priv" => accounts.iter().flat_map(tables_priv).collect(),
+        "columns_priv" => accounts.iter().flat_map(columns_priv).collect(),
+        "procs_priv" => accounts.iter().flat_map(procs_priv).collect(),
+        "roles_mapping" => accounts.iter().flat_map(roles_mapping).collect(),
         "global_priv" => accounts.iter().map(global_priv).collect(),
         _ => vec![],
     }
@@ -74,6 +62,97 @@ fn text(value: impl Into<String>) -> Value {
     Value::Text(value.into())
 }
 
+/// Timestamp of all grants, as in MariaDB, which does not note when they were made.
+fn no_time() -> Value {
+    Value::DateTime(DateTime::default())
+}
+
+/// Returns privileges as a SET of MariaDB's table has them: `Select,Create View,Show view`.
+fn privilege_words(set: PrivilegeSet) -> Value {
+    let word = |(privilege, name): &(Privilege, &str)| match privilege {
+        Privilege::GrantOption => "Grant".to_owned(),
+        Privilege::CreateView => "Create View".to_owned(),
+        Privilege::AlterRoutine => "Alter Routine".to_owned(),
+        Privilege::DeleteHistory => "Delete versioning rows".to_owned(),
+        _ => name[..1].to_owned() + &name[1..].to_lowercase(),
+    };
+    let words = ALL.iter().filter(|(privilege, _)| set.has(*privilege)).map(word);
+    text(words.collect::<Vec<_>>().join(","))
+}
+
+/// Returns privileges on a routine, in the order of MariaDB's SET.
+fn routine_words(set: PrivilegeSet) -> String {
+    let words = [
+        (Privilege::Execute, "Execute"),
+        (Privilege::AlterRoutine, "Alter Routine"),
+        (Privilege::GrantOption, "Grant"),
+    ];
+    let held = words.iter().filter(|(privilege, _)| set.has(*privilege));
+    held.map(|(_, word)| *word).collect::<Vec<_>>().join(",")
+}
+
+fn tables_priv(account: &Account) -> Vec<Row> {
+    let row = |grant: &TableGrant| {
+        vec![
+            text(&account.host),
+            text(&grant.database),
+            text(&account.user),
+            text(&grant.table),
+            text(&grant.grantor),
+            no_time(),
+            privilege_words(grant.privileges),
+            privilege_words(grant.on_any_column()),
+        ]
+    };
+    account.tables.iter().map(row).collect()
+}
+
+fn columns_priv(account: &Account) -> Vec<Row> {
+    let of_table = |grant: &TableGrant| {
+        let row = |(column, set): &(String, PrivilegeSet)| {
+            vec![
+                text(&account.host),
+                text(&grant.database),
+                text(&account.user),
+                text(&grant.table),
+                text(column),
+                no_time(),
+                privilege_words(*set),
+            ]
+        };
+        grant.columns.iter().map(row).collect::<Vec<Row>>()
+    };
+    account.tables.iter().flat_map(of_table).collect()
+}
+
+fn procs_priv(account: &Account) -> Vec<Row> {
+    let row = |grant: &RoutineGrant| {
+        vec![
+            text(&account.host),
+            text(&grant.database),
+            text(&account.user),
+            text(&grant.name),
+            text(grant.kind.name()),
+            text(&grant.grantor),
+            text(routine_words(grant.privileges)),
+            no_time(),
+        ]
+    };
+    account.routines.iter().map(row).collect()
+}
+
+fn roles_mapping(account: &Account) -> Vec<Row> {
+    let row = |grant: &RoleGrant| {
+        vec![
+            text(&account.host),
+            text(&account.user),
+            text(&grant.role),
+            text(if grant.admin { "Y" } else { "N" }),
+        ]
+    };
+    account.roles.iter().map(row).collect()
+}
+
 /// Returns the row `Host, User, Priv`.
 fn global_priv(account: &Account) -> Row {
     let description = String::from_utf8(account.to_record()).unwrap_or_default();
@@ -94,8 +173,19 @@ fn row(columns: &[VirtualColumn], account: &Account, set: PrivilegeSet, database
         "Db" => text(database.unwrap_or_default()),
         "Password" => text(&password),
         "authentication_string" => text(&text_kept),
+        "plugin" if account.is_role => text(""),
         "plugin" => text(method.plugin()),
-        "is_role" | "password_expired" => text("N"),
+        "is_role" => text(if account.is_role { "Y" } else { "N" }),
+        "default_role" => text(&account.default_role),
+        "password_expired" => text(if account.password_age.is_marked() {
+            "Y"
+        } else {
+            "N"
+        }),
+        "max_questions" => Value::UInt(account.limits.queries),
+        "max_updates" => Value::UInt(account.limits.updates),
+        "max_connections" => Value::UInt(account.limits.connections),
+        "max_statement_time" => seconds(account.statement_time.seconds()),
         "ssl_type" => text(account.require.to_record().type_name()),
         "ssl_cipher" => text(account.require.to_record().ssl_cipher),
         "x509_issuer" => text(account.require.to_record().x509_issuer),
@@ -104,7 +194,6 @@ fn row(columns: &[VirtualColumn], account: &Account, set: PrivilegeSet, database
         name => match name.strip_suffix("_priv").and_then(privilege) {
             Some(privilege) => text(if set.has(privilege) { "Y" } else { "N" }),
             None if name.ends_with("_priv") => text("N"),
-            None if matches!(column.ty.data_type, DataType::Decimal(_)) => zero_seconds(),
             None if column.ty.data_type.is_numeric() => Value::Int(0),
             None => text(""),
         },
@@ -112,9 +201,11 @@ fn row(columns: &[VirtualColumn], account: &Account, set: PrivilegeSet, database
     columns.iter().map(value).collect()
 }
 
-/// A `max_statement_time` without a limit.
-fn zero_seconds() -> Value {
-    "0.000000".parse::<Decimal>().map_or(Value::Null, Value::Decimal)
+/// Returns a `max_statement_time`.
+fn seconds(seconds: f64) -> Value {
+    format!("{seconds:.6}")
+        .parse::<Decimal>()
+        .map_or(Value::Null, Value::Decimal)
 }
 
 /// Returns the privilege of a column `…_priv`.

@@ -1,0 +1,435 @@
+//! CREATE USER, GRANT and related statements: computes the next list of accounts from a parsed statement.
+//!
+//! CREATE, ALTER, DROP and RENAME USER, CREATE and DROP ROLE, and REVOKE ALL on several accounts, change as many
+//! accounts as possible and fail for the rest. [`AccountChange::failure`] is logged with the changes, which makes
+//! replicas do the same. GRANT and REVOKE change everything or nothing. MariaDB executes them in part but does not log
+//! this, so its replicas miss the changes.
+//!
+//! All functions are pure. The caller checks the privileges and commits the result. The same code runs when a statement
+//! is replayed from the log, so nothing may depend on anything but its arguments.
+
+mod grants;
+mod roles;
+mod users;
+
+pub(in crate::accounts) use grants::Object;
+
+use super::account::PUBLIC;
+use super::{Account, Accounts, quoted};
+use paceline_catalog::Catalog;
+use paceline_expression::session::{SqlMode, VirtualTables};
+use paceline_syntax::{AccountName, AccountSpec, AccountStatement, UserName};
+use paceline_syntax::{Error, Result};
+use paceline_types::error_code::*;
+
+/// Context of a statement about accounts.
+#[derive(Debug, Clone, Copy)]
+pub struct AccountContext<'a> {
+    /// Accounts before the statement.
+    pub accounts: &'a Accounts,
+    /// `CURRENT_USER()` of the session: user and host.
+    pub current: (&'a str, &'a str),
+    /// `CURRENT_ROLE()` of the session.
+    pub current_role: Option<&'a str>,
+    /// Tables and views, for privileges on them.
+    pub catalog: &'a Catalog,
+    /// Tables that the server computes, likewise.
+    pub virtual_tables: &'a dyn VirtualTables,
+    /// The current database.
+    pub database: Option<&'a str>,
+    /// Whether GRANT creates missing accounts.
+    pub missing_accounts: MissingAccounts,
+    /// Start of the statement in seconds since 1970.
+    pub now_seconds: i64,
+}
+
+/// Effect of GRANT on a missing account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MissingAccounts {
+    /// `NO_AUTO_CREATE_USER`: 1133, unless the statement sets a password.
+    Refused,
+    /// GRANT creates the account.
+    Made,
+}
+
+impl MissingAccounts {
+    /// Returns the behaviour for an `sql_mode`.
+    pub fn of_sql_mode(mode: SqlMode) -> Self {
+        match mode.contains(SqlMode::NO_AUTO_CREATE_USER) {
+            true => MissingAccounts::Refused,
+            false => MissingAccounts::Made,
+        }
+    }
+}
+
+/// Result of a statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AccountChange {
+    /// Accounts after the statement.
+    pub accounts: Accounts,
+    /// Notes for accounts that `IF EXISTS` or `IF NOT EXISTS` skipped.
+    pub notes: Vec<(ErrorCode, String)>,
+    /// Error of the statement, if some accounts were changed and others could not be.
+    pub failure: Option<Error>,
+}
+
+impl AccountChange {
+    fn none(context: AccountContext<'_>) -> Self {
+        Self::to(context.accounts.clone())
+    }
+
+    fn to(accounts: Accounts) -> Self {
+        AccountChange {
+            accounts,
+            notes: vec![],
+            failure: None,
+        }
+    }
+}
+
+/// Maximum length of a user name, in characters.
+const USER_LENGTH_MAX: usize = 80;
+/// Maximum length of a host name, in characters.
+const HOST_LENGTH_MAX: usize = 60;
+
+/// Applies a statement.
+///
+/// # Errors
+/// If nothing was changed: 1396 for existing or missing accounts, 1133, 1141, 1147, 1403 for missing accounts and
+/// grants, 1144 and 1221 for privileges that cannot be granted on an object, 1146 and 1054 for missing tables and
+/// columns, 1959, 1961, 1962 for roles, 1524, 1372.
+pub fn apply(statement: &AccountStatement, context: AccountContext<'_>) -> Result<AccountChange> {
+    let change = match statement {
+        AccountStatement::Create {
+            or_replace,
+            if_not_exists,
+            accounts,
+            options,
+        } => users::create(*or_replace, *if_not_exists, accounts, options, context),
+        AccountStatement::Alter {
+            if_exists,
+            accounts,
+            options,
+        } => users::alter(*if_exists, accounts, options, context),
+        AccountStatement::Drop { if_exists, accounts } => users::drop(*if_exists, accounts, context),
+        AccountStatement::Rename(pairs) => users::rename(pairs, context),
+        AccountStatement::SetPassword { account, password } => {
+            users::set_password(account.as_ref(), password, context)
+        }
+        AccountStatement::Grant {
+            privileges,
+            level,
+            accounts,
+            options,
+            grant_option,
+        } => {
+            let granted = grants::Granted::of(privileges, level, *grant_option, context)?;
+            grants::grant(&granted, accounts, options, context)
+        }
+        AccountStatement::Revoke {
+            privileges,
+            level,
+            accounts,
+        } => {
+            let revoked = grants::Granted::of(privileges, level, false, context)?;
+            grants::revoke(&revoked, accounts, context)
+        }
+        AccountStatement::RevokeAll(accounts) => grants::revoke_all(accounts, context),
+        AccountStatement::CreateRoles {
+            or_replace,
+            if_not_exists,
+            roles,
+            admin,
+        } => roles::create(*or_replace, *if_not_exists, roles, admin.as_ref(), context),
+        AccountStatement::DropRoles { if_exists, roles } => roles::drop(*if_exists, roles, context),
+        AccountStatement::GrantRole {
+            role,
+            accounts,
+            admin_option,
+        } => roles::grant(role, accounts, *admin_option, context),
+        AccountStatement::RevokeRole {
+            role,
+            accounts,
+            only_admin_option,
+        } => roles::revoke(role, accounts, *only_admin_option, context),
+        AccountStatement::SetDefaultRole { role, account } => {
+            roles::set_default(role.as_ref(), account.as_ref(), context)
+        }
+    }?;
+    match change.failure {
+        // If nothing changed, nothing is logged. MariaDB nevertheless logs REVOKE ALL.
+        Some(error)
+            if change.accounts == *context.accounts
+                && !matches!(statement, AccountStatement::RevokeAll(_)) =>
+        {
+            Err(error)
+        }
+        _ => Ok(change),
+    }
+}
+
+/// Returns user and host of an account in a statement. A role has no host.
+///
+/// # Errors
+/// 1470 for names that are too long; 1446 for CURRENT_ROLE without a role.
+pub fn resolve(name: &AccountName, context: AccountContext<'_>) -> Result<(String, String)> {
+    match &name.user {
+        UserName::Name(user) => {
+            check_length(user, "user name", USER_LENGTH_MAX)?;
+            check_length(&name.host, "host name", HOST_LENGTH_MAX)?;
+            Ok((user.clone(), name.host.to_ascii_lowercase()))
+        }
+        UserName::Unqualified(user) => {
+            check_length(user, "user name", USER_LENGTH_MAX)?;
+            match context.accounts.role(user) {
+                Some(_) => Ok((user.clone(), String::new())),
+                None => Ok((user.clone(), name.host.to_ascii_lowercase())),
+            }
+        }
+        UserName::Current => Ok((context.current.0.to_owned(), context.current.1.to_owned())),
+        UserName::CurrentRole => match context.current_role {
+            Some(role) => Ok((role.to_owned(), String::new())),
+            None => Err(Error::new(ER_MALFORMED_DEFINER, &[])),
+        },
+        UserName::Public => Ok((PUBLIC.to_owned(), String::new())),
+    }
+}
+
+fn check_length(text: &str, what: &str, longest: usize) -> Result<()> {
+    match text.chars().count() > longest {
+        true => Err(Error::new(ER_WRONG_STRING_LENGTH, &[&text, &what, &longest])),
+        false => Ok(()),
+    }
+}
+
+/// Returns an account that is granted something. A missing one is created if it has a password, or if the context
+/// allows it. PUBLIC exists always.
+fn grantee(
+    next: &Accounts,
+    spec: &AccountSpec,
+    (user, host): (&str, &str),
+    context: AccountContext<'_>,
+) -> Result<Account> {
+    match next.get(user, host) {
+        Some(account) => Ok(account.clone()),
+        None if user == PUBLIC && host.is_empty() => Ok(Account::role(PUBLIC)),
+        None if spec.authentication.is_some() || context.missing_accounts == MissingAccounts::Made => {
+            let mut account = Account::new(user, host);
+            account.password_age.renew(context.now_seconds);
+            Ok(account)
+        }
+        None => Err(Error::new(ER_PASSWORD_NO_MATCH, &[])),
+    }
+}
+
+fn refused(operation: &str, failed: &[String]) -> Option<Error> {
+    (!failed.is_empty()).then(|| Error::new(ER_CANNOT_USER, &[&operation, &failed.join(",")]))
+}
+
+/// Returns how an error about roles names an account: `'user'@'host'`, or `'role'`.
+fn named(user: &str, host: &str) -> String {
+    match host.is_empty() {
+        true => format!("'{user}'"),
+        false => quoted(user, host),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::accounts::InitialAccounts;
+    use paceline_expression::session::{Privilege, Services};
+    use paceline_syntax::{AccountOptions, PasswordSpec, PrivilegeLevel, PrivilegeSpec};
+    use paceline_wire::authentication::NativePassword;
+
+    fn initial() -> Accounts {
+        InitialAccounts::WithoutPassword.accounts()
+    }
+
+    fn name(user: &str) -> AccountName {
+        AccountName {
+            user: UserName::Name(user.into()),
+            host: "%".into(),
+        }
+    }
+
+    fn spec(user: &str, password: Option<&str>) -> AccountSpec {
+        let authentication =
+            password.map(|text| paceline_syntax::Authentication::Password(PasswordSpec::Plain(text.into())));
+        AccountSpec {
+            account: name(user),
+            authentication,
+        }
+    }
+
+    fn run(accounts: &Accounts, statement: AccountStatement) -> Result<AccountChange> {
+        apply(
+            &statement,
+            AccountContext {
+                accounts,
+                current: ("root", "localhost"),
+                database: Some("shop"),
+                current_role: None,
+                catalog: &Catalog::default(),
+                virtual_tables: &*Services::default().virtual_tables,
+                missing_accounts: MissingAccounts::Refused,
+                now_seconds: 1_000,
+            },
+        )
+    }
+
+    fn grant(user: &str, privilege: &str, level: PrivilegeLevel) -> AccountStatement {
+        AccountStatement::Grant {
+            privileges: vec![PrivilegeSpec {
+                privilege: privilege.into(),
+                columns: vec![],
+            }],
+            level,
+            accounts: vec![spec(user, None)],
+            options: AccountOptions::default(),
+            grant_option: false,
+        }
+    }
+
+    fn create(user: &str, if_not_exists: bool) -> AccountStatement {
+        AccountStatement::Create {
+            or_replace: false,
+            if_not_exists,
+            accounts: vec![spec(user, Some("pw"))],
+            options: AccountOptions::default(),
+        }
+    }
+
+    #[test]
+    fn accounts_are_created_renamed_and_dropped() {
+        let accounts = run(&initial(), create("sb", false)).unwrap().accounts;
+        assert_eq!(
+            accounts.get("sb", "%").unwrap().authentication,
+            NativePassword::of("pw").into()
+        );
+        let error = run(&accounts, create("sb", false)).unwrap_err();
+        assert_eq!(
+            (error.code().number(), error.message()),
+            (1396, "Operation CREATE USER failed for 'sb'@'%'")
+        );
+        assert_eq!(
+            run(&accounts, create("sb", true)).unwrap().notes[0].1,
+            "Can't create user 'sb'@'%'; it already exists"
+        );
+        let accounts = run(
+            &accounts,
+            AccountStatement::Rename(vec![(name("sb"), name("other"))]),
+        )
+        .unwrap()
+        .accounts;
+        assert!(accounts.get("sb", "%").is_none());
+        let drop = AccountStatement::Drop {
+            if_exists: false,
+            accounts: vec![name("other")],
+        };
+        let accounts = run(&accounts, drop.clone()).unwrap().accounts;
+        assert_eq!(accounts, initial());
+        assert_eq!(run(&accounts, drop).unwrap_err().code().number(), 1396);
+    }
+
+    #[test]
+    fn grants_accumulate_and_are_revoked() {
+        let accounts = run(&initial(), create("sb", false)).unwrap().accounts;
+        let accounts = run(&accounts, grant("sb", "SELECT", PrivilegeLevel::Database(None)))
+            .unwrap()
+            .accounts;
+        let accounts = run(
+            &accounts,
+            grant("sb", "INSERT", PrivilegeLevel::Database(Some("shop".into()))),
+        )
+        .unwrap()
+        .accounts;
+        let accounts = run(&accounts, grant("sb", "PROCESS", PrivilegeLevel::Global))
+            .unwrap()
+            .accounts;
+        let account = accounts.get("sb", "%").unwrap();
+        assert!(
+            account.privileges_in("shop").has(Privilege::Insert) && account.global.has(Privilege::Process)
+        );
+        let revoke = AccountStatement::Revoke {
+            privileges: vec![PrivilegeSpec {
+                privilege: "ALL PRIVILEGES".into(),
+                columns: vec![],
+            }],
+            level: PrivilegeLevel::Database(Some("shop".into())),
+            accounts: vec![name("sb")],
+        };
+        let accounts = run(&accounts, revoke.clone()).unwrap().accounts;
+        assert!(accounts.get("sb", "%").unwrap().databases.is_empty());
+        assert_eq!(run(&accounts, revoke).unwrap_err().code().number(), 1141);
+    }
+
+    #[test]
+    fn statements_do_as_much_as_possible() {
+        let before = run(&InitialAccounts::WithoutPassword.accounts(), create("sb", false))
+            .unwrap()
+            .accounts;
+        let done = |statement| {
+            let applied = run(&before, statement).unwrap();
+            let failure = applied.failure.unwrap();
+            let users: Vec<String> = applied
+                .accounts
+                .iter()
+                .map(|account| account.user.clone())
+                .collect();
+            (
+                failure.code().number(),
+                failure.message().to_owned(),
+                users.join(" "),
+            )
+        };
+        let drop = AccountStatement::Drop {
+            if_exists: false,
+            accounts: vec![name("no"), name("sb"), name("none")],
+        };
+        let (code, message, users) = done(drop);
+        assert_eq!(
+            (code, message.as_str(), users.contains("sb")),
+            (1396, "Operation DROP USER failed for 'no'@'%','none'@'%'", false)
+        );
+        let create = AccountStatement::Create {
+            or_replace: false,
+            if_not_exists: false,
+            accounts: vec![spec("new", None), spec("sb", None)],
+            options: AccountOptions::default(),
+        };
+        let (code, _, users) = done(create);
+        assert!(code == 1396 && users.contains("new"), "{users}");
+        let AccountStatement::Grant {
+            privileges,
+            level,
+            options,
+            ..
+        } = grant("sb", "SELECT", PrivilegeLevel::Global)
+        else {
+            unreachable!("that is what it makes")
+        };
+        let several = AccountStatement::Grant {
+            privileges,
+            level,
+            accounts: vec![spec("sb", None), spec("no", None)],
+            options,
+            grant_option: false,
+        };
+        assert_eq!(run(&before, several).unwrap_err().code().number(), 1133);
+    }
+
+    #[test]
+    fn privileges_that_cannot_be_granted() {
+        let accounts = initial();
+        let refused = |statement| run(&accounts, statement).unwrap_err().code().number();
+        assert_eq!(refused(grant("nobody", "SELECT", PrivilegeLevel::Global)), 1133);
+        assert_eq!(
+            refused(grant("root", "SUPER", PrivilegeLevel::Database(None))),
+            1221
+        );
+        let table = PrivilegeLevel::Table(paceline_syntax::TableName::new("t"));
+        assert_eq!(refused(grant("root", "SELECT", table.clone())), 1146);
+        assert_eq!(refused(grant("root", "SUPER", table)), 1144);
+    }
+}

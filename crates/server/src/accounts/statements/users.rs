@@ -1,0 +1,264 @@
+//! CREATE, ALTER, DROP and RENAME USER, SET PASSWORD.
+
+use super::{AccountChange, AccountContext, refused, resolve};
+use crate::accounts::authentication::{Authentication, Method, UNIX_SOCKET};
+use crate::accounts::{Account, Require, quoted};
+use paceline_syntax::{self, AccountName, AccountOptions, AccountSpec, AuthenticationPlugin, PasswordSpec};
+use paceline_syntax::{Error, Result};
+use paceline_types::error_code::*;
+use paceline_wire::authentication::{NATIVE_PASSWORD, NativePassword};
+
+/// Executes CREATE USER.
+pub(super) fn create(
+    or_replace: bool,
+    if_not_exists: bool,
+    accounts: &[AccountSpec],
+    options: &AccountOptions,
+    context: AccountContext<'_>,
+) -> Result<AccountChange> {
+    let AccountChange {
+        accounts: mut next,
+        mut notes,
+        mut failure,
+    } = AccountChange::none(context);
+    let mut failed = vec![];
+    for spec in accounts {
+        let (user, host) = resolve(&spec.account, context)?;
+        if next.get(&user, &host).is_some() && !or_replace {
+            match if_not_exists {
+                true => notes.push((
+                    ER_USER_CREATE_EXISTS,
+                    ER_USER_CREATE_EXISTS.message(&[&user, &host]),
+                )),
+                false => failed.push(quoted(&user, &host)),
+            }
+            continue;
+        }
+        let mut account = Account::new(user, host);
+        account.password_age.renew(context.now_seconds);
+        if let Err(error) = authenticate(&mut account, spec, context) {
+            failure = Some(error);
+            break;
+        }
+        set_options(&mut account, options)?;
+        next = next.with(account);
+    }
+    failure = failure.or(refused("CREATE USER", &failed));
+    Ok(AccountChange {
+        accounts: next,
+        notes,
+        failure,
+    })
+}
+
+/// Executes ALTER USER.
+pub(super) fn alter(
+    if_exists: bool,
+    accounts: &[AccountSpec],
+    options: &AccountOptions,
+    context: AccountContext<'_>,
+) -> Result<AccountChange> {
+    let AccountChange {
+        accounts: mut next,
+        mut notes,
+        failure,
+    } = AccountChange::none(context);
+    let mut failed = vec![];
+    for spec in accounts {
+        let (user, host) = resolve(&spec.account, context)?;
+        let Some(account) = next.get(&user, &host) else {
+            match if_exists {
+                true => notes.push((
+                    ER_CANNOT_USER,
+                    ER_CANNOT_USER.message(&[&"ALTER USER", &quoted(&user, &host)]),
+                )),
+                false => failed.push(quoted(&user, &host)),
+            }
+            continue;
+        };
+        let mut account = account.clone();
+        if let Err(error) = authenticate(&mut account, spec, context) {
+            match accounts.len() {
+                1 => return Err(error),
+                _ => failed.push(quoted(&user, &host)),
+            }
+            continue;
+        }
+        set_options(&mut account, options)?;
+        next = next.with(account);
+    }
+    let failure = failure.or(refused("ALTER USER", &failed));
+    Ok(AccountChange {
+        accounts: next,
+        notes,
+        failure,
+    })
+}
+
+/// Executes DROP USER.
+pub(super) fn drop(
+    if_exists: bool,
+    accounts: &[AccountName],
+    context: AccountContext<'_>,
+) -> Result<AccountChange> {
+    let AccountChange {
+        accounts: mut next,
+        mut notes,
+        failure,
+    } = AccountChange::none(context);
+    let mut failed = vec![];
+    for name in accounts {
+        let (user, host) = resolve(name, context)?;
+        if next.get(&user, &host).is_none_or(|account| account.is_role) {
+            match if_exists {
+                true => notes.push((ER_USER_DROP_EXISTS, ER_USER_DROP_EXISTS.message(&[&user, &host]))),
+                false => failed.push(quoted(&user, &host)),
+            }
+            continue;
+        }
+        next = next.without(&user, &host);
+    }
+    // Keep the last accounts: without any, nobody could log in, and a catalog without accounts means the
+    // initial ones.
+    if !next.iter().any(|account| !account.is_role) {
+        next = context.accounts.clone();
+        failed = accounts
+            .iter()
+            .map(|name| resolve(name, context).map(|(user, host)| quoted(&user, &host)))
+            .collect::<Result<_>>()?;
+    }
+    let failure = failure.or(refused("DROP USER", &failed));
+    Ok(AccountChange {
+        accounts: next,
+        notes,
+        failure,
+    })
+}
+
+/// Executes RENAME USER.
+pub(super) fn rename(
+    pairs: &[(AccountName, AccountName)],
+    context: AccountContext<'_>,
+) -> Result<AccountChange> {
+    let mut next = context.accounts.clone();
+    let mut failed = vec![];
+    for (from, to) in pairs {
+        let (user, host) = resolve(from, context)?;
+        let (new_user, new_host) = resolve(to, context)?;
+        match next.get(&user, &host) {
+            Some(account) if next.get(&new_user, &new_host).is_none() => {
+                let account = Account {
+                    user: new_user,
+                    host: new_host,
+                    ..account.clone()
+                };
+                next = next.without(&user, &host).with(account);
+            }
+            _ => failed.push(quoted(&user, &host)),
+        }
+    }
+    let failure = refused("RENAME USER", &failed);
+    Ok(AccountChange {
+        failure,
+        ..AccountChange::to(next)
+    })
+}
+
+/// Executes SET PASSWORD.
+pub(super) fn set_password(
+    account: Option<&AccountName>,
+    password: &PasswordSpec,
+    context: AccountContext<'_>,
+) -> Result<AccountChange> {
+    let next = context.accounts;
+    let (user, host) = match account {
+        Some(name) => resolve(name, context)?,
+        None => (context.current.0.to_owned(), context.current.1.to_owned()),
+    };
+    let account = next
+        .get(&user, &host)
+        .ok_or_else(|| Error::new(ER_PASSWORD_NO_MATCH, &[]))?;
+    let password = password_method(password)?;
+    let authentication = account.authentication.with_password(password).ok_or_else(|| {
+        let plugin = account.authentication.primary().plugin();
+        Error::new(ER_SET_PASSWORD_AUTH_PLUGIN, &[&plugin])
+    })?;
+    let mut account = Account {
+        authentication,
+        ..account.clone()
+    };
+    account.password_age.renew(context.now_seconds);
+    Ok(AccountChange::to(next.with(account)))
+}
+
+/// Sets an account's authentication, and the time of its new password.
+pub(super) fn authenticate(
+    account: &mut Account,
+    spec: &AccountSpec,
+    context: AccountContext<'_>,
+) -> Result<()> {
+    if spec.authentication.is_some() {
+        account.password_age.renew(context.now_seconds);
+    }
+    match &spec.authentication {
+        None => {}
+        Some(paceline_syntax::Authentication::Password(password)) => {
+            account.authentication = password_method(password)?.into();
+        }
+        Some(paceline_syntax::Authentication::Plugins(plugins)) => {
+            let methods = plugins.iter().map(method).collect::<Result<Vec<_>>>()?;
+            account.authentication = Authentication::any_of(methods).unwrap_or(NativePassword::Empty.into());
+        }
+    }
+    Ok(())
+}
+
+fn method(plugin: &AuthenticationPlugin) -> Result<Method> {
+    let name = &plugin.plugin;
+    let is_native = name.is_empty() || name.eq_ignore_ascii_case(NATIVE_PASSWORD);
+    match &plugin.credential {
+        Some(password) if is_native => password_method(password),
+        Some(PasswordSpec::Plain(_)) if name.eq_ignore_ascii_case(UNIX_SOCKET) => {
+            Err(Error::new(ER_SET_PASSWORD_AUTH_PLUGIN, &[&UNIX_SOCKET]))
+        }
+        credential => {
+            let text = match credential {
+                Some(PasswordSpec::Hash(text)) => text,
+                _ => "",
+            };
+            Method::parse(name, text).ok_or_else(|| Error::new(ER_PLUGIN_IS_NOT_LOADED, &[name]))
+        }
+    }
+}
+
+fn password_method(password: &PasswordSpec) -> Result<Method> {
+    match password {
+        PasswordSpec::Plain(text) => Ok(Method::Native(NativePassword::of(text))),
+        PasswordSpec::Hash(text) => {
+            Method::parse(NATIVE_PASSWORD, text).ok_or_else(|| Error::new(ER_PASSWD_LENGTH, &[&41]))
+        }
+    }
+}
+
+pub(super) fn set_options(account: &mut Account, options: &AccountOptions) -> Result<()> {
+    if let Some(require) = &options.require {
+        account.require = Require::of(require);
+    }
+    for (name, value) in &options.limits {
+        match name.as_str() {
+            "MAX_USER_CONNECTIONS" => account.user_connections_max = *value,
+            "MAX_QUERIES_PER_HOUR" => account.limits.queries = *value,
+            "MAX_UPDATES_PER_HOUR" => account.limits.updates = *value,
+            "MAX_CONNECTIONS_PER_HOUR" => account.limits.connections = *value,
+            "MAX_STATEMENT_TIME" => account.statement_time.micros = *value,
+            other => return Err(Error::unsupported(other)),
+        }
+    }
+    if let Some(expire) = options.password_expire {
+        account.password_age.expire(expire);
+    }
+    if let Some(locked) = options.locked {
+        account.locked = locked;
+    }
+    Ok(())
+}

@@ -1,0 +1,193 @@
+//! The event scheduler: runs the events of the catalog at their times.
+//!
+//! ```text
+//!   catalog ──changed?──▶ next run of each event ──due──▶ a task: session of the definer ─▶ body ─▶ errors to the log
+//! ```
+//! One task, for the life of the server. It wakes at the next second in which an event is due, at least once a second,
+//! and does nothing while `event_scheduler` is not ON.
+//!
+//! *What runs.* Events with the status ENABLED. An event that a primary has defined has the status SLAVESIDE_DISABLED
+//! ([`paceline_catalog::ddl`]), and its changes come as rows. A backup of the primary contains its events as ENABLED:
+//! as long as this server has a connection to a primary, events of other servers do not run, whatever their status.
+//!
+//! *Order.* An event that has no run left is dropped or disabled by a statement that is logged, before its last run: a
+//! crash between the two may lose the run, and never repeats it. Of one event there is at most one run at a time; a run
+//! that is due meanwhile is omitted.
+//!
+//! *Memory.* When an event ran last is known only until the server stops. A recurring event that was due while the
+//! server was down does not make up for it; a one-time event does.
+//!
+//! Rejected: waking by a message from each definition of an event. The catalog is compared once a second anyway, and
+//! one comparison of two pointers costs nothing.
+
+use crate::event_runs::{EventName, name_of};
+use crate::registry::now_micros;
+use crate::server::Server;
+use crate::session::event::{run_event, run_for_scheduler};
+use crate::variables::Variable;
+use paceline_catalog::ddl::{quote_identifier, quote_text};
+use paceline_catalog::{Catalog, EventDefinition, EventTimes};
+use paceline_syntax::{EventCompletion, EventStatus};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// An event with its next run.
+struct Scheduled {
+    event: Arc<EventDefinition>,
+    /// Time of the next run in seconds since 1970; `None` if there is none.
+    next: Option<i64>,
+}
+
+/// Starts the scheduler.
+pub fn start(server: &Arc<Server>) {
+    let server = server.clone();
+    tokio::spawn(async move {
+        let mut schedule = Schedule::default();
+        loop {
+            schedule.look(&server, now_micros() / 1_000_000);
+            let to_next_second = 1_000_000 - now_micros().rem_euclid(1_000_000);
+            let wait = Duration::from_micros(to_next_second as u64);
+            tokio::select! {
+                () = tokio::time::sleep(wait) => {}
+                () = server.shutdown_requested() => return,
+            }
+        }
+    });
+}
+
+/// The scheduler's state.
+#[derive(Default)]
+struct Schedule {
+    catalog: Option<Arc<Catalog>>,
+    events: Vec<Scheduled>,
+    /// Time of the last look, in seconds since 1970; `None` while the scheduler is off.
+    looked: Option<i64>,
+}
+
+impl Schedule {
+    /// Starts what is due.
+    fn look(&mut self, server: &Arc<Server>, now: i64) {
+        if !is_on(server) {
+            *self = Schedule::default();
+            return;
+        }
+        let catalog = server.catalog.load();
+        let is_known = self
+            .catalog
+            .as_ref()
+            .is_some_and(|known| Arc::ptr_eq(known, &catalog));
+        if !is_known {
+            self.read(server, &catalog, now);
+            self.catalog = Some(catalog);
+        }
+        self.looked = Some(now);
+        for scheduled in &mut self.events {
+            match scheduled.next {
+                Some(next) if next > now => {}
+                None => {}
+                Some(_) if !may_run(&scheduled.event, server) => {
+                    if let EventTimes::Every { .. } = scheduled.event.schedule {
+                        scheduled.next = scheduled.event.schedule.next(now + 1, &scheduled.event.zone());
+                    }
+                }
+                Some(_) => {
+                    let zone = scheduled.event.zone();
+                    scheduled.next = scheduled.event.schedule.next(now + 1, &zone);
+                    if server.event_runs.begin(&scheduled.event, now) {
+                        let is_last = scheduled.next.is_none();
+                        tokio::spawn(run(server.clone(), scheduled.event.clone(), is_last));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Computes the next run of each event that the scheduler does not know yet.
+    fn read(&mut self, server: &Arc<Server>, catalog: &Catalog, now: i64) {
+        let mut known: HashMap<EventName, Scheduled> = self
+            .events
+            .drain(..)
+            .map(|scheduled| (name_of(&scheduled.event), scheduled))
+            .collect();
+        for event in catalog.databases().flat_map(|database| database.events()) {
+            if event.status != EventStatus::Enabled {
+                continue;
+            }
+            let same = known
+                .remove(&name_of(event))
+                .filter(|scheduled| Arc::ptr_eq(&scheduled.event, event));
+            self.events.push(same.unwrap_or_else(|| {
+                // An event that was defined after the last look has missed nothing.
+                let from = self.looked.unwrap_or(now);
+                Scheduled {
+                    next: first_run(event, from, server.event_runs.last_executed(event)),
+                    event: event.clone(),
+                }
+            }));
+        }
+        server.event_runs.retain(catalog);
+    }
+}
+
+/// Returns the first run at or after `from` and after the last run. A one-time event that was missed is due at once,
+/// and so is the end of an event that has no run left.
+fn first_run(event: &EventDefinition, from: i64, last_executed: Option<i64>) -> Option<i64> {
+    match &event.schedule {
+        EventTimes::At(time) => last_executed.is_none_or(|last| last < *time).then_some(*time),
+        times => {
+            let from = last_executed.map_or(from, |last| from.max(last + 1));
+            times.next(from, &event.zone()).or(Some(from))
+        }
+    }
+}
+
+fn is_on(server: &Server) -> bool {
+    let definition = Variable::EventScheduler.definition();
+    let value = server.globals.get(Variable::EventScheduler);
+    definition.show(&value).as_deref() == Some("ON")
+}
+
+/// Returns whether an enabled event runs on this server: see the module comment.
+fn may_run(event: &EventDefinition, server: &Server) -> bool {
+    let own = server.globals.number(Variable::ServerId);
+    u64::from(event.originator) == own || server.replicas().all().is_empty()
+}
+
+/// Runs an event once. If it is the last run, the event is dropped or disabled before.
+async fn run(server: Arc<Server>, event: Arc<EventDefinition>, is_last: bool) {
+    let (user, host) = &event.definer;
+    let name = format!("[{user}@{host}][{}.{}]", event.database, event.name);
+    let started = now_micros() / 1_000_000;
+    let is_over = match &event.schedule {
+        EventTimes::At(_) => false,
+        EventTimes::Every { ends, .. } => ends.is_some_and(|ends| ends < started),
+    };
+    if is_last && let Err(failure) = run_for_scheduler(&server, &completion(&event)).await {
+        tracing::error!("Event Scheduler: {name} is not completed and does not run: {failure}");
+        server.event_runs.end(&event);
+        return;
+    }
+    if !is_over && let Err(failure) = run_event(&server, &event).await {
+        tracing::error!("Event Scheduler: {name} {failure}");
+    }
+    server.event_runs.end(&event);
+}
+
+/// Returns the statement that ends an event which has no run left.
+fn completion(event: &EventDefinition) -> String {
+    let mut name = String::new();
+    quote_identifier(&event.database, &mut name);
+    name.push('.');
+    quote_identifier(&event.name, &mut name);
+    match event.completion {
+        EventCompletion::Drop => format!("DROP EVENT IF EXISTS {name}"),
+        EventCompletion::Preserve => {
+            let mut definer = String::new();
+            quote_text(&event.definer.0, &mut definer);
+            definer.push('@');
+            quote_text(&event.definer.1, &mut definer);
+            format!("ALTER DEFINER = {definer} EVENT {name} DISABLE")
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! The body of an event, as a program without parameters.
+
+use super::run;
+use crate::session::execution::Execution;
+use crate::session::protocol::Connection;
+use crate::session::state::SessionState;
+use paceline_catalog::EventDefinition;
+use paceline_query::program::{VariableTypes, enter_routine, leave_routine};
+use paceline_syntax::Result;
+
+/// Runs the body of an event in a session of its definer.
+///
+/// # Errors
+/// The error for which there was no handler; 1457 for a body that this version cannot parse.
+pub async fn run_event(
+    event: &EventDefinition,
+    state: &mut SessionState,
+    connection: &mut Connection,
+    execution: Execution<'_>,
+) -> Result<()> {
+    let code = event.compiled()?;
+    let saved = enter_routine(&event.environment, &event.database, None, &mut state.context)?;
+    let catalog = state.catalog();
+    let done = match VariableTypes::resolve(code.variables(), None, &catalog, &mut state.context) {
+        Ok(types) => {
+            state.context.variable_types = types.of_expressions();
+            let name = format!("{}.{}", event.database, event.name);
+            run(&code, Vec::new(), types, &name, state, connection, execution)
+                .await
+                .map(|_| ())
+        }
+        Err(error) => Err(error),
+    };
+    leave_routine(saved, &mut state.context);
+    done
+}
