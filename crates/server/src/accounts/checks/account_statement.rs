@@ -51,26 +51,27 @@ pub fn check_grant_options(
     statement: &AccountStatement,
     context: AccountContext<'_>,
 ) -> Result<()> {
-    let AccountStatement::Grant {
-        accounts, options, ..
-    } = statement
-    else {
-        return Ok(());
+    let no_options = AccountOptions::default();
+    let (accounts, options) = match statement {
+        AccountStatement::Grant {
+            accounts, options, ..
+        } => (accounts, options),
+        AccountStatement::GrantRole { accounts, .. } => (accounts, &no_options),
+        _ => return Ok(()),
     };
     let own = authority.account();
-    let may = |privilege| own.global.has(Privilege::CreateUser) || own.may(privilege, "mysql");
+    let may_create = own.global.has(Privilege::CreateUser) || own.may(Privilege::Insert, "mysql");
     for spec in accounts {
         let (user, host) = resolve(&spec.account, context)?;
         let is_new = context.accounts.get(&user, &host).is_none();
         let is_own = user == context.current.0 && host.eq_ignore_ascii_case(context.current.1);
         let has_password = spec.authentication.is_some();
-        if is_new && has_password && !may(Privilege::Insert) {
+        if is_new && has_password && !may_create {
             return Err(Error::new(ER_CANT_CREATE_USER_WITH_GRANT, &[]));
         }
         let alters = *options != AccountOptions::default() || (has_password && !is_own);
-        if !is_new && alters && !may(Privilege::Update) {
-            let target = PrivilegeTarget::Database("mysql");
-            return authority.check(Privilege::Update, target);
+        if !is_new && alters {
+            authority.check(Privilege::Update, PrivilegeTarget::Database("mysql"))?;
         }
     }
     Ok(())
@@ -312,6 +313,7 @@ mod tests {
             1044
         );
         assert_eq!(check("GRANT SELECT ON d.* TO root@localhost REQUIRE SSL"), 1044);
+        assert_eq!(check("GRANT r TO root@localhost IDENTIFIED BY 'x'"), 1044);
         assert_eq!(check("GRANT SELECT ON d.* TO root@localhost"), 0);
         assert_eq!(check("GRANT SELECT ON d.* TO u@'%' IDENTIFIED BY 'x'"), 0);
     }

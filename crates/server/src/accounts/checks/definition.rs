@@ -113,9 +113,33 @@ pub fn check_definition(
             }
             Ok(())
         }
+        DdlStatement::CreateSequence(create) => {
+            if create.temporary {
+                let (database, _) = qualified(&create.name, authority.database())?;
+                return of_database(&database, Privilege::CreateTemporaryTables);
+            }
+            of_table(&create.name, &[Privilege::Create])?;
+            match create.or_replace {
+                true => of_table(&create.name, &[Privilege::Drop]),
+                false => Ok(()),
+            }
+        }
+        DdlStatement::AlterSequence(alter) => of_table(&alter.name, &[Privilege::Alter]),
+        DdlStatement::DropSequences { temporary: true, .. } => Ok(()),
+        DdlStatement::DropSequences { sequences, .. } => {
+            sequences
+                .iter()
+                .try_for_each(|sequence| match is_temporary(sequence)? {
+                    true => Ok(()),
+                    false => of_table(sequence, &[Privilege::Drop]),
+                })
+        }
         DdlStatement::CreateView(view) => match view.mode {
             ViewMode::Create => of_table(&view.name, &[Privilege::CreateView]),
-            _ => of_table(&view.name, &[Privilege::CreateView, Privilege::Drop]),
+            _ => {
+                of_table(&view.name, &[Privilege::CreateView])?;
+                of_table(&view.name, &[Privilege::Drop])
+            }
         },
         DdlStatement::DropViews { views, .. } => views
             .iter()

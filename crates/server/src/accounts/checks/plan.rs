@@ -221,10 +221,10 @@ fn view_error(error: Error, table: &TableUse) -> Error {
 /// Returns the privileges that this usage of a table needs on the table or some of its columns.
 fn needed(usage: TableUsage) -> PrivilegeSet {
     [
-        (usage.insert, Privilege::Insert),
+        (usage.insert || usage.sequence, Privilege::Insert),
         (usage.update, Privilege::Update),
         (usage.delete, Privilege::Delete),
-        (usage.queried || usage.lock, Privilege::Select),
+        (usage.queried || usage.lock || usage.sequence, Privilege::Select),
     ]
     .into_iter()
     .filter(|(used, _)| *used)
