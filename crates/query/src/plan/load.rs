@@ -103,7 +103,7 @@ impl Planner<'_> {
             ignore,
             columns,
             source: InsertRows::File,
-            defaults: super::defaults::default_plans(self, &table)?,
+            defaults: super::defaults::default_plans(self, &table, |_| true)?,
             on_duplicate: Vec::new(),
             on_update: Vec::new(),
             reads_changed: false,

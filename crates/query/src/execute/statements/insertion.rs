@@ -348,6 +348,14 @@ impl<'p> Insertion<'p> {
             self.interval
                 .generate(exec.state.transaction, exec.session, self.table, &mut self.row)?;
         let columns = self.table.columns().len();
+        if self.table.is_sequence() {
+            let (database, name) = (self.table.database(), self.table.name());
+            let functions = exec.session.services.functions.clone();
+            functions.insert_sequence_row(exec.session, database, name, &self.row[..columns])?;
+            self.progress.copied += 1;
+            exec.session.diagnostics.next_row();
+            return self.send(exec, sink);
+        }
         loop {
             let inserted = match self.writer.insert(exec.state.transaction, &self.row[..columns]) {
                 // Nothing has been written yet.
