@@ -61,7 +61,6 @@ def test_what_has_no_effect_says_so(tmp_path):
     server.query("create database d")
     with server.connect() as session, session.cursor() as cursor:
         for statement, level in (
-            ("set global event_scheduler = 'ON'", "Warning"),
             ("set sql_mode = 'ORACLE'", "Warning"),
             ("set global log_output = 'TABLE'", "Warning"),
             ("set sql_auto_is_null = 1", "Warning"),
