@@ -38,6 +38,7 @@ mod number_series;
 mod record;
 mod referrers;
 mod routine;
+pub mod sequence;
 mod snapshot;
 pub mod system;
 mod table;

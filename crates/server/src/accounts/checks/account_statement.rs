@@ -232,7 +232,7 @@ pub fn check_member(authority: Authority<'_>, role: &str, account: (&str, &str))
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::accounts::authority::tests::{Holder, told};
+    use crate::accounts::authority::tests::{Holder, outcome_of};
     use crate::accounts::statements::MissingAccounts;
     use paceline_syntax::{ParseOptions, SetItem, Statement, parse_first};
 
@@ -251,7 +251,7 @@ mod tests {
     }
 
     fn check(holder: &Holder, text: &str) -> u16 {
-        told(check_account_statement(holder.authority(), &parsed(text))).0
+        outcome_of(check_account_statement(holder.authority(), &parsed(text))).0
     }
 
     #[test]
@@ -306,7 +306,7 @@ mod tests {
             missing_accounts: MissingAccounts::Made,
             now_seconds: 1_000,
         };
-        let check = |text: &str| told(check_grant_options(authority, &parsed(text), context)).0;
+        let check = |text: &str| outcome_of(check_grant_options(authority, &parsed(text), context)).0;
         assert_eq!(check("GRANT SELECT ON d.* TO new IDENTIFIED BY 'x'"), 1410);
         assert_eq!(
             check("GRANT SELECT ON d.* TO root@localhost IDENTIFIED BY 'x'"),

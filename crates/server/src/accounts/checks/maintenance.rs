@@ -32,12 +32,12 @@ pub fn check_maintenance(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::accounts::authority::tests::{Holder, told};
+    use crate::accounts::authority::tests::{Holder, outcome_of};
 
     #[test]
     fn only_check_is_possible_without_insert() {
         let holder = Holder::new(&[], &[("d", &[Privilege::Select])]);
-        let check = |operation| told(check_maintenance(holder.authority(), operation, "d", "t"));
+        let check = |operation| outcome_of(check_maintenance(holder.authority(), operation, "d", "t"));
         assert_eq!(check(TableMaintenance::Check).0, 0);
         for operation in [
             TableMaintenance::Analyze,
