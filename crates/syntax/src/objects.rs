@@ -42,6 +42,9 @@ fn collect(statement: &Statement, objects: &mut StatementObjects) {
                     objects.tables.extend([from.clone(), to.clone()]);
                 }
             }
+            DdlStatement::CreateSequence(create) => objects.tables.push(create.name.clone()),
+            DdlStatement::AlterSequence(alter) => objects.tables.push(alter.name.clone()),
+            DdlStatement::DropSequences { sequences, .. } => objects.tables.clone_from(sequences),
             DdlStatement::CreateView(view) => objects.tables.push(view.name.clone()),
             DdlStatement::DropViews { views, .. } => objects.tables.clone_from(views),
             // Filters judge routines and events by their database; no table is named.
