@@ -223,25 +223,11 @@ impl Planner<'_> {
         }
     }
 
-    /// Handles DROP SEQUENCE and similar statements, whose objects never exist.
-    pub(super) fn drop_other(&mut self, kind: &str, if_exists: bool, names: &[TableName]) -> Result<()> {
+    /// Handles DROP SERVER. There are no servers.
+    pub(super) fn drop_server(&mut self, if_exists: bool, name: &str) -> Result<()> {
         self.plan.logged = LoggedStatement::Nothing;
-        for name in names {
-            let shown = match (kind, &name.database) {
-                ("SERVER", _) => name.name.clone(),
-                (_, Some(_)) => name.to_string(),
-                (_, None) => match self.qualified(name) {
-                    Ok((database, name)) => format!("{database}.{name}"),
-                    Err(error) => return Err(error),
-                },
-            };
-            let (_, table) = self.qualified(name).unwrap_or_default();
-            let error = match kind {
-                _ => Error::new(ER_FOREIGN_SERVER_DOESNT_EXIST, &[&shown]),
-            };
-            self.note_or_fail(if_exists.into(), error)?;
-        }
-        Ok(())
+        let error = Error::new(ER_FOREIGN_SERVER_DOESNT_EXIST, &[&name]);
+        self.note_or_fail(if_exists.into(), error)
     }
 }
 

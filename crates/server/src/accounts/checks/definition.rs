@@ -177,7 +177,7 @@ pub fn check_definition(
             }
         }
         DdlStatement::DropEvent { name, .. } => may_change_event(authority, name),
-        DdlStatement::DropOther { .. } => Ok(()),
+        DdlStatement::DropServer { .. } => Ok(()),
     }
 }
 
