@@ -120,8 +120,8 @@ impl FixedBinaryType {
         value
     }
 
-    /// Returns the value of a sort key.
-    pub(crate) fn from_sort_key(self, key: &[u8]) -> Option<FixedBinary> {
+    /// Reads a sort key. Returns `None` if its length is not the type's.
+    pub(crate) fn read_sort_key(self, key: &[u8]) -> Option<FixedBinary> {
         if self != FixedBinaryType::Uuid {
             return self.from_bytes(key);
         }
@@ -470,7 +470,7 @@ mod tests {
                 prop_assert!(is_refused || data_type.parse(&value.to_string()) == Some(value), "{value}");
                 let mut key = Vec::new();
                 value.append_sort_key(&mut key);
-                prop_assert_eq!(data_type.from_sort_key(&key), Some(value));
+                prop_assert_eq!(data_type.read_sort_key(&key), Some(value));
                 prop_assert_eq!(value.stored(), value);
             }
         }

@@ -155,7 +155,7 @@ impl<'a> KeyReader<'a> {
                 unpack(data_type, reversed(key, &mut bytes)).map(ValueRef::into_owned)
             }
             DataType::VarBinary { .. } | DataType::Blob { .. } => Some(Value::Bytes(unescaped(key))),
-            DataType::FixedBinary(t) => t.from_sort_key(key).map(Value::FixedBinary),
+            DataType::FixedBinary(t) => t.read_sort_key(key).map(Value::FixedBinary),
             DataType::Decimal(_)
             | DataType::Bit { .. }
             | DataType::Binary { .. }
