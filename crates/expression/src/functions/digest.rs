@@ -81,7 +81,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
             let ty = ExprType::text(32, Charset::Latin1.default_collation());
             Ok(ty
                 .with_coercibility(Coercibility::Numeric)
-                .with_repertoire(Repertoire::Ascii))
+                .with_repertoire(Repertoire::Ascii)
+                .nullable())
         },
         |_, _| Ok(Value::Text(hex_lower(uuid().bytes()))),
     ),
