@@ -86,6 +86,7 @@ fn tables() -> Tables {
             name: name.into(),
             id,
             temporary: false,
+            sequence: false,
             engine,
             collation: Collation::Utf8mb4GeneralCi,
             columns: vec![column("id", &int), column("k", &int), column("c", &text)],

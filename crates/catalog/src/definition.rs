@@ -46,6 +46,9 @@ pub struct TableDescription {
     /// Whether it is a temporary table of a session, without a record: see [`TemporaryTables`](super::TemporaryTables).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub temporary: bool,
+    /// Whether it is a sequence: see [`sequence`](crate::sequence).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sequence: bool,
     /// Engine in the definition.
     pub engine: TableEngine,
     /// Default collation of its columns.

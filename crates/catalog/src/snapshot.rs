@@ -18,7 +18,7 @@ use super::temporary_catalog::{FILLED_DATABASE, TemporaryCatalog};
 use super::trigger::{TableTriggers, TriggerDefinition};
 use super::view::ViewDefinition;
 use super::{SYSTEM_DATABASE, system};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// A database and its tables.
 #[derive(Debug, Clone)]
@@ -177,6 +177,21 @@ impl Catalog {
             return Some(table);
         }
         self.ordinary_table(database, name)
+    }
+
+    /// Returns a sequence.
+    ///
+    /// # Errors
+    /// 1146 if there is no table of this name, 4089 if it is not a sequence.
+    pub fn sequence(&self, database: &str, name: &str) -> Result<&Arc<TableDefinition>> {
+        use paceline_types::error_code::{ER_NO_SUCH_TABLE, ER_NOT_SEQUENCE};
+        match self.table(database, name) {
+            Some(table) if table.is_sequence() => Ok(table),
+            None if self.view(database, name).is_none() => {
+                Err(Error::new(ER_NO_SUCH_TABLE, &[&database, &name]))
+            }
+            _ => Err(Error::new(ER_NOT_SEQUENCE, &[&database, &name])),
+        }
     }
 
     /// Returns a table that is not temporary.

@@ -128,6 +128,7 @@ fn table(
         name: name.into(),
         id: first,
         temporary: false,
+        sequence: false,
         engine: TableEngine::InnoDb,
         collation: Collation::Utf8mb4GeneralCi,
         columns,

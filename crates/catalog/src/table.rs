@@ -22,6 +22,7 @@ use super::definition::{
 };
 use super::trigger::TableTriggers;
 use crate::error::{Error, Result};
+use crate::sequence::SequenceCache;
 
 /// Definition of a table. Immutable, created once for each description; dereferences to its [`TableDescription`].
 pub struct TableDefinition {
@@ -31,6 +32,7 @@ pub struct TableDefinition {
     default_values: Box<[Option<Value>]>,
     auto_increment_column: Option<usize>,
     auto_increment: Arc<AutoIncrement>,
+    sequence: SequenceCache,
     /// Table maps, by their amount of metadata.
     logged: [OnceLock<LoggedTable>; 3],
     triggers: TableTriggers,
@@ -69,6 +71,7 @@ impl TableDefinition {
             default_values,
             auto_increment_column,
             auto_increment,
+            sequence: SequenceCache::default(),
             logged: Default::default(),
             triggers: TableTriggers::default(),
         })
@@ -113,6 +116,16 @@ impl TableDefinition {
     /// Returns whether it is a temporary table of a session.
     pub fn is_temporary(&self) -> bool {
         self.description.temporary
+    }
+
+    /// Returns whether it is a sequence.
+    pub fn is_sequence(&self) -> bool {
+        self.description.sequence
+    }
+
+    /// Returns the state in memory of a sequence.
+    pub fn sequence_cache(&self) -> &SequenceCache {
+        &self.sequence
     }
 
     /// Returns its columns, in order.
@@ -306,6 +319,9 @@ pub(crate) fn schema_of(description: &TableDescription) -> Result<TableSchema> {
     let columns = description.columns.iter().map(column_schema).collect();
     let indexes = description.indexes.iter().map(index_schema).collect();
     let [rows, hash] = description.hidden.map(IndexId::new);
+    if description.sequence {
+        return Ok(TableSchema::of_single_row(columns, rows));
+    }
     let schema = TableSchema::new(columns, indexes, HiddenIndexes { rows, hash })?;
     let numbered = description
         .columns

@@ -85,6 +85,15 @@ pub trait Scope {
         Err(errors::error(ER_NOT_SUPPORTED_YET, &[&"subqueries here"]))
     }
 
+    /// Resolves a sequence, and records that the statement uses it. Returns its database and name.
+    ///
+    /// # Errors
+    /// 1146, 4089, 4091, 1046; 1235 where there are no sequences.
+    fn resolve_sequence(&mut self, value: &ast::SequenceValue) -> Result<(String, String)> {
+        let _ = value;
+        Err(errors::error(ER_NOT_SUPPORTED_YET, &[&"sequences here"]))
+    }
+
     /// Binds a call of a function that is not in the function table: a stored function. Returns `None` if it does not
     /// exist.
     ///

@@ -59,6 +59,7 @@ counters! {
     com_alter_event "Com_alter_event";
     com_alter_function "Com_alter_function";
     com_alter_procedure "Com_alter_procedure";
+    com_alter_sequence "Com_alter_sequence";
     com_alter_table "Com_alter_table";
     com_alter_user "Com_alter_user";
     com_analyze "Com_analyze";
@@ -76,6 +77,7 @@ counters! {
     com_create_index "Com_create_index";
     com_create_procedure "Com_create_procedure";
     com_create_role "Com_create_role";
+    com_create_sequence "Com_create_sequence";
     com_create_table "Com_create_table";
     com_create_trigger "Com_create_trigger";
     com_create_user "Com_create_user";
@@ -89,6 +91,7 @@ counters! {
     com_drop_index "Com_drop_index";
     com_drop_procedure "Com_drop_procedure";
     com_drop_role "Com_drop_role";
+    com_drop_sequence "Com_drop_sequence";
     com_drop_table "Com_drop_table";
     com_drop_trigger "Com_drop_trigger";
     com_drop_user "Com_drop_user";

@@ -42,6 +42,9 @@ fn collect(statement: &Statement, objects: &mut StatementObjects) {
                     objects.tables.extend([from.clone(), to.clone()]);
                 }
             }
+            DdlStatement::CreateSequence(create) => objects.tables.push(create.name.clone()),
+            DdlStatement::AlterSequence(alter) => objects.tables.push(alter.name.clone()),
+            DdlStatement::DropSequences { sequences, .. } => objects.tables.clone_from(sequences),
             DdlStatement::CreateView(view) => objects.tables.push(view.name.clone()),
             DdlStatement::DropViews { views, .. } => objects.tables.clone_from(views),
             // Filters judge routines and events by their database; no table is named.
@@ -54,7 +57,7 @@ fn collect(statement: &Statement, objects: &mut StatementObjects) {
             DdlStatement::CreateEvent(event) => objects.database.clone_from(&event.name.database),
             DdlStatement::AlterEvent(event) => objects.database.clone_from(&event.name.database),
             DdlStatement::DropEvent { name, .. } => objects.database.clone_from(&name.database),
-            DdlStatement::DropOther { names, .. } => objects.tables.clone_from(names),
+            DdlStatement::DropServer { .. } => {}
         },
         Statement::Insert(insert) => objects.tables.push(insert.table.clone()),
         Statement::Update(update) => collect_tables(&update.tables, &mut objects.tables),

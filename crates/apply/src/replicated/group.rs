@@ -4,6 +4,7 @@ use super::change::RowChanger;
 use super::events::{AfterImages, ReplicatedRows, RowMapping, all_columns};
 use super::failure::Failure;
 use super::partial_rows::PartialRowApplier;
+use super::sequence::{SequenceChangeKind, sequence_rows};
 use super::statement_counts::StatementCounts;
 use super::table::MappedTable;
 use super::{RowOptions, SkippedErrors};
@@ -108,6 +109,8 @@ pub struct RowApplier {
     counts: Arc<StatementCounts>,
     /// Text of the statement to which the next rows belong.
     annotation: Option<Vec<u8>>,
+    /// Meaning of rows of sequences in this transaction.
+    sequence_changes: SequenceChangeKind,
     /// Tables of the statement to which the next rows belong.
     maps: SmallVec<[TableId; 4]>,
 }
@@ -125,6 +128,7 @@ impl RowApplier {
             skipped_errors: options.skipped_errors.clone(),
             counts,
             annotation: None,
+            sequence_changes: SequenceChangeKind::Values,
             maps: SmallVec::new(),
         }
     }
@@ -132,6 +136,7 @@ impl RowApplier {
     /// Starts a new transaction: forgets the state of the one before.
     pub fn begin(&mut self) {
         self.annotation = None;
+        self.sequence_changes = SequenceChangeKind::Values;
         self.maps.clear();
     }
 
@@ -145,9 +150,15 @@ impl RowApplier {
         transaction: &mut Transaction,
     ) -> Result<RowsOutcome, Failure> {
         let flags = rows.group.gtid_event()?.flags;
-        let kept = GtidFlags::WAITED.with(GtidFlags::ALLOW_PARALLEL);
+        // Of a group of rows, DDL means that it replaces the row of a sequence.
+        let kept = GtidFlags::WAITED
+            .with(GtidFlags::ALLOW_PARALLEL)
+            .with(GtidFlags::DDL);
         transaction.set_gtid_flags(GtidFlags(flags.0 & kept.0).with(GtidFlags::TRANSACTIONAL));
         self.begin();
+        if flags.contains(GtidFlags::DDL) {
+            self.sequence_changes = SequenceChangeKind::Definition;
+        }
         let mut changed = 0;
         for event in rows.group.events().skip(1) {
             changed += self.event(&event, rows.mapping(), transaction)?;
@@ -310,6 +321,10 @@ impl RowApplier {
         transaction: &mut Transaction,
     ) -> Result<u64, Failure> {
         let mut changed = 0;
+        if table.definition().is_sequence() {
+            sequence_rows(event, table, self.sequence_changes, transaction, &mut changed)?;
+            return Ok(changed);
+        }
         let is_partial =
             after == AfterImages::Changes || table.conversions().is_some() || !all_columns(event);
         let done = match is_partial {

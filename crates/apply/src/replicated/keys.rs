@@ -168,7 +168,7 @@ fn of_image(
     };
     key.clear();
     match schema.clustered() {
-        RowPlacement::Key(_) => schema.append_row_key(image, key)?,
+        RowPlacement::Key(_) | RowPlacement::Single(_) => schema.append_row_key(image, key)?,
         RowPlacement::RowId(hidden) => {
             key.extend_from_slice(&hidden.hash.to_be_bytes());
             key.extend_from_slice(image);

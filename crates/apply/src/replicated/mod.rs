@@ -29,6 +29,7 @@ mod group;
 mod keys;
 mod legacy_columns;
 mod partial_rows;
+mod sequence;
 mod statement_counts;
 mod table;
 

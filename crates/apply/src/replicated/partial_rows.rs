@@ -237,7 +237,7 @@ impl PartialRowApplier {
                     continue;
                 }
                 let error = match table.schema().clustered() {
-                    RowPlacement::Key(_) => HandlerError::KeyNotFound,
+                    RowPlacement::Key(_) | RowPlacement::Single(_) => HandlerError::KeyNotFound,
                     RowPlacement::RowId(_) => HandlerError::EndOfFile,
                 };
                 return Err(missing(table, error));

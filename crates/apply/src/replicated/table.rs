@@ -74,7 +74,7 @@ impl MappedTable {
         };
         let clustered = match definition.schema().clustered() {
             RowPlacement::Key(number) => number,
-            RowPlacement::RowId(_) => usize::MAX,
+            RowPlacement::RowId(_) | RowPlacement::Single(_) => usize::MAX,
         };
         let other_unique = (0..definition.indexes().len())
             .filter(|index| *index != clustered && definition.indexes()[*index].kind != IndexKind::Plain)

@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::{ColumnDefault, ColumnDefinition, GeneratedColumn, GeneratedStorage, literal_value};
 use paceline_expression::session::SessionContext;
 use paceline_expression::{EmptyScope, EvalContext, EvalState, bind_expr};
+use paceline_syntax::ast::visit::for_each_child;
 use paceline_syntax::ast::{Expr, Literal, UnaryOp};
 use paceline_syntax::definition::{ColumnSpec, DefaultSpec};
 
@@ -182,11 +183,14 @@ pub fn resolve_default(
             Some(Value::Null) => Err(invalid()),
             Some(value) => literal_default(column, value, session).map(ColumnDefault::Literal),
             None => {
-                let text = normal_form(expr, "DEFAULT", &column.name)?;
+                let mut expr = expr.clone();
+                qualify_sequences(&mut expr, session.database.as_deref())?;
+                let text = normal_form(&expr, "DEFAULT", &column.name)?;
                 // As in MariaDB, an expression other than a column or a function call gets parentheses.
                 Ok(ColumnDefault::Expression(match expr.without_parentheses() {
                     Expr::Column(_)
                     | Expr::Call(_)
+                    | Expr::Sequence(_)
                     | Expr::Cast { .. }
                     | Expr::ConvertUsing { .. }
                     | Expr::DynamicColumns { .. }
@@ -196,6 +200,21 @@ pub fn resolve_default(
             }
         },
     }
+}
+
+/// Adds the current database to the names of sequences without one.
+///
+/// # Errors
+/// 1046 if there is no current database.
+pub(super) fn qualify_sequences(expr: &mut Expr, database: Option<&str>) -> Result<()> {
+    if let Expr::Sequence(value) = expr {
+        let own = &mut value.sequence.database;
+        if own.is_none() {
+            let current = database.ok_or_else(|| Error::new(ER_NO_DB_ERROR, &[]))?;
+            *own = Some(current.to_owned());
+        }
+    }
+    for_each_child(expr, &mut |part| qualify_sequences(part, database))
 }
 
 /// Returns the value of a literal, with or without a sign or an introducer; `None` for any other expression.

@@ -14,12 +14,15 @@ use super::table::check_table_name;
 use super::table_options::OptionStatement;
 use crate::ddl::foreign_key::own_index;
 use crate::error::{Error, Result};
+use crate::sequence::SequenceRow;
 use crate::{
     CatalogChange, CheckConstraint, ColumnDefinition, IndexDefinition, IndexKind, TableDefinition,
     TableDescription, TableEngine, same_name,
 };
 use paceline_expression::session::{SessionContext, SqlMode, VariableScope};
 use paceline_syntax::TableName;
+use paceline_syntax::ast::Expr;
+use paceline_syntax::ast::visit::{for_each_expr, has_sequence};
 use paceline_syntax::definition::{
     CreateTable, CreateTableBody, ForeignKeySpec, TableConstraint, TableOptions,
 };
@@ -38,32 +41,14 @@ impl Planner<'_> {
         {
             return Err(Error::new(ER_NONUNIQ_TABLE, &[&name]));
         }
-        // A temporary and an ordinary table can have the same name.
-        let existing = match create.temporary {
-            true => {
-                self.refuse_virtual(&database)?;
-                self.make_temporary()?;
-                self.catalog.temporary_table(&database, &name)
-            }
-            false => {
-                self.database(&database)?;
-                self.catalog.ordinary_table(&database, &name)
-            }
-        };
-        if let Some(existing) = existing.cloned() {
-            if !create.or_replace {
-                let error = Error::new(ER_TABLE_EXISTS_ERROR, &[&name]);
-                return self.note_or_fail(create.if_not_exists.into(), error);
-            }
-            self.refuse_referenced(&existing, None)?;
-            self.drop_table(&existing)?;
-        }
-        if !create.temporary && self.catalog.ordinary_view(&database, &name).is_some() {
-            if create.or_replace {
-                return Err(Error::new(ER_IT_IS_A_VIEW, &[&format!("{database}.{name}")]));
-            }
-            let error = Error::new(ER_TABLE_EXISTS_ERROR, &[&name]);
-            return self.note_or_fail(create.if_not_exists.into(), error);
+        if !self.make_room(
+            create.temporary,
+            create.or_replace,
+            create.if_not_exists,
+            &database,
+            &name,
+        )? {
+            return Ok(());
         }
         match &create.body {
             CreateTableBody::Like(source) => self.create_like(&database, &name, source),
@@ -105,6 +90,7 @@ impl Planner<'_> {
                     name,
                     id: self.new_id(engine)?,
                     temporary: create.temporary,
+                    sequence: options.sequence == Some(true),
                     engine,
                     collation,
                     columns: resolved,
@@ -120,6 +106,14 @@ impl Planner<'_> {
                 };
                 self.complete(&mut description, drafts, Occasion::Create)?;
                 self.set_options(&mut description, options, OptionStatement::Create)?;
+                if description.sequence {
+                    if select.is_some() {
+                        SequenceRow::check_structure(&description)?;
+                        return Err(Error::unsupported("CREATE TABLE … SEQUENCE=1 … SELECT"));
+                    }
+                    self.sequence_engine(&description.name, options)?;
+                    return self.put_default_sequence(description);
+                }
                 self.add_foreign_keys(&mut description, &keys, KeyStatement::Create)?;
                 self.check_forward_references(&description)?;
                 if options.engine.is_none() && engine != TableEngine::InnoDb {
@@ -136,6 +130,51 @@ impl Planner<'_> {
                 self.change(CatalogChange::PutTable(Box::new(description)))
             }
         }
+    }
+
+    /// Makes room for a new table or sequence: drops the one that it replaces. Returns false if IF NOT EXISTS keeps
+    /// it.
+    ///
+    /// # Errors
+    /// 1050 or 1965 if the name is taken; 1044, 1049.
+    pub(super) fn make_room(
+        &mut self,
+        temporary: bool,
+        or_replace: bool,
+        if_not_exists: bool,
+        database: &str,
+        name: &str,
+    ) -> Result<bool> {
+        // A temporary and an ordinary table can have the same name.
+        let existing = match temporary {
+            true => {
+                self.refuse_virtual(database)?;
+                self.make_temporary()?;
+                self.catalog.temporary_table(database, name)
+            }
+            false => {
+                self.database(database)?;
+                self.catalog.ordinary_table(database, name)
+            }
+        };
+        if let Some(existing) = existing.cloned() {
+            if !or_replace {
+                let error = Error::new(ER_TABLE_EXISTS_ERROR, &[&name]);
+                self.note_or_fail(if_not_exists.into(), error)?;
+                return Ok(false);
+            }
+            self.refuse_referenced(&existing, None)?;
+            self.drop_table(&existing)?;
+        }
+        if !temporary && self.catalog.ordinary_view(database, name).is_some() {
+            if or_replace {
+                return Err(Error::new(ER_IT_IS_A_VIEW, &[&format!("{database}.{name}")]));
+            }
+            let error = Error::new(ER_TABLE_EXISTS_ERROR, &[&name]);
+            self.note_or_fail(if_not_exists.into(), error)?;
+            return Ok(false);
+        }
+        Ok(true)
     }
 
     /// Logs a table that is filled by a query by its resulting definition. Its rows follow.
@@ -327,7 +366,31 @@ impl Planner<'_> {
             return Err(Error::new(ER_TOO_BIG_ROWSIZE, &[&ROW_BYTES_MAX]));
         }
         check_expressions(description)?;
+        self.check_sequences(description)?;
         name_checks(&mut description.checks)?;
+        Ok(())
+    }
+
+    /// Checks that the sequences of defaults exist.
+    ///
+    /// # Errors
+    /// 1146, 4089.
+    fn check_sequences(&self, description: &TableDescription) -> Result<()> {
+        for column in &description.columns {
+            let crate::ColumnDefault::Expression(text) = &column.default else {
+                continue;
+            };
+            let mut checked = Ok(());
+            for_each_expr(&paceline_syntax::parse_expression(text)?, |expr| {
+                if let Expr::Sequence(value) = expr
+                    && checked.is_ok()
+                {
+                    let database = value.sequence.database.as_deref().unwrap_or_default();
+                    checked = self.catalog.sequence(database, &value.sequence.name).map(drop);
+                }
+            });
+            checked?;
+        }
         Ok(())
     }
 
@@ -357,6 +420,9 @@ impl Planner<'_> {
         if table.is_temporary() {
             // A replica or a replay does not have the temporary table.
             self.log_as_definition(&description)?;
+        }
+        if description.sequence {
+            return self.put_default_sequence(description);
         }
         self.change(CatalogChange::PutTable(Box::new(description)))
     }
@@ -581,6 +647,25 @@ fn check_generated(description: &TableDescription) -> Result<()> {
 }
 
 fn check_columns(text: &str, description: &TableDescription, clause: &str) -> Result<()> {
+    let expression = paceline_syntax::parse_expression(text)?;
+    if has_sequence(&expression) {
+        // Not every name is that of a column.
+        let mut unknown = None;
+        for_each_expr(&expression, |expr| {
+            if let Expr::Column(name) = expr
+                && !description
+                    .columns
+                    .iter()
+                    .any(|column| same_name(&column.name, &name.name))
+            {
+                unknown.get_or_insert_with(|| name.name.clone());
+            }
+        });
+        return match unknown {
+            Some(name) => Err(Error::new(ER_BAD_FIELD_ERROR, &[&name, &clause])),
+            None => Ok(()),
+        };
+    }
     // In the normal form every name is in backticks, and backticks occur only there and in strings.
     let mut rest = text;
     while let Some(start) = rest.find(['`', '\'']) {

@@ -30,6 +30,7 @@ mod routine;
 mod row_expression;
 mod run;
 mod select;
+mod sequence;
 mod show_create;
 mod table;
 mod table_build;
@@ -51,6 +52,7 @@ pub use run::{
     related_ddl_objects, replay_ddl, session_flags, session_of_event, temporary_renames,
 };
 pub use select::SelectedColumn;
+pub use sequence::{SequenceRowWrite, read_row as read_sequence_row, show_create_sequence};
 pub use show_create::{IfNotExists, engine_options, show_create_database, show_create_table, shown_type};
 pub use table_build::{BuildKind, BuildSummary, ColumnSource, TableBuild, alter_info};
 pub use table_options::is_engine_option;

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use paceline_storage::{EngineKind, IndexId, TemporarySpace, WriteSet};
+use paceline_storage::{EngineKind, IndexId, StorageSnapshot, TemporarySpace, WriteSet};
 use paceline_types::Version;
 use paceline_types::error_code::*;
 
 use super::select::SelectedColumn;
+use super::sequence::SequenceRowWrite;
 use super::table_build::TableBuild;
 use crate::error::{Error, Result};
 use crate::{
@@ -31,6 +32,8 @@ pub struct DdlContext<'a> {
     pub default_engine: TableEngine,
     /// Result columns of `CREATE TABLE … SELECT`.
     pub select_columns: Option<&'a [SelectedColumn]>,
+    /// Committed data, which ALTER SEQUENCE reads.
+    pub snapshot: Option<&'a StorageSnapshot>,
     /// Storage of temporary tables' rows; `None` at replay, because the log contains no such tables.
     pub temporary: Option<&'a Arc<TemporarySpace>>,
 }
@@ -55,6 +58,8 @@ pub struct DdlPlan {
     pub next_id: u32,
     /// Table for `CREATE TABLE … SELECT` to fill; `None` if there is nothing to fill.
     pub fill: Option<TableName>,
+    /// New row of a sequence.
+    pub sequence_row: Option<SequenceRowWrite>,
     /// Changes of the session's temporary tables, which are not logged.
     pub temporary: TemporaryPlan,
 }
@@ -78,6 +83,9 @@ impl DdlPlan {
             writes.delete_range(index.range());
         }
         write_changes(&self.changes, writes);
+        if let Some(row) = self.sequence_row.as_ref().filter(|row| !row.temporary) {
+            writes.put(&row.key, &row.image);
+        }
     }
 
     /// Returns whether the plan changes nothing.
@@ -118,6 +126,13 @@ pub fn plan_ddl(context: DdlContext<'_>, statement: &DdlStatement) -> Result<Ddl
         }
         DdlStatement::TruncateTable(table) => planner.truncate_table(table)?,
         DdlStatement::RenameTables { if_exists, renames } => planner.rename_tables(*if_exists, renames)?,
+        DdlStatement::CreateSequence(create) => planner.create_sequence(create)?,
+        DdlStatement::AlterSequence(alter) => planner.alter_sequence(alter)?,
+        DdlStatement::DropSequences {
+            temporary,
+            if_exists,
+            sequences,
+        } => planner.drop_sequences(*temporary, *if_exists, sequences)?,
         DdlStatement::CreateView(view) => planner.create_view(view)?,
         DdlStatement::DropViews { if_exists, views } => planner.drop_views(*if_exists, views)?,
         DdlStatement::CreateRoutine(routine) => planner.create_routine(routine)?,
@@ -138,11 +153,7 @@ pub fn plan_ddl(context: DdlContext<'_>, statement: &DdlStatement) -> Result<Ddl
         DdlStatement::CreateEvent(event) => planner.create_event(event)?,
         DdlStatement::AlterEvent(event) => planner.alter_event(event)?,
         DdlStatement::DropEvent { if_exists, name } => planner.drop_event(*if_exists, name)?,
-        DdlStatement::DropOther {
-            kind,
-            if_exists,
-            names,
-        } => planner.drop_other(kind, *if_exists, names)?,
+        DdlStatement::DropServer { if_exists, name } => planner.drop_server(*if_exists, name)?,
     }
     Ok(planner.finish())
 }
@@ -155,6 +166,7 @@ pub(super) struct Planner<'a> {
     pub(super) plan: DdlPlan,
     pub(super) default_engine: TableEngine,
     pub(super) select_columns: Option<&'a [SelectedColumn]>,
+    pub(super) snapshot: Option<&'a StorageSnapshot>,
     first_id: u32,
     space: Option<&'a Arc<TemporarySpace>>,
     /// Whether the indexes being created belong to a temporary table.
@@ -179,6 +191,7 @@ impl<'a> Planner<'a> {
             },
             default_engine: context.default_engine,
             select_columns: context.select_columns,
+            snapshot: context.snapshot,
             first_id: context.first_id,
             space: context.temporary,
             making: CreationKind::Ordinary,

@@ -193,6 +193,12 @@ impl Scope for RowScope<'_> {
         ))
     }
 
+    /// A new column's default is evaluated only where it is stable, so the sequence need not exist.
+    fn resolve_sequence(&mut self, value: &ast::SequenceValue) -> Result<(String, String)> {
+        let name = &value.sequence;
+        Ok((name.database.clone().unwrap_or_default(), name.name.clone()))
+    }
+
     fn bind_subquery(&mut self, _query: &ast::Query) -> Result<paceline_expression::Subquery> {
         Err(Error::unsupported("subqueries in stored expressions"))
     }

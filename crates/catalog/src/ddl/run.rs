@@ -72,7 +72,14 @@ pub fn is_temporary_ddl(statement: &DdlStatement, catalog: &Catalog, database: O
         DdlStatement::CreateTable(create) => return Ok(create.temporary),
         DdlStatement::AlterTable(alter) => return is_temporary(&alter.table),
         DdlStatement::TruncateTable(table) => return is_temporary(table),
-        DdlStatement::DropTables { temporary: true, .. } => return Ok(true),
+        DdlStatement::DropTables { temporary: true, .. }
+        | DdlStatement::DropSequences { temporary: true, .. } => return Ok(true),
+        DdlStatement::CreateSequence(create) => return Ok(create.temporary),
+        DdlStatement::DropSequences { sequences, .. } => {
+            for sequence in sequences {
+                all &= is_temporary_sequence(sequence, catalog, database);
+            }
+        }
         DdlStatement::DropTables { tables, .. } => {
             for table in tables {
                 all &= is_temporary(table)?;
@@ -86,6 +93,13 @@ pub fn is_temporary_ddl(statement: &DdlStatement, catalog: &Catalog, database: O
         _ => return Ok(false),
     }
     Ok(all)
+}
+
+/// Returns whether a name is that of a temporary sequence. A temporary table hides no sequence from DROP SEQUENCE.
+fn is_temporary_sequence(name: &TableName, catalog: &Catalog, database: Option<&str>) -> bool {
+    let database = name.database.as_deref().or(database).unwrap_or_default();
+    let table = catalog.temporary_table(database, &name.name);
+    table.is_some_and(|table| table.is_sequence())
 }
 
 /// Returns for each pair of a RENAME TABLE whether it renames a temporary table. The pairs are executed in
@@ -188,6 +202,12 @@ pub fn ddl_objects(
                 add(to)?;
             }
         }
+        DdlStatement::CreateSequence(create) => add(&create.name)?,
+        DdlStatement::AlterSequence(alter) => add(&alter.name)?,
+        DdlStatement::DropSequences { sequences, .. } => sequences
+            .iter()
+            .filter(|sequence| !is_temporary_sequence(sequence, catalog, database))
+            .try_for_each(&mut add)?,
         DdlStatement::CreateView(view) => add(&view.name)?,
         DdlStatement::DropViews { views, .. } => views.iter().try_for_each(&mut add)?,
         DdlStatement::CreateTrigger(trigger) => add(&trigger.table)?,
@@ -203,7 +223,7 @@ pub fn ddl_objects(
         | DdlStatement::CreateEvent(_)
         | DdlStatement::AlterEvent(_)
         | DdlStatement::DropEvent { .. }
-        | DdlStatement::DropOther { .. } => {}
+        | DdlStatement::DropServer { .. } => {}
     }
     objects.sort();
     objects.dedup();
@@ -418,6 +438,7 @@ fn plan_with(
         first_id,
         default_engine: input.default_engine,
         select_columns: input.select_columns,
+        snapshot: Some(input.snapshot),
         temporary: input.temporary.map(TemporaryTables::space),
     };
     plan_ddl(context, statement)
@@ -461,6 +482,11 @@ fn finish(
             builds.extend(summary.build);
             built = Some(summary);
         }
+    }
+    if let Some(row) = plan.sequence_row.as_ref().filter(|row| row.temporary) {
+        let mut rows = input.storage.temporary().writes();
+        rows.set_mut().put(&row.key, &row.image);
+        temporary_writes = Some(rows);
     }
     Ok(PreparedDdl {
         plan,

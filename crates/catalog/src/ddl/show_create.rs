@@ -80,7 +80,7 @@ pub enum IfNotExists {
     Omitted,
 }
 
-fn identifier(name: &str, sql_mode: SqlMode, out: &mut String) {
+pub(super) fn identifier(name: &str, sql_mode: SqlMode, out: &mut String) {
     if sql_mode.contains(SqlMode::ANSI_QUOTES) {
         out.push('"');
         out.push_str(&name.replace('"', "\"\""));
@@ -266,7 +266,9 @@ fn write_options(table: &TableDefinition, sql_mode: SqlMode, auto_increment_next
     if auto_increment_next > 1 {
         let _ = write!(out, " AUTO_INCREMENT={auto_increment_next}");
     }
-    if !is_old {
+    if table.is_sequence() {
+        // Shown in place of the character set.
+    } else if !is_old {
         let collation = table.collation;
         let _ = write!(out, " DEFAULT CHARSET={}", collation.charset().name());
         if collation.charset() != Charset::Binary {
@@ -298,6 +300,9 @@ fn write_options(table: &TableDefinition, sql_mode: SqlMode, auto_increment_next
     }
     if let Some(format) = &table.row_format {
         let _ = write!(out, " ROW_FORMAT={format}");
+    }
+    if table.is_sequence() {
+        out.push_str(" SEQUENCE=1");
     }
     for name in ["TRANSACTIONAL", "KEY_BLOCK_SIZE"] {
         if let Some(value) = option(name) {

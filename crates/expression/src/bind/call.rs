@@ -12,7 +12,7 @@ use crate::functions;
 use crate::scope::Scope;
 use crate::session::SessionContext;
 use crate::typing::{operators, refusal};
-use paceline_syntax::ast::{self, ColumnName};
+use paceline_syntax::ast::{self, ColumnName, SequenceOperation};
 
 /// Binds a function call.
 pub(super) fn function(call: &ast::FunctionCall, scope: &mut dyn Scope) -> Result<Expr> {
@@ -65,7 +65,6 @@ pub(super) fn function(call: &ast::FunctionCall, scope: &mut dyn Scope) -> Resul
         }
         ("rownum", _) => return Err(errors::parameter_count(&written)),
         ("last_value", []) => return Err(errors::syntax_near(")")),
-        ("nextval" | "lastval" | "setval", _) => return Err(errors::not_supported("SEQUENCE")),
         _ => {}
     }
     let args = args
@@ -84,19 +83,27 @@ pub(super) fn function(call: &ast::FunctionCall, scope: &mut dyn Scope) -> Resul
     make_written(&lower, &written, args, scope)
 }
 
+/// Binds a value of a sequence: a call with the sequence's database and name as arguments.
+pub(super) fn sequence_value(value: &ast::SequenceValue, scope: &mut dyn Scope) -> Result<Expr> {
+    let (database, name) = scope.resolve_sequence(value)?;
+    let text = |text: String| Expr::literal(Value::Text(text), ExprType::null());
+    let mut args = vec![text(database), text(name)];
+    if let SequenceOperation::Set {
+        value,
+        is_used,
+        round,
+    } = value.operation
+    {
+        args.push(Expr::literal(Value::Int(value), ExprType::bigint(20)));
+        args.push(Expr::literal(Value::Int(i64::from(is_used)), ExprType::bigint(1)));
+        args.push(Expr::literal(Value::UInt(round), ExprType::bigint_unsigned(20)));
+    }
+    make(value.operation.name(), args, scope)
+}
+
 /// Returns whether a call means a function of the server, and not a stored one.
 pub fn is_native_function(call: &ast::FunctionCall) -> bool {
-    const SPECIAL: [&str; 9] = [
-        "values",
-        "default",
-        "adddate",
-        "subdate",
-        "rownum",
-        "last_value",
-        "nextval",
-        "lastval",
-        "setval",
-    ];
+    const SPECIAL: [&str; 6] = ["values", "default", "adddate", "subdate", "rownum", "last_value"];
     let lower = call.name.to_ascii_lowercase();
     call.database.is_none()
         && (call.over.is_some()

@@ -217,6 +217,7 @@ fn bind_node(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
         }
         E::Collate { operand, collation } => collate(operand, collation, scope),
         E::Call(call) => call::function(call, scope),
+        E::Sequence(value) => call::sequence_value(value, scope),
         E::Extract { unit, operand } => {
             let operation = format!("extract({})", unit.name().to_ascii_lowercase());
             let operand = bind_operand_of(&operation, operand, scope)?;

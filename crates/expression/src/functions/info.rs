@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::expr_type::{Coercibility, ExprType};
 use crate::functions::arguments::some;
 use crate::rules::CollationMix;
-use crate::session::{PlaceWait, SourceWaitOutcome, WaitOutcome};
+use crate::session::{PlaceWait, SequenceSet, SourceWaitOutcome, WaitOutcome};
 use crate::tree::{Args, Function, pure, steady, volatile};
 
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -22,6 +22,38 @@ pub(super) static FUNCTIONS: &[Function] = &[
         (1, 1),
         |_| Ok(ExprType::bigint_unsigned(21)),
         |args, context| args.value(0, context).map(std::borrow::Cow::into_owned),
+    ),
+    // Functions of sequences: database, name, and the arguments of SETVAL.
+    volatile(
+        "nextval",
+        (2, 2),
+        |_| Ok(ExprType::bigint(20).nullable()),
+        |args, context| {
+            let (database, name) = sequence_name(args, context)?;
+            let functions = context.session.services.functions.clone();
+            Ok(Value::Int(functions.next_value(
+                context.session,
+                &database,
+                &name,
+            )?))
+        },
+    ),
+    volatile(
+        "lastval",
+        (2, 2),
+        |_| Ok(ExprType::bigint(20).nullable()),
+        |args, context| {
+            let (database, name) = sequence_name(args, context)?;
+            let functions = context.session.services.functions.clone();
+            let last = functions.last_value(context.session, &database, &name)?;
+            Ok(last.map_or(Value::Null, Value::Int))
+        },
+    ),
+    volatile(
+        "setval",
+        (5, 5),
+        |_| Ok(ExprType::bigint(20).nullable()),
+        eval_setval,
     ),
     volatile(
         "load_file",
@@ -209,6 +241,45 @@ fn argument_collation(args: &Args<'_>, context: &EvalContext<'_>) -> (Collation,
 
 fn eval_user(_args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     Ok(Value::Text(context.session.user.to_string()))
+}
+
+/// Returns the first two arguments: database and name of a sequence.
+fn sequence_name(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<(String, String)> {
+    let mut text = |index: usize| {
+        Ok::<_, crate::Error>(match args.value(index, context)?.into_owned() {
+            Value::Text(text) => text,
+            _ => String::new(),
+        })
+    };
+    Ok((text(0)?, text(1)?))
+}
+
+fn eval_setval(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let (database, name) = sequence_name(args, context)?;
+    let mut number = |index: usize| {
+        Ok::<_, crate::Error>(match args.value(index, context)?.into_owned() {
+            Value::Int(number) => number,
+            // The same 64 bits.
+            Value::UInt(number) => number as i64,
+            _ => 0,
+        })
+    };
+    let (value, is_used, round) = (number(2)?, number(3)? != 0, number(4)? as u64);
+    let functions = context.session.services.functions.clone();
+    let set = functions.set_value(
+        context.session,
+        &database,
+        &name,
+        SequenceSet {
+            value,
+            is_used,
+            round,
+        },
+    )?;
+    Ok(match set {
+        true => Value::Int(value),
+        false => Value::Null,
+    })
 }
 
 fn eval_last_insert_id(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {

@@ -32,8 +32,8 @@ pub use handlers::{HANDLERS_MAX, HandlerPlace, HandlerPosition, OpenHandler, Ope
 pub use paceline_syntax::ast::VariableScope;
 pub use paceline_types::{MemoryCharge, ServerMemory, SessionMemory, SqlMode};
 pub use services::{
-    NoServices, PlaceWait, Privilege, PrivilegeTarget, Privileges, ServerFunctions, SourceWaitOutcome,
-    SystemVariable, SystemVariables, VirtualColumn, VirtualTables, WaitOutcome,
+    NoServices, PlaceWait, Privilege, PrivilegeTarget, Privileges, SequenceSet, ServerFunctions,
+    SourceWaitOutcome, SystemVariable, SystemVariables, VirtualColumn, VirtualTables, WaitOutcome,
 };
 pub use settings::{AlterAlgorithm, IdleTransactionTimeouts, RegexOptions, Settings};
 pub(crate) use statement::now_micros;

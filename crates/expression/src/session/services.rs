@@ -205,11 +205,58 @@ pub trait ServerFunctions: Send + Sync + Debug {
     /// 1317 when interrupted.
     fn master_pos_wait(&self, session: &SessionContext, wait: &PlaceWait<'_>) -> Result<SourceWaitOutcome>;
 
+    /// Implements `NEXTVAL(sequence)`.
+    ///
+    /// # Errors
+    /// 4084 after the last value; errors of locks and of the commit of a reservation.
+    fn next_value(&self, session: &SessionContext, database: &str, name: &str) -> Result<i64>;
+
+    /// Implements `LASTVAL(sequence)`: the value of the session's last `NEXTVAL`, if there is one.
+    ///
+    /// # Errors
+    /// 4091 if there is no such sequence.
+    fn last_value(&self, session: &SessionContext, database: &str, name: &str) -> Result<Option<i64>>;
+
+    /// Implements `SETVAL(sequence, …)`. Returns false if the value is behind the current one.
+    ///
+    /// # Errors
+    /// As [`ServerFunctions::next_value`].
+    fn set_value(
+        &self,
+        session: &SessionContext,
+        database: &str,
+        name: &str,
+        set: SequenceSet,
+    ) -> Result<bool>;
+
+    /// Replaces the row of a sequence: INSERT.
+    ///
+    /// # Errors
+    /// 4085 if the values contradict each other.
+    fn insert_sequence_row(
+        &self,
+        session: &SessionContext,
+        database: &str,
+        name: &str,
+        row: &[Value],
+    ) -> Result<()>;
+
     /// Returns the path of a file that the session may read by `LOAD_FILE()`; `None` if it may not.
     fn readable_file(&self, session: &SessionContext, name: &str) -> Option<PathBuf>;
 
     /// Returns the result of `VERSION()`.
     fn version(&self) -> String;
+}
+
+/// Arguments of `SETVAL()`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SequenceSet {
+    /// The value.
+    pub value: i64,
+    /// Whether the value counts as given out.
+    pub is_used: bool,
+    /// Number of complete cycles.
+    pub round: u64,
 }
 
 /// Arguments of `MASTER_POS_WAIT()`.
@@ -234,6 +281,11 @@ pub enum SourceWaitOutcome {
     InVain,
     /// There is no connection of this name.
     NoConnection(String),
+}
+
+fn no_sequence(database: &str, name: &str) -> crate::Error {
+    let name = format!("{database}.{name}");
+    crate::errors::error(paceline_types::error_code::ER_UNKNOWN_SEQUENCES, &[&name])
 }
 
 /// Services that are empty or return errors, for tests and for evaluation without a server.
@@ -329,6 +381,34 @@ impl ServerFunctions for NoServices {
 
     fn master_pos_wait(&self, _session: &SessionContext, _wait: &PlaceWait<'_>) -> Result<SourceWaitOutcome> {
         Ok(SourceWaitOutcome::InVain)
+    }
+
+    fn next_value(&self, _session: &SessionContext, database: &str, name: &str) -> Result<i64> {
+        Err(no_sequence(database, name))
+    }
+
+    fn last_value(&self, _session: &SessionContext, database: &str, name: &str) -> Result<Option<i64>> {
+        Err(no_sequence(database, name))
+    }
+
+    fn set_value(
+        &self,
+        _session: &SessionContext,
+        database: &str,
+        name: &str,
+        _set: SequenceSet,
+    ) -> Result<bool> {
+        Err(no_sequence(database, name))
+    }
+
+    fn insert_sequence_row(
+        &self,
+        _session: &SessionContext,
+        database: &str,
+        name: &str,
+        _row: &[Value],
+    ) -> Result<()> {
+        Err(no_sequence(database, name))
     }
 
     fn readable_file(&self, _session: &SessionContext, _name: &str) -> Option<PathBuf> {

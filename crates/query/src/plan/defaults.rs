@@ -35,9 +35,19 @@ pub(super) fn column_default(
     })
 }
 
-pub(super) fn default_plans(planner: &Planner<'_>, table: &Arc<TableDefinition>) -> Result<Vec<DefaultPlan>> {
+/// Returns the defaults of the columns. `is_used` says whether the statement needs a column's default: an expression
+/// that it does not need is not bound, so that the statement needs neither its sequences nor privileges on them.
+pub(super) fn default_plans(
+    planner: &Planner<'_>,
+    table: &Arc<TableDefinition>,
+    is_used: impl Fn(usize) -> bool,
+) -> Result<Vec<DefaultPlan>> {
     let mut plans = Vec::with_capacity(table.columns().len());
     for (number, column) in table.columns().iter().enumerate() {
+        if matches!(column.default, ColumnDefault::Expression(_)) && !is_used(number) {
+            plans.push(DefaultPlan::None);
+            continue;
+        }
         if column.auto_increment {
             plans.push(DefaultPlan::AutoIncrement);
             continue;

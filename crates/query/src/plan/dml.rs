@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use paceline_storage::RowPlacement;
 use paceline_types::error_code::{
-    ER_FIELD_SPECIFIED_TWICE, ER_MULTI_UPDATE_KEY_CONFLICT, ER_NO_DEFAULT_FOR_FIELD, ER_UNKNOWN_TABLE,
-    ER_UPDATE_TABLE_USED, ER_UPDATED_COLUMN_ONLY_ONCE, ER_WRONG_VALUE_COUNT_ON_ROW,
+    ER_FIELD_SPECIFIED_TWICE, ER_ILLEGAL_HA, ER_MULTI_UPDATE_KEY_CONFLICT, ER_NO_DEFAULT_FOR_FIELD,
+    ER_UNKNOWN_TABLE, ER_UPDATE_TABLE_USED, ER_UPDATED_COLUMN_ONLY_ONCE, ER_WRONG_VALUE_COUNT_ON_ROW,
 };
 
 use super::block::{BindMode, Block, VisibleColumn, find_assigned};
@@ -60,6 +60,17 @@ fn keeps_rows(select: &SelectPlan) -> bool {
         .as_ref()
         .map(|aggregation| &aggregation.strategy);
     select.distinct || select.windows.is_some() || matches!(groups, Some(GroupStrategy::Hash))
+}
+
+/// Returns 1031 for a sequence: its row is only inserted.
+fn refuse_sequence(table: &TableDefinition) -> Result<()> {
+    match table.is_sequence() {
+        true => Err(Error::new(
+            ER_ILLEGAL_HA,
+            &[&"SEQUENCE", &table.database(), &table.name()],
+        )),
+        false => Ok(()),
+    }
 }
 
 impl Planner<'_> {
@@ -159,6 +170,7 @@ impl Planner<'_> {
         if !insert.on_duplicate.is_empty() || !insert.returning.is_empty() {
             let usage = TableUsage {
                 select: true,
+                queried: !insert.on_duplicate.is_empty(),
                 ..TableUsage::default()
             };
             block.note_write(target, usage);
@@ -170,13 +182,22 @@ impl Planner<'_> {
             }
             InsertRows::Query(_) | InsertRows::File => false,
         };
+        let is_used = |column: usize| match (&source, columns.iter().position(|named| *named == column)) {
+            (_, None) => true,
+            (InsertRows::Values(rows), Some(place)) => {
+                let is_default = |row: &Vec<Option<Expr>>| row.get(place).is_none_or(|value| value.is_none());
+                rows.iter().any(is_default)
+            }
+            (InsertRows::Query(_) | InsertRows::File, Some(_)) => false,
+        };
+        let defaults = default_plans(self, &table, is_used)?;
         let plan = InsertPlan {
             on_update,
             reads_changed,
             reads_row,
             replace,
             ignore: insert.ignore,
-            defaults: default_plans(self, &table)?,
+            defaults,
             generated: generated_plans(self, &table, 0)?,
             checks: check_plans(self, &table)?,
             columns,
@@ -203,6 +224,7 @@ impl Planner<'_> {
         for assignment in &update.assignments {
             let found = find_assigned(&block, &assignment.column, "SET")?;
             let (base, definition) = block.updated_column(found)?;
+            refuse_sequence(&definition)?;
             block.note_updated(found, base);
             let VisibleColumn { table, column } = base;
             let value = bind_assigned(&mut block, table, column, &assignment.value, "SET")?;
@@ -317,6 +339,7 @@ impl Planner<'_> {
         };
         for &named in &numbers {
             let (table, definition) = block.deleted_table(named, syntax)?;
+            refuse_sequence(&definition)?;
             if delete.limit.is_some() {
                 block.check_view_key(table, "DELETE")?;
             }

@@ -308,7 +308,7 @@ fn path_columns(info: &TableInfo<'_>, path: &AccessPath) -> Option<Vec<usize>> {
     let definition = info.definition.as_ref()?;
     let clustered = match definition.schema().clustered() {
         RowPlacement::Key(index) => Some(index),
-        RowPlacement::RowId(_) => None,
+        RowPlacement::RowId(_) | RowPlacement::Single(_) => None,
     };
     let index = match path {
         AccessPath::All => clustered?,

@@ -1,14 +1,15 @@
 //! Scope of a clause: the meaning of names in it.
 
 use paceline_types::error_code::{
-    ER_BAD_FIELD_ERROR, ER_INVALID_GROUP_FUNC_USE, ER_NO_DEFAULT_FOR_FIELD, ER_PARSE_ERROR,
-    ER_SUM_FUNC_WITH_WINDOW_FUNC_AS_ARG, ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
+    ER_BAD_FIELD_ERROR, ER_INVALID_GROUP_FUNC_USE, ER_NO_DEFAULT_FOR_FIELD, ER_NO_SUCH_TABLE, ER_PARSE_ERROR,
+    ER_SUM_FUNC_WITH_WINDOW_FUNC_AS_ARG, ER_UNKNOWN_SEQUENCES, ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
 };
 use paceline_types::{DataType, Date, DateTime, Value};
 
 use super::block::{Aliases, BindMode, Block, OuterScope, VisibleColumn};
 use super::defaults::column_default;
 use super::same_expr::same_expr;
+use super::statement_plan::TableUsage;
 use super::tree::TableSource;
 use crate::error::{Error, Result};
 use paceline_expression::session::SessionContext;
@@ -17,7 +18,7 @@ use paceline_expression::{
     WindowFunction, bind_comparison, bind_condition, bind_expr, stored_function_call,
 };
 use paceline_syntax::RoutineType;
-use paceline_syntax::ast::{self, ColumnName};
+use paceline_syntax::ast::{self, ColumnName, SequenceOperation};
 
 impl Block<'_, '_> {
     /// Binds an expression with a single value.
@@ -186,6 +187,28 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
             Some(expr) => Ok(expr),
             None => Err(self.unknown(name)),
         }
+    }
+
+    fn resolve_sequence(&mut self, value: &ast::SequenceValue) -> Result<(String, String)> {
+        let planner = self.block.planner;
+        let name = &value.sequence;
+        let database = planner.database_or_current(name.database.as_deref())?;
+        let is_read = value.operation == SequenceOperation::Last;
+        let definition = match planner.context.catalog.sequence(database, &name.name) {
+            // In a stored default the name is that of a table which the statement opens.
+            Err(error) if error.code() == ER_NO_SUCH_TABLE && self.mode.clause_name != "DEFAULT" => {
+                return Err(Error::new(ER_UNKNOWN_SEQUENCES, &[&name.name]));
+            }
+            found => found?,
+        };
+        let usage = TableUsage {
+            select: is_read,
+            queried: is_read,
+            sequence: !is_read,
+            ..TableUsage::default()
+        };
+        planner.use_table(database, &name.name, Some(definition), usage);
+        Ok((database.to_owned(), name.name.clone()))
     }
 
     fn bind_subquery(&mut self, query: &ast::Query) -> Result<Subquery> {

@@ -277,6 +277,8 @@ pub struct TableUsage {
     pub exclusive: bool,
     /// Actions of foreign keys may change rows.
     pub action: bool,
+    /// Values of the sequence are taken or set.
+    pub sequence: bool,
     /// A query names the table in its FROM, which needs SELECT even if it names no column. The rows that a statement
     /// changes are read without.
     pub queried: bool,
@@ -292,11 +294,13 @@ impl TableUsage {
         self.lock |= other.lock;
         self.exclusive |= other.exclusive;
         self.action |= other.action;
+        self.queried |= other.queried;
+        self.sequence |= other.sequence;
     }
 
-    /// Returns whether rows are written.
+    /// Returns whether rows are written, or values of a sequence are taken.
     pub fn writes(self) -> bool {
-        self.insert || self.update || self.delete
+        self.insert || self.update || self.delete || self.sequence
     }
 
     /// Returns whether the statement itself uses the table. Otherwise foreign keys do, which needs no privilege.

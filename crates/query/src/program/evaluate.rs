@@ -7,10 +7,15 @@ use paceline_syntax::ast::Expr;
 use paceline_syntax::ast::visit::{any_expr, has_subquery};
 use paceline_types::Value;
 
-/// Returns whether an expression contains subqueries or stored functions, so that it must be executed as a query.
+/// Returns whether an expression contains subqueries, stored functions or sequences, so that it must be executed as a
+/// query.
 pub fn needs_plan(expr: &Expr) -> bool {
-    let calls_stored = |part: &Expr| matches!(part, Expr::Call(call) if !is_native_function(call));
-    has_subquery(expr) || any_expr(expr, &mut |part| calls_stored(part))
+    let uses_objects = |part: &Expr| match part {
+        Expr::Call(call) => !is_native_function(call),
+        Expr::Sequence(_) => true,
+        _ => false,
+    };
+    has_subquery(expr) || any_expr(expr, &mut |part| uses_objects(part))
 }
 
 /// Evaluates an expression without tables. Also returns its type.

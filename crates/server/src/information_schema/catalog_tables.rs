@@ -75,11 +75,18 @@ pub(super) fn tables(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
             text(CATALOG),
             text(&*table.database),
             text(&*table.name),
-            text("BASE TABLE"),
+            text(if table.sequence { "SEQUENCE" } else { "BASE TABLE" }),
             text(table.engine.name()),
-            number(if is_memory { 10 } else { 11 }),
+            number(if is_memory || table.sequence { 10 } else { 11 }),
             text(table.row_format.clone().map_or_else(
-                || if is_memory { "Fixed" } else { "Dynamic" }.to_owned(),
+                || {
+                    if is_memory || table.sequence {
+                        "Fixed"
+                    } else {
+                        "Dynamic"
+                    }
+                    .to_owned()
+                },
                 capitalized,
             )),
             number(size.rows),

@@ -75,6 +75,11 @@ impl SessionState {
         if !plan.is_current(&catalog) {
             return Ok(None);
         }
+        for definition in plan.tables().iter().filter_map(|table| table.definition.as_ref()) {
+            if definition.is_sequence() {
+                self.services.sequences.enter(definition);
+            }
+        }
         check_snapshot(plan, transaction)?;
         Ok(Some(catalog))
     }

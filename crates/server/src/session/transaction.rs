@@ -23,12 +23,7 @@ use paceline_wire::session_state::StateChange;
 
 /// Returns the replication mode from `sql_log_bin` and `skip_replication`.
 pub fn replication(context: &SessionContext, services: &SessionServices) -> Replication {
-    let is_marked = || services.values.lock().get(Variable::SkipReplication).as_bool();
-    match context.settings.log_bin {
-        false => Replication::LocalOnly,
-        true if is_marked() => Replication::Marked,
-        true => Replication::Replicated,
-    }
+    services.replication(context)
 }
 
 impl SessionState {

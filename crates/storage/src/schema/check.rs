@@ -98,7 +98,7 @@ impl<'a> TableCheck<'a> {
             index: self.schema.clustered_id().as_u32(),
             what: "row under another row's key",
         };
-        if let RowPlacement::Key(_) = self.schema.clustered {
+        if !matches!(self.schema.clustered, RowPlacement::RowId(_)) {
             self.buffer.clear();
             self.schema.append_row_key(image, &mut self.buffer)?;
             if self.buffer != key {

@@ -29,10 +29,17 @@ impl TableSchema {
     /// If the image does not fit this table, or rows are stored under hidden row ids, which images do not
     /// contain.
     pub fn append_row_key(&self, image: &[u8], out: &mut Vec<u8>) -> Result<()> {
-        let RowPlacement::Key(number) = self.clustered else {
-            return Err(Error::InvalidSchema(
-                "a table without a primary key has no row key in its image",
-            ));
+        let number = match self.clustered {
+            RowPlacement::Key(number) => number,
+            RowPlacement::Single(rows) => {
+                out.extend_from_slice(&super::single_row_key(rows));
+                return Ok(());
+            }
+            RowPlacement::RowId(_) => {
+                return Err(Error::InvalidSchema(
+                    "a table without a primary key has no row key in its image",
+                ));
+            }
         };
         out.extend_from_slice(&self.indexes[number].id.to_be_bytes());
         self.append_columns(number, image, out)?;
@@ -118,7 +125,7 @@ impl TableSchema {
     /// a primary key; ascending by row id. `None` if rows are stored under a key of the table.
     pub fn hash_range(&self, image: &[u8]) -> Option<KeyRange> {
         match self.clustered {
-            RowPlacement::Key(_) => None,
+            RowPlacement::Key(_) | RowPlacement::Single(_) => None,
             RowPlacement::RowId(hidden) => Some(KeyRange::prefix(&hash_prefix(hidden.hash, image))),
         }
     }

@@ -41,7 +41,7 @@ impl TableSchema {
         }
         let clustered = match self.clustered {
             RowPlacement::Key(clustered) => &self.indexes[clustered].parts[..],
-            RowPlacement::RowId(_) => &[],
+            RowPlacement::RowId(_) | RowPlacement::Single(_) => &[],
         };
         let mut missing = columns.to_vec();
         let own = self.read_parts(&self.indexes[index].parts, &mut missing);

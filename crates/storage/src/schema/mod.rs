@@ -9,7 +9,8 @@
 //! InnoDB chooses the same, and `SHOW INDEX` lists it first. Without such a key, under a hidden [`RowId`], with
 //! a hidden index on a hash of the row image, by which the log's before image finds the row. Among equal rows
 //! the one with the lowest id is chosen, at run time as in a replay: an update or delete of a row of such a
-//! table asks [`TableSchema::find_row`] which one it is.
+//! table asks [`TableSchema::find_row`] which one it is. The only row of a sequence has a fixed key, so that
+//! writing it replaces the row that is there: the log contains each new state of a sequence as an insert.
 
 mod check;
 mod entry;
@@ -91,6 +92,8 @@ pub enum RowPlacement {
     Key(usize),
     /// The hidden index of row ids.
     RowId(HiddenIndexes),
+    /// The only row of a sequence, under the fixed key of this index.
+    Single(IndexId),
 }
 
 /// Schema of a table for the engines. Immutable; created once per table definition.
@@ -171,7 +174,7 @@ impl TableSchema {
         };
         let clustered_dependencies = match clustered {
             RowPlacement::Key(number) => mask(&indexes[number]),
-            RowPlacement::RowId(_) => 0,
+            RowPlacement::RowId(_) | RowPlacement::Single(_) => 0,
         };
         let dependencies = indexes
             .iter()
@@ -188,6 +191,21 @@ impl TableSchema {
             clustered_dependencies,
             counter: None,
         })
+    }
+
+    /// Creates the schema of a sequence: its only row is stored under the fixed key of `rows`.
+    pub fn of_single_row(columns: Vec<ColumnSchema>, rows: IndexId) -> Self {
+        let types: Vec<DataType> = columns.iter().map(|column| column.data_type.clone()).collect();
+        TableSchema {
+            layout: RowLayout::new(types),
+            columns,
+            indexes: Vec::new(),
+            clustered: RowPlacement::Single(rows),
+            indexed_columns: Vec::new(),
+            dependencies: Vec::new(),
+            clustered_dependencies: 0,
+            counter: None,
+        }
     }
 
     /// Declares that `column` numbers the rows: the highest number of a row that is deleted, or gets another
@@ -256,19 +274,18 @@ impl TableSchema {
         match self.clustered {
             RowPlacement::Key(number) => self.indexes[number].id,
             RowPlacement::RowId(hidden) => hidden.rows,
+            RowPlacement::Single(rows) => rows,
         }
     }
 
     /// Returns the numbers of all indexes in use, including hidden ones: those to delete with the table.
     pub fn index_ids(&self) -> impl Iterator<Item = IndexId> {
-        let hidden = match self.clustered {
-            RowPlacement::Key(_) => None,
-            RowPlacement::RowId(hidden) => Some([hidden.rows, hidden.hash]),
+        let (rows, hash) = match self.clustered {
+            RowPlacement::Key(_) => (None, None),
+            RowPlacement::RowId(hidden) => (Some(hidden.rows), Some(hidden.hash)),
+            RowPlacement::Single(rows) => (Some(rows), None),
         };
-        self.indexes
-            .iter()
-            .map(|index| index.id)
-            .chain(hidden.into_iter().flatten())
+        self.indexes.iter().map(|index| index.id).chain(rows).chain(hash)
     }
 
     /// Returns the range of all rows, in the order of the clustered index.
@@ -288,7 +305,15 @@ impl TableSchema {
     pub fn row_key_parts(&self) -> &[KeyPart] {
         match self.clustered {
             RowPlacement::Key(number) => &self.indexes[number].parts,
-            RowPlacement::RowId(_) => &[],
+            RowPlacement::RowId(_) | RowPlacement::Single(_) => &[],
+        }
+    }
+
+    /// Returns the key of the only row of a sequence; `None` for other tables.
+    pub fn single_row_key(&self) -> Option<Vec<u8>> {
+        match self.clustered {
+            RowPlacement::Single(rows) => Some(single_row_key(rows).to_vec()),
+            RowPlacement::Key(_) | RowPlacement::RowId(_) => None,
         }
     }
 
@@ -353,10 +378,17 @@ impl TableSchema {
     /// Returns the key of the row with that hidden id; `None` if rows are stored under a key of the table.
     pub fn row_id_key(&self, id: RowId) -> Option<Vec<u8>> {
         match self.clustered {
-            RowPlacement::Key(_) => None,
+            RowPlacement::Key(_) | RowPlacement::Single(_) => None,
             RowPlacement::RowId(hidden) => Some([&hidden.rows.to_be_bytes()[..], &id.to_be_bytes()].concat()),
         }
     }
+}
+
+/// Returns the fixed key of a sequence's only row: the index number and a zero byte.
+fn single_row_key(rows: IndexId) -> [u8; IndexId::LENGTH + 1] {
+    let mut key = [0; IndexId::LENGTH + 1];
+    key[..IndexId::LENGTH].copy_from_slice(&rows.to_be_bytes());
+    key
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ impl TableSchema {
     fn insert(&self, image: &[u8], write_set: &mut WriteSet) -> Result<()> {
         let mut row_key = KeyBuffer::new();
         let id = match self.clustered {
-            RowPlacement::Key(_) => {
+            RowPlacement::Key(_) | RowPlacement::Single(_) => {
                 self.fill(&mut row_key, |out| self.append_row_key(image, out))?;
                 None
             }
@@ -186,7 +186,7 @@ impl TableSchema {
     pub(super) fn other_indexes(&self) -> impl Iterator<Item = usize> + use<> {
         let clustered = match self.clustered {
             RowPlacement::Key(number) => number,
-            RowPlacement::RowId(_) => usize::MAX,
+            RowPlacement::RowId(_) | RowPlacement::Single(_) => usize::MAX,
         };
         (0..self.indexes.len()).filter(move |&index| index != clustered)
     }
@@ -194,7 +194,7 @@ impl TableSchema {
     fn row_key(&self, row: Row<'_>) -> Result<KeyBuffer> {
         match (row.key, self.clustered) {
             (Some(key), _) => Ok(KeyBuffer::from_slice(key)),
-            (None, RowPlacement::Key(_)) => {
+            (None, RowPlacement::Key(_) | RowPlacement::Single(_)) => {
                 let mut key = KeyBuffer::new();
                 self.fill(&mut key, |out| self.append_row_key(row.image, out))?;
                 Ok(key)
@@ -214,7 +214,7 @@ impl TableSchema {
     /// known yet.
     fn placeholder(&self, row_key: &[u8]) -> Option<RowId> {
         match self.clustered {
-            RowPlacement::Key(_) => None,
+            RowPlacement::Key(_) | RowPlacement::Single(_) => None,
             RowPlacement::RowId(_) => RowId::at_end_of(row_key).filter(|id| id.is_placeholder()),
         }
     }

@@ -2,7 +2,7 @@
 
 use paceline_types::FixedBinaryType;
 
-use super::{ColumnName, FunctionCall, Literal, Query};
+use super::{ColumnName, FunctionCall, Literal, Query, SequenceValue};
 use crate::ast::VariableScope;
 
 /// An expression.
@@ -153,6 +153,8 @@ pub enum Expr {
         what: Option<Box<Expr>>,
         text: Box<Expr>,
     },
+    /// A value of a sequence.
+    Sequence(Box<SequenceValue>),
     /// Any other function, including aggregates and window functions.
     Call(Box<FunctionCall>),
 }

@@ -38,6 +38,7 @@ mod literal;
 mod name;
 mod print;
 mod query;
+mod sequence;
 mod table;
 mod variable;
 pub mod visit;
@@ -54,6 +55,7 @@ pub use query::{
     CommonTable, ItemName, Limit, LockStrength, LockWait, OrderItem, Query, QueryBody, RowLocking, Select,
     SelectItem, SelectModifiers, SetOperator, SortOrder, Ties, With,
 };
+pub use sequence::{SequenceOperation, SequenceValue};
 pub(crate) use table::single_table;
 pub use table::{HintKind, HintScope, IndexHint, Join, JoinConstraint, JoinKind, JoinedTables, TableFactor};
 pub use variable::VariableScope;

@@ -147,6 +147,7 @@ fn write_expr(expr: &Expr, f: &mut Formatter<'_>) -> Result {
             }
             write!(f, "{text})")
         }
+        Expr::Sequence(value) => value.fmt(f),
         Expr::DynamicColumns { base, columns } => {
             match base {
                 Some(base) => write!(f, "COLUMN_ADD({base}")?,

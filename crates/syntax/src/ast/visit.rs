@@ -166,6 +166,7 @@ macro_rules! parts {
             | Expr::Introduced { .. }
             | Expr::TemporalLiteral { .. }
             | Expr::Exists(_)
+            | Expr::Sequence(_)
             | Expr::Subquery(_) => {}
             Expr::Assignment { value: part, .. }
             | Expr::Nested(part)
@@ -309,6 +310,13 @@ pub fn for_each_table(query: &Query, visit: impl FnMut(&TableName)) {
         }
     }
     walk_query(query, &mut Tables(visit));
+}
+
+/// Returns whether an expression contains a value of a sequence.
+pub fn has_sequence(expr: &Expr) -> bool {
+    let mut found = false;
+    for_each_expr(expr, |expr| found |= matches!(expr, Expr::Sequence(_)));
+    found
 }
 
 /// Returns whether a part of an expression outside of its subqueries is as wanted.

@@ -34,6 +34,9 @@ impl Parser<'_> {
         if self.accept_word("USER") {
             return self.alter_user();
         }
+        if self.accept_word("SEQUENCE") {
+            return self.alter_sequence();
+        }
         if let Some(statement) = self.alter_routine()? {
             return Ok(statement);
         }

@@ -17,12 +17,11 @@ impl Parser<'_> {
         if self.accept_word("TABLE") {
             return self.create_table(or_replace, temporary);
         }
+        if self.accept_word("SEQUENCE") {
+            return self.create_sequence(or_replace, temporary);
+        }
         if temporary {
-            return if self.is_word("SEQUENCE") {
-                Ok(Statement::Unsupported("SEQUENCE"))
-            } else {
-                Err(self.error())
-            };
+            return Err(self.error());
         }
         if self.accept_any_word(&["DATABASE", "SCHEMA"]).is_some() {
             let if_not_exists = self.if_not_exists(or_replace)?;
@@ -84,7 +83,6 @@ impl Parser<'_> {
             "PROCEDURE",
             "FUNCTION",
             "EVENT",
-            "SEQUENCE",
             "SERVER",
             "PACKAGE",
             "AGGREGATE",
@@ -512,6 +510,12 @@ impl Parser<'_> {
                 }
             };
             options.other.push((name.to_owned(), value));
+        } else if self.accept_word("SEQUENCE") {
+            self.accept_equal();
+            options.sequence = Some(match self.accept_word("DEFAULT") {
+                true => false,
+                false => self.number()? != 0,
+            });
         } else if self.accept_word("INSERT_METHOD") {
             self.accept_equal();
             self.option_word()?;
@@ -558,6 +562,7 @@ impl Parser<'_> {
             "ALGORITHM",
             "FIRST",
             "LOCK",
+            "NO",
             "NOWAIT",
             "PARTITION",
             "REMOVE",
@@ -596,6 +601,9 @@ impl Parser<'_> {
                 if_exists,
                 tables,
             }));
+        }
+        if self.accept_word("SEQUENCE") {
+            return self.drop_sequences(temporary);
         }
         if self.accept_any_word(&["DATABASE", "SCHEMA"]).is_some() {
             let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
@@ -659,15 +667,10 @@ impl Parser<'_> {
                 name: self.table_name()?,
             }));
         }
-        let kind = self.accept_any_word(&["SEQUENCE", "SERVER"]);
-        if let Some(kind) = kind {
-            let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
-            let names = self.comma_separated(Self::table_name)?;
-            let _ = self.accept_any_word(&["RESTRICT", "CASCADE"]);
-            return Ok(Statement::Ddl(DdlStatement::DropOther {
-                kind,
-                if_exists,
-                names,
+        if self.accept_word("SERVER") {
+            return Ok(Statement::Ddl(DdlStatement::DropServer {
+                if_exists: self.accept_phrase(&["IF", "EXISTS"])?,
+                name: self.identifier()?,
             }));
         }
         self.unsupported_object()

@@ -10,7 +10,7 @@ use crate::ast::{
     Arguments, BinaryOp, CaseBranch, CastType, ColumnName, Expr, FunctionCall, Interval, IntervalUnit,
     Literal, Quantifier, TemporalKind, TruthTest, UnaryOp,
 };
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::lexer::Token;
 use crate::statement::definition::DEFAULT_COLLATION;
 use paceline_types::SqlMode;
@@ -634,8 +634,8 @@ impl Parser<'_> {
                 return self.introduced_string();
             }
         }
-        if self.is_word("NEXT") && self.is_word_at(1, "VALUE") && self.is_word_at(2, "FOR") {
-            return Err(Error::unsupported("SEQUENCE"));
+        if let Some(value) = self.sequence_value()? {
+            return Ok(value);
         }
         self.column_or_function()
     }

@@ -59,6 +59,7 @@ impl Parser<'_> {
             "GROUP_CONCAT" => return self.group_concat(),
             "CHAR" => return self.char_function(),
             "WEIGHT_STRING" => return self.weight_string(),
+            "NEXTVAL" | "LASTVAL" | "SETVAL" => return self.sequence_function(),
             "TIMESTAMPADD" | "TIMESTAMPDIFF" => return self.timestamp_function(),
             "GET_FORMAT" => return self.get_format(),
             "COLUMN_CREATE" | "COLUMN_ADD" => return self.dynamic_columns(),

@@ -17,6 +17,7 @@ mod parser;
 mod program;
 mod query;
 mod replication;
+mod sequence;
 mod set;
 mod show;
 mod table_reference;

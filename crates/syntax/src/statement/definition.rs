@@ -52,6 +52,16 @@ pub enum DdlStatement {
         /// Old and new names.
         renames: Vec<(TableName, TableName)>,
     },
+    /// `CREATE SEQUENCE`.
+    CreateSequence(Box<CreateSequence>),
+    /// `ALTER SEQUENCE`.
+    AlterSequence(Box<AlterSequence>),
+    /// `DROP SEQUENCE`.
+    DropSequences {
+        temporary: bool,
+        if_exists: bool,
+        sequences: Vec<TableName>,
+    },
     /// `CREATE VIEW`, `ALTER VIEW`.
     CreateView(Box<CreateView>),
     /// `DROP VIEW`.
@@ -80,13 +90,58 @@ pub enum DdlStatement {
     AlterEvent(Box<AlterEvent>),
     /// `DROP EVENT`.
     DropEvent { if_exists: bool, name: TableName },
-    /// `DROP SEQUENCE` and similar statements, with `IF EXISTS` or without. No such objects exist here.
-    DropOther {
-        /// `SEQUENCE`, `SERVER`.
-        kind: &'static str,
-        if_exists: bool,
-        names: Vec<TableName>,
-    },
+    /// `DROP SERVER`. No such objects exist here.
+    DropServer { if_exists: bool, name: String },
+}
+
+/// `CREATE SEQUENCE`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CreateSequence {
+    pub or_replace: bool,
+    pub temporary: bool,
+    pub if_not_exists: bool,
+    pub name: TableName,
+    pub values: SequenceSpec,
+    pub options: TableOptions,
+}
+
+/// `ALTER SEQUENCE`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AlterSequence {
+    pub if_exists: bool,
+    pub name: TableName,
+    pub values: SequenceSpec,
+}
+
+/// Clauses of a sequence as written. `None` keeps a clause as it is, or selects its default.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SequenceSpec {
+    pub start: Option<i64>,
+    pub increment: Option<i64>,
+    pub minimum: Option<SequenceBound>,
+    pub maximum: Option<SequenceBound>,
+    /// Number of values that are reserved at once; 0 for NOCACHE.
+    pub cache: Option<i64>,
+    pub cycle: Option<bool>,
+    pub restart: Option<SequenceRestart>,
+}
+
+/// `MINVALUE` or `MAXVALUE` of a sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SequenceBound {
+    /// `MINVALUE n`.
+    Value(i64),
+    /// `NO MINVALUE`: the default.
+    Default,
+}
+
+/// `RESTART` of a sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SequenceRestart {
+    /// From the START value.
+    Start,
+    /// `RESTART WITH n`.
+    With(i64),
 }
 
 /// `CREATE VIEW`, `ALTER VIEW`. `None` keeps an option as it is, or selects its default.
@@ -413,6 +468,8 @@ pub struct TableOptions {
     pub auto_increment: Option<u64>,
     /// `ROW_FORMAT`, in capitals.
     pub row_format: Option<String>,
+    /// `SEQUENCE=1`: the table is a sequence.
+    pub sequence: Option<bool>,
     /// Options that are shown but have no effect here (`AVG_ROW_LENGTH`, `STATS_PERSISTENT`,
     /// `KEY_BLOCK_SIZE`, `MAX_ROWS` …), in order: name in capitals, and value as shown.
     pub other: Vec<(String, String)>,

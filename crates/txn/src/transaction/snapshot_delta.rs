@@ -53,7 +53,7 @@ impl Transaction {
             (Some(Row { image, .. }), _) | (None, Some(image)) => match schema.clustered() {
                 RowPlacement::Key(_) => schema.append_row_key(image, &mut key)?,
                 // A new row has no other version.
-                RowPlacement::RowId(_) => return Ok(()),
+                RowPlacement::RowId(_) | RowPlacement::Single(_) => return Ok(()),
             },
             (None, None) => return Ok(()),
         }

@@ -102,6 +102,9 @@ impl Planner<'_> {
         if old.is_temporary() {
             self.make_temporary()?;
         }
+        if old.is_sequence() {
+            return self.alter_sequence_table(alter, &old);
+        }
         let actions = self.effective_actions(alter, &old)?;
         let renames = renames(&old, &actions);
         let mut alteration = Alteration {

@@ -4,10 +4,13 @@ use std::fmt::Write;
 
 use paceline_types::error_code::{ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED, ER_SUBQUERIES_NOT_SUPPORTED};
 
+use super::GENERATED_CLAUSE;
 use super::precedence::precedence;
 use super::quote::{quote_identifier, quote_text};
 use crate::error::{Error, Result};
-use paceline_syntax::ast::{BinaryOp, CaseBranch, Expr, Literal, TemporalKind, TruthTest, UnaryOp};
+use paceline_syntax::ast::{
+    BinaryOp, CaseBranch, Expr, Literal, SequenceValue, TemporalKind, TruthTest, UnaryOp,
+};
 use paceline_syntax::stack;
 
 /// Style of a view's expressions.
@@ -172,6 +175,7 @@ impl Writer<'_> {
                 otherwise,
             } => self.case(operand.as_deref(), branches, otherwise.as_deref()),
             Expr::Call(call) => self.call(call),
+            Expr::Sequence(value) => self.sequence(value),
             Expr::Nested(inner) => self.bare(inner),
             Expr::Cast { .. }
             | Expr::ConvertUsing { .. }
@@ -216,6 +220,25 @@ impl Writer<'_> {
             }
             Expr::Subquery(_) | Expr::Exists(_) => Err(self.refused("select ...")),
         }
+    }
+
+    /// Writes a value of a sequence. Its name has a database.
+    fn sequence(&mut self, value: &SequenceValue) -> Result<()> {
+        let operation = value.operation;
+        match (self.view, self.clause) {
+            (None, "CHECK") => return Err(Error::new(ER_SUBQUERIES_NOT_SUPPORTED, &[&self.clause])),
+            (None, GENERATED_CLAUSE) => return Err(self.refused(&format!("{}()", operation.name()))),
+            _ => {}
+        }
+        self.out.push_str(operation.name());
+        self.out.push('(');
+        if let Some(database) = &value.sequence.database {
+            quote_identifier(database, self.out);
+            self.out.push('.');
+        }
+        quote_identifier(&value.sequence.name, self.out);
+        let _ = write!(self.out, "{})", operation.arguments());
+        Ok(())
     }
 
     fn case(

@@ -13,6 +13,7 @@ use paceline_types::error_code::*;
 
 use super::rewrite;
 use super::scope::{Common, Place, Scope, Surroundings, Table};
+use crate::ddl::column::qualify_sequences;
 use crate::error::{Error, Result};
 use crate::{Catalog, same_name};
 use paceline_expression::session::SessionContext;
@@ -310,6 +311,7 @@ impl Resolver<'_> {
                 return Ok(());
             }
             Expr::Literal(_) => return Ok(()),
+            Expr::Sequence(_) => return qualify_sequences(expr, self.session.database.as_deref()),
             Expr::Subquery(query) => {
                 self.query(query, around)?;
                 return Ok(());

@@ -483,6 +483,10 @@ impl<'p> BaseReader<'p> {
     ) -> Result<ControlFlow<()>> {
         let direction = self.direction();
         let (strength, wait) = match self.plan.read.at(exec.state.transaction.isolation()) {
+            // The row of a sequence is never locked: a reservation of this session could not wait for itself.
+            _ if self.definition.is_sequence() => {
+                return self.scan_snapshot(exec, secondary, &[range], direction, row, visit);
+            }
             ReadMode::Snapshot | ReadMode::Source(_) => {
                 return self.scan_snapshot(exec, secondary, &[range], direction, row, visit);
             }
@@ -566,11 +570,13 @@ impl<'p> BaseReader<'p> {
             Direction::Backward => (last, first),
         };
         let hull = KeyRange::new(lowest.start.as_slice(), highest.end.as_slice());
-        let mut scan = exec
-            .state
-            .transaction
-            .scan(hull, direction)
-            .map_err(|error| self.definition.transaction_error(error))?;
+        let transaction = &mut *exec.state.transaction;
+        let scan = match self.definition.is_sequence() && !self.definition.is_temporary() {
+            // No snapshot hides that values are gone.
+            true => transaction.scan_newest(hull, direction),
+            false => transaction.scan(hull, direction),
+        };
+        let mut scan = scan.map_err(|error| self.definition.transaction_error(error))?;
         let mut row_key = Vec::new();
         let mut batch = match secondary {
             Some(_) if self.fetches_rows() && !exec.state.transaction.reads_lock() => {

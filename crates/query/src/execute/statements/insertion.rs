@@ -340,12 +340,22 @@ impl<'p> Insertion<'p> {
         if !self.passes_view_check(exec)?
             || !check_constraints(exec, self.table, &self.plan.checks, &self.row, self.ignore_checks)?
         {
-            return self.end_row(exec);
+            // As in MariaDB it does not count in the warnings' row numbers.
+            self.interval.next_row();
+            return Ok(());
         }
         let generated =
             self.interval
                 .generate(exec.state.transaction, exec.session, self.table, &mut self.row)?;
         let columns = self.table.columns().len();
+        if self.table.is_sequence() {
+            let (database, name) = (self.table.database(), self.table.name());
+            let functions = exec.session.services.functions.clone();
+            functions.insert_sequence_row(exec.session, database, name, &self.row[..columns])?;
+            self.progress.copied += 1;
+            exec.session.diagnostics.next_row();
+            return self.send(exec, sink);
+        }
         loop {
             let inserted = match self.writer.insert(exec.state.transaction, &self.row[..columns]) {
                 // Nothing has been written yet.
@@ -405,10 +415,6 @@ impl<'p> Insertion<'p> {
                 }
             }
         }
-        self.end_row(exec)
-    }
-
-    fn end_row(&mut self, exec: &mut Execution<'_, '_>) -> Result<()> {
         exec.session.diagnostics.next_row();
         self.interval.next_row();
         Ok(())

@@ -187,7 +187,7 @@ fn moves(select: &SelectPlan, targets: &[UpdateTarget]) -> bool {
     let definition = &target.definition;
     let clustered = match definition.schema().clustered() {
         RowPlacement::Key(index) => definition.indexes()[index].parts.as_slice(),
-        RowPlacement::RowId(_) => &[],
+        RowPlacement::RowId(_) | RowPlacement::Single(_) => &[],
     };
     let mut parts = definition.indexes()[index].parts.iter().chain(clustered);
     let assigned = || target.assignments.iter().chain(&target.on_update);

@@ -113,9 +113,33 @@ pub fn check_definition(
             }
             Ok(())
         }
+        DdlStatement::CreateSequence(create) => {
+            if create.temporary {
+                let (database, _) = qualified(&create.name, authority.database())?;
+                return of_database(&database, Privilege::CreateTemporaryTables);
+            }
+            of_table(&create.name, &[Privilege::Create])?;
+            match create.or_replace {
+                true => of_table(&create.name, &[Privilege::Drop]),
+                false => Ok(()),
+            }
+        }
+        DdlStatement::AlterSequence(alter) => of_table(&alter.name, &[Privilege::Alter]),
+        DdlStatement::DropSequences { temporary: true, .. } => Ok(()),
+        DdlStatement::DropSequences { sequences, .. } => {
+            sequences
+                .iter()
+                .try_for_each(|sequence| match is_temporary(sequence)? {
+                    true => Ok(()),
+                    false => of_table(sequence, &[Privilege::Drop]),
+                })
+        }
         DdlStatement::CreateView(view) => match view.mode {
             ViewMode::Create => of_table(&view.name, &[Privilege::CreateView]),
-            _ => of_table(&view.name, &[Privilege::CreateView, Privilege::Drop]),
+            _ => {
+                of_table(&view.name, &[Privilege::CreateView])?;
+                of_table(&view.name, &[Privilege::Drop])
+            }
         },
         DdlStatement::DropViews { views, .. } => views
             .iter()
@@ -153,7 +177,7 @@ pub fn check_definition(
             }
         }
         DdlStatement::DropEvent { name, .. } => may_change_event(authority, name),
-        DdlStatement::DropOther { .. } => Ok(()),
+        DdlStatement::DropServer { .. } => Ok(()),
     }
 }
 
@@ -232,7 +256,7 @@ fn check_references(authority: Authority<'_>, ddl: &DdlStatement) -> Result<()> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::accounts::authority::tests::{Holder, told};
+    use crate::accounts::authority::tests::{Holder, outcome_of};
     use paceline_syntax::{ParseOptions, Statement, parse_first};
 
     /// Returns the error's number and the privilege that its message names.
@@ -245,7 +269,7 @@ mod tests {
             temporary: &TemporaryCatalog::default(),
             visible: &Catalog::default(),
         };
-        let (number, message) = told(check_definition(holder.authority(), &ddl, &catalogs));
+        let (number, message) = outcome_of(check_definition(holder.authority(), &ddl, &catalogs));
         (
             number,
             message.split(" command").next().unwrap_or_default().to_owned(),

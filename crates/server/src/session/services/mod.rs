@@ -2,6 +2,7 @@
 
 pub mod gtid_wait;
 mod place_wait;
+mod sequences;
 mod sources;
 pub mod status_list;
 mod time_slice;
@@ -19,16 +20,17 @@ use gtid_wait::AwaitedGtid;
 use paceline_binlog::{GtidPosition, GtidState};
 use paceline_catalog::TableDefinition;
 use paceline_expression::session::{
-    PlaceWait, Privilege, PrivilegeTarget, Privileges, ServerFunctions, SessionContext, SourceWaitOutcome,
-    SystemVariable, SystemVariables, VariableScope, WaitOutcome,
+    PlaceWait, Privilege, PrivilegeTarget, Privileges, SequenceSet, ServerFunctions, SessionContext,
+    SourceWaitOutcome, SystemVariable, SystemVariables, VariableScope, WaitOutcome,
 };
 use paceline_log_stream::source::filter::FilterKind;
 use paceline_replication::received::SourcePosition;
 use paceline_syntax::{Error, Result};
-use paceline_txn::GtidChoice;
+use paceline_txn::{GtidChoice, Replication};
 use paceline_types::error_code::*;
 use paceline_types::{DomainId, Gtid, SequenceNumber, ServerId, Value, Version};
 use parking_lot::Mutex;
+use sequences::SessionSequences;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -53,6 +55,8 @@ pub struct SessionServices {
     pub(super) awaited: AwaitedGtid,
     /// Locks of `GET_LOCK`.
     user_locks: UserLocks,
+    /// Sequences that the session uses.
+    pub(super) sequences: SessionSequences,
     /// Time slice of the running statement on a worker of the runtime.
     pub(super) time_slice: TimeSlice,
     /// Temporary table of the running SHOW statement, which information_schema includes during the statement.
@@ -95,6 +99,7 @@ impl SessionServices {
             privileges: SessionPrivileges::default(),
             awaited: AwaitedGtid::default(),
             user_locks: UserLocks::default(),
+            sequences: SessionSequences::default(),
             time_slice: TimeSlice::default(),
             shown_temporary: Mutex::default(),
         }
@@ -104,6 +109,7 @@ impl SessionServices {
     pub(super) fn reset(&self) {
         *self.transaction.lock() = TransactionView::default();
         self.awaited.set(None);
+        self.sequences.reset();
     }
 
     /// Sets the account that the session has logged in to.
@@ -198,6 +204,16 @@ impl SessionServices {
         match self.shared.interrupt.raised() {
             Some(reason) => Err(crate::errors::interrupted(reason)),
             None => Ok(()),
+        }
+    }
+
+    /// Returns the replication mode from `sql_log_bin` and `skip_replication`.
+    pub fn replication(&self, context: &SessionContext) -> Replication {
+        let is_marked = || self.values.lock().get(Variable::SkipReplication).as_bool();
+        match context.settings.log_bin {
+            false => Replication::LocalOnly,
+            true if is_marked() => Replication::Marked,
+            true => Replication::Replicated,
         }
     }
 
@@ -402,6 +418,34 @@ impl ServerFunctions for SessionServices {
 
     fn lock_holder(&self, _session: &SessionContext, name: &str) -> Option<u64> {
         user_locks::holder(&self.server, name)
+    }
+
+    fn next_value(&self, session: &SessionContext, database: &str, name: &str) -> Result<i64> {
+        self.next_sequence_value(session, database, name)
+    }
+
+    fn last_value(&self, _session: &SessionContext, database: &str, name: &str) -> Result<Option<i64>> {
+        self.last_sequence_value(database, name)
+    }
+
+    fn set_value(
+        &self,
+        session: &SessionContext,
+        database: &str,
+        name: &str,
+        set: SequenceSet,
+    ) -> Result<bool> {
+        self.set_sequence_value(session, database, name, set)
+    }
+
+    fn insert_sequence_row(
+        &self,
+        session: &SessionContext,
+        database: &str,
+        name: &str,
+        row: &[Value],
+    ) -> Result<()> {
+        self.replace_sequence_row(session, database, name, row)
     }
 
     fn binlog_gtid_pos(&self, _session: &SessionContext, file: &str, offset: u64) -> Result<Option<String>> {

@@ -32,7 +32,10 @@ pub async fn execute(
             FlushTarget::Tables {
                 lock: FlushTablesLock::None,
                 tables,
-            } => wait_for_users(tables, state)?,
+            } => {
+                wait_for_users(tables, state)?;
+                forget_sequences(tables, state);
+            }
             FlushTarget::Tables {
                 tables,
                 lock: FlushTablesLock::ReadLock | FlushTablesLock::ReadLockDisableCheckpoint,
@@ -108,6 +111,24 @@ pub async fn execute(
         }
     }
     Ok(Reply::ok())
+}
+
+/// Forgets the reserved values of sequences: of these, or of all. As in MariaDB they are not given out any more.
+fn forget_sequences(tables: &[TableName], state: &SessionState) {
+    let catalog = state.catalog();
+    let is_meant = |database: &str, name: &str| {
+        let is_one = |table: &TableName| {
+            let own = table.database.as_deref().or(state.context.database.as_deref());
+            own == Some(database) && table.name == name
+        };
+        tables.is_empty() || tables.iter().any(is_one)
+    };
+    let sequences = catalog.databases().flat_map(|database| database.tables());
+    for sequence in sequences.filter(|table| table.is_sequence()) {
+        if is_meant(sequence.database(), sequence.name()) {
+            sequence.sequence_cache().forget();
+        }
+    }
 }
 
 /// Executes FLUSH TABLES with names. There is nothing to flush, but as in MariaDB it waits until nothing uses the

@@ -53,7 +53,12 @@ pub async fn execute(
         },
     )?;
     let ends_transaction = !matches!(ddl, DdlStatement::CreateTable(create) if create.temporary)
-        && !matches!(ddl, DdlStatement::DropTables { temporary: true, .. });
+        && !matches!(ddl, DdlStatement::CreateSequence(create) if create.temporary)
+        && !matches!(
+            ddl,
+            DdlStatement::DropTables { temporary: true, .. }
+                | DdlStatement::DropSequences { temporary: true, .. }
+        );
     if ends_transaction && state.transaction.is_open() && state.is_read_only_transaction() {
         // The statement belongs to the next transaction. Its access mode decides whether the statement is allowed.
         state.commit().await?;
@@ -76,7 +81,9 @@ pub async fn execute(
                 state.commit().await?;
             }
         }
-        DdlStatement::DropTables { temporary: true, .. } => {}
+        DdlStatement::DropTables { temporary: true, .. }
+        | DdlStatement::DropSequences { temporary: true, .. } => {}
+        DdlStatement::CreateSequence(create) if create.temporary => {}
         _ => state.commit().await?,
     }
     if state.table_locks.has_tables() && matches!(ddl, DdlStatement::RenameTables { .. }) {
@@ -257,7 +264,11 @@ fn count(ddl: &DdlStatement, counters: &Counters) {
         DdlStatement::DropDatabase { .. } => counters.com_drop_db.add(1),
         DdlStatement::CreateTable(_) => counters.com_create_table.add(1),
         DdlStatement::AlterTable(_) => counters.com_alter_table.add(1),
-        DdlStatement::DropTables { .. } | DdlStatement::DropOther { .. } => counters.com_drop_table.add(1),
+        DdlStatement::DropTables { .. } => counters.com_drop_table.add(1),
+        DdlStatement::DropServer { .. } => {}
+        DdlStatement::CreateSequence(_) => counters.com_create_sequence.add(1),
+        DdlStatement::AlterSequence(_) => counters.com_alter_sequence.add(1),
+        DdlStatement::DropSequences { .. } => counters.com_drop_sequence.add(1),
         DdlStatement::TruncateTable(_) => counters.com_truncate.add(1),
         DdlStatement::RenameTables { .. } => counters.com_rename_table.add(1),
         DdlStatement::CreateView(_) => counters.com_create_view.add(1),

@@ -7,7 +7,10 @@ use crate::session::protocol::Output;
 use crate::session::state::SessionState;
 use crate::virtual_tables::virtual_database;
 use paceline_catalog::DatabaseDefinition;
-use paceline_catalog::ddl::{IfNotExists, show_create_database, show_create_table, show_create_view};
+use paceline_catalog::ddl::{
+    IfNotExists, read_sequence_row, show_create_database, show_create_sequence, show_create_table,
+    show_create_view,
+};
 use paceline_expression::session::Privilege;
 use paceline_syntax::{Error, Result, TableName};
 use paceline_types::Value;
@@ -98,6 +101,22 @@ pub fn view(name: &TableName, state: &mut SessionState) -> Result<Output> {
     Ok(output)
 }
 
+/// Returns SHOW CREATE SEQUENCE.
+///
+/// # Errors
+/// 1046, 1142 and 1146 for the name; 4089 for a table or a view.
+pub fn sequence(sequence: &TableName, state: &mut SessionState) -> Result<Output> {
+    let (database, name) = shown_table(sequence, state)?;
+    let catalog = state.catalog();
+    let definition = catalog.sequence(&database, &name)?;
+    let row = read_sequence_row(definition, &state.server.transactions.snapshot())?;
+    let statement = show_create_sequence(definition, &row, state.context.settings.sql_mode);
+    let mut output = Output::new();
+    output.text("Table", 64).text("Create Table", 1024);
+    output.row(vec![Value::Text(name), Value::Text(statement)]);
+    Ok(output)
+}
+
 /// Returns SHOW CREATE DATABASE.
 ///
 /// # Errors
@@ -121,19 +140,8 @@ pub fn database(name: &str, if_not_exists: IfNotExists, state: &SessionState) ->
 }
 
 /// Returns the error of SHOW CREATE for kinds of objects that do not exist here.
-pub fn no_such_object(kind: &str, name: &TableName, state: &SessionState) -> Error {
-    let database = name
-        .database
-        .clone()
-        .or_else(|| state.context.database.clone())
-        .unwrap_or_default();
-    match kind {
-        "SEQUENCE" => match state.catalog().table(&database, &name.name) {
-            Some(_) => Error::new(ER_WRONG_OBJECT, &[&database, &name.name, &kind]),
-            None => Error::new(ER_NO_SUCH_TABLE, &[&database, &name.name]),
-        },
-        _ => Error::new(ER_SP_DOES_NOT_EXIST, &[&kind, &name.name]),
-    }
+pub fn no_such_object(kind: &str, name: &TableName) -> Error {
+    Error::new(ER_SP_DOES_NOT_EXIST, &[&kind, &name.name])
 }
 
 /// Returns SHOW CREATE TABLE of a virtual table.

@@ -171,6 +171,10 @@ fn answer<'a>(show: &'a Show, state: &mut SessionState) -> Result<Answer<'a>> {
         }
         Show::CreateOther { kind: "VIEW", name } => Rows(create::view(name, state)?),
         Show::CreateOther {
+            kind: "SEQUENCE",
+            name,
+        } => Rows(create::sequence(name, state)?),
+        Show::CreateOther {
             kind: "PROCEDURE",
             name,
         } => Rows(stored_program::routine(RoutineType::Procedure, name, state)?),
@@ -183,7 +187,7 @@ fn answer<'a>(show: &'a Show, state: &mut SessionState) -> Result<Answer<'a>> {
             name,
         } => Rows(stored_program::trigger(name, state)?),
         Show::CreateOther { kind: "EVENT", name } => Rows(stored_program::event(name, state)?),
-        Show::CreateOther { kind, name } => return Err(create::no_such_object(kind, name, state)),
+        Show::CreateOther { kind, name } => return Err(create::no_such_object(kind, name)),
         Show::EngineStatus { engine, what } => Rows(engine::status(engine, what, &state.services)?),
         Show::Profiles => Rows(no_rows(&["Query_ID", "Duration", "Query"])),
         Show::Credits => Rows(no_rows(&["Name", "Location", "Comment"])),

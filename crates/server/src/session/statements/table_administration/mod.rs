@@ -117,6 +117,21 @@ pub async fn execute(
             continue;
         };
         match operation {
+            _ if definition.is_sequence() => {
+                if operation == TableMaintenance::AnalyzePersistent {
+                    line("status", "Engine-independent statistics collected");
+                }
+                let unsupported = match operation {
+                    TableMaintenance::Analyze | TableMaintenance::AnalyzePersistent => "analyze",
+                    TableMaintenance::Optimize => "optimize",
+                    TableMaintenance::Check => "check",
+                    TableMaintenance::Repair => "repair",
+                };
+                line(
+                    "note",
+                    &format!("The storage engine for the table doesn't support {unsupported}"),
+                );
+            }
             TableMaintenance::Analyze | TableMaintenance::AnalyzePersistent => {
                 state.server.statistics.analyze(definition);
                 if operation == TableMaintenance::AnalyzePersistent {
