@@ -194,7 +194,6 @@ pub fn resolve_default(
                     | Expr::Cast { .. }
                     | Expr::ConvertUsing { .. }
                     | Expr::DynamicColumns { .. }
-                    | Expr::DynamicColumn { .. }
                     | Expr::Trim { .. } => text,
                     _ => format!("({text})"),
                 }))

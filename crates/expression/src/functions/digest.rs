@@ -86,7 +86,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
             let ty = ty.with_nullable(call.session.settings.sql_mode.is_strict());
             Ok(ty
                 .with_coercibility(Coercibility::Numeric)
-                .with_repertoire(Repertoire::Ascii))
+                .with_repertoire(Repertoire::Ascii)
+                .nullable())
         },
         |_, _| Ok(Value::Text(hex_lower(uuid().bytes()))),
     ),

@@ -262,7 +262,8 @@ impl Parser<'_> {
         let columns = names.into_iter().map(|name| DynamicColumn {
             name,
             value: Expr::Literal(Literal::Null),
-            stored_as: None,
+            // SHOW CREATE VIEW shows it.
+            stored_as: Some(DynamicType::Signed),
         });
         Ok(Expr::DynamicColumns {
             base,

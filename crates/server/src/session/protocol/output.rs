@@ -2,7 +2,7 @@
 
 use paceline_expression::ExprType;
 use paceline_query::plan::ResultColumn;
-use paceline_types::{Collation, DataType, Value};
+use paceline_types::{BlobSize, Collation, DataType, Value};
 
 /// Columns and rows of a result set.
 #[derive(Debug, Default)]
@@ -24,8 +24,13 @@ impl Output {
                 length,
                 collation: Collation::Utf8mb3GeneralCi,
             },
+            16_384..=65_535 => DataType::Text {
+                size: BlobSize::Long,
+                collation: Collation::Utf8mb3GeneralCi,
+            },
+            // As in MariaDB; the shorter ones are longer there than here.
             _ => DataType::Text {
-                size: paceline_types::BlobSize::Long,
+                size: BlobSize::Medium,
                 collation: Collation::Utf8mb3GeneralCi,
             },
         };

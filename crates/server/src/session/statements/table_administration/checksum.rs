@@ -33,7 +33,7 @@ pub async fn execute(
         nullable: true,
         ..ExprType::bigint(21)
     };
-    output.text("Table", 128).column("Checksum", number);
+    output.text("Table", 384).column("Checksum", number);
     for table in tables {
         let (database, table) = state.qualified(table)?;
         if state.temporary.catalog().table(&database, &table).is_none() {

@@ -61,7 +61,7 @@ pub async fn execute(
     }
     let mut output = Output::new();
     output
-        .text("Table", 256)
+        .text("Table", 128)
         .text("Op", 10)
         .text("Msg_type", 10)
         .text("Msg_text", 393_216);
