@@ -19,10 +19,10 @@
 //! variant and of the version, which have changed places. A text with such bits is refused. Bytes with such bits are
 //! accepted, and a column that stores them shows another UUID ([`FixedBinary::stored`]).
 
-use std::io::Write;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::fmt;
+use std::io::Write;
 
 /// One of the types of a fixed number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

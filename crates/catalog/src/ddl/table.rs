@@ -223,22 +223,12 @@ impl Planner<'_> {
         }
     }
 
-    /// Handles DROP SEQUENCE and similar statements, whose objects never exist.
+    /// Handles DROP SERVER, whose objects never exist.
     pub(super) fn drop_other(&mut self, kind: &str, if_exists: bool, names: &[TableName]) -> Result<()> {
+        debug_assert_eq!(kind, "SERVER");
         self.plan.logged = LoggedStatement::Nothing;
         for name in names {
-            let shown = match (kind, &name.database) {
-                ("SERVER", _) => name.name.clone(),
-                (_, Some(_)) => name.to_string(),
-                (_, None) => match self.qualified(name) {
-                    Ok((database, name)) => format!("{database}.{name}"),
-                    Err(error) => return Err(error),
-                },
-            };
-            let (_, table) = self.qualified(name).unwrap_or_default();
-            let error = match kind {
-                _ => Error::new(ER_FOREIGN_SERVER_DOESNT_EXIST, &[&shown]),
-            };
+            let error = Error::new(ER_FOREIGN_SERVER_DOESNT_EXIST, &[&name.name]);
             self.note_or_fail(if_exists.into(), error)?;
         }
         Ok(())

@@ -548,7 +548,7 @@ impl Planner<'_> {
                 others.push(OtherTable {
                     first_slot: table.base,
                     definition: definition.clone(),
-                    defaults: default_plans(self, definition)?,
+                    defaults: default_plans(self, definition, |_| true)?,
                 });
             }
         }
