@@ -7,7 +7,8 @@ use paceline_syntax::ast::Expr;
 use paceline_syntax::ast::visit::{any_expr, has_subquery};
 use paceline_types::Value;
 
-/// Returns whether an expression contains subqueries, stored functions or sequences, so that it must be executed as a query.
+/// Returns whether an expression contains subqueries, stored functions or sequences, so that it must be executed as a
+/// query.
 pub fn needs_plan(expr: &Expr) -> bool {
     let uses_objects = |part: &Expr| match part {
         Expr::Call(call) => !is_native_function(call),
