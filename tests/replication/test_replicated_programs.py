@@ -7,7 +7,7 @@ from support.replication import change_master, replication_user, wait_for_replic
 from support.servers import MariaDb, Paceline
 
 DEFINITIONS = [
-    "create table t (id int primary key, v varchar(40))",
+    "create table t (id int primary key, v varchar(40))", "create table r (id int primary key)",
     "create table audit (id int auto_increment primary key, what varchar(80))",
     "create procedure   add_one (in n int, out total int) comment 'it''s one' begin insert into t values (n, 'one'); select count(*) into total from t; end",
     "create function twice (n int) returns int deterministic return n * 2",
@@ -15,6 +15,7 @@ DEFINITIONS = [
     "create or replace function doomed () returns varchar(20) charset latin1 no sql deterministic return 'y'",
     "create trigger  logged after insert on t for each row insert into audit (what) values (concat('new ', new.id))",
     "create trigger earlier after insert on t for each row precedes logged set @x = 1",
+    "create trigger moved after insert on r for each row set @x = 3",
     "create trigger gone before delete on t for each row set @x = 2", "drop trigger gone",
     "create definer = 'someone'@'else' procedure foreign_one () sql security invoker select 1",
     "alter procedure add_one comment 'changed' sql security invoker",
@@ -23,11 +24,11 @@ DEFINITIONS = [
     "create event brief on schedule at '2035-01-01 00:00:00' + interval 1 day do begin select 1; end",
     "alter event tick on schedule every 2 hour starts '2035-01-01 00:00:00' disable", "alter event tick enable",
     "create event gone on schedule every 1 day do select 1", "drop event gone",
-    "rename table t to `t 2`",
+    "rename table r to `r 2`",
 ]
-CALLS = ["call add_one(1, @total)", "insert into `t 2` values (twice(5), 'ten')"]
+CALLS = ["call add_one(1, @total)", "insert into t values (twice(5), 'ten')"]
 SHOWN = ["show create procedure add_one", "show create procedure foreign_one", "show create function twice", "show create trigger logged",
-         "show create trigger earlier", "select trigger_name, event_object_table, action_order, created from information_schema.triggers where trigger_schema = 'd'",
+         "show create trigger earlier", "show create trigger moved", "select trigger_name, event_object_table, action_order, created from information_schema.triggers where trigger_schema = 'd'",
          "select name, type, created, modified, comment from mysql.proc where db = 'd'"]
 EVENTS = "select event_name, execute_at, interval_value, interval_field, starts, ends, status, on_completion, created, last_altered, definer, originator " \
          "from information_schema.events where event_schema = 'd' order by 1"

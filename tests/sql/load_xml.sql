@@ -38,3 +38,7 @@ load xml infile '{directory}/rows' ignore into table xv;
 load xml infile '{directory}/rows' ignore into table xv (p, q);
 load xml infile '{directory}/rows' ignore into table xv (@a, @b) set p = @a, q = @b;
 select * from x;
+-- Attributes without quotes, with line ends, and empty ones.
+select '<r><row a=21 b="b&bb\nb;"></row>\n<row\n\ta=22\n b=x/><row a="23" b=""/><row><field name=\'a\'>24</field><field name=\'b\'></field></row></r>' into dumpfile '{directory}/attributes';
+load xml infile '{directory}/attributes' into table x (a, b);
+select * from x where a > 20;

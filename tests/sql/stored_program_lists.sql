@@ -18,6 +18,7 @@ show create function f2;
 show create function f3;
 show create function F3;
 show create procedure t.p1;
+select action_statement from information_schema.triggers where trigger_name = 'tr0';
 show create procedure nope;
 show create function nope;
 show create procedure nodb.nope;

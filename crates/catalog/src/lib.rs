@@ -59,13 +59,15 @@ pub use number_series::NumberSeries;
 pub use paceline_syntax::definition::{ReferentialAction, ViewAlgorithm, ViewCheck, ViewSecurity};
 pub use record::{CatalogChange, write_changes};
 pub use referrers::TableReferrers;
-pub use routine::{CompiledRoutine, ProgramEnvironment, RoutineDefinition, RoutineDescription};
+pub use routine::{
+    CompiledRoutine, ProgramEnvironment, ProgramSettings, RoutineDefinition, RoutineDescription,
+};
 pub use snapshot::{Catalog, Database};
 pub use table::TableDefinition;
 pub use table::{counter_id, literal_value, same_name};
 pub use temporary::{TemporaryPlan, TemporaryTables};
 pub use temporary_catalog::{FILLED_DATABASE, TemporaryCatalog};
-pub use trigger::{TableTriggers, TriggerDefinition, TriggerDescription};
+pub use trigger::{CompiledTrigger, TableTriggers, TriggerDefinition, TriggerDescription};
 pub use view::{ViewDefinition, ViewDescription};
 
 /// Databases whose tables the server computes on demand.

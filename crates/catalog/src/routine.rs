@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use paceline_program::Code;
 use paceline_types::error_code::{ER_SP_PROC_TABLE_CORRUPT, ER_SP_WRONG_NO_OF_ARGS};
-use paceline_types::{Collation, DataType, Version};
+use paceline_types::{Charset, Collation, DataType, Version};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -43,6 +43,16 @@ impl ProgramEnvironment {
         }
     }
 
+    /// Returns the settings by value. A name that this version does not know leaves the setting of the caller.
+    pub fn settings(&self) -> ProgramSettings {
+        ProgramSettings {
+            sql_mode: self.sql_mode(),
+            character_set_client: Charset::from_name(&self.character_set_client),
+            collation_connection: Collation::from_name(&self.collation_connection),
+            collation_database: Collation::from_name(&self.collation_database),
+        }
+    }
+
     /// Returns the SQL mode.
     pub fn sql_mode(&self) -> SqlMode {
         SqlMode::from_bits(self.sql_mode)
@@ -55,6 +65,16 @@ impl ProgramEnvironment {
             ..ParseOptions::of_stored()
         }
     }
+}
+
+/// A [`ProgramEnvironment`] by value.
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs)] // A field whose name says all needs no comment.
+pub struct ProgramSettings {
+    pub sql_mode: SqlMode,
+    pub character_set_client: Option<Charset>,
+    pub collation_connection: Option<Collation>,
+    pub collation_database: Option<Collation>,
 }
 
 /// A procedure or function in the form of its catalog record.
@@ -97,6 +117,7 @@ pub struct RoutineDefinition {
 #[allow(missing_docs)] // A field whose name says all needs no comment.
 pub struct CompiledRoutine {
     pub code: Code,
+    pub settings: ProgramSettings,
     pub parameters: Vec<RoutineParameter>,
     /// Type of a function's value.
     pub returns: Option<DataType>,
@@ -164,6 +185,7 @@ impl RoutineDefinition {
         match parse_first(text.as_bytes(), &options).map(|parsed| parsed.statement) {
             Ok(Statement::Ddl(DdlStatement::CreateRoutine(routine))) => Ok(Arc::new(CompiledRoutine {
                 code: Code::compile(&routine.program),
+                settings: self.environment.settings(),
                 parameters: routine.parameters,
                 returns: match routine.kind {
                     RoutineKind::Procedure => None,

@@ -15,7 +15,7 @@ use paceline_types::error_code::ER_SP_PROC_TABLE_CORRUPT;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::routine::ProgramEnvironment;
+use crate::routine::{ProgramEnvironment, ProgramSettings};
 use paceline_syntax::definition::DdlStatement;
 use paceline_syntax::{Statement, TriggerEvent, TriggerTime, parse_first};
 
@@ -47,7 +47,17 @@ pub struct TriggerDescription {
 /// Definition of a trigger as the rest of the server uses it. Immutable; dereferences to its [`TriggerDescription`].
 pub struct TriggerDefinition {
     description: TriggerDescription,
-    compiled: OnceLock<Result<Arc<Code>>>,
+    compiled: OnceLock<Result<Arc<CompiledTrigger>>>,
+}
+
+/// A trigger that is ready to run.
+#[derive(Debug)]
+#[allow(missing_docs)] // A field whose name says all needs no comment.
+pub struct CompiledTrigger {
+    pub code: Code,
+    pub settings: ProgramSettings,
+    /// Database and name, for messages.
+    pub full_name: String,
 }
 
 impl TriggerDefinition {
@@ -68,14 +78,16 @@ impl TriggerDefinition {
     ///
     /// # Errors
     /// 1457 if this version cannot parse the text.
-    pub fn compiled(&self) -> Result<Arc<Code>> {
+    pub fn compiled(&self) -> Result<Arc<CompiledTrigger>> {
         let compile = || {
             let text = format!("CREATE {}", self.text);
             let options = self.environment.parse_options();
             match parse_first(text.as_bytes(), &options).map(|parsed| parsed.statement) {
-                Ok(Statement::Ddl(DdlStatement::CreateTrigger(trigger))) => {
-                    Ok(Arc::new(Code::compile(&trigger.program)))
-                }
+                Ok(Statement::Ddl(DdlStatement::CreateTrigger(trigger))) => Ok(Arc::new(CompiledTrigger {
+                    code: Code::compile(&trigger.program),
+                    settings: self.environment.settings(),
+                    full_name: format!("{}.{}", self.database, self.name),
+                })),
                 _ => {
                     let name = format!("{}.{}", self.database, self.name);
                     Err(Error::new(ER_SP_PROC_TABLE_CORRUPT, &[&name, &-6]))

@@ -57,7 +57,7 @@ fn collect(statement: &Statement, objects: &mut StatementObjects) {
             DdlStatement::CreateEvent(event) => objects.database.clone_from(&event.name.database),
             DdlStatement::AlterEvent(event) => objects.database.clone_from(&event.name.database),
             DdlStatement::DropEvent { name, .. } => objects.database.clone_from(&name.database),
-            DdlStatement::DropOther { names, .. } => objects.tables.clone_from(names),
+            DdlStatement::DropServer { .. } => {}
         },
         Statement::Insert(insert) => objects.tables.push(insert.table.clone()),
         Statement::Update(update) => collect_tables(&update.tables, &mut objects.tables),

@@ -153,11 +153,7 @@ pub fn plan_ddl(context: DdlContext<'_>, statement: &DdlStatement) -> Result<Ddl
         DdlStatement::CreateEvent(event) => planner.create_event(event)?,
         DdlStatement::AlterEvent(event) => planner.alter_event(event)?,
         DdlStatement::DropEvent { if_exists, name } => planner.drop_event(*if_exists, name)?,
-        DdlStatement::DropOther {
-            kind,
-            if_exists,
-            names,
-        } => planner.drop_other(kind, *if_exists, names)?,
+        DdlStatement::DropServer { if_exists, name } => planner.drop_server(*if_exists, name)?,
     }
     Ok(planner.finish())
 }

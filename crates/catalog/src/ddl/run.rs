@@ -223,7 +223,7 @@ pub fn ddl_objects(
         | DdlStatement::CreateEvent(_)
         | DdlStatement::AlterEvent(_)
         | DdlStatement::DropEvent { .. }
-        | DdlStatement::DropOther { .. } => {}
+        | DdlStatement::DropServer { .. } => {}
     }
     objects.sort();
     objects.dedup();

@@ -223,15 +223,11 @@ impl Planner<'_> {
         }
     }
 
-    /// Handles DROP SERVER, whose objects never exist.
-    pub(super) fn drop_other(&mut self, kind: &str, if_exists: bool, names: &[TableName]) -> Result<()> {
-        debug_assert_eq!(kind, "SERVER");
+    /// Handles DROP SERVER. There are no servers.
+    pub(super) fn drop_server(&mut self, if_exists: bool, name: &str) -> Result<()> {
         self.plan.logged = LoggedStatement::Nothing;
-        for name in names {
-            let error = Error::new(ER_FOREIGN_SERVER_DOESNT_EXIST, &[&name.name]);
-            self.note_or_fail(if_exists.into(), error)?;
-        }
-        Ok(())
+        let error = Error::new(ER_FOREIGN_SERVER_DOESNT_EXIST, &[&name]);
+        self.note_or_fail(if_exists.into(), error)
     }
 }
 

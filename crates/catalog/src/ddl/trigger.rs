@@ -78,6 +78,9 @@ impl Planner<'_> {
             description.order += 1;
             self.change(CatalogChange::PutTrigger(Box::new(description)))?;
         }
+        // As in MariaDB, the order is in the log but not in the definition: the other trigger may be dropped.
+        let mut text = trigger.text.clone();
+        text.replace_range(trigger.order_text.clone(), "");
         let description = TriggerDescription {
             environment: ProgramEnvironment::of(self.session, collation.name()),
             database,
@@ -86,7 +89,7 @@ impl Planner<'_> {
             time: trigger.time,
             event: trigger.event,
             order: place as u32 + 1,
-            text: trigger.text.clone(),
+            text,
             on_table: trigger.on_table.clone(),
             body: trigger.body_text.clone(),
             definer,

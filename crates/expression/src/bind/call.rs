@@ -47,6 +47,12 @@ pub(super) fn function(call: &ast::FunctionCall, scope: &mut dyn Scope) -> Resul
             };
             return make(name, vec![date, days, keyword("DAY")], scope);
         }
+        ("add_months", [date, months]) => {
+            let date = bind_expr(date, scope)?;
+            let months = bind_expr(months, scope)?;
+            return make("date_add", vec![date, months, keyword("MONTH")], scope);
+        }
+        ("add_months", _) => return Err(errors::parameter_count(&written)),
         ("mod", [left, right]) => {
             let source = format!("({left} MOD {right})");
             let left = bind_expr(left, scope)?;

@@ -217,7 +217,13 @@ pub(super) fn quantified(
         return Err(errors::operand_columns(1));
     }
     let session = scope.session();
-    let operation = if equality { "in" } else { op.as_str() };
+    let is_fixed_binary = |ty: &ExprType| matches!(ty.class(), Class::FixedBinary(_));
+    let operation = match equality {
+        // MariaDB refuses a UUID beside a number in each comparison of its own.
+        true if types.iter().chain(&subquery.columns).any(is_fixed_binary) => "=",
+        true => "in",
+        false => op.as_str(),
+    };
     let mut by = operators::row_rules(operation, &types, &subquery.columns, session)?;
     let elements = operators::elements(&mut left);
     for ((by, column), element) in by.iter_mut().zip(&subquery.columns).zip(elements) {

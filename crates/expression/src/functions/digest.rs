@@ -71,14 +71,19 @@ pub(super) static FUNCTIONS: &[Function] = &[
     volatile(
         "uuid",
         (0, 0),
-        |_| Ok(ExprType::new(DataType::FixedBinary(FixedBinaryType::Uuid))),
+        |call| {
+            let ty = ExprType::new(DataType::FixedBinary(FixedBinaryType::Uuid));
+            Ok(ty.with_nullable(call.session.settings.sql_mode.is_strict()))
+        },
         |_, _| Ok(Value::FixedBinary(uuid())),
     ),
     volatile(
         "sys_guid",
         (0, 0),
-        |_| {
+        |call| {
+            // In strict mode MariaDB takes the results of text functions for nullable.
             let ty = ExprType::text(32, Charset::Latin1.default_collation());
+            let ty = ty.with_nullable(call.session.settings.sql_mode.is_strict());
             Ok(ty
                 .with_coercibility(Coercibility::Numeric)
                 .with_repertoire(Repertoire::Ascii))

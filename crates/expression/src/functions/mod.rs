@@ -14,10 +14,12 @@ mod dynamic_columns;
 mod encryption;
 mod info;
 mod json;
+mod natural_sort_key;
 mod network;
 mod number_arguments;
 mod numeric;
 mod regexp;
+mod sformat;
 mod string;
 mod string_format;
 mod temporal;
@@ -26,6 +28,7 @@ mod temporal_fraction;
 mod temporal_now;
 mod temporal_number;
 mod temporal_parts;
+mod to_char;
 mod weight_string;
 mod xml;
 
@@ -138,9 +141,11 @@ pub(crate) fn find(name: &str) -> Option<&'static Function> {
             encryption::FUNCTIONS,
             info::FUNCTIONS,
             json::FUNCTIONS,
+            natural_sort_key::FUNCTIONS,
             network::FUNCTIONS,
             numeric::FUNCTIONS,
             regexp::FUNCTIONS,
+            sformat::FUNCTIONS,
             string::FUNCTIONS,
             string_format::FUNCTIONS,
             date_arithmetic::FUNCTIONS,
@@ -149,6 +154,7 @@ pub(crate) fn find(name: &str) -> Option<&'static Function> {
             temporal_format::FUNCTIONS,
             temporal_number::FUNCTIONS,
             temporal_parts::FUNCTIONS,
+            to_char::FUNCTIONS,
             weight_string::FUNCTIONS,
             xml::FUNCTIONS,
         ];

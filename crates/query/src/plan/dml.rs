@@ -170,6 +170,7 @@ impl Planner<'_> {
         if !insert.on_duplicate.is_empty() || !insert.returning.is_empty() {
             let usage = TableUsage {
                 select: true,
+                queried: !insert.on_duplicate.is_empty(),
                 ..TableUsage::default()
             };
             block.note_write(target, usage);

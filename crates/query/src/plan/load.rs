@@ -47,14 +47,18 @@ impl Planner<'_> {
             let is_shown =
                 |found: &&VisibleColumn| !block.tables[found.table].columns[found.column].invisible;
             for found in block.visible.iter().filter(is_shown) {
-                targets.push(LoadTarget::Column(block.updated_column(*found)?.0.column));
+                targets.push(LoadTarget::Column(loaded_column(
+                    &block,
+                    *found,
+                    ColumnUsage::InsertAll,
+                )?));
                 names.push(block.tables[found.table].columns[found.column].name().to_owned());
             }
         }
         let mut assignments = Vec::with_capacity(load.assignments.len());
         for assignment in &load.assignments {
             let found = find_assigned(&block, &assignment.column, "SELECT")?;
-            let (VisibleColumn { column, .. }, _) = block.updated_column(found)?;
+            let column = loaded_column(&block, found, ColumnUsage::Insert)?;
             let value = bind_assigned(&mut block, target, column, &assignment.value, "SELECT")?;
             assignments.push(AssignmentPlan { column, value });
         }
@@ -135,8 +139,17 @@ fn field_target(block: &Block<'_, '_>, name: &ast::Expr) -> Result<LoadTarget> {
         ast::Expr::Column(column) => column,
         other => return Err(Error::new(ER_BAD_FIELD_ERROR, &[other, &"SELECT"])),
     };
-    let (base, _) = block.updated_column(find_assigned(block, column, "SELECT")?)?;
-    Ok(LoadTarget::Column(base.column))
+    let found = find_assigned(block, column, "SELECT")?;
+    loaded_column(block, found, ColumnUsage::Insert).map(LoadTarget::Column)
+}
+
+/// Returns the table's column that a target is. Records the use of a view's column.
+fn loaded_column(block: &Block<'_, '_>, found: VisibleColumn, usage: ColumnUsage) -> Result<usize> {
+    let (base, _) = block.updated_column(found)?;
+    if found != base {
+        block.note_column(found.table, found.column, usage);
+    }
+    Ok(base.column)
 }
 
 /// Returns the name of the field for a target: of a variable without `@`.

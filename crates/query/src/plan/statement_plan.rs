@@ -294,6 +294,7 @@ impl TableUsage {
         self.lock |= other.lock;
         self.exclusive |= other.exclusive;
         self.action |= other.action;
+        self.queried |= other.queried;
         self.sequence |= other.sequence;
     }
 

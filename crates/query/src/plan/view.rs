@@ -103,7 +103,7 @@ impl Planner<'_> {
 }
 
 /// Returns the error for the user of a view for an error within it.
-fn told(error: Error, view: &ViewDefinition) -> Error {
+fn view_error(error: Error, view: &ViewDefinition) -> Error {
     const ABOUT_NAMES: &[paceline_types::error_code::ErrorCode] = &[
         ER_NO_SUCH_TABLE,
         ER_BAD_FIELD_ERROR,
@@ -139,7 +139,7 @@ impl Block<'_, '_> {
         let (outer, number) = planner.enter_view(view, usage)?;
         let bound = self.bind_within(view, alias, usage, side, &outer);
         planner.leave_view(outer.clone());
-        let bound = bound.map_err(|error| told(error, view))?;
+        let bound = bound.map_err(|error| view_error(error, view))?;
         let reference = &mut self.tables[bound.tables.end - 1];
         reference.view = Some(view.clone());
         reference.access = outer;

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::VariableTypes;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::plan::Plan;
 use paceline_catalog::{Catalog, TableDefinition};
 use paceline_expression::session::SessionContext;
 use paceline_expression::{Expr, ExprType};
 use paceline_program::Code;
-use paceline_syntax::Statement;
+use paceline_syntax::{Statement, TriggerRow, VariableKind};
+use paceline_types::error_code::ER_BAD_FIELD_ERROR;
 
 /// Maximum number of programs that a session keeps.
 const PROGRAMS_MAX: usize = 256;
@@ -57,14 +58,14 @@ impl ProgramCache {
 #[derive(Clone)]
 pub(crate) enum CodeOwner {
     Routine(Arc<paceline_catalog::CompiledRoutine>),
-    Trigger(Arc<Code>),
+    Trigger(Arc<paceline_catalog::CompiledTrigger>),
 }
 
 impl CodeOwner {
     pub fn code(&self) -> &Code {
         match self {
             CodeOwner::Routine(routine) => &routine.code,
-            CodeOwner::Trigger(code) => code,
+            CodeOwner::Trigger(trigger) => &trigger.code,
         }
     }
 
@@ -79,6 +80,8 @@ pub(crate) struct PreparedProgram {
     /// Table of a trigger.
     table: Option<Arc<TableDefinition>>,
     pub types: VariableTypes,
+    /// Of a trigger: the variables that are columns of NEW or OLD, with the column.
+    pub row_columns: Vec<(usize, TriggerRow, usize)>,
     pub expression_types: Arc<[ExprType]>,
     /// Bound expressions, by address in the code.
     pub expressions: HashMap<usize, Bound>,
@@ -117,6 +120,10 @@ impl PreparedProgram {
         )?;
         Ok(PreparedProgram {
             expression_types: types.of_expressions(),
+            row_columns: match table {
+                Some(table) => row_columns(code.code(), table)?,
+                None => Vec::new(),
+            },
             types,
             table: table.cloned(),
             code,
@@ -132,4 +139,26 @@ impl PreparedProgram {
             _ => false,
         }
     }
+}
+
+/// Returns the variables that are columns of NEW or OLD.
+///
+/// # Errors
+/// 1054 for a column that the table no longer has.
+fn row_columns(code: &Code, table: &TableDefinition) -> Result<Vec<(usize, TriggerRow, usize)>> {
+    let mut columns = Vec::new();
+    for (variable, declared) in code.variables().iter().enumerate() {
+        let VariableKind::TriggerColumn { row } = declared.kind else {
+            continue;
+        };
+        let column = table.column(&declared.name).ok_or_else(|| {
+            let row = match row {
+                TriggerRow::Old => "OLD",
+                TriggerRow::New => "NEW",
+            };
+            Error::new(ER_BAD_FIELD_ERROR, &[&declared.name, &row])
+        })?;
+        columns.push((variable, row, column));
+    }
+    Ok(columns)
 }

@@ -3,7 +3,7 @@
 //! A program runs with the SQL mode, character sets and database of its creation, and with the account of its definer
 //! or of its caller. Everything is restored when it ends, however it ends.
 
-use paceline_catalog::ProgramEnvironment;
+use paceline_catalog::ProgramSettings;
 use paceline_expression::ExprType;
 use paceline_expression::session::{Account, SessionContext, SqlMode};
 use paceline_types::StatementError;
@@ -19,7 +19,8 @@ pub struct CallerSettings {
     character_set_client: Charset,
     collation_connection: Collation,
     collation_database: Collation,
-    database: Option<String>,
+    /// The current database, if the program has another one.
+    database: Option<Option<String>>,
     /// The account, if another one is used meanwhile.
     current_user: Option<Account>,
     variable_types: Arc<[ExprType]>,
@@ -39,7 +40,7 @@ impl CallerSettings {
 /// # Errors
 /// 1449 for a definer that does not exist.
 pub fn enter_routine(
-    environment: &ProgramEnvironment,
+    program: &ProgramSettings,
     database: &str,
     definer: Option<&(String, String)>,
     session: &mut SessionContext,
@@ -61,21 +62,20 @@ pub fn enter_routine(
         character_set_client: settings.character_set_client,
         collation_connection: settings.collation_connection,
         collation_database: settings.collation_database,
-        database: session.database.replace(database.to_owned()),
+        database: (session.database.as_deref() != Some(database))
+            .then(|| session.database.replace(database.to_owned())),
         current_user,
         variable_types: std::mem::take(&mut session.variable_types),
         handled_condition: session.handled_condition.take(),
     };
-    settings.sql_mode = environment.sql_mode();
-    if let Some(charset) = Charset::from_name(&environment.character_set_client) {
-        settings.character_set_client = charset;
-    }
-    if let Some(collation) = Collation::from_name(&environment.collation_connection) {
-        settings.collation_connection = collation;
-    }
-    if let Some(collation) = Collation::from_name(&environment.collation_database) {
-        settings.collation_database = collation;
-    }
+    settings.sql_mode = program.sql_mode;
+    settings.character_set_client = program
+        .character_set_client
+        .unwrap_or(settings.character_set_client);
+    settings.collation_connection = program
+        .collation_connection
+        .unwrap_or(settings.collation_connection);
+    settings.collation_database = program.collation_database.unwrap_or(settings.collation_database);
     Ok(saved)
 }
 
@@ -86,7 +86,9 @@ pub fn leave_routine(saved: CallerSettings, session: &mut SessionContext) {
     settings.character_set_client = saved.character_set_client;
     settings.collation_connection = saved.collation_connection;
     settings.collation_database = saved.collation_database;
-    session.database = saved.database;
+    if let Some(database) = saved.database {
+        session.database = database;
+    }
     session.variable_types = saved.variable_types;
     session.handled_condition = saved.handled_condition;
     if let Some(account) = saved.current_user {

@@ -280,8 +280,8 @@ pub(crate) mod tests {
         }
     }
 
-    /// Returns number and message of an error.
-    pub(crate) fn told(done: Result<()>) -> (u16, String) {
+    /// Returns number and message of an error; 0 and no message for success.
+    pub(crate) fn outcome_of(done: Result<()>) -> (u16, String) {
         match done {
             Ok(()) => (0, String::new()),
             Err(error) => (error.code().number(), error.message().to_owned()),
@@ -293,19 +293,22 @@ pub(crate) mod tests {
         let holder = Holder::new(&[Privilege::Process], &[("d", &[Privilege::Select])]);
         let authority = holder.authority();
         assert_eq!(
-            told(authority.require_any(&[Privilege::Super, Privilege::Process])).0,
+            outcome_of(authority.require_any(&[Privilege::Super, Privilege::Process])).0,
             0
         );
         assert_eq!(
-            told(authority.require_any(&[Privilege::Super, Privilege::BinlogAdmin])),
+            outcome_of(authority.require_any(&[Privilege::Super, Privilege::BinlogAdmin])),
             (
                 1227,
                 "Access denied; you need (at least one of) the SUPER, BINLOG ADMIN privilege(s) for this operation".into()
             )
         );
-        assert_eq!(told(authority.check_table(&[Privilege::Select], "d", "t")).0, 0);
         assert_eq!(
-            told(authority.check_table(&[Privilege::Select, Privilege::Insert], "d", "t")),
+            outcome_of(authority.check_table(&[Privilege::Select], "d", "t")).0,
+            0
+        );
+        assert_eq!(
+            outcome_of(authority.check_table(&[Privilege::Select, Privilege::Insert], "d", "t")),
             (
                 1142,
                 "INSERT command denied to user 'u'@'localhost' for table `d`.`t`".into()
@@ -314,11 +317,11 @@ pub(crate) mod tests {
         // LOCK TABLES is a privilege on a database.
         let denied = (1044, "Access denied for user 'u'@'%' to database 'd'".to_owned());
         assert_eq!(
-            told(authority.check_table(&[Privilege::LockTables], "d", "t")),
+            outcome_of(authority.check_table(&[Privilege::LockTables], "d", "t")),
             denied
         );
         assert_eq!(
-            told(authority.check(Privilege::Drop, PrivilegeTarget::Database("d"))),
+            outcome_of(authority.check(Privilege::Drop, PrivilegeTarget::Database("d"))),
             denied
         );
     }
@@ -328,7 +331,7 @@ pub(crate) mod tests {
         let holder = Holder::new(&[Privilege::Process], &[("d", &[Privilege::Index])]);
         let authority = holder.authority();
         assert!(authority.can_see("d") && authority.can_see("INFORMATION_SCHEMA") && !authority.can_see("e"));
-        assert_eq!(told(authority.check_visible("e")).0, 1044);
+        assert_eq!(outcome_of(authority.check_visible("e")).0, 1044);
         assert!(
             Holder::new(&[Privilege::ShowDatabases], &[])
                 .authority()

@@ -237,8 +237,8 @@ pub trait Sources {
     fn may_see_events(&self, database: &str) -> bool;
     /// Returns the start of an event's last run in seconds since 1970, if it ran since the start of the server.
     fn last_executed(&self, event: &EventDefinition) -> Option<i64>;
-    /// Returns whether the account may see the triggers of a database's tables.
-    fn may_see_triggers(&self, database: &str) -> bool;
+    /// Returns whether the account may see the triggers of a table.
+    fn may_see_triggers(&self, database: &str, table: &str) -> bool;
 }
 
 /// Returns whether a table needs the PROCESS privilege.

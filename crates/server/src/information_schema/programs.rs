@@ -247,11 +247,14 @@ pub(super) fn triggers(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
     let zone = sources.time_zone();
     let mut rows = Vec::new();
     for database in sources.catalog().databases() {
-        if !wanted.admits(&DATABASES, database.name()) || !sources.may_see_triggers(database.name()) {
+        if !wanted.admits(&DATABASES, database.name()) {
             continue;
         }
         let tables = database.tables();
         for table in tables.filter(|table| wanted.admits(&["EVENT_OBJECT_TABLE"], table.name())) {
+            if table.triggers().all().is_empty() || !sources.may_see_triggers(database.name(), table.name()) {
+                continue;
+            }
             for event in [TriggerEvent::Insert, TriggerEvent::Update, TriggerEvent::Delete] {
                 let times = [TriggerTime::Before, TriggerTime::After];
                 let own = times.iter().flat_map(|time| table.triggers().of(*time, event));

@@ -8,6 +8,7 @@ use crate::registry::SessionHandle;
 use crate::server::Server;
 use crate::variables::{SessionValues, apply_all_to_session};
 use paceline_expression::session::{Account as NamedAccount, SessionMemory};
+use paceline_wire::Capabilities;
 use paceline_wire::socket::Socket;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -34,7 +35,9 @@ pub fn event_session(server: &Arc<Server>, account: Account) -> std::io::Result<
     let registered = RegistryEntry::new(server, &shared);
     let locks = server.transactions.session(shared.interrupt.clone());
     shared.locks.get_or_init(|| locks.clone());
-    let connection = Connection::new(socket, usize::MAX, shared.killed.clone());
+    let mut connection = Connection::new(socket, usize::MAX, shared.killed.clone());
+    // Programs may select rows, which nobody reads.
+    connection.capabilities = Capabilities::MULTI_RESULTS;
     let services = Arc::new(SessionServices::new(server.clone(), shared, locks));
     let user = NamedAccount {
         user: account.user.clone(),

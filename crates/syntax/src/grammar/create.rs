@@ -667,15 +667,10 @@ impl Parser<'_> {
                 name: self.table_name()?,
             }));
         }
-        let kind = self.accept_any_word(&["SERVER"]);
-        if let Some(kind) = kind {
-            let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
-            let names = self.comma_separated(Self::table_name)?;
-            let _ = self.accept_any_word(&["RESTRICT", "CASCADE"]);
-            return Ok(Statement::Ddl(DdlStatement::DropOther {
-                kind,
-                if_exists,
-                names,
+        if self.accept_word("SERVER") {
+            return Ok(Statement::Ddl(DdlStatement::DropServer {
+                if_exists: self.accept_phrase(&["IF", "EXISTS"])?,
+                name: self.identifier()?,
             }));
         }
         self.unsupported_object()

@@ -90,13 +90,8 @@ pub enum DdlStatement {
     AlterEvent(Box<AlterEvent>),
     /// `DROP EVENT`.
     DropEvent { if_exists: bool, name: TableName },
-    /// `DROP SERVER`, with `IF EXISTS` or without. No such objects exist here.
-    DropOther {
-        /// `SERVER`.
-        kind: &'static str,
-        if_exists: bool,
-        names: Vec<TableName>,
-    },
+    /// `DROP SERVER`. No such objects exist here.
+    DropServer { if_exists: bool, name: String },
 }
 
 /// `CREATE SEQUENCE`.

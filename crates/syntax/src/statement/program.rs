@@ -436,6 +436,8 @@ pub struct Trigger {
     pub text: String,
     /// Bytes of `text` from ON to the name of the table, which a renamed table replaces.
     pub on_table: std::ops::Range<usize>,
+    /// Bytes of `text` after ROW that `order` takes, with the space before; empty without it.
+    pub order_text: std::ops::Range<usize>,
     /// Text of the body.
     pub body_text: String,
 }

@@ -137,6 +137,10 @@ fn is_column(view: &ViewDefinition, column: usize, catalog: &Catalog, depth: u32
     catalog
         .ordinary_view(database, &source.name)
         .is_some_and(|inner| {
+            // The columns of a table in which a view's rows are stored count as well.
+            if !inner.is_of_rows() || inner.algorithm == ViewAlgorithm::TempTable {
+                return true;
+            }
             let place = inner
                 .columns
                 .iter()

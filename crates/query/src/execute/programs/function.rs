@@ -88,7 +88,7 @@ fn run_routine(
 ) -> Result<(Option<Value>, Vec<Value>)> {
     let compiled = routine.compiled()?;
     let definer = (routine.security == ViewSecurity::Definer).then_some(&routine.definer);
-    let saved = enter_routine(&routine.environment, &routine.database, definer, session)?;
+    let saved = enter_routine(&compiled.settings, &routine.database, definer, session)?;
     session.calls.push(routine.call_name().clone());
     let done = run_compiled(routine, &compiled, text, arguments, &saved, place, state, session);
     session.calls.pop();

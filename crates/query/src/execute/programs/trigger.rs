@@ -7,15 +7,14 @@ use std::sync::Arc;
 
 use super::function::{call_procedure, isolated};
 use super::steps::{Place, Program, run_steps};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::execute::context::{Execution, StatementState};
 use crate::program::{CodeOwner, enter_routine, leave_routine};
-use paceline_catalog::{TableDefinition, TriggerDefinition};
+use paceline_catalog::{CompiledTrigger, TableDefinition, TriggerDefinition};
 use paceline_expression::session::SessionContext;
-use paceline_program::{Code, Run};
-use paceline_syntax::{TriggerEvent, TriggerRow, TriggerTime, VariableKind};
+use paceline_program::Run;
+use paceline_syntax::{TriggerEvent, TriggerRow, TriggerTime};
 use paceline_types::Value;
-use paceline_types::error_code::ER_BAD_FIELD_ERROR;
 
 /// Triggers of a table for an event.
 #[derive(Clone, Copy)]
@@ -78,77 +77,52 @@ fn fire(
     state: &mut StatementState<'_>,
     session: &mut SessionContext,
 ) -> Result<()> {
-    let code = trigger.compiled()?;
+    let compiled = trigger.compiled()?;
     isolated(session, |session| {
-        let saved = enter_routine(
-            &trigger.environment,
-            &trigger.database,
-            Some(&trigger.definer),
-            session,
-        )?;
-        let done = run_trigger(trigger, &code, table, old, new, state, session);
+        let definer = Some(&trigger.definer);
+        let saved = enter_routine(&compiled.settings, &trigger.database, definer, session)?;
+        let done = run_trigger(trigger.time, &compiled, table, old, new, state, session);
         leave_routine(saved, session);
         done
     })
 }
 
 fn run_trigger(
-    trigger: &TriggerDefinition,
-    code: &Arc<Code>,
+    time: TriggerTime,
+    compiled: &Arc<CompiledTrigger>,
     table: &Arc<TableDefinition>,
     old: &[Value],
     new: &mut [Value],
     state: &mut StatementState<'_>,
     session: &mut SessionContext,
 ) -> Result<()> {
-    let columns = row_columns(code, table)?;
-    let mut run = Run::new(code, Vec::new());
-    for (variable, row, column) in &columns {
+    let owner = CodeOwner::Trigger(compiled.clone());
+    let programs = state.programs()?;
+    let catalog = programs.host.catalog();
+    let mut prepared = programs.cache.take(&owner, Some(table), &catalog, session)?;
+    let mut run = Run::new(&compiled.code, Vec::new());
+    for (variable, row, column) in &prepared.row_columns {
         let value = match row {
             TriggerRow::Old => &old[*column],
             TriggerRow::New => &new[*column],
         };
         run.set_value(*variable, value.clone());
     }
-    let owner = CodeOwner::Trigger(code.clone());
-    let programs = state.programs()?;
-    let catalog = programs.host.catalog();
-    let mut prepared = programs.cache.take(&owner, Some(table), &catalog, session)?;
-    let name = format!("{}.{}", trigger.database, trigger.name);
     let program = Program {
         place: Place::Trigger,
-        name: &name,
+        name: &compiled.full_name,
         returns: None,
         call_procedure,
     };
-    let done = run_steps(&mut run, code, &mut prepared, program, state, session);
-    state.programs()?.cache.give_back(prepared);
-    done?;
-    if trigger.time == TriggerTime::Before {
+    let done = run_steps(&mut run, &compiled.code, &mut prepared, program, state, session);
+    if done.is_ok() && time == TriggerTime::Before {
         let values = run.into_values();
-        for (variable, row, column) in columns {
-            if row == TriggerRow::New {
-                new[column].clone_from(&values[variable]);
+        for (variable, row, column) in &prepared.row_columns {
+            if *row == TriggerRow::New {
+                new[*column].clone_from(&values[*variable]);
             }
         }
     }
-    Ok(())
-}
-
-/// Returns the variables that are columns of NEW or OLD, with the column.
-fn row_columns(code: &Code, table: &TableDefinition) -> Result<Vec<(usize, TriggerRow, usize)>> {
-    let mut columns = Vec::new();
-    for (variable, declared) in code.variables().iter().enumerate() {
-        if let VariableKind::TriggerColumn { row } = declared.kind {
-            let column = table.column(&declared.name).ok_or_else(|| {
-                let row = match row {
-                    TriggerRow::Old => "OLD",
-                    TriggerRow::New => "NEW",
-                };
-                Error::new(ER_BAD_FIELD_ERROR, &[&declared.name, &row])
-            })?;
-            columns.push((variable, row, column));
-        }
-    }
-    Ok(columns)
+    state.programs()?.cache.give_back(prepared);
+    done.map(|_| ())
 }

@@ -340,7 +340,9 @@ impl<'p> Insertion<'p> {
         if !self.passes_view_check(exec)?
             || !check_constraints(exec, self.table, &self.plan.checks, &self.row, self.ignore_checks)?
         {
-            return self.end_row(exec);
+            // As in MariaDB it does not count in the warnings' row numbers.
+            self.interval.next_row();
+            return Ok(());
         }
         let generated =
             self.interval
@@ -413,10 +415,6 @@ impl<'p> Insertion<'p> {
                 }
             }
         }
-        self.end_row(exec)
-    }
-
-    fn end_row(&mut self, exec: &mut Execution<'_, '_>) -> Result<()> {
         exec.session.diagnostics.next_row();
         self.interval.next_row();
         Ok(())

@@ -60,7 +60,7 @@ pub(super) fn execute(
         }
         while reader.next_row()? {
             loading.xml_row(exec, xml, &reader)?;
-            loading.row += 1;
+            loading.row = exec.session.diagnostics.current_row();
         }
         return Ok(loading.insertion.loaded(exec));
     }
@@ -93,7 +93,7 @@ pub(super) fn execute(
                 loading.complain(exec, error)?;
             }
         }
-        loading.row += 1;
+        loading.row = exec.session.diagnostics.current_row();
     }
     Ok(loading.insertion.loaded(exec))
 }

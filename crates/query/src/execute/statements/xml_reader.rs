@@ -139,14 +139,16 @@ impl<'r> XmlReader<'r> {
             self.level -= 1;
             return Ok(is_row);
         }
-        let text = self.text(b'<')?;
-        if !text.is_empty() {
-            self.add(field_name.unwrap_or(name), text)?;
-        }
+        let text = self.text(|byte| byte == b'<')?;
+        self.add(field_name.unwrap_or(name), text)?;
         Ok(false)
     }
 
+    /// Adds a field, unless it is empty.
     fn add(&mut self, name: Vec<u8>, value: Vec<u8>) -> Result<()> {
+        if value.is_empty() {
+            return Ok(());
+        }
         self.length += name.len() + value.len();
         if self.length > VALUE_LENGTH_MAX {
             return Err(Error::new(ER_NET_PACKET_TOO_LARGE, &[]));
@@ -162,11 +164,14 @@ impl<'r> XmlReader<'r> {
     fn attribute_value(&mut self) -> Result<Vec<u8>> {
         self.skip_blanks()?;
         let Some(quote @ (b'"' | b'\'')) = self.bytes.peek(0)? else {
-            return Ok(Vec::new());
+            return self.text(|byte| byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/'));
         };
         self.bytes.take()?;
-        let value = self.text(quote)?;
+        let mut value = self.text(|byte| byte == quote)?;
         self.bytes.take()?;
+        for byte in value.iter_mut().filter(|byte| byte.is_ascii_whitespace()) {
+            *byte = b' ';
+        }
         Ok(value)
     }
 
@@ -183,8 +188,8 @@ impl<'r> XmlReader<'r> {
         Ok(name)
     }
 
-    /// Reads to a byte, which is not consumed, and decodes entities.
-    fn text(&mut self, end: u8) -> Result<Vec<u8>> {
+    /// Reads to the end, which is not consumed, and decodes entities.
+    fn text(&mut self, is_end: impl Fn(u8) -> bool) -> Result<Vec<u8>> {
         const ENTITIES: [(&[u8], u8); 5] = [
             (b"&lt;", b'<'),
             (b"&gt;", b'>'),
@@ -194,7 +199,7 @@ impl<'r> XmlReader<'r> {
         ];
         let mut text = Vec::new();
         'bytes: while let Some(byte) = self.bytes.peek(0)?
-            && byte != end
+            && !is_end(byte)
         {
             if byte == b'&' {
                 for (entity, meaning) in ENTITIES {
@@ -272,6 +277,7 @@ mod tests {
             "<?xml version=\"1.0\"?><!-- <row a=\"9\"/> --><t><row><a>1</a>\n<b>x</b></row></t>",
             "<row>\n <field name=\"a\">1</field><field name='b' >x</field>\n</row>",
             "<row a=\"1\"><b>x</b></row",
+            "<row\n\ta=1\nb=x></row>",
         ] {
             assert_eq!(rows(text), [row("1", Some("x"))], "{text}");
         }
@@ -294,6 +300,7 @@ mod tests {
             rows("<row a=\"&lt;&amp;\"><b>&quot; &#65; &x</b></row>"),
             [row("<&", Some("\" &#65; &x"))]
         );
+        assert_eq!(rows("<row a=\"1\n2\" b=\"\"/>"), [row("1 2", None)]);
     }
 
     #[test]

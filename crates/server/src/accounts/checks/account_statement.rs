@@ -51,26 +51,27 @@ pub fn check_grant_options(
     statement: &AccountStatement,
     context: AccountContext<'_>,
 ) -> Result<()> {
-    let AccountStatement::Grant {
-        accounts, options, ..
-    } = statement
-    else {
-        return Ok(());
+    let no_options = AccountOptions::default();
+    let (accounts, options) = match statement {
+        AccountStatement::Grant {
+            accounts, options, ..
+        } => (accounts, options),
+        AccountStatement::GrantRole { accounts, .. } => (accounts, &no_options),
+        _ => return Ok(()),
     };
     let own = authority.account();
-    let may = |privilege| own.global.has(Privilege::CreateUser) || own.may(privilege, "mysql");
+    let may_create = own.global.has(Privilege::CreateUser) || own.may(Privilege::Insert, "mysql");
     for spec in accounts {
         let (user, host) = resolve(&spec.account, context)?;
         let is_new = context.accounts.get(&user, &host).is_none();
         let is_own = user == context.current.0 && host.eq_ignore_ascii_case(context.current.1);
         let has_password = spec.authentication.is_some();
-        if is_new && has_password && !may(Privilege::Insert) {
+        if is_new && has_password && !may_create {
             return Err(Error::new(ER_CANT_CREATE_USER_WITH_GRANT, &[]));
         }
         let alters = *options != AccountOptions::default() || (has_password && !is_own);
-        if !is_new && alters && !may(Privilege::Update) {
-            let target = PrivilegeTarget::Database("mysql");
-            return authority.check(Privilege::Update, target);
+        if !is_new && alters {
+            authority.check(Privilege::Update, PrivilegeTarget::Database("mysql"))?;
         }
     }
     Ok(())
@@ -231,7 +232,7 @@ pub fn check_member(authority: Authority<'_>, role: &str, account: (&str, &str))
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::accounts::authority::tests::{Holder, told};
+    use crate::accounts::authority::tests::{Holder, outcome_of};
     use crate::accounts::statements::MissingAccounts;
     use paceline_syntax::{ParseOptions, SetItem, Statement, parse_first};
 
@@ -250,7 +251,7 @@ mod tests {
     }
 
     fn check(holder: &Holder, text: &str) -> u16 {
-        told(check_account_statement(holder.authority(), &parsed(text))).0
+        outcome_of(check_account_statement(holder.authority(), &parsed(text))).0
     }
 
     #[test]
@@ -305,13 +306,14 @@ mod tests {
             missing_accounts: MissingAccounts::Made,
             now_seconds: 1_000,
         };
-        let check = |text: &str| told(check_grant_options(authority, &parsed(text), context)).0;
+        let check = |text: &str| outcome_of(check_grant_options(authority, &parsed(text), context)).0;
         assert_eq!(check("GRANT SELECT ON d.* TO new IDENTIFIED BY 'x'"), 1410);
         assert_eq!(
             check("GRANT SELECT ON d.* TO root@localhost IDENTIFIED BY 'x'"),
             1044
         );
         assert_eq!(check("GRANT SELECT ON d.* TO root@localhost REQUIRE SSL"), 1044);
+        assert_eq!(check("GRANT r TO root@localhost IDENTIFIED BY 'x'"), 1044);
         assert_eq!(check("GRANT SELECT ON d.* TO root@localhost"), 0);
         assert_eq!(check("GRANT SELECT ON d.* TO u@'%' IDENTIFIED BY 'x'"), 0);
     }

@@ -77,12 +77,13 @@ fn needed_to_assign(variable: Variable, scope: VariableScope) -> &'static [Privi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::accounts::authority::tests::{Holder, told};
+    use crate::accounts::authority::tests::{Holder, outcome_of};
 
     #[test]
     fn a_session_may_set_its_own_values_except_those_of_the_log() {
-        let check =
-            |holder: &Holder, variable, scope| told(check_assignment(holder.authority(), variable, scope)).0;
+        let check = |holder: &Holder, variable, scope| {
+            outcome_of(check_assignment(holder.authority(), variable, scope)).0
+        };
         let nobody = Holder::new(&[], &[]);
         assert_eq!(check(&nobody, Variable::SqlMode, VariableScope::Session), 0);
         assert_eq!(check(&nobody, Variable::SqlMode, VariableScope::Default), 0);

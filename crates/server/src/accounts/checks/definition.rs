@@ -136,7 +136,10 @@ pub fn check_definition(
         }
         DdlStatement::CreateView(view) => match view.mode {
             ViewMode::Create => of_table(&view.name, &[Privilege::CreateView]),
-            _ => of_table(&view.name, &[Privilege::CreateView, Privilege::Drop]),
+            _ => {
+                of_table(&view.name, &[Privilege::CreateView])?;
+                of_table(&view.name, &[Privilege::Drop])
+            }
         },
         DdlStatement::DropViews { views, .. } => views
             .iter()
@@ -174,7 +177,7 @@ pub fn check_definition(
             }
         }
         DdlStatement::DropEvent { name, .. } => may_change_event(authority, name),
-        DdlStatement::DropOther { .. } => Ok(()),
+        DdlStatement::DropServer { .. } => Ok(()),
     }
 }
 
@@ -253,7 +256,7 @@ fn check_references(authority: Authority<'_>, ddl: &DdlStatement) -> Result<()> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::accounts::authority::tests::{Holder, told};
+    use crate::accounts::authority::tests::{Holder, outcome_of};
     use paceline_syntax::{ParseOptions, Statement, parse_first};
 
     /// Returns the error's number and the privilege that its message names.
@@ -266,7 +269,7 @@ mod tests {
             temporary: &TemporaryCatalog::default(),
             visible: &Catalog::default(),
         };
-        let (number, message) = told(check_definition(holder.authority(), &ddl, &catalogs));
+        let (number, message) = outcome_of(check_definition(holder.authority(), &ddl, &catalogs));
         (
             number,
             message.split(" command").next().unwrap_or_default().to_owned(),

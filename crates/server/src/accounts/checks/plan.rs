@@ -27,15 +27,19 @@ pub fn check_plan(authority: Authority<'_>, plan: &Plan) -> Result<()> {
         if may_do_all {
             continue;
         }
-        let told = |error| match plan.is_explained() && table.access.through.is_some() {
+        let as_view_error = |error| match plan.is_explained() && table.access.through.is_some() {
             true => Error::new(ER_VIEW_NO_EXPLAIN, &[]),
-            false => told_of_view(error, table),
+            false => view_error(error, table),
         };
         let in_database = authority.privileges_in(&table.database);
         match missing(&account, in_database, table) {
             Missing::Nothing => {}
             Missing::OnTable(missing) => {
-                return Err(told(authority.denied(missing, &table.database, &table.name)));
+                return Err(as_view_error(authority.denied(
+                    missing,
+                    &table.database,
+                    &table.name,
+                )));
             }
             Missing::OnColumns(missing) => by_columns.push((table, missing)),
         }
@@ -43,7 +47,7 @@ pub fn check_plan(authority: Authority<'_>, plan: &Plan) -> Result<()> {
     // As in MariaDB, the tables of a statement are checked before its columns.
     for (table, missing) in by_columns {
         if let Some(denied) = denied_column(authority, &account, missing, table) {
-            return Err(told_of_view(told_of_column(authority, &denied, table), table));
+            return Err(view_error(column_error(authority, &denied, table), table));
         }
     }
     for function in plan.functions() {
@@ -117,7 +121,7 @@ fn check_definer(authority: Authority<'_>, definer: &(String, String), table: &T
     };
     match is_denied {
         false => Ok(()),
-        true => Err(told_of_view(
+        true => Err(view_error(
             Error::new(ER_VIEW_INVALID, &[&table.database, &table.name]),
             table,
         )),
@@ -187,7 +191,7 @@ fn denied_column(
     })
 }
 
-fn told_of_column(authority: Authority<'_>, denied: &DeniedColumn, table: &TableUse) -> Error {
+fn column_error(authority: Authority<'_>, denied: &DeniedColumn, table: &TableUse) -> Error {
     let privilege = PrivilegeSet::of(&[denied.privilege]);
     match &denied.name {
         Some(column) => authority.column_denied(privilege, column, &table.name),
@@ -207,7 +211,7 @@ fn column_name(authority: Authority<'_>, table: &TableUse, column: usize) -> Opt
 }
 
 /// Converts an error within a view to one about the view that the statement names.
-fn told_of_view(error: Error, table: &TableUse) -> Error {
+fn view_error(error: Error, table: &TableUse) -> Error {
     match &table.access.through {
         Some(view) => Error::new(ER_VIEW_INVALID, &[&view.database, &view.name]),
         None => error,
@@ -230,7 +234,7 @@ fn needed(usage: TableUsage) -> PrivilegeSet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::accounts::authority::tests::{Holder, told};
+    use crate::accounts::authority::tests::{Holder, outcome_of};
     use crate::session::testing::TestServer;
 
     #[tokio::test(flavor = "multi_thread")]
@@ -250,7 +254,7 @@ mod tests {
             .await;
         let check = |holder: &Holder, text: &str| {
             let plan = session.plan(text);
-            let (number, message) = told(check_plan(holder.authority(), &plan));
+            let (number, message) = outcome_of(check_plan(holder.authority(), &plan));
             (
                 number,
                 message.split(" command").next().unwrap_or_default().to_owned(),

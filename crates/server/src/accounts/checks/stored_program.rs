@@ -33,9 +33,10 @@ pub fn routine_access(authority: Authority<'_>, routine: &RoutineDescription) ->
     }
 }
 
-/// Returns whether the account may see the triggers of a database's tables.
-pub fn may_see_triggers(authority: Authority<'_>, database: &str) -> bool {
-    authority.privileges_in(database).has(Privilege::Trigger)
+/// Returns whether the account may see the triggers of a table.
+pub fn may_see_triggers(authority: Authority<'_>, database: &str, table: &str) -> bool {
+    let needed = PrivilegeSet::NONE.with(Privilege::Trigger);
+    authority.missing_on_table(needed, database, table).is_empty()
 }
 
 /// Returns whether the account may see the events of a database.
@@ -96,6 +97,8 @@ mod tests {
         assert_eq!(access(&caller, "other"), RoutineAccess::WithoutBody);
         let reader = Holder::new(&[], &[("mysql", &[Privilege::Select])]);
         assert_eq!(access(&reader, "other"), RoutineAccess::Whole);
-        assert!(may_see_triggers(nobody.authority(), "d") && !may_see_triggers(caller.authority(), "d"));
+        assert!(
+            may_see_triggers(nobody.authority(), "d", "t") && !may_see_triggers(caller.authority(), "d", "t")
+        );
     }
 }

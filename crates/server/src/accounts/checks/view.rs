@@ -50,19 +50,19 @@ pub fn check_view_query(authority: Authority<'_>, plan: &Plan) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::accounts::authority::tests::{Holder, told};
+    use crate::accounts::authority::tests::{Holder, outcome_of};
 
     #[test]
     fn another_definer_needs_a_privilege() {
         let plain = Holder::new(&[], &[]);
-        assert_eq!(told(check_view_definer(plain.authority(), "u", "%")).0, 0);
+        assert_eq!(outcome_of(check_view_definer(plain.authority(), "u", "%")).0, 0);
         assert_eq!(
-            told(check_view_definer(plain.authority(), "root", "localhost")).0,
+            outcome_of(check_view_definer(plain.authority(), "root", "localhost")).0,
             1227
         );
         let setter = Holder::new(&[Privilege::SetUser], &[]);
         assert_eq!(
-            told(check_view_definer(setter.authority(), "root", "localhost")).0,
+            outcome_of(check_view_definer(setter.authority(), "root", "localhost")).0,
             0
         );
     }

@@ -34,7 +34,6 @@ impl OmittedDefinition {
     pub fn of(statement: &Statement) -> Option<Self> {
         let object = match statement {
             Statement::Unsupported(object) => object,
-            Statement::Ddl(DdlStatement::DropOther { kind, .. }) => kind,
             Statement::Ddl(DdlStatement::CreateTrigger(_) | DdlStatement::DropTrigger { .. }) => &"TRIGGER",
             Statement::Ddl(
                 DdlStatement::CreateRoutine(_)

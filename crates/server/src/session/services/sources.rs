@@ -272,7 +272,12 @@ impl Sources for SessionSources<'_> {
             if !all && activity.user != self.session.user.user {
                 continue;
             }
-            let busy = activity.command != "Sleep" && activity.command != "Connect";
+            // An event has the command Connect and a text.
+            let busy = match activity.command {
+                "Sleep" => false,
+                "Connect" => !activity.text.is_empty(),
+                _ => true,
+            };
             processes.push(Process {
                 id: u64::from(session.id),
                 user: activity.user,
@@ -504,8 +509,8 @@ impl Sources for SessionSources<'_> {
         self.services.server.event_runs.last_executed(event)
     }
 
-    fn may_see_triggers(&self, database: &str) -> bool {
-        may_see_triggers(self.services.authority(self.session), database)
+    fn may_see_triggers(&self, database: &str, table: &str) -> bool {
+        may_see_triggers(self.services.authority(self.session), database, table)
     }
 
     fn enabled_roles(&self) -> Vec<String> {

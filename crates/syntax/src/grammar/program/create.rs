@@ -189,11 +189,13 @@ impl Parser<'_> {
         let table = self.table_name()?;
         let on_table = on - first..on + self.text_since(on).len() - first;
         self.expect_words(&["FOR", "EACH", "ROW"])?;
+        let after_row = self.previous_end() - first;
         let order = match self.accept_any_word(&["FOLLOWS", "PRECEDES"]) {
             Some("FOLLOWS") => Some((TriggerOrder::Follows, self.identifier()?)),
             Some(_) => Some((TriggerOrder::Precedes, self.identifier()?)),
             None => None,
         };
+        let order_text = after_row..self.previous_end() - first;
         let start = self.position();
         let scope = ProgramScope::new(ProgramKind::Trigger { time, event });
         let program = self.program(scope, Self::program_statement)?;
@@ -209,6 +211,7 @@ impl Parser<'_> {
             program,
             text: self.text_since(first),
             on_table,
+            order_text,
             body_text: self.text_since(start),
         }))))
     }

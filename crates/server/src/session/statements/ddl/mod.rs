@@ -264,7 +264,8 @@ fn count(ddl: &DdlStatement, counters: &Counters) {
         DdlStatement::DropDatabase { .. } => counters.com_drop_db.add(1),
         DdlStatement::CreateTable(_) => counters.com_create_table.add(1),
         DdlStatement::AlterTable(_) => counters.com_alter_table.add(1),
-        DdlStatement::DropTables { .. } | DdlStatement::DropOther { .. } => counters.com_drop_table.add(1),
+        DdlStatement::DropTables { .. } => counters.com_drop_table.add(1),
+        DdlStatement::DropServer { .. } => {}
         DdlStatement::CreateSequence(_) => counters.com_create_sequence.add(1),
         DdlStatement::AlterSequence(_) => counters.com_alter_sequence.add(1),
         DdlStatement::DropSequences { .. } => counters.com_drop_sequence.add(1),

@@ -128,7 +128,7 @@ pub async fn call_procedure(
         .as_u64();
     check_recursion(&routine, most, &state.context)?;
     let definer = (routine.security == ViewSecurity::Definer).then_some(&routine.definer);
-    let saved = enter_routine(&routine.environment, &database, definer, &mut state.context)?;
+    let saved = enter_routine(&compiled.settings, &database, definer, &mut state.context)?;
     state.context.calls.push(routine.call_name().clone());
     let mode = saved.sql_mode();
     let done = run_procedure(

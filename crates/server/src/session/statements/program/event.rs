@@ -19,7 +19,12 @@ pub async fn run_event(
     execution: Execution<'_>,
 ) -> Result<()> {
     let code = event.compiled()?;
-    let saved = enter_routine(&event.environment, &event.database, None, &mut state.context)?;
+    let saved = enter_routine(
+        &event.environment.settings(),
+        &event.database,
+        None,
+        &mut state.context,
+    )?;
     let catalog = state.catalog();
     let done = match VariableTypes::resolve(code.variables(), None, &catalog, &mut state.context) {
         Ok(types) => {

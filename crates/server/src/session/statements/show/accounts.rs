@@ -122,7 +122,7 @@ fn shown_account(named: Option<&AccountName>, authority: Authority<'_>) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::accounts::authority::tests::{Holder, told};
+    use crate::accounts::authority::tests::{Holder, outcome_of};
     use paceline_syntax::UserName;
 
     fn root() -> AccountName {
@@ -142,7 +142,7 @@ mod tests {
             [[Value::Text("GRANT PROCESS ON *.* TO `u`@`%`".into())]]
         );
         assert_eq!(
-            told(grants(Some(&root()), holder.authority()).map(|_| ())).0,
+            outcome_of(grants(Some(&root()), holder.authority()).map(|_| ())).0,
             1044
         );
     }
@@ -156,11 +156,11 @@ mod tests {
             ..root()
         };
         assert_eq!(
-            told(grants(Some(&missing), holder.authority()).map(|_| ())).0,
+            outcome_of(grants(Some(&missing), holder.authority()).map(|_| ())).0,
             1141
         );
         assert_eq!(
-            told(create_user(Some(&missing), holder.authority()).map(|_| ())).0,
+            outcome_of(create_user(Some(&missing), holder.authority()).map(|_| ())).0,
             1133
         );
     }

@@ -6,8 +6,8 @@ use crate::information_schema::trigger_time;
 use crate::names::qualified;
 use crate::session::protocol::Output;
 use crate::session::state::SessionState;
-use paceline_catalog::ProgramEnvironment;
 use paceline_catalog::ddl::{show_create_event, show_create_routine, show_create_trigger};
+use paceline_catalog::{ProgramEnvironment, RoutineDescription};
 use paceline_expression::ExprType;
 use paceline_syntax::{Error, Result, RoutineType, TableName};
 use paceline_types::error_code::*;
@@ -84,8 +84,13 @@ pub fn routine(kind: RoutineType, name: &TableName, state: &SessionState) -> Res
             collation_length: 32,
         },
     };
-    let statement = (access == RoutineAccess::Whole).then(|| show_create_routine(routine));
-    let (mut output, row) = shown(&form, &routine.name, statement, &routine.environment);
+    // As in MariaDB, the name is shown as it was asked for.
+    let description = RoutineDescription {
+        name,
+        ..routine.description().clone()
+    };
+    let statement = (access == RoutineAccess::Whole).then(|| show_create_routine(&description));
+    let (mut output, row) = shown(&form, &description.name, statement, &description.environment);
     output.row(row);
     Ok(output)
 }
@@ -100,7 +105,11 @@ pub fn trigger(name: &TableName, state: &SessionState) -> Result<Output> {
     let Some(trigger) = catalog.trigger(&database, &name) else {
         return Err(Error::new(ER_TRG_DOES_NOT_EXIST, &[]));
     };
-    if !may_see_triggers(state.services.authority(&state.context), &database) {
+    if !may_see_triggers(
+        state.services.authority(&state.context),
+        &database,
+        &trigger.table,
+    ) {
         return Err(Error::new(ER_SPECIFIC_ACCESS_DENIED_ERROR, &[&"TRIGGER"]));
     }
     let form = Form {
