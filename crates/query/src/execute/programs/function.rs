@@ -35,11 +35,8 @@ pub(crate) fn run_function(
     {
         return Err(Error::new(ER_SP_NO_RECURSION, &[]));
     }
-    let returned = isolated(session, |session| {
-        let (value, _) = run_routine(&routine, &call.text, arguments, Place::Function, state, session)?;
-        value.ok_or_else(|| Error::new(ER_SP_NORETURNEND, &[&routine.name]))
-    })?;
-    Ok(returned)
+    let (value, _) = run_routine(&routine, &call.text, arguments, Place::Function, state, session)?;
+    value.ok_or_else(|| Error::new(ER_SP_NORETURNEND, &[&routine.name]))
 }
 
 /// Calls a procedure within a function or trigger. Returns the values of its OUT parameters with their targets.
@@ -124,7 +121,13 @@ fn run_compiled(
                 .map(|data_type| Returned { data_type, text }),
             call_procedure,
         };
-        let returned = run_steps(&mut run, &compiled.code, &mut prepared, program, state, session)?;
+        let mut steps =
+            |session: &mut _| run_steps(&mut run, &compiled.code, &mut prepared, program, state, session);
+        let returned = match routine.kind {
+            RoutineType::Function => isolated(session, steps)?,
+            // A procedure is a statement of the program that calls it.
+            RoutineType::Procedure => steps(session)?,
+        };
         Ok((returned, run.into_values()))
     })();
     state.programs()?.cache.give_back(prepared);

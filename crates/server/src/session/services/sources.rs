@@ -455,6 +455,13 @@ impl Sources for SessionSources<'_> {
     }
 
     fn column_privileges(&self, database: &str, table: &str) -> ColumnPrivileges {
+        // A session may do anything with its temporary tables.
+        if self.shown_temporary().is_some() {
+            return ColumnPrivileges {
+                of_all: shown_on_column(PrivilegeSet::everything()),
+                of_some: Vec::new(),
+            };
+        }
         let authority = self.services.authority(self.session);
         let account = authority.account();
         let of_all = authority
