@@ -188,7 +188,7 @@ mod tests {
         let _nobody_behind = locks.rows.cancel(&one, waiting, &mut Wakeups::new());
         request(&locks, &one, b"b");
         assert!(!is_confirmed(&cycle, &mut read));
-        assert_eq!(locks.deadlock.resolve(&one, &mut read), 1);
+        assert_eq!(locks.deadlock.resolve(&one, read), 1);
         assert_eq!(one.wait(None), WaitOutcome::Victim);
         release(&locks, &other, held);
     }

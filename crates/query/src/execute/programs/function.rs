@@ -35,7 +35,16 @@ pub(crate) fn run_function(
     {
         return Err(Error::new(ER_SP_NO_RECURSION, &[]));
     }
-    let (value, _) = run_routine(&routine, &call.text, arguments, Place::Function, state, session)?;
+    let (value, _) = run_routine(
+        Invocation {
+            routine: &routine,
+            text: &call.text,
+            place: Place::Function,
+        },
+        arguments,
+        state,
+        session,
+    )?;
     value.ok_or_else(|| Error::new(ER_SP_NORETURNEND, &[&routine.name]))
 }
 
@@ -67,39 +76,53 @@ pub(super) fn call_procedure(
             *value = Value::Null;
         }
     }
-    let (_, values) = run_routine(&routine, "", values, place, state, session)?;
+    let (_, values) = run_routine(
+        Invocation {
+            routine: &routine,
+            text: "",
+            place,
+        },
+        values,
+        state,
+        session,
+    )?;
     Ok((targets.into_iter())
         .map(|(parameter, target)| (target, values[parameter].clone()))
         .collect())
 }
 
-/// Runs a routine with its arguments. `text` is the call, for messages. Returns the value of its RETURN, and the values
-/// of its variables.
-fn run_routine(
-    routine: &RoutineDefinition,
-    text: &str,
-    arguments: Vec<Value>,
+/// A call of a routine.
+#[derive(Clone, Copy)]
+struct Invocation<'c> {
+    routine: &'c RoutineDefinition,
+    /// The call as written, for messages.
+    text: &'c str,
     place: Place,
+}
+
+/// Runs a routine with its arguments. Returns the value of its RETURN, and the values of its variables.
+fn run_routine(
+    call: Invocation<'_>,
+    arguments: Vec<Value>,
     state: &mut StatementState<'_>,
     session: &mut SessionContext,
 ) -> Result<(Option<Value>, Vec<Value>)> {
+    let routine = call.routine;
     let compiled = routine.compiled()?;
     let definer = (routine.security == ViewSecurity::Definer).then_some(&routine.definer);
     let saved = enter_routine(&compiled.settings, &routine.database, definer, session)?;
     session.calls.push(routine.call_name().clone());
-    let done = run_compiled(routine, &compiled, text, arguments, &saved, place, state, session);
+    let done = run_compiled(call, &compiled, arguments, &saved, state, session);
     session.calls.pop();
     leave_routine(saved, session);
     done
 }
 
 fn run_compiled(
-    routine: &RoutineDefinition,
+    call: Invocation<'_>,
     compiled: &Arc<CompiledRoutine>,
-    text: &str,
     mut arguments: Vec<Value>,
     caller: &CallerSettings,
-    place: Place,
     state: &mut StatementState<'_>,
     session: &mut SessionContext,
 ) -> Result<(Option<Value>, Vec<Value>)> {
@@ -113,17 +136,17 @@ fn run_compiled(
             .convert_arguments(&mut arguments, 1, caller.sql_mode(), session)?;
         let mut run = Run::new(&compiled.code, arguments);
         let program = Program {
-            place,
-            name: routine.full_name(),
-            returns: compiled
-                .returns
-                .as_ref()
-                .map(|data_type| Returned { data_type, text }),
+            place: call.place,
+            name: call.routine.full_name(),
+            returns: compiled.returns.as_ref().map(|data_type| Returned {
+                data_type,
+                text: call.text,
+            }),
             call_procedure,
         };
         let mut steps =
             |session: &mut _| run_steps(&mut run, &compiled.code, &mut prepared, program, state, session);
-        let returned = match routine.kind {
+        let returned = match call.routine.kind {
             RoutineType::Function => isolated(session, steps)?,
             // A procedure is a statement of the program that calls it.
             RoutineType::Procedure => steps(session)?,

@@ -146,7 +146,7 @@ async fn run_load(
             Source::Client(file) => file,
             Source::Log(file) => file,
         }),
-        ..state.execution_context(&catalog, &plan, execution)?
+        ..state.execution_context(&catalog, plan, execution)?
     };
     let done = execute_plan(plan, &mut context, &mut RowCollector::default());
     if let Source::Client(file) = source
