@@ -1,6 +1,6 @@
 //! Replay of the log at startup.
 
-use crate::accounts::records::{WrittenRecords, changed_records};
+use crate::accounts::records::{WrittenRecords, changed_records, records_without_routines};
 use crate::accounts::statements::{AccountContext, MissingAccounts, apply};
 use crate::accounts::{Accounts, InitialAccounts};
 use paceline_apply::CatalogDefinitions;
@@ -96,6 +96,11 @@ impl ReplayHost for ServerHost<'_> {
 
     fn server_id(&self) -> Option<ServerId> {
         Some(self.server_id)
+    }
+
+    fn accounts_without(&self, dropped: &[CatalogChange], catalog: &Catalog) -> Vec<CatalogChange> {
+        let accounts = Accounts::of_catalog(catalog, self.initial_accounts);
+        records_without_routines(dropped, &accounts, WrittenRecords::of_catalog(catalog))
     }
 
     fn replay_accounts(

@@ -403,6 +403,12 @@ impl PreparedDdl {
     pub fn changes(&self) -> &[CatalogChange] {
         &self.plan.changes
     }
+
+    /// Adds changes of accounts that follow from the definition.
+    pub fn also_change(&mut self, changes: Vec<CatalogChange>) {
+        crate::write_changes(&changes, &mut self.writes);
+        self.plan.changes.extend(changes);
+    }
 }
 
 /// Plans a statement and does its build. The caller holds the locks on [`ddl_objects`] and
@@ -510,6 +516,12 @@ pub trait ReplayHost {
         None
     }
 
+    /// Returns what the removal of routines changes of accounts: privileges on a dropped routine end with it.
+    fn accounts_without(&self, dropped: &[CatalogChange], catalog: &Catalog) -> Vec<CatalogChange> {
+        let _ = (dropped, catalog);
+        Vec::new()
+    }
+
     /// Returns the catalog changes of a statement about accounts.
     ///
     /// # Errors
@@ -582,7 +594,11 @@ pub fn replay_ddl(
                 Some(_) => storage.builds()?,
                 None => Vec::new(),
             };
-            let prepared = finish(input, &mut session, plan, first_id, &finished)?;
+            let mut prepared = finish(input, &mut session, plan, first_id, &finished)?;
+            if matches!(statement, DdlStatement::DropRoutine { .. }) {
+                let changes = host.accounts_without(prepared.changes(), &catalog.load());
+                prepared.also_change(changes);
+            }
             Ok(ReplayedDdl {
                 writes: prepared.writes,
                 builds: prepared.builds,

@@ -1,6 +1,6 @@
 //! Catalog records of accounts: which ones a statement writes.
 
-use super::Accounts;
+use super::{Accounts, RoutineGrant};
 use paceline_catalog::{Catalog, CatalogChange};
 
 /// Records to write for a new list of accounts.
@@ -44,6 +44,32 @@ pub fn changed_records(before: &Accounts, after: &Accounts, written: WrittenReco
         }
     }
     changes
+}
+
+/// Returns the changes of records after which no account has privileges on routines that are dropped.
+pub fn records_without_routines(
+    dropped: &[CatalogChange],
+    accounts: &Accounts,
+    written: WrittenRecords,
+) -> Vec<CatalogChange> {
+    let is_dropped = |grant: &RoutineGrant| {
+        dropped.iter().any(|change| match change {
+            CatalogChange::DropRoutine { kind, database, name } => grant.is_for(database, *kind, name),
+            _ => false,
+        })
+    };
+    let mut after = accounts.clone();
+    for account in accounts.iter() {
+        if account.routines.iter().any(is_dropped) {
+            let mut account = account.clone();
+            account.routines.retain(|grant| !is_dropped(grant));
+            after = after.with(account);
+        }
+    }
+    match after == *accounts {
+        true => Vec::new(),
+        false => changed_records(accounts, &after, written),
+    }
 }
 
 #[cfg(test)]

@@ -155,7 +155,7 @@ pub async fn change_accounts(
 
 /// Waits for the lock on account changes. The session that holds it may wait long for a global read lock. KILL and
 /// `max_statement_time` end this wait.
-async fn wait_for_others_changes<'a>(
+pub(super) async fn wait_for_others_changes<'a>(
     server: &'a Server,
     services: &SessionServices,
 ) -> Result<MutexGuard<'a, ()>> {

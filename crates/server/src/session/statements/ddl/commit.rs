@@ -72,6 +72,12 @@ async fn commit_prepared(
                 .catalog
                 .publish(&changes, version)
                 .expect("a planned description does not contradict itself");
+            if changes
+                .iter()
+                .any(|change| matches!(change, CatalogChange::PutAccount { .. }))
+            {
+                server.accounts.reload(&server.catalog.load());
+            }
         })
     };
     let builds = prepared.builds.clone();

@@ -11,7 +11,9 @@ mod commit;
 mod create_select;
 mod locks;
 
+use super::account::wait_for_others_changes;
 use crate::accounts::checks::{DefinitionCatalogs, check_definition, check_view_definer, check_view_query};
+use crate::accounts::records::{WrittenRecords, records_without_routines};
 use crate::names::qualified;
 use crate::session::execution::Execution;
 use crate::session::protocol::Reply;
@@ -103,6 +105,12 @@ pub async fn execute(
             state.table_locks.check_definition(&object)?;
         }
     }
+    // The privileges on a routine end with it. Statements about accounts wait for metadata locks within this lock.
+    let server = state.server.clone();
+    let _changing_accounts = match ddl {
+        DdlStatement::DropRoutine { .. } => Some(wait_for_others_changes(&server, &state.services).await?),
+        _ => None,
+    };
     let mut objects = objects_to_lock(ddl, state)?;
     let _guards = loop {
         let guards = match is_temporary {
@@ -130,7 +138,6 @@ pub async fn execute(
         true => Vec::new(),
         false => lock_names(ddl, state)?,
     };
-    let server = state.server.clone();
     let snapshot = server.transactions.snapshot();
     let input = DdlInput {
         catalog: &server.catalog,
@@ -142,6 +149,11 @@ pub async fn execute(
     };
     state.context.statement.origin = origin(state);
     let mut prepared = tokio::task::block_in_place(|| prepare_ddl(input, &mut state.context, ddl))?;
+    if matches!(ddl, DdlStatement::DropRoutine { .. }) {
+        let written = WrittenRecords::of_catalog(&server.catalog.load());
+        let changes = records_without_routines(prepared.changes(), &server.accounts.load(), written);
+        prepared.also_change(changes);
+    }
     let text = match &prepared.plan.logged {
         Logged::AsWritten => Some(execution.text.to_vec()),
         Logged::Rewritten(text) => Some(text.clone().into_bytes()),
