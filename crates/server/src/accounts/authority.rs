@@ -317,7 +317,7 @@ pub(crate) mod tests {
         // LOCK TABLES is a privilege on a database.
         let denied = (1044, "Access denied for user 'u'@'%' to database 'd'".to_owned());
         assert_eq!(
-            outcome_of(authority.check_table(&[Privilege::LockTables], "d", "t")),
+            outcome_of(authority.check(Privilege::LockTables, PrivilegeTarget::Database("d"))),
             denied
         );
         assert_eq!(

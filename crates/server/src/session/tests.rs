@@ -77,10 +77,10 @@ async fn every_kind_of_statement_has_its_reply() {
         ("RESET SLAVE 'c' ALL", 0),
         ("/* nothing */", 0),
         ("", 0xFF),
-        (
-            "CREATE TRIGGER g BEFORE INSERT ON t FOR EACH ROW SET @a = 1",
-            0xFF,
-        ),
+        ("CREATE TRIGGER g BEFORE INSERT ON t FOR EACH ROW SET @a = 1", 0),
+        ("CREATE PROCEDURE p() SELECT 1", 0),
+        ("CALL p()", 1),
+        ("CREATE FULLTEXT INDEX i ON t (a)", 0xFF),
         ("DROP TABLE t", 0),
     ] {
         let packets = session.packets(text).await;

@@ -285,7 +285,7 @@ mod tests {
             ("ALTER TABLE t ADD b int", 1142, "ALTER"),
             ("CREATE INDEX i ON t (a)", 1142, "INDEX"),
             ("TRUNCATE TABLE t", 1142, "DROP"),
-            ("RENAME TABLE t TO u", 1142, "ALTER"),
+            ("RENAME TABLE t TO u", 1142, "DROP, ALTER"),
             ("CREATE VIEW v AS SELECT 1", 1142, "CREATE VIEW"),
             ("DROP VIEW v", 1142, "DROP"),
             ("CREATE DATABASE e", 1044, ""),
