@@ -18,7 +18,8 @@ import pymysql
 from bench import ROOT, MariaDb, Paceline
 
 SETUP = [
-    "create database t", "use t", "create table t (a int primary key, b int)", "insert into t select seq, seq from seq_1_to_1000",
+    "set global log_bin_trust_function_creators = 1", "create database t", "use t",
+    "create table t (a int primary key, b int)", "insert into t select seq, seq from seq_1_to_1000",
     "create function f(x int) returns int return x", "create function g() returns int return 1",
     "create table plain (a int primary key, b int)", "create table fired (a int primary key, b int)",
     "create trigger before_fired before insert on fired for each row set new.b = new.a",
