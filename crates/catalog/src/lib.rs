@@ -26,6 +26,7 @@
 #![forbid(unsafe_code)]
 
 mod auto_increment;
+mod column_type;
 pub mod ddl;
 mod definition;
 mod duplicate_entry;
@@ -34,7 +35,9 @@ mod event;
 pub mod foreign_key;
 mod handle;
 mod index_statistics;
+mod names;
 mod number_series;
+mod quote;
 mod record;
 mod referrers;
 mod routine;
@@ -55,6 +58,7 @@ pub use error::{Error, Result};
 pub use event::{EventDefinition, EventDescription, EventTimes};
 pub use handle::CatalogHandle;
 pub use index_statistics::IndexStatistics;
+pub use names::same_name;
 pub use number_series::NumberSeries;
 pub use paceline_syntax::definition::{ReferentialAction, ViewAlgorithm, ViewCheck, ViewSecurity};
 pub use record::{CatalogChange, write_changes};
@@ -64,7 +68,7 @@ pub use routine::{
 };
 pub use snapshot::{Catalog, Database};
 pub use table::TableDefinition;
-pub use table::{counter_id, literal_value, same_name};
+pub use table::{counter_id, literal_value};
 pub use temporary::{TemporaryPlan, TemporaryTables};
 pub use temporary_catalog::{FILLED_DATABASE, TemporaryCatalog};
 pub use trigger::{CompiledTrigger, TableTriggers, TriggerDefinition, TriggerDescription};

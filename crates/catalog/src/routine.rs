@@ -201,7 +201,7 @@ impl RoutineDefinition {
         session.settings.sql_mode = self.environment.sql_mode();
         let collation = Collation::from_name(&self.environment.collation_database);
         let collation = collation.unwrap_or(session.settings.collation_database);
-        crate::ddl::resolve_type("", spec, collation, &mut session)
+        crate::column_type::resolve_type("", spec, collation, &mut session)
     }
 
     /// Returns a statement that creates the routine, for the parser. Its body begins in the same line as in SHOW

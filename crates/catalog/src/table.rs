@@ -22,6 +22,7 @@ use super::definition::{
 };
 use super::trigger::TableTriggers;
 use crate::error::{Error, Result};
+use crate::names::same_name;
 use crate::sequence::SequenceCache;
 
 /// Definition of a table. Immutable, created once for each description; dereferences to its [`TableDescription`].
@@ -304,11 +305,6 @@ impl fmt::Debug for TableDefinition {
             .field("version", &self.version)
             .finish_non_exhaustive()
     }
-}
-
-/// Returns whether two names of columns or indexes are the same.
-pub fn same_name(a: &str, b: &str) -> bool {
-    a.eq_ignore_ascii_case(b) || (!(a.is_ascii() && b.is_ascii()) && a.to_lowercase() == b.to_lowercase())
 }
 
 /// Returns the schema for the engines.

@@ -4,9 +4,9 @@ use paceline_types::convert::{self, ConvertContext};
 use paceline_types::error_code::*;
 use paceline_types::{Collation, DataType, DateTime, TimeZone, Value, text};
 
-use super::column_type::resolve_type;
-use super::create_table::shortened_comment;
+use super::comment::shortened_comment;
 use super::normal_form::{GENERATED_CLAUSE, normal_form};
+use crate::column_type::resolve_type;
 use crate::error::{Error, Result};
 use crate::{ColumnDefault, ColumnDefinition, GeneratedColumn, GeneratedStorage, literal_value};
 use paceline_expression::session::SessionContext;

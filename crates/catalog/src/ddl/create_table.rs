@@ -1,10 +1,10 @@
 //! CREATE TABLE.
 
 use paceline_types::error_code::*;
-use paceline_types::{Collation, DataType, ErrorCode, Value};
+use paceline_types::{Collation, DataType, Value};
 
 use super::column::{give_old_timestamp_defaults, resolve_column};
-use super::column_type::{resolve_collation, row_bytes};
+use super::comment::shortened_comment;
 use super::foreign_key::{KeyStatement, drop_covered};
 use super::index::{DraftIndex, NO_NUMBER, PRIMARY, check_auto_increment, resolve_indexes};
 use super::normal_form::{GENERATED_CLAUSE, normal_form, quote_identifier};
@@ -12,6 +12,7 @@ use super::plan::{LoggedStatement, Planner, engine};
 use super::show_create::show_create_table;
 use super::table::check_table_name;
 use super::table_options::OptionStatement;
+use crate::column_type::{resolve_collation, row_bytes};
 use crate::ddl::foreign_key::own_index;
 use crate::error::{Error, Result};
 use crate::sequence::SequenceRow;
@@ -710,28 +711,4 @@ pub(super) fn checked_table_comment(
 ) -> Result<Option<String>> {
     let shorten = |comment| shortened_comment(comment, 2048, ER_TOO_LONG_TABLE_COMMENT, table, session);
     options.comment.clone().map(shorten).transpose()
-}
-
-/// Returns a comment of at most `characters_max` characters. A longer one is an error in strict mode;
-/// otherwise it is truncated with a warning.
-///
-/// # Errors
-/// `code`, which depends on the commented object.
-pub(super) fn shortened_comment(
-    mut comment: String,
-    characters_max: usize,
-    code: ErrorCode,
-    name: &str,
-    session: &mut SessionContext,
-) -> Result<String> {
-    let Some((end, _)) = comment.char_indices().nth(characters_max) else {
-        return Ok(comment);
-    };
-    let error = Error::new(code, &[&name, &characters_max]);
-    if session.settings.sql_mode.is_strict() {
-        return Err(error);
-    }
-    session.diagnostics.warn(error.code(), error.message());
-    comment.truncate(end);
-    Ok(comment)
 }

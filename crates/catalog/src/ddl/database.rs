@@ -1,7 +1,7 @@
 use paceline_types::error_code::*;
 
-use super::column_type::resolve_collation;
 use super::plan::Planner;
+use crate::column_type::resolve_collation;
 use crate::error::{Error, Result};
 use crate::{CatalogChange, DatabaseDefinition, SYSTEM_DATABASE};
 use paceline_syntax::definition::DatabaseOptions;

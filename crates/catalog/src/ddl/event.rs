@@ -186,7 +186,7 @@ impl Planner<'_> {
         let collation = self.session.settings.collation_database;
         for variable in &body.program.variables {
             if let VariableKind::Typed(spec) = &variable.kind {
-                super::column_type::resolve_type(&variable.name, spec, collation, self.session)?;
+                crate::column_type::resolve_type(&variable.name, spec, collation, self.session)?;
             }
         }
         Ok(())

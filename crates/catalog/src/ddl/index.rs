@@ -3,7 +3,7 @@
 use paceline_types::error_code::*;
 use paceline_types::{BlobSize, Charset, DataType};
 
-use super::column_type::key_bytes;
+use crate::column_type::key_bytes;
 use crate::error::{Error, Result};
 use crate::{ColumnDefinition, IndexDefinition, IndexKind, IndexPart, same_name};
 use paceline_expression::session::SessionContext;

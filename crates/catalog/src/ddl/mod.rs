@@ -16,8 +16,9 @@
 //! Planning reads only the catalog, the statement and the session's settings. The log carries all of them.
 
 mod alter_table;
+mod assignment;
 mod column;
-mod column_type;
+mod comment;
 mod create_table;
 mod database;
 mod default_value;
@@ -38,12 +39,12 @@ mod table_options;
 mod trigger;
 mod view;
 
-pub use column_type::{charset, collation, resolve_type};
+pub use crate::column_type::{charset, collation, resolve_type};
 pub use default_value::default_of_absent;
 pub use event::{show_create_event, shown_interval};
 pub use foreign_key::foreign_key_names;
 pub use normal_form::{quote_identifier, quote_text};
-pub use plan::{DdlContext, DdlPlan, LoggedStatement, engine, plan_ddl};
+pub use plan::{DdlContext, DdlPlan, LoggedStatement, SequenceRowWrite, engine, plan_ddl};
 pub use routine::{no_such_routine, show_create_routine};
 pub use row_expression::GeneratedColumns;
 pub use run::{
@@ -52,7 +53,7 @@ pub use run::{
     related_ddl_objects, replay_ddl, session_flags, session_of_event, temporary_renames,
 };
 pub use select::SelectedColumn;
-pub use sequence::{SequenceRowWrite, read_row as read_sequence_row, show_create_sequence};
+pub use sequence::{read_row as read_sequence_row, show_create_sequence};
 pub use show_create::{IfNotExists, engine_options, show_create_database, show_create_table, shown_type};
 pub use table_build::{BuildKind, BuildSummary, ColumnSource, TableBuild, alter_info};
 pub use table_options::is_engine_option;

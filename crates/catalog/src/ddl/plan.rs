@@ -7,7 +7,6 @@ use paceline_types::Version;
 use paceline_types::error_code::*;
 
 use super::select::SelectedColumn;
-use super::sequence::SequenceRowWrite;
 use super::table_build::TableBuild;
 use crate::error::{Error, Result};
 use crate::{
@@ -62,6 +61,17 @@ pub struct DdlPlan {
     pub sequence_row: Option<SequenceRowWrite>,
     /// Changes of the session's temporary tables, which are not logged.
     pub temporary: TemporaryPlan,
+}
+
+/// New row of a sequence.
+#[derive(Debug)]
+pub struct SequenceRowWrite {
+    /// Key of the row.
+    pub key: Vec<u8>,
+    /// Image of the row.
+    pub image: Vec<u8>,
+    /// Whether the sequence is temporary: its row is not logged.
+    pub temporary: bool,
 }
 
 /// Form in which a statement is logged.

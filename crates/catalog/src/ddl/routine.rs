@@ -7,10 +7,10 @@
 use paceline_types::error_code::*;
 use paceline_types::{Charset, DataType};
 
-use super::column_type::resolve_type;
 use super::normal_form::{quote_identifier, quote_text, write_definer};
 use super::plan::{LoggedStatement, Planner};
 use super::show_create::shown_type;
+use crate::column_type::resolve_type;
 use crate::error::{Error, Result};
 use crate::{CatalogChange, ProgramEnvironment, RoutineDescription, ViewSecurity};
 use paceline_syntax::{

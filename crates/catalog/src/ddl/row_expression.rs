@@ -3,8 +3,8 @@
 use paceline_types::Value;
 use paceline_types::error_code::*;
 
+use super::assignment::assign;
 use super::default_value::constant_default;
-use super::table_build::assign;
 use crate::error::{Error, Result};
 use crate::{ColumnDefault, ColumnDefinition, TableDescription, same_name};
 use paceline_expression::session::{Services, SessionContext};

@@ -10,7 +10,7 @@ use paceline_storage::StorageSnapshot;
 use paceline_types::error_code::*;
 
 use super::create_table::checked_table_comment;
-use super::plan::{LoggedStatement, Planner};
+use super::plan::{LoggedStatement, Planner, SequenceRowWrite};
 use super::table::{check_table_name, quoted};
 use super::table_options::OptionStatement;
 use crate::error::{Error, Result};
@@ -20,17 +20,6 @@ use paceline_syntax::TableName;
 use paceline_syntax::definition::{
     AlterAction, AlterSequence, AlterTable, CreateSequence, SequenceSpec, TableOptions,
 };
-
-/// New row of a sequence.
-#[derive(Debug)]
-pub struct SequenceRowWrite {
-    /// Key of the row.
-    pub key: Vec<u8>,
-    /// Image of the row.
-    pub image: Vec<u8>,
-    /// Whether the sequence is temporary: its row is not logged.
-    pub temporary: bool,
-}
 
 impl Planner<'_> {
     pub(super) fn create_sequence(&mut self, create: &CreateSequence) -> Result<()> {

@@ -60,8 +60,8 @@ use std::sync::Arc;
 use paceline_storage::RowPlacement;
 use paceline_types::Value;
 
-use crate::ddl::quote_identifier;
 use crate::error::Result;
+use crate::quote::quote_identifier;
 use crate::{Catalog, ForeignKey, TableDefinition, TableDescription, TableEngine, TableReferrers, same_name};
 
 pub use run::{ForeignKeyRun, RunMode, is_foreign_key_error};

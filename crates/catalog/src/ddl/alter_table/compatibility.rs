@@ -2,7 +2,7 @@
 
 use paceline_types::DataType;
 
-use crate::ddl::column_type::key_bytes;
+use crate::column_type::key_bytes;
 use crate::ddl::normal_form::quote_identifier;
 use crate::error::Result;
 use crate::table::schema_of;

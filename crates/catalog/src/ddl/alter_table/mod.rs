@@ -34,7 +34,7 @@ use paceline_types::error_code::*;
 use compatibility::{kept_checks, renames};
 use existence::{ExistenceConflict, void_action};
 
-use crate::ddl::column_type::resolve_collation;
+use crate::column_type::resolve_collation;
 use crate::ddl::create_table::{add_constraint, checked_table_comment};
 use crate::ddl::index::DraftIndex;
 use crate::ddl::normal_form::normal_form;

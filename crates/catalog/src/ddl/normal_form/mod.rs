@@ -10,15 +10,14 @@
 mod call;
 mod condition;
 mod precedence;
-mod quote;
 mod writer;
 
 use self::condition::condition;
 use crate::error::Result;
 use paceline_syntax::ast::Expr;
 
-pub(in crate::ddl) use quote::write_definer;
-pub use quote::{quote_identifier, quote_text};
+pub(in crate::ddl) use crate::quote::write_definer;
+pub use crate::quote::{quote_identifier, quote_text};
 
 pub(super) use condition::{condition_step, truth};
 pub(super) use precedence::IN;

@@ -6,8 +6,8 @@ use paceline_types::error_code::{ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED, ER
 
 use super::GENERATED_CLAUSE;
 use super::precedence::precedence;
-use super::quote::{quote_identifier, quote_text};
 use crate::error::{Error, Result};
+use crate::quote::{quote_identifier, quote_text};
 use paceline_syntax::ast::{
     BinaryOp, CaseBranch, Expr, Literal, SequenceValue, TemporalKind, TruthTest, UnaryOp,
 };

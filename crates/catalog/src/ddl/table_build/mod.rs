@@ -14,8 +14,6 @@ mod rows;
 mod sink;
 mod taken_keys;
 
-pub(super) use rows::assign;
-
 use std::fmt::Write as _;
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@ pub fn quote_identifier(name: &str, out: &mut String) {
 }
 
 /// Appends `DEFINER=` with user and host.
-pub(in crate::ddl) fn write_definer((user, host): &(String, String), out: &mut String) {
+pub(crate) fn write_definer((user, host): &(String, String), out: &mut String) {
     out.push_str("DEFINER=");
     quote_identifier(user, out);
     out.push('@');
