@@ -16,9 +16,10 @@ import pytest
 from support.servers import Paceline
 from support.waiting import let_run, wait_for
 
-BLOB, TIME, VAR_STRING = 0xFC, 0x0B, 0xFD
+LONG, BLOB, TIME, VAR_STRING = 0x03, 0xFC, 0x0B, 0xFD
 END = 0xFE
-CURSOR_EXISTS, LAST_ROW_SENT = 0x40, 0x80
+MORE_RESULTS, CURSOR_EXISTS, LAST_ROW_SENT, OUT_PARAMETERS = 0x8, 0x40, 0x80, 0x1000
+MULTI_RESULTS, PS_MULTI_RESULTS = 0x20000, 0x40000
 
 
 def dial(server):
@@ -47,10 +48,10 @@ def packet(payload, sequence=0):
     return struct.pack("<I", len(payload))[:3] + bytes([sequence]) + payload
 
 
-def log_in(server):
+def log_in(server, more_capabilities=0):
     connection = dial(server)
     assert read_packet(connection)[0] == 10
-    capabilities = 0x0001 | 0x0200 | 0x8000 | 0x80000 | 0x2
+    capabilities = 0x0001 | 0x0200 | 0x8000 | 0x80000 | 0x2 | more_capabilities
     connection.sendall(packet(struct.pack("<IIB23x", capabilities, 1 << 24, 45) + b"root\0\0" + b"mysql_native_password\0", 1))
     answer = read_packet(connection)
     if answer and answer[0] == 0xFE:
@@ -293,6 +294,37 @@ def test_a_cursor_keeps_rows_in_a_file(server):
     assert status & LAST_ROW_SENT and files() == before
     texts = [str(number).rjust(3000, ".").encode() for number in range(rows)]
     assert fetched == [b"\0\0" + struct.pack("<iBH", number, 0xFC, 3000) + text for number, text in enumerate(texts)]
+
+
+def read_result(connection, count):
+    """Returns the rows after a packet with this number of columns in the encoding of packets, and the status at the end."""
+    for _ in range(count):
+        read_packet(connection)
+    assert read_packet(connection)[0] == END
+    rows = []
+    while (answer := read_packet(connection))[0] != END:
+        rows.append(answer)
+    return rows, struct.unpack_from("<H", answer, 3)[0]
+
+
+@pytest.mark.parametrize("capabilities", [MULTI_RESULTS, MULTI_RESULTS | PS_MULTI_RESULTS], ids=["results", "out-parameters"])
+def test_out_parameters_of_a_prepared_call(server, capabilities):
+    """They are a result set of their own with a flag, for clients that ask for it."""
+    server.query("create database t", "create procedure t.p(in a int, out b int, inout c varchar(10)) begin select a; set b = a * 2, c = concat(c, '!'); end")
+    connection = log_in(server, capabilities)
+    statement = prepare(connection, b"call t.p(?, ?, ?)")
+    first = execute(connection, statement, [LONG, LONG, VAR_STRING], struct.pack("<ii", 21, 0) + b"\3hey")
+    assert first == b"\1", first
+    rows, status = read_result(connection, 1)
+    assert rows == [b"\0\0" + struct.pack("<i", 21)] and status & MORE_RESULTS and not status & OUT_PARAMETERS
+    answer = read_packet(connection)
+    if capabilities & PS_MULTI_RESULTS:
+        assert answer == b"\2", answer
+        rows, status = read_result(connection, 2)
+        assert rows == [b"\0\0" + struct.pack("<i", 42) + b"\4hey!"] and status & MORE_RESULTS and status & OUT_PARAMETERS
+        answer = read_packet(connection)
+    assert answer[0] == 0, answer
+    assert command(connection, b"\x0e")[0] == 0
 
 
 def test_prepared_statements_are_in_the_clients_character_set(server):
