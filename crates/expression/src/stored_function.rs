@@ -1,7 +1,7 @@
 //! Calls of stored functions.
 //!
 //! To an expression a stored function is a function of the table that has another result, or an effect, at each call.
-//! What it does is known to the statement: a [`crate::NestedRunner`] finds it by its [`FunctionId`].
+//! A [`crate::NestedRunner`] finds its definition in the statement by the [`FunctionId`].
 
 use crate::context::EvalContext;
 use crate::error::Result;

@@ -24,7 +24,7 @@ use paceline_syntax::{
 };
 use std::sync::Arc;
 
-/// What a time in the past means for an event.
+/// Effect of an execution time that has already passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Past {
     /// The event is not changed: a note of CREATE, an error of ALTER.

@@ -37,7 +37,7 @@ pub enum NextValue {
 /// Outcome of setting the value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SetOutcome {
-    /// The value is behind the current one, which stays.
+    /// The sequence has already passed the value, so nothing changes.
     Behind,
     /// The value is set in memory; the row stays.
     Done,
@@ -172,7 +172,7 @@ impl SequencePosition {
         Some(value)
     }
 
-    /// Sets the next value, if it is not behind the current one.
+    /// Sets the next value, unless the sequence has already passed it.
     pub fn set(&mut self, value: i64, is_used: bool, round: u64, steps: Steps) -> SetOutcome {
         let value = if is_used { self.following(value) } else { value };
         // MariaDB compares rounds as unsigned numbers.
@@ -202,7 +202,7 @@ impl SequencePosition {
     }
 }
 
-/// Returns the row after a replicated change of what was given out; `None` if it is behind the row that is there.
+/// Returns the row after a replicated reservation; `None` if the existing row is already further.
 pub fn raised(row: &SequenceRow, reserved_until: i64, round: i64) -> Option<SequenceRow> {
     let (own, other) = (row.round as u64, round as u64);
     let is_ahead = match row.increment < 0 {

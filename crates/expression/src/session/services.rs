@@ -217,7 +217,8 @@ pub trait ServerFunctions: Send + Sync + Debug {
     /// 4091 if there is no such sequence.
     fn last_value(&self, session: &SessionContext, database: &str, name: &str) -> Result<Option<i64>>;
 
-    /// Implements `SETVAL(sequence, …)`. Returns false if the value is behind the current one.
+    /// Implements `SETVAL(sequence, …)`. Returns false if the sequence has already passed
+    /// the value.
     ///
     /// # Errors
     /// As [`ServerFunctions::next_value`].

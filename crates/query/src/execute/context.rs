@@ -78,12 +78,12 @@ pub(crate) struct StatementState<'t> {
     /// Plans of the subqueries in expressions, by [`SubqueryId`].
     subqueries: &'t [Arc<QueryPlan>],
     run_query: RunQuery,
-    /// What stored functions and triggers need; `None` where none are used.
+    /// Environment of stored functions and triggers; `None` if the statement uses none.
     pub programs: Option<ProgramState<'t>>,
     ticks: u32,
 }
 
-/// What the stored functions and triggers of a statement need.
+/// Environment of a statement's stored functions and triggers.
 pub(crate) struct ProgramState<'t> {
     pub host: Arc<dyn ProgramHost>,
     pub cache: &'t mut ProgramCache,
@@ -133,7 +133,7 @@ impl<'t> StatementState<'t> {
 }
 
 impl<'t> StatementState<'t> {
-    /// Returns what stored functions and triggers need.
+    /// Returns the environment of stored functions and triggers.
     ///
     /// # Errors
     /// 1235 where there can be none.

@@ -63,11 +63,11 @@ pub struct ExecutionContext<'a> {
     pub rows_max: u64,
     /// The file of a LOAD DATA.
     pub input: Option<&'a mut dyn LoadInput>,
-    /// What stored functions and triggers need. [`Plan::runs_programs`] says whether they are used.
+    /// Environment of stored functions and triggers; required if [`Plan::runs_programs`].
     pub programs: Option<StatementPrograms<'a>>,
 }
 
-/// What the stored functions and triggers of a statement need.
+/// Environment of a statement's stored functions and triggers.
 pub struct StatementPrograms<'a> {
     /// The server.
     pub host: Arc<dyn ProgramHost>,
@@ -77,7 +77,8 @@ pub struct StatementPrograms<'a> {
     pub outer: Option<&'a UsedTables<'a>>,
 }
 
-/// What the statements of functions and triggers need of the server: they are planned and executed within another one.
+/// Services of the server for the statements of functions and triggers, which are planned and executed within another
+/// statement.
 pub trait ProgramHost: Send + Sync {
     /// Returns the current catalog as the session sees it.
     fn catalog(&self) -> Arc<Catalog>;

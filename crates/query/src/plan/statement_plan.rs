@@ -216,11 +216,11 @@ pub struct TableUse {
 pub struct ColumnUse {
     /// Number of the column in its table or view.
     pub column: usize,
-    /// What is done with it.
+    /// Use of the column.
     pub usage: ColumnUsage,
 }
 
-/// What a statement does with a column.
+/// Use of a column by a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnUsage {
     /// Reads it.

@@ -41,7 +41,8 @@ impl Block<'_, '_> {
         self.bind_from(from, TableUsage::default())
     }
 
-    /// Returns the column of a table that is behind a column, if that is of a view; `None` for an expression.
+    /// Returns the table's column that a view's column shows; a table's own column is returned unchanged. `None` for an
+    /// expression.
     pub(super) fn base_column(&self, found: VisibleColumn) -> Option<VisibleColumn> {
         let Some(merged) = &self.tables[found.table].merged else {
             return Some(found);

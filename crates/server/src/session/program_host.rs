@@ -1,4 +1,4 @@
-//! What functions and triggers need of the server while they run within a statement.
+//! Services of the server for functions and triggers that run within a statement.
 
 use super::services::SessionServices;
 use crate::accounts::checks::{check_plan, check_routine};

@@ -227,7 +227,7 @@ fn stored_value<'a>(
             .bytes(index, context)?
             .map(|bytes| DynamicValue::Text(collation, bytes)),
         StoredType::Columns => args.bytes(index, context)?.map(DynamicValue::Columns),
-        // What is no date is stored as zero, with the warning.
+        // A text that is not a date is stored as zero, with a warning.
         StoredType::Date => Some(DynamicValue::Date(
             args.datetime(index, context)?.unwrap_or_default().date,
         )),

@@ -165,7 +165,7 @@ impl SessionServices {
         Ok(last.get(&last_value_key(&definition)).copied())
     }
 
-    /// Implements SETVAL. Returns false if the value is behind the current one.
+    /// Implements SETVAL. Returns false if the sequence has already passed the value.
     pub(super) fn set_sequence_value(
         &self,
         session: &SessionContext,
