@@ -1,4 +1,4 @@
-//! What a session keeps of the programs that it has run.
+//! Prepared programs, kept by the session that ran them.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -55,7 +55,7 @@ pub fn warnings(session: &SessionContext) -> Vec<Raised> {
         .collect()
 }
 
-/// What the handlers of a program have to do with.
+/// State of the condition handling of a running program.
 #[derive(Default)]
 pub struct Handling {
     /// The last error for which a handler was found.

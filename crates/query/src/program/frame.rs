@@ -1,4 +1,4 @@
-//! What a stored program changes of its session while it runs.
+//! Session state that a stored program replaces while it runs.
 //!
 //! A program runs with the SQL mode, character sets and database of its creation, and with the account of its definer
 //! or of its caller. Everything is restored when it ends, however it ends.

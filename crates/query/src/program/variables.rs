@@ -128,7 +128,7 @@ impl VariableTypes {
     }
 }
 
-/// What a value is for, in messages.
+/// Names the receiver of a value in messages.
 #[derive(Clone, Copy)]
 struct Named<'n> {
     name: &'n str,

@@ -70,7 +70,7 @@ pub async fn call(
     Ok(Reply::affected(called.affected_rows))
 }
 
-/// What is left of a procedure that has ended.
+/// Result of a procedure call.
 pub struct Called {
     /// Values of OUT and INOUT parameters.
     pub outputs: Vec<OutputValue>,

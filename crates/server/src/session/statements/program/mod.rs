@@ -70,7 +70,7 @@ pub async fn execute(
     done.map(|finished| Reply::affected(finished.affected_rows))
 }
 
-/// What is left of a program that has ended.
+/// Result of a program that ran to its end.
 struct Finished {
     /// Values of its variables; parameters first.
     values: Vec<Value>,
