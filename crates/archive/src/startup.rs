@@ -13,6 +13,7 @@ use crate::disk::names::LogNames;
 use crate::disk::read_only::ReadOnlyDisk;
 use crate::disk::remote::Fetcher;
 use crate::error::{Error, Result};
+use crate::follow;
 use crate::index_from_storage::index_from_storage;
 use crate::options::{ArchiveOptions, Role};
 use crate::retention::RetentionTask;
@@ -180,7 +181,7 @@ async fn serve(options: &ArchiveOptions) -> Result<()> {
     let followers: Vec<JoinHandle<()>> = archive
         .followers
         .iter()
-        .map(|follower| tokio::spawn(follower.clone().run(archive.context.clone())))
+        .map(|follower| tokio::spawn(follow::run(follower.clone(), archive.context.clone())))
         .collect();
     listener::serve(&listener, &archive).await;
     drop(listener);
