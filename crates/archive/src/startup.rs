@@ -25,6 +25,7 @@ use paceline_object_storage::ObjectStorage;
 use paceline_types::ServerId;
 use paceline_wire::listener::Listener;
 use paceline_wire::tls::ServerTls;
+use sd_notify::NotifyState;
 use std::fs::{File, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -175,6 +176,7 @@ async fn serve(options: &ArchiveOptions) -> Result<()> {
         listener.addresses(),
         archive.context.server_id
     );
+    let _ = sd_notify::notify(&[NotifyState::Ready]);
     if let Some(retention) = &archive.retention {
         tokio::spawn(retention.clone().run(archive.context.clone()));
     }
@@ -185,6 +187,7 @@ async fn serve(options: &ArchiveOptions) -> Result<()> {
         .collect();
     listener::serve(&listener, &archive).await;
     drop(listener);
+    let _ = sd_notify::notify(&[NotifyState::Stopping]);
     stop_all(&archive, followers, running).await
 }
 
