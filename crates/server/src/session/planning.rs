@@ -109,6 +109,7 @@ impl SessionState {
             session: &mut self.context,
             catalog,
             parameters: execution.parameters,
+            parameter_sets: None,
             text,
             affected: AffectedRows::Changed,
             rows_max,
