@@ -11,8 +11,8 @@
 //! * [`tls`]: encryption, and the trust in certificates.
 //! * [`framing`]: packets: 3 bytes of length, a sequence number, and the payload; payloads of 16 MiB and more use
 //!   several packets. Both directions are buffered, so that one request costs one `read` and one `write`.
-//! * [`capability`], [`handshake`], [`authentication`], [`caching_sha2`]: the beginning of a connection, also after
-//!   `COM_CHANGE_USER`.
+//! * [`capability`], [`handshake`], [`authentication`], [`ed25519`], [`caching_sha2`]: the beginning of a connection,
+//!   also after `COM_CHANGE_USER`.
 //! * [`command`]: the requests of a client.
 //! * [`response`], [`column`], [`session_state`], [`prepared`]: the answers.
 //! * [`client`]: the client's side, for tests, tools and replication. [`TcpAddress`]: the address of a server.
@@ -32,6 +32,7 @@ pub mod client;
 pub mod column;
 pub mod command;
 pub mod compressed;
+pub mod ed25519;
 pub mod error;
 pub mod framing;
 pub mod handshake;
