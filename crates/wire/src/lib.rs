@@ -5,6 +5,7 @@
 //!   socket ◀─bytes─── PacketWriter ◀─payload─── OK, ERR, columns, rows   (server writes)
 //! ```
 //!
+//! * [`proxy_header`]: the address of a client behind a proxy.
 //! * [`socket`]: a TCP or UNIX stream, in clear or encrypted, and a handle by which another task can end reads from it.
 //!   [`listener`]: the sockets that clients connect to.
 //! * [`compressed`]: the same stream for a client that requests compression.
@@ -38,6 +39,7 @@ pub mod framing;
 pub mod handshake;
 pub mod listener;
 pub mod prepared;
+pub mod proxy_header;
 pub mod response;
 pub mod session_state;
 pub mod socket;

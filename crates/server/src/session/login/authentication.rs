@@ -125,7 +125,9 @@ impl Session {
         match method {
             Method::UnixSocket(_) => {
                 attempt.using_password = None;
-                let user = self.connection.socket.peer_user_id().map(system_user);
+                // A proxy's process is not the client.
+                let peer = self.connection.socket.peer_user_id().filter(|_| !self.is_proxied);
+                let user = peer.map(system_user);
                 Ok(user.is_some_and(|name| name == login.user))
             }
             Method::Native(password) => {
