@@ -9,6 +9,8 @@ pub struct ClearPassword {
     pub text: Range<usize>,
     /// The password itself, with the string's escapes resolved.
     pub password: String,
+    /// Name of the authentication plugin whose hash replaces it; empty for the default one.
+    pub plugin: String,
     /// The notation of the hash that replaces it.
     pub hash_form: HashForm,
 }

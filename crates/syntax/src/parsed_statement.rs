@@ -33,17 +33,17 @@ pub struct ParsedStatement {
 
 impl ParsedStatement {
     /// Returns the statement's own part of `whole`, with each password replaced by its hash, and with skipped
-    /// version comments turned into plain comments.
+    /// version comments turned into plain comments. `hash` returns the hash for a plugin and a password.
     ///
     /// A hash consists of letters, digits and an asterisk, so it needs no escapes in any SQL mode.
-    pub fn text_to_show<'a>(&self, whole: &'a [u8], hash: impl Fn(&str) -> String) -> Cow<'a, [u8]> {
+    pub fn text_to_show<'a>(&self, whole: &'a [u8], hash: impl Fn(&str, &str) -> String) -> Cow<'a, [u8]> {
         if self.clear_passwords.is_empty() && self.skipped_versions.is_empty() {
             return Cow::Borrowed(&whole[self.text.clone()]);
         }
         let passwords = self.clear_passwords.iter().map(|secret| {
             let shown = match secret.hash_form {
-                HashForm::WordAndString => format!("PASSWORD '{}'", hash(&secret.password)),
-                HashForm::String => format!("'{}'", hash(&secret.password)),
+                HashForm::WordAndString => format!("PASSWORD '{}'", hash(&secret.plugin, &secret.password)),
+                HashForm::String => format!("'{}'", hash(&secret.plugin, &secret.password)),
                 HashForm::Hidden => "'<secret>'".to_owned(),
             };
             (secret.text.clone(), shown)
@@ -73,7 +73,10 @@ mod tests {
     fn shown(text: &str) -> String {
         let parsed = parse(text.as_bytes(), &ParseOptions::default()).unwrap();
         let texts = parsed.iter().map(|statement| {
-            let text = statement.text_to_show(text.as_bytes(), |password| format!("*{}", password.len()));
+            let text = statement.text_to_show(text.as_bytes(), |plugin, password| {
+                let stars = if plugin.is_empty() { "*" } else { "**" };
+                format!("{stars}{}", password.len())
+            });
             String::from_utf8(text.into_owned()).unwrap()
         });
         texts.collect::<Vec<_>>().join("; ")
@@ -93,7 +96,11 @@ mod tests {
             ),
             (
                 "CREATE USER a IDENTIFIED VIA mysql_native_password USING PASSWORD ( 'secret' )",
-                "CREATE USER a IDENTIFIED VIA mysql_native_password USING '*6'",
+                "CREATE USER a IDENTIFIED VIA mysql_native_password USING '**6'",
+            ),
+            (
+                "ALTER USER a IDENTIFIED VIA unix_socket OR ed25519 USING PASSWORD('secret') OR nosuch AS PASSWORD('x')",
+                "ALTER USER a IDENTIFIED VIA unix_socket OR ed25519 USING '**6' OR nosuch AS '**1'",
             ),
             (
                 "CHANGE MASTER TO MASTER_USER='r', MASTER_PASSWORD = 'secret', MASTER_PORT=3306",
