@@ -19,6 +19,11 @@ use paceline_log_stream::source::filter::FilterKind;
 use paceline_types::{Charset, Collation};
 use std::path::{Path, PathBuf};
 
+/// Returns a description of all options, for completions and manual pages. It parses nothing.
+pub fn command() -> clap::Command {
+    arguments::command(Listing::All)
+}
+
 /// Action requested by the command line.
 #[derive(Debug)]
 pub enum Request {
