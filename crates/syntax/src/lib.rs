@@ -33,6 +33,7 @@ mod grammar;
 mod lexer;
 mod mysql;
 mod objects;
+mod parameter_places;
 mod reserved;
 pub mod stack;
 mod statement;
@@ -52,6 +53,7 @@ pub use error::{Error, Result};
 pub use grammar::{is_aggregate, weight_flags};
 pub use mysql::{MySqlSession, MySqlStatement, translate_mysql};
 pub use objects::{StatementObjects, statement_objects};
+pub use parameter_places::parameter_places;
 pub use statement::definition::{self, DdlStatement};
 pub use statement::*;
 

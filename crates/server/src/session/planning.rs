@@ -113,6 +113,7 @@ impl SessionState {
             affected: AffectedRows::Changed,
             rows_max,
             input: None,
+            text_log: None,
             programs,
         })
     }
