@@ -423,10 +423,11 @@ impl EventGroupBuffer {
 
     fn row(&mut self, table: &LoggedTable, kind: RowsKind, first: &[u8], second: &[u8]) {
         let length = first.len() + second.len();
+        let fixed = HEADER_LENGTH + self.row_event_head_length();
         let fits = self.open.is_some_and(|open| {
             open.table_id == table.table_id
                 && open.kind == kind
-                && self.bytes.len() - open.start - HEADER_LENGTH + length <= self.options.row_event_size_max
+                && self.bytes.len() - open.start - fixed + length <= self.options.row_event_size_max
         });
         if !fits {
             self.map_table(table);

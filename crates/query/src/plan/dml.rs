@@ -167,6 +167,7 @@ impl Planner<'_> {
         if !reads_target && self.reads(&table) && matches!(source, InsertRows::Values(_)) {
             return Err(Error::new(ER_UPDATE_TABLE_USED, &[&insert.table.name, &"INSERT"]));
         }
+        self.note_unsafe_insert(insert, &table, matches!(source, InsertRows::Query(_)));
         // Both read existing rows.
         if !insert.on_duplicate.is_empty() || !insert.returning.is_empty() {
             let usage = TableUsage {
@@ -192,7 +193,6 @@ impl Planner<'_> {
             (InsertRows::Query(_) | InsertRows::File, Some(_)) => false,
         };
         let defaults = default_plans(self, &table, is_used)?;
-        self.note_unsafe_insert(insert, &table, matches!(source, InsertRows::Query(_)));
         let plan = InsertPlan {
             on_update,
             reads_changed,

@@ -12,7 +12,7 @@ use super::statement_plan::{
     Access, ColumnUsage, ColumnUse, Plan, PlanKind, PlannedValues, TableUsage, TableUse,
 };
 use super::statistics::Statistics;
-use super::text_dependence::{TextDependences, UnsafeReason};
+use super::text_dependence::TextDependences;
 use super::trace::Trace;
 use super::tree;
 use super::volatile::Variables;
@@ -119,9 +119,7 @@ impl<'a> Planner<'a> {
     /// Returns the finished plan of the statement.
     pub(super) fn finish(self, kind: PlanKind, columns: Vec<ResultColumn>) -> Plan {
         let foreign_keys = self.foreign_keys();
-        if self.tables.borrow().iter().any(differs_elsewhere) {
-            self.dependences.note_unsafe(UnsafeReason::SystemTable);
-        }
+        self.dependences.note_tables(&self.tables.borrow());
         let values = match self.rested.get() {
             false => PlannedValues::Any,
             true if self.context.parameters.len() < self.parameters.get() => PlannedValues::Unknown,
@@ -422,12 +420,6 @@ impl<'a> Planner<'a> {
             table.aliases.push(alias.into());
         }
     }
-}
-
-/// Returns whether a table describes the server itself.
-fn differs_elsewhere(table: &TableUse) -> bool {
-    &*table.database == "performance_schema"
-        || &*table.database == SYSTEM_DATABASE && matches!(&*table.name, "general_log" | "slow_log")
 }
 
 /// Guard of a nested query, which is left when the guard is dropped.

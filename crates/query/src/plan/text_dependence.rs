@@ -6,8 +6,12 @@
 
 use std::cell::{Cell, RefCell};
 
-use paceline_catalog::TableDefinition;
-use paceline_expression::{Dependence, Expr};
+use super::statement_plan::TableUse;
+use paceline_catalog::{ColumnDefault, SYSTEM_DATABASE, TableDefinition};
+use paceline_expression::{Dependence, Expr as BoundExpr};
+use paceline_syntax::ast::Expr;
+use paceline_syntax::ast::visit::any_expr;
+use paceline_syntax::parse_expression;
 use paceline_types::error_code::*;
 use paceline_types::{ErrorCode, Value};
 
@@ -177,10 +181,29 @@ impl TextDependences {
     }
 
     /// Notes a LIMIT: it is not certain which rows it includes, unless these are none.
-    pub fn note_limit(&self, count: Option<&Expr>) {
-        let count = count.map(Expr::as_literal);
+    pub fn note_limit(&self, count: Option<&BoundExpr>) {
+        let count = count.map(BoundExpr::as_literal);
         if count.is_some_and(|count| !matches!(count, Some(Value::Int(0) | Value::UInt(0)))) {
             self.note_unsafe(UnsafeReason::Limit);
+        }
+    }
+
+    /// Notes what follows from the tables of a statement.
+    pub fn note_tables(&self, tables: &[TableUse]) {
+        if tables.iter().any(describes_server) {
+            self.note_unsafe(UnsafeReason::SystemTable);
+        }
+        let is_read =
+            |table: &TableUse| table.usage.queried && !table.usage.writes() && table.definition.is_some();
+        let reads = tables.iter().any(is_read);
+        let written = tables.iter().filter(|table| table.usage.writes());
+        for definition in written.filter_map(|table| table.definition.as_ref()) {
+            if reads && definition.auto_increment_column().is_some() {
+                self.note_unsafe(UnsafeReason::WriteAutoincSelect);
+            }
+            if has_unsafe_default(definition) {
+                self.note_unsafe(UnsafeReason::SystemFunction);
+            }
         }
     }
 
@@ -219,6 +242,30 @@ impl TextDependences {
             user_variables: self.user_variables.take(),
         }
     }
+}
+
+/// Returns whether a table describes the server itself.
+fn describes_server(table: &TableUse) -> bool {
+    &*table.database == "performance_schema"
+        || &*table.database == SYSTEM_DATABASE && matches!(&*table.name, "general_log" | "slow_log")
+}
+
+/// Returns whether a default of the table may have another value elsewhere. As in MariaDB, it does not matter whether the
+/// statement uses it.
+fn has_unsafe_default(table: &TableDefinition) -> bool {
+    let mut is_unsafe = |expr: &Expr| match expr {
+        Expr::Call(call) => {
+            let name = call.name.to_ascii_lowercase();
+            name == "rand" || UNSAFE_FUNCTIONS.contains(&name.as_str())
+        }
+        _ => false,
+    };
+    table.columns().iter().any(|column| match &column.default {
+        ColumnDefault::Expression(text) => {
+            parse_expression(text).is_ok_and(|expr| any_expr(&expr, &mut is_unsafe))
+        }
+        _ => false,
+    })
 }
 
 /// Returns whether the table has an AUTO_INCREMENT column that no index begins with.

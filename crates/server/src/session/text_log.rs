@@ -53,7 +53,7 @@ impl SessionState {
     /// sequences, or runs stored functions or triggers, or if its values are not in its text.
     ///
     /// # Errors
-    /// 1665, 4088.
+    /// 1665.
     pub(super) fn text_log(
         &mut self,
         plan: &Plan,
@@ -77,7 +77,7 @@ impl SessionState {
         let isolation = self.transaction.isolation();
         let is_repeatable = isolation.is_none_or(|level| level >= IsolationLevel::RepeatableRead);
         if plan.tables().iter().any(|table| table.usage.sequence) && !is_mixed {
-            return Err(Error::new(ER_SEQUENCE_BINLOG_FORMAT, &[]));
+            return Err(Error::new(ER_BINLOG_STMT_MODE_AND_ROW_ENGINE, &[&""]));
         }
         if !is_repeatable && !is_mixed {
             let from_engine =

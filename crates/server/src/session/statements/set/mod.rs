@@ -168,7 +168,8 @@ async fn check_item(item: &SetItem, parameters: &[Value], state: &mut SessionSta
             };
             let name = whole.to_lowercase();
             let checked = assignment::check(&name, *scope, value, &state.services, &mut state.context)?;
-            let leaves_rows = state.context.settings.binlog_format == BinlogFormat::Row
+            // Temporary tables are in no log.
+            let leaves_rows = state.context.settings.binlog_format != BinlogFormat::Statement
                 && checked.sets_session_format(BinlogFormat::Statement);
             if leaves_rows && !state.temporary.catalog().is_empty() {
                 return Err(Error::new(ER_TEMP_TABLE_PREVENTS_SWITCH_OUT_OF_RBR, &[]));
