@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::errors;
 use crate::expr_type::ExprType;
 use crate::functions;
-use crate::scope::Scope;
+use crate::scope::{Dependence, Scope};
 use crate::session::SessionContext;
 use crate::typing::{operators, refusal};
 use paceline_syntax::ast::{self, ColumnName, SequenceOperation};
@@ -142,6 +142,7 @@ pub(super) fn make(name: &str, args: Vec<Expr>, scope: &mut dyn Scope) -> Result
 
 /// Like [`make`], with the function's name as written, for messages.
 fn make_written(name: &str, written: &str, mut args: Vec<Expr>, scope: &mut dyn Scope) -> Result<Expr> {
+    scope.depend_on(Dependence::Function(name));
     let session = scope.session();
     let Some(function) = functions::find(name) else {
         if name.contains('.') {

@@ -12,6 +12,7 @@ use super::statement_plan::{
     Access, ColumnUsage, ColumnUse, Plan, PlanKind, PlannedValues, TableUsage, TableUse,
 };
 use super::statistics::Statistics;
+use super::text_dependence::TextDependences;
 use super::trace::Trace;
 use super::tree;
 use super::volatile::Variables;
@@ -79,6 +80,8 @@ pub(crate) struct Planner<'a> {
     subqueries: RefCell<Vec<Arc<tree::QueryPlan>>>,
     /// Stored functions in expressions, by [`FunctionId`].
     functions: RefCell<Vec<Arc<RoutineDefinition>>>,
+    /// What the statement's text depends on.
+    pub(super) dependences: TextDependences,
     pub(super) trace: Trace,
 }
 
@@ -108,6 +111,7 @@ impl<'a> Planner<'a> {
             notes: RefCell::default(),
             subqueries: RefCell::default(),
             functions: RefCell::default(),
+            dependences: TextDependences::default(),
             trace,
         }
     }
@@ -115,6 +119,7 @@ impl<'a> Planner<'a> {
     /// Returns the finished plan of the statement.
     pub(super) fn finish(self, kind: PlanKind, columns: Vec<ResultColumn>) -> Plan {
         let foreign_keys = self.foreign_keys();
+        self.dependences.note_tables(&self.tables.borrow());
         let values = match self.rested.get() {
             false => PlannedValues::Any,
             true if self.context.parameters.len() < self.parameters.get() => PlannedValues::Unknown,
@@ -125,6 +130,7 @@ impl<'a> Planner<'a> {
             values,
             subqueries: self.subqueries.take(),
             functions: self.functions.take(),
+            dependence: self.dependences.take(),
             expected_rows: self.expected_rows.get(),
             joined_rows: self.joined_rows.get(),
             window_blocks: self.window_blocks.get(),

@@ -14,8 +14,8 @@ use super::tree::TableSource;
 use crate::error::{Error, Result};
 use paceline_expression::session::SessionContext;
 use paceline_expression::{
-    Aggregate, Clause, Coercibility, CompareOp, Expr, ExprKind, ExprType, Scope, Subquery, Truth, WindowCall,
-    WindowFunction, bind_comparison, bind_condition, bind_expr, stored_function_call,
+    Aggregate, Clause, Coercibility, CompareOp, Dependence, Expr, ExprKind, ExprType, Scope, Subquery, Truth,
+    WindowCall, WindowFunction, bind_comparison, bind_condition, bind_expr, stored_function_call,
 };
 use paceline_syntax::RoutineType;
 use paceline_syntax::ast::{self, ColumnName, SequenceOperation};
@@ -253,6 +253,10 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
             ty,
             args.to_vec(),
         )))
+    }
+
+    fn depend_on(&mut self, dependence: Dependence<'_>) {
+        self.block.planner.dependences.depend_on(dependence);
     }
 
     fn assign_variable(&mut self, name: &str) {

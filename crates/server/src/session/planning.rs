@@ -127,6 +127,7 @@ impl SessionState {
             affected: AffectedRows::Changed,
             rows_max,
             input: None,
+            text_log: None,
             programs,
         })
     }

@@ -13,7 +13,7 @@ use crate::session::state::SessionState;
 use crate::variables::{Scope, Variable, VariableValue, apply_to_session, isolation_setting};
 use assignment::Assignment;
 use paceline_expression::ExprType;
-use paceline_expression::session::{Privilege, SessionContext, UserVariable};
+use paceline_expression::session::{BinlogFormat, Privilege, SessionContext, UserVariable};
 use paceline_query::execute::SingleRow;
 use paceline_query::program::{evaluate_typed, needs_plan};
 use paceline_syntax::ast::Expr;
@@ -167,13 +167,14 @@ async fn check_item(item: &SetItem, parameters: &[Value], state: &mut SessionSta
                 SetValue::Expr(expr) => Some(evaluate_any(expr, parameters, state).await?.0),
             };
             let name = whole.to_lowercase();
-            CheckedItem::Variable(assignment::check(
-                &name,
-                *scope,
-                value,
-                &state.services,
-                &mut state.context,
-            )?)
+            let checked = assignment::check(&name, *scope, value, &state.services, &mut state.context)?;
+            // Temporary tables are in no log.
+            let leaves_rows = state.context.settings.binlog_format != BinlogFormat::Statement
+                && checked.sets_session_format(BinlogFormat::Statement);
+            if leaves_rows && !state.temporary.catalog().is_empty() {
+                return Err(Error::new(ER_TEMP_TABLE_PREVENTS_SWITCH_OUT_OF_RBR, &[]));
+            }
+            CheckedItem::Variable(checked)
         }
         SetItem::UserVariable { name, value } => {
             let (value, ty) = evaluate_any(value, parameters, state).await?;
