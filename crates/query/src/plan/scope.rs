@@ -2,7 +2,8 @@
 
 use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_INVALID_GROUP_FUNC_USE, ER_NO_DEFAULT_FOR_FIELD, ER_NO_SUCH_TABLE, ER_PARSE_ERROR,
-    ER_SUM_FUNC_WITH_WINDOW_FUNC_AS_ARG, ER_UNKNOWN_SEQUENCES, ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
+    ER_SUM_FUNC_WITH_WINDOW_FUNC_AS_ARG, ER_UNKNOWN_SEQUENCES, ER_UNKNOWN_TABLE,
+    ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
 };
 use paceline_types::{DataType, Date, DateTime, Value};
 
@@ -107,6 +108,18 @@ impl<'b, 'p, 'o, 'm> BlockScope<'b, 'p, 'o, 'm> {
 
 impl BlockScope<'_, '_, '_, '_> {
     fn unknown(&self, name: &ColumnName) -> Error {
+        // Where there is no table at all, MariaDB misses the table.
+        if let Some(table) = &name.table
+            && self.block.tables.is_empty()
+            && self.block.parent.is_none()
+            && !matches!(self.mode.clause_name, "HAVING" | "VALUES")
+        {
+            let table = match &name.database {
+                Some(database) => format!("{database}.{table}"),
+                None => table.clone(),
+            };
+            return Error::new(ER_UNKNOWN_TABLE, &[&table, &self.mode.clause_name]);
+        }
         Error::new(ER_BAD_FIELD_ERROR, &[name, &self.mode.clause_name])
     }
 

@@ -130,6 +130,9 @@ impl SessionState {
                 status = status.with(Status::IN_READ_ONLY_TRANSACTION);
             }
         }
+        if self.context.statement.has_dropped_database {
+            status = status.with(Status::DATABASE_DROPPED);
+        }
         if settings.sql_mode.contains(SqlMode::NO_BACKSLASH_ESCAPES) {
             status = status.with(Status::NO_BACKSLASH_ESCAPES);
         }
