@@ -42,8 +42,10 @@ pub async fn execute(statement: &AccountStatement, state: &mut SessionState, tex
         AccountStatement::Alter { .. } => counters.com_alter_user.add(1),
         AccountStatement::Drop { .. } => counters.com_drop_user.add(1),
         AccountStatement::Rename(_) => counters.com_rename_user.add(1),
-        AccountStatement::Grant { .. } => counters.com_grant.add(1),
-        AccountStatement::Revoke { .. } | AccountStatement::RevokeAll(_) => counters.com_revoke.add(1),
+        AccountStatement::Grant { .. } | AccountStatement::GrantProxy { .. } => counters.com_grant.add(1),
+        AccountStatement::Revoke { .. }
+        | AccountStatement::RevokeProxy { .. }
+        | AccountStatement::RevokeAll(_) => counters.com_revoke.add(1),
         AccountStatement::CreateRoles { .. } => counters.com_create_role.add(1),
         AccountStatement::DropRoles { .. } => counters.com_drop_role.add(1),
         AccountStatement::GrantRole { .. } => counters.com_grant_role.add(1),
@@ -162,7 +164,8 @@ fn with_hashes(statement: &AccountStatement, text: &[u8], state: &SessionState) 
         AccountStatement::Create { accounts, .. }
         | AccountStatement::Alter { accounts, .. }
         | AccountStatement::Grant { accounts, .. }
-        | AccountStatement::GrantRole { accounts, .. } => accounts,
+        | AccountStatement::GrantRole { accounts, .. }
+        | AccountStatement::GrantProxy { accounts, .. } => accounts,
         _ => return None,
     };
     let is_salted = |plugin: &AuthenticationPlugin| {
