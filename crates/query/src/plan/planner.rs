@@ -211,7 +211,7 @@ impl<'a> Planner<'a> {
     /// Returns the type of the `index`th `?`. The plan is correct for any value.
     pub fn parameter(&self, index: usize) -> ExprType {
         self.parameters.set(self.parameters.get().max(index + 1));
-        match self.session().variable_types.get(index) {
+        match self.session().program_variables.get(index) {
             Some(declared) => declared.clone(),
             None => ExprType::parameter(),
         }
