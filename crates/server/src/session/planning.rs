@@ -77,6 +77,9 @@ impl SessionState {
             true => self.enter_transaction(),
             false => self.enter_tableless(),
         }
+        if self.transaction.is_open() {
+            self.tracking.execute(plan);
+        }
         let transaction = self.transaction.running()?;
         if plan.writes_ordinary() {
             transaction

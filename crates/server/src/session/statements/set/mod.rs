@@ -120,6 +120,7 @@ pub fn heed_variables(state: &mut SessionState, connection: &mut Connection) {
     let values = state.services.values.lock();
     connection.heed(&values);
     state.log_settings.heed(&values);
+    state.tracking.heed(&values);
 }
 
 /// Checks all assignments, whose values are evaluated before any of them takes effect, and then executes them in order.
@@ -231,12 +232,18 @@ async fn check_item(item: &SetItem, parameters: &[Value], state: &mut SessionSta
 async fn apply_item(item: CheckedItem, state: &mut SessionState) -> Result<()> {
     match item {
         CheckedItem::Variable(assignment) => set_variable(assignment, state).await?,
-        CheckedItem::UserVariable(name, variable) => state.context.user_variables.set(&name, variable)?,
+        CheckedItem::UserVariable(name, variable) => {
+            state.context.user_variables.set(&name, variable)?;
+            state.tracking.note_state_change();
+        }
         CheckedItem::Client { charset, connection } => {
-            assign(Variable::CharacterSetClient, charset.name(), state);
-            assign(Variable::CharacterSetResults, charset.name(), state);
+            // As in MariaDB the client is told of the character set, not of the collation, and in this order.
             assign(Variable::CollationConnection, connection.name(), state);
             track(Variable::CharacterSetConnection, state);
+            for variable in [Variable::CharacterSetClient, Variable::CharacterSetResults] {
+                assign(variable, charset.name(), state);
+                track(variable, state);
+            }
         }
         CheckedItem::Transaction(scope, isolation, access) => {
             set_transaction(scope, isolation, access, state)
@@ -287,6 +294,7 @@ pub(super) async fn evaluate_any(
 
 /// Reports a changed variable to the client, if the client tracks it.
 fn track(variable: Variable, state: &mut SessionState) {
+    state.tracking.note_state_change();
     if state.services.tracks(variable) {
         let value = state
             .services
@@ -306,7 +314,6 @@ fn assign(variable: Variable, value: &str, state: &mut SessionState) {
         values.set(variable, setting.clone());
         apply_to_session(&mut state.context, &mut values, variable, &setting);
     }
-    track(variable, state);
 }
 
 /// Returns the character set of SET NAMES and SET CHARACTER SET; `None` is DEFAULT.
