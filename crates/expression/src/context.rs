@@ -56,6 +56,17 @@ pub trait NestedRunner {
         arguments: Vec<Value>,
         session: &mut SessionContext,
     ) -> Result<Value>;
+
+    /// Calls a stored aggregate function for a group, with the arguments of each row. There is at least one.
+    ///
+    /// # Errors
+    /// The errors of the call.
+    fn call_group(
+        &mut self,
+        call: &StoredCall,
+        rows: Vec<Vec<Value>>,
+        session: &mut SessionContext,
+    ) -> Result<Value>;
 }
 
 /// The part of an evaluation's context that a subquery's execution receives. Together with the runner it
@@ -89,6 +100,15 @@ impl EvalState {
     /// Returns an empty state, for the start of an execution.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Forgets what an evaluation has left, for an expression without subqueries that is evaluated again.
+    pub fn forget_values(&mut self) {
+        self.generators.clear();
+        self.constants.clear();
+        self.regexes.clear();
+        self.xpaths.clear();
+        self.noted_calls.clear();
     }
 
     /// Stops caching the results of correlated subqueries: subqueries of an INSERT see the rows that it has
