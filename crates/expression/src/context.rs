@@ -102,13 +102,19 @@ impl EvalState {
         Self::default()
     }
 
-    /// Forgets what an evaluation has left, for an expression without subqueries that is evaluated again.
-    pub fn forget_values(&mut self) {
+    /// Empties the state, for another execution.
+    pub fn reset(&mut self) {
+        self.forget_parameters();
         self.generators.clear();
+        self.noted_calls.clear();
+    }
+
+    /// Forgets results that may depend on parameters, which will have other values.
+    pub fn forget_parameters(&mut self) {
+        self.subqueries.clear();
         self.constants.clear();
         self.regexes.clear();
         self.xpaths.clear();
-        self.noted_calls.clear();
     }
 
     /// Stops caching the results of correlated subqueries: subqueries of an INSERT see the rows that it has

@@ -293,7 +293,7 @@ impl PreparedProgram {
             Bound::Direct(bound) => bound.clone(),
             Bound::Query(query) => return Ok(Evaluated::Query(query.clone())),
         };
-        self.evaluation.forget_values();
+        self.evaluation.reset();
         let mut context = EvalContext {
             session,
             parameters: values,

@@ -6,7 +6,7 @@
 use super::execution::{Execution, QueryOrigin};
 use super::program_host::SessionProgramHost;
 use super::state::SessionState;
-use crate::accounts::checks::check_plan;
+use crate::accounts::checks::{check_plan, denied_instead};
 use crate::accounts::show::select_all;
 use crate::errors::of_transaction;
 use crate::row_options::row_metadata;
@@ -33,7 +33,7 @@ impl SessionState {
     /// Plans a statement for execution with these parameters.
     pub(super) fn plan_for(&self, statement: &Statement, parameters: &[Value]) -> Result<Plan> {
         let catalog = self.catalog();
-        plan_statement(
+        let planned = plan_statement(
             statement,
             &PlanContext {
                 catalog: &catalog,
@@ -41,7 +41,11 @@ impl SessionState {
                 statistics: &self.server.statistics,
                 parameters,
             },
-        )
+        );
+        planned.map_err(|error| {
+            let authority = self.services.authority(&self.context);
+            denied_instead(authority, statement, &catalog, error)
+        })
     }
 
     /// Takes the program of a procedure or event out of the session's programs, or prepares it.
@@ -119,6 +123,7 @@ impl SessionState {
             session: &mut self.context,
             catalog,
             parameters: execution.parameters,
+            parameter_sets: None,
             text,
             affected: AffectedRows::Changed,
             rows_max,

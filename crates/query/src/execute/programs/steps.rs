@@ -463,6 +463,7 @@ fn execute_nested(
         session,
         catalog: &catalog,
         parameters,
+        parameter_sets: None,
         text: b"",
         affected: AffectedRows::Changed,
         rows_max: u64::MAX,
