@@ -67,6 +67,11 @@ pub(super) fn function(call: &ast::FunctionCall, scope: &mut dyn Scope) -> Resul
         ("last_value", []) => return Err(errors::syntax_near(")")),
         _ => {}
     }
+    if functions::find(&lower).is_none()
+        && let Some((stored, ty)) = scope.find_stored_aggregate(call)?
+    {
+        return aggregate::bind_stored(stored, ty, call, scope);
+    }
     let args = args
         .iter()
         .enumerate()

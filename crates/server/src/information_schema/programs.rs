@@ -5,7 +5,7 @@ use std::sync::Arc;
 use paceline_catalog::{RoutineDefinition, TriggerDefinition};
 use paceline_expression::session::{SessionContext, WantedRows};
 use paceline_query::program::VariableTypes;
-use paceline_syntax::{RoutineParameter, RoutineType, TriggerEvent, TriggerTime};
+use paceline_syntax::{Aggregation, RoutineParameter, RoutineType, TriggerEvent, TriggerTime};
 use paceline_types::{Collation, DataType, Timestamp, Value};
 
 use super::catalog_tables::time;
@@ -224,7 +224,10 @@ pub(crate) fn proc(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
             text(&*routine.environment.collation_connection),
             text(&*routine.environment.collation_database),
             blob(&routine.body),
-            text("NONE"),
+            text(match routine.aggregation {
+                Aggregation::None => "NONE",
+                Aggregation::Group => "GROUP",
+            }),
         ]
     })
     .collect()

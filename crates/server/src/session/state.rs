@@ -34,6 +34,8 @@ pub struct SessionState {
     pub(super) table_locks: TableLocks,
     /// Stored programs that the session has run.
     pub(super) programs: ProgramCache,
+    /// Whether functions or triggers have run in the client's statement.
+    pub(super) has_run_programs: bool,
     /// Statements of PREPARE.
     pub(super) prepared: NamedStatements,
     /// Format of the events in BINLOG statements, after one of them has set it.
@@ -71,6 +73,7 @@ impl SessionState {
             transaction: TransactionSlot::default(),
             table_locks: TableLocks::default(),
             programs: ProgramCache::default(),
+            has_run_programs: false,
             prepared: NamedStatements::default(),
             binlog_format: None,
             changes: StateChanges::default(),
