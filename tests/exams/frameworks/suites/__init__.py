@@ -1,6 +1,8 @@
 """The suites, in the order in which they are run."""
 
 from frameworks.suites.django import Django
+from frameworks.suites.go import Dbr, Gorp, GoSqlDriver, Goqu, Sqlx, Xorm
+from frameworks.suites.mysqlclient import MySqlClient
 from frameworks.suites.sqlalchemy import SqlAlchemy
 
-SUITES = {suite.name: suite for suite in (Django, SqlAlchemy)}
+SUITES = {suite.name: suite for suite in (Django, SqlAlchemy, MySqlClient, GoSqlDriver, Sqlx, Gorp, Goqu, Xorm, Dbr)}
