@@ -35,7 +35,8 @@ pub enum Request<'c> {
     Open { cursor: usize, query: &'c SqlStatement },
     /// Read the next row of an open cursor. Answer: as of [`Request::SelectInto`].
     Fetch { cursor: usize, into: &'c [usize] },
-    /// Read the next row of an open cursor for a FOR loop. Answer: [`Answer::Values`], or [`Answer::Done`] after the last.
+    /// Read the next row of an open cursor for a FOR loop. Answer: [`Answer::Values`], or [`Answer::Done`] after the
+    /// last.
     FetchNext { cursor: usize, into: &'c [usize] },
     /// Forget the rows of a cursor. Answer: [`Answer::Done`].
     Close { cursor: usize },

@@ -48,8 +48,8 @@ pub enum VariableKind {
     TypeOf(ColumnName),
     /// `ROW (…)`, with the variables of its fields, by number.
     Row { fields: std::ops::Range<usize> },
-    /// `ROW TYPE OF cursor`, `ROW TYPE OF table`, and the variable of a FOR loop over rows: its fields are the columns of
-    /// the cursor's query.
+    /// `ROW TYPE OF cursor`, `ROW TYPE OF table`, and the variable of a FOR loop over rows: its fields are the columns
+    /// of the cursor's query.
     RowOf { cursor: usize },
     /// A field of a [`VariableKind::RowOf`] that is named somewhere.
     RowField { row: usize },
