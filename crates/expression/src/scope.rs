@@ -54,6 +54,17 @@ impl Clause {
     }
 }
 
+/// Something that an expression depends on and that is neither in its text nor in a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dependence<'a> {
+    /// A function of the server, by its name in lower case.
+    Function(&'a str),
+    /// A user variable that the expression reads, by its name in lower case.
+    UserVariable(&'a str),
+    /// A system variable, by its name in lower case.
+    SystemVariable(&'a str),
+}
+
 /// The binder's interface to the statement around an expression.
 pub trait Scope {
     /// Returns the session: SQL mode, connection collation, types of system variables.
@@ -103,6 +114,12 @@ pub trait Scope {
     fn bind_stored_function(&mut self, call: &ast::FunctionCall, args: &[Expr]) -> Result<Option<Expr>> {
         let _ = (call, args);
         Ok(None)
+    }
+
+    /// Called for what an expression depends on besides its columns: another server that executes the statement's text
+    /// needs the same values.
+    fn depend_on(&mut self, dependence: Dependence<'_>) {
+        let _ = dependence;
     }
 
     /// Finds the stored aggregate function that a call means, and its type. Returns `None` if it means none.

@@ -67,8 +67,19 @@ pub struct ExecutionContext<'a> {
     pub rows_max: u64,
     /// The file of a LOAD DATA.
     pub input: Option<&'a mut dyn LoadInput>,
+    /// Logs the text of the statement in place of its rows; `None` if its rows are logged.
+    pub text_log: Option<&'a dyn TextLog>,
     /// Environment of stored functions and triggers; required if [`Plan::runs_programs`].
     pub programs: Option<StatementPrograms<'a>>,
+}
+
+/// Logger of a statement that other servers get as text.
+pub trait TextLog: Send + Sync {
+    /// Logs the text of the running statement, which has changed its rows.
+    ///
+    /// # Errors
+    /// Those of [`Transaction::log_text`].
+    fn log(&self, session: &mut SessionContext, transaction: &mut Transaction) -> Result<()>;
 }
 
 /// Environment of a statement's stored functions and triggers.

@@ -2,7 +2,8 @@
 
 use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_INVALID_GROUP_FUNC_USE, ER_NO_DEFAULT_FOR_FIELD, ER_NO_SUCH_TABLE, ER_PARSE_ERROR,
-    ER_SUM_FUNC_WITH_WINDOW_FUNC_AS_ARG, ER_UNKNOWN_SEQUENCES, ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
+    ER_SUM_FUNC_WITH_WINDOW_FUNC_AS_ARG, ER_UNKNOWN_SEQUENCES, ER_UNKNOWN_TABLE,
+    ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
 };
 use paceline_types::{DataType, Date, DateTime, Value};
 
@@ -15,8 +16,9 @@ use crate::error::{Error, Result};
 use paceline_catalog::RoutineDefinition;
 use paceline_expression::session::SessionContext;
 use paceline_expression::{
-    Aggregate, Clause, Coercibility, CompareOp, Expr, ExprKind, ExprType, Scope, StoredCall, Subquery, Truth,
-    WindowCall, WindowFunction, bind_comparison, bind_condition, bind_expr, stored_function_call,
+    Aggregate, Clause, Coercibility, CompareOp, Dependence, Expr, ExprKind, ExprType, Scope, StoredCall,
+    Subquery, Truth, WindowCall, WindowFunction, bind_comparison, bind_condition, bind_expr,
+    stored_function_call,
 };
 use paceline_syntax::ast::{self, ColumnName, SequenceOperation};
 use paceline_syntax::{Aggregation, RoutineType};
@@ -109,6 +111,18 @@ impl<'b, 'p, 'o, 'm> BlockScope<'b, 'p, 'o, 'm> {
 
 impl BlockScope<'_, '_, '_, '_> {
     fn unknown(&self, name: &ColumnName) -> Error {
+        // Where there is no table at all, MariaDB misses the table.
+        if let Some(table) = &name.table
+            && self.block.tables.is_empty()
+            && self.block.parent.is_none()
+            && !matches!(self.mode.clause_name, "HAVING" | "VALUES")
+        {
+            let table = match &name.database {
+                Some(database) => format!("{database}.{table}"),
+                None => table.clone(),
+            };
+            return Error::new(ER_UNKNOWN_TABLE, &[&table, &self.mode.clause_name]);
+        }
         Error::new(ER_BAD_FIELD_ERROR, &[name, &self.mode.clause_name])
     }
 
@@ -272,6 +286,10 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
             ty,
             args.to_vec(),
         )))
+    }
+
+    fn depend_on(&mut self, dependence: Dependence<'_>) {
+        self.block.planner.dependences.depend_on(dependence);
     }
 
     fn find_stored_aggregate(&mut self, call: &ast::FunctionCall) -> Result<Option<(StoredCall, ExprType)>> {

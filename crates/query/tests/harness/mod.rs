@@ -306,9 +306,11 @@ impl Server {
             affected: AffectedRows::Changed,
             rows_max: u64::MAX,
             input: None,
+            text_log: None,
             programs: None,
         };
         let result = execute(plan, &mut context, sink);
+        drop(context);
         if open {
             self.open = Some(transaction);
         } else if result.is_ok() {

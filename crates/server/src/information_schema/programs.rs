@@ -37,7 +37,9 @@ fn routines_seen(sources: &dyn Sources, wanted: &WantedRows) -> Vec<(Arc<Routine
         // FUNCTION comes before PROCEDURE in MariaDB.
         seen[first..].sort_by_cached_key(|(routine, _)| {
             let is_procedure = routine.kind == RoutineType::Procedure;
-            (routine.name.to_lowercase(), is_procedure)
+            let mut name = Vec::new();
+            Collation::Utf8mb3GeneralCi.append_sort_key(&routine.name, None, &mut name);
+            (name, is_procedure)
         });
     }
     seen

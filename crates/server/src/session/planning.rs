@@ -77,6 +77,9 @@ impl SessionState {
             true => self.enter_transaction(),
             false => self.enter_tableless(),
         }
+        if self.transaction.is_open() {
+            self.tracking.execute(plan);
+        }
         let transaction = self.transaction.running()?;
         if plan.writes_ordinary() {
             transaction
@@ -135,6 +138,7 @@ impl SessionState {
             affected: AffectedRows::Changed,
             rows_max,
             input: None,
+            text_log: None,
             programs,
         })
     }

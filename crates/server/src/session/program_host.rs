@@ -111,9 +111,9 @@ fn set_within_statement(
 ) -> Result<()> {
     let client = |charset: Charset, connection: Collation| {
         [
+            (Variable::CollationConnection, connection.name()),
             (Variable::CharacterSetClient, charset.name()),
             (Variable::CharacterSetResults, charset.name()),
-            (Variable::CollationConnection, connection.name()),
         ]
     };
     let changed = match item {
@@ -170,7 +170,11 @@ fn assign_each(
         let mut values = services.values.lock();
         values.set(*variable, setting.clone());
         apply_to_session(context, &mut values, *variable, &setting);
-        *variable
+        match variable {
+            // The client is told of the character set.
+            Variable::CollationConnection => Variable::CharacterSetConnection,
+            other => *other,
+        }
     };
     settings.iter().map(assign).collect()
 }

@@ -491,6 +491,7 @@ fn execute_nested(
         affected: AffectedRows::Changed,
         rows_max: u64::MAX,
         input: None,
+        text_log: None,
         programs: Some(StatementPrograms {
             host: host.clone(),
             cache,

@@ -22,6 +22,8 @@ mod user_variable;
 use crate::accounts::authentication::stored_hash;
 use omitted_definition::OmittedDefinition;
 
+pub(super) use user_variable::user_variable;
+
 use super::Session;
 use super::execution::Execution;
 use super::internal::internal_session;

@@ -67,12 +67,15 @@ impl Parser<'_> {
         scope.aggregation = aggregation;
         let mut parameters = Vec::new();
         self.expect(&Token::LeftParen)?;
-        let start = self.position();
+        // MariaDB keeps the text between the parentheses; of a function only from the first parameter on.
+        let start = match kind {
+            ProgramKind::Function => self.position(),
+            _ => self.previous_end(),
+        };
         if !self.is(&Token::RightParen) {
             parameters = self.comma_separated(|parser| parser.routine_parameter(&mut scope))?;
         }
-        let end = self.position();
-        let parameters_text = self.slice(start..end).trim_end().to_owned();
+        let parameters_text = self.slice(start..self.position());
         self.expect(&Token::RightParen)?;
         let mut kind = match kind {
             ProgramKind::Function => {

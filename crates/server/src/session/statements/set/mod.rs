@@ -11,7 +11,7 @@ use crate::session::protocol::{Connection, Reply};
 use crate::session::state::SessionState;
 use crate::variables::{Scope, Variable, VariableValue, apply_to_session, isolation_setting};
 use paceline_expression::ExprType;
-use paceline_expression::session::{Privilege, UserVariable};
+use paceline_expression::session::{BinlogFormat, Privilege, UserVariable};
 use paceline_query::execute::SingleRow;
 use paceline_query::program::{evaluate_typed, needs_plan};
 use paceline_syntax::ast::Expr;
@@ -131,6 +131,7 @@ pub fn heed_variables(state: &mut SessionState, connection: &mut Connection) {
     let values = state.services.values.lock();
     connection.heed(&values);
     state.log_settings.heed(&values);
+    state.tracking.heed(&values);
 }
 
 /// Checks all assignments, whose values are evaluated before any of them takes effect, and then executes them in order.
@@ -178,13 +179,14 @@ async fn check_item(item: &SetItem, parameters: &[Value], state: &mut SessionSta
                 SetValue::Expr(expr) => Some(evaluate_any(expr, parameters, state).await?.0),
             };
             let name = whole.to_lowercase();
-            CheckedItem::Variable(assignment::check(
-                &name,
-                *scope,
-                value,
-                &state.services,
-                &mut state.context,
-            )?)
+            let checked = assignment::check(&name, *scope, value, &state.services, &mut state.context)?;
+            // Temporary tables are in no log.
+            let leaves_rows = state.context.settings.binlog_format != BinlogFormat::Statement
+                && checked.sets_session_format(BinlogFormat::Statement);
+            if leaves_rows && !state.temporary.catalog().is_empty() {
+                return Err(Error::new(ER_TEMP_TABLE_PREVENTS_SWITCH_OUT_OF_RBR, &[]));
+            }
+            CheckedItem::Variable(checked)
         }
         SetItem::UserVariable { name, value } => {
             let (value, ty) = evaluate_any(value, parameters, state).await?;
@@ -241,12 +243,18 @@ async fn check_item(item: &SetItem, parameters: &[Value], state: &mut SessionSta
 async fn apply_item(item: CheckedItem, state: &mut SessionState) -> Result<()> {
     match item {
         CheckedItem::Variable(assignment) => set_variable(assignment, state).await?,
-        CheckedItem::UserVariable(name, variable) => state.context.user_variables.set(&name, variable)?,
+        CheckedItem::UserVariable(name, variable) => {
+            state.context.user_variables.set(&name, variable)?;
+            state.tracking.note_state_change();
+        }
         CheckedItem::Client { charset, connection } => {
-            assign(Variable::CharacterSetClient, charset.name(), state);
-            assign(Variable::CharacterSetResults, charset.name(), state);
+            // As in MariaDB the client is told of the character set, not of the collation, and in this order.
             assign(Variable::CollationConnection, connection.name(), state);
             track(Variable::CharacterSetConnection, state);
+            for variable in [Variable::CharacterSetClient, Variable::CharacterSetResults] {
+                assign(variable, charset.name(), state);
+                track(variable, state);
+            }
         }
         CheckedItem::Transaction(scope, isolation, access) => {
             set_transaction(scope, isolation, access, state)
@@ -297,6 +305,7 @@ pub(super) async fn evaluate_any(
 
 /// Reports a changed variable to the client, if the client tracks it.
 fn track(variable: Variable, state: &mut SessionState) {
+    state.tracking.note_state_change();
     if state.services.tracks(variable) {
         let value = state
             .services
@@ -316,7 +325,6 @@ fn assign(variable: Variable, value: &str, state: &mut SessionState) {
         values.set(variable, setting.clone());
         apply_to_session(&mut state.context, &mut values, variable, &setting);
     }
-    track(variable, state);
 }
 
 fn set_transaction(
