@@ -2,7 +2,9 @@
 //! changes.
 
 use super::execution::Execution;
-use super::protocol::{Connection, More, Output, Reply, ResultStyle, ResultWriter, Streaming};
+use super::protocol::{
+    Connection, More, Output, Reply, ResultStyle, ResultWriter, Streaming, message_in_results,
+};
 use super::state::SessionState;
 use paceline_query::execute::RowSink;
 use paceline_syntax::{Error, Result};
@@ -91,11 +93,13 @@ impl<'a> ReplyWriter<'a> {
         context.row_count = -1;
         // Many clients end a message at its first NUL, so it is escaped as in MariaDB.
         let message = error.message().replace('\0', "\\0000");
-        response::write_error(
+        let charset = self.state.context.settings.character_set_results;
+        response::write_error_in(
             &mut self.connection.writer,
             error.code().number(),
             error.sqlstate(),
             &message,
+            &|message| message_in_results(message, charset),
         );
     }
 

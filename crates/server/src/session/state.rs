@@ -34,6 +34,8 @@ pub struct SessionState {
     pub(super) table_locks: TableLocks,
     /// Stored programs that the session has run.
     pub(super) programs: ProgramCache,
+    /// Whether functions or triggers have run in the client's statement.
+    pub(super) has_run_programs: bool,
     /// Statements of PREPARE.
     pub(super) prepared: NamedStatements,
     /// Format of the events in BINLOG statements, after one of them has set it.
@@ -71,6 +73,7 @@ impl SessionState {
             transaction: TransactionSlot::default(),
             table_locks: TableLocks::default(),
             programs: ProgramCache::default(),
+            has_run_programs: false,
             prepared: NamedStatements::default(),
             binlog_format: None,
             changes: StateChanges::default(),
@@ -134,6 +137,9 @@ impl SessionState {
             if self.transaction.is_read_only() {
                 status = status.with(Status::IN_READ_ONLY_TRANSACTION);
             }
+        }
+        if self.context.statement.has_dropped_database {
+            status = status.with(Status::DATABASE_DROPPED);
         }
         if settings.sql_mode.contains(SqlMode::NO_BACKSLASH_ESCAPES) {
             status = status.with(Status::NO_BACKSLASH_ESCAPES);

@@ -206,6 +206,10 @@ impl Parser<'_> {
             let chain = !self.accept_word("NO");
             self.expect_word("CHAIN")?;
             completion.chain = Some(chain);
+            // The next transaction needs the connection.
+            if chain && self.is_word("RELEASE") {
+                return Err(self.error());
+            }
         }
         if self.is_word("RELEASE") || self.is_word("NO") {
             let release = !self.accept_word("NO");
