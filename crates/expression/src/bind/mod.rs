@@ -18,7 +18,7 @@ use paceline_types::{Collation, DataType};
 
 use super::errors;
 use super::expr_type::{Class, ExprType};
-use super::scope::Scope;
+use super::scope::{Dependence, Scope};
 use super::tree::{ArithmeticOp, BitOp, CompareOp, Comparison, Expr, ExprKind, Quantifier, Truth};
 use crate::error::Result;
 use crate::rules::{self, CollationMix, common_type_in};
@@ -94,24 +94,47 @@ fn bind_operand_of(operation: &str, expr: &ast::Expr, scope: &mut dyn Scope) -> 
     }
 }
 
+/// Returns a conversion to text with its nullability.
+fn made_text(converted: Expr, scope: &mut dyn Scope) -> Result<Expr> {
+    let ty = call::nullable_text(converted.ty, scope.session());
+    Ok(Expr { ty, ..converted })
+}
+
 fn bind_all<'e>(exprs: impl IntoIterator<Item = &'e ast::Expr>, scope: &mut dyn Scope) -> Result<Vec<Expr>> {
     exprs.into_iter().map(|expr| bind_expr(expr, scope)).collect()
+}
+
+/// Binds a parameter, or a variable of a program: a row is a row of its fields.
+fn parameter(index: usize, scope: &mut dyn Scope) -> Result<Expr> {
+    let variables = &scope.session().program_variables;
+    variables.check(index)?;
+    if let Some(fields) = variables.row(index) {
+        let fields = fields.iter().map(|field| ast::Expr::Parameter(*field)).collect();
+        return bind_node(&ast::Expr::Row(fields), scope);
+    }
+    Ok(Expr {
+        kind: ExprKind::Parameter(index),
+        ty: scope.bind_parameter(index)?,
+    })
 }
 
 fn bind_node(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
     use ast::Expr as E;
     match expr {
         E::Column(name) => scope.resolve_column(name),
-        E::UserVariable(name) => Ok(user_variable(name, scope.session())),
+        E::UserVariable(name) => {
+            let bound = user_variable(name, scope.session());
+            if let ExprKind::UserVariable(name) = &bound.kind {
+                scope.depend_on(Dependence::UserVariable(name));
+            }
+            Ok(bound)
+        }
         E::SystemVariable {
             scope: variable_scope,
             name,
         } => system_variable(*variable_scope, name, scope),
         E::Assignment { variable, value } => assignment(variable, value, scope),
-        E::Parameter(index) => Ok(Expr {
-            kind: ExprKind::Parameter(*index),
-            ty: scope.bind_parameter(*index)?,
-        }),
+        E::Parameter(index) => parameter(*index, scope),
         E::Nested(inner) => bind_operand(inner, scope),
         E::Literal(literal) => literal_value(literal, scope.session()),
         E::Introduced { charset, literal } => literal::introduced(charset, literal),
@@ -209,13 +232,14 @@ fn bind_node(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
         E::Cast { operand, target } => {
             let bound = bind_expr(operand, scope)?;
             let target = cast_target(operand, target, scope.session())?;
-            cast(bound, target)
+            made_text(cast(bound, target)?, scope)
         }
         E::ConvertUsing { operand, charset } => {
             let operand = bind_expr(operand, scope)?;
-            convert_using(operand, charset_named(charset)?.default_collation())
+            let converted = convert_using(operand, charset_named(charset)?.default_collation())?;
+            made_text(converted, scope)
         }
-        E::Collate { operand, collation } => collate(operand, collation, scope),
+        E::Collate { operand, collation } => made_text(collate(operand, collation, scope)?, scope),
         E::Call(call) => call::function(call, scope),
         E::Sequence(value) => call::sequence_value(value, scope),
         E::Extract { unit, operand } => {

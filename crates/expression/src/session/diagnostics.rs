@@ -235,6 +235,11 @@ impl Diagnostics {
         }
     }
 
+    /// Adds an error to be listed after the error with which the statement ends.
+    pub fn error_after_error(&mut self, code: ErrorCode, message: impl Into<String>) {
+        self.after_error.push((Level::Error, code, message.into()));
+    }
+
     /// Adds a warning to be listed after the error with which the statement ends.
     pub fn warn_after_error(&mut self, code: ErrorCode, message: impl Into<String>) {
         self.after_error.push((Level::Warning, code, message.into()));

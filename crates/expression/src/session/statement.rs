@@ -11,10 +11,14 @@ pub struct StatementContext {
     /// Start of the statement, in microseconds since 1970 (UTC), or the value of `SET TIMESTAMP`. `NOW()`
     /// reads this.
     pub start_micros: i64,
+    /// Whether a database was dropped. Clients then ask for their current one.
+    pub has_dropped_database: bool,
     /// Last argument of `LAST_INSERT_ID(expr)`, which the OK packet reports.
     pub explicit_last_insert_id: Option<u64>,
     /// `SET INSERT_ID`: the next value for an AUTO_INCREMENT column.
     pub insert_id: Option<u64>,
+    /// Values that the statement has generated for AUTO_INCREMENT columns.
+    pub generated_ids: GeneratedIds,
     /// Whether `NOW()`, `UUID()`, `RAND()` or the like was evaluated. A Query event then contains the values
     /// that they depend on.
     pub used_current_time: bool,
@@ -23,6 +27,16 @@ pub struct StatementContext {
     pub failed_on_primary: Option<ErrorCode>,
     /// Server on which the statement was first executed.
     pub origin: StatementOrigin,
+}
+
+/// Values that a statement has generated for AUTO_INCREMENT columns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GeneratedIds {
+    /// First value, which `INSERT_ID` states in the log.
+    pub first: Option<u64>,
+    /// Whether a server that begins with the first value and counts on would generate others: another session took
+    /// values in between.
+    pub are_scattered: bool,
 }
 
 /// Server on which a statement was first executed. Only definitions of events depend on it.

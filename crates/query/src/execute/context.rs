@@ -25,6 +25,7 @@ use std::sync::Arc;
 use paceline_txn::Transaction;
 use paceline_types::Value;
 
+use super::bulk::{Indicator, ParameterSet};
 use super::collections::derived_rows::DerivedRows;
 use super::collections::hash_table::JoinBuffers;
 use super::collections::memory::Budget;
@@ -100,7 +101,14 @@ pub(crate) type ExecuteStatement = fn(&Plan, &mut ExecutionContext<'_>, &mut dyn
 
 /// Calls a stored function.
 pub(crate) type RunFunction =
-    fn(&mut StatementState<'_>, &StoredCall, Vec<Value>, &mut SessionContext) -> Result<Value>;
+    fn(&mut StatementState<'_>, &StoredCall, FunctionArguments, &mut SessionContext) -> Result<Value>;
+
+/// Arguments of a stored function.
+pub(crate) enum FunctionArguments {
+    Row(Vec<Value>),
+    /// Of an aggregate function: those of each row of the group.
+    Group(Vec<Vec<Value>>),
+}
 
 /// Value of [`StatementState::conditions_held`]: no condition of the step remains to be checked.
 pub(crate) const ALL_CONDITIONS: usize = usize::MAX;
@@ -151,6 +159,8 @@ pub(crate) struct Execution<'e, 't> {
     /// Treatment of warnings of expressions.
     pub mode: EvalMode,
     parameters: &'e [Value],
+    /// Indicators of the parameters in a bulk execution; empty otherwise.
+    indicators: &'e [Indicator],
     eval_state: &'e mut EvalState,
 }
 
@@ -168,7 +178,31 @@ impl<'e, 't> Execution<'e, 't> {
             session,
             mode,
             parameters,
+            indicators: &[],
             eval_state,
+        }
+    }
+
+    /// Returns the execution of the same statement with another set of parameters.
+    pub fn with_parameters<'s>(&'s mut self, set: ParameterSet<'s>) -> Execution<'s, 't> {
+        self.eval_state.forget_parameters();
+        Execution {
+            state: self.state,
+            session: self.session,
+            mode: self.mode,
+            parameters: set.values,
+            indicators: set.indicators,
+            eval_state: self.eval_state,
+        }
+    }
+
+    /// Returns whether an expression is a parameter that stands for the default of the column that it is assigned to.
+    pub fn is_default(&self, expr: &Expr) -> bool {
+        match expr.kind {
+            ExprKind::Parameter(index) => {
+                (self.indicators.get(index)).is_some_and(|indicator| *indicator != Indicator::Value)
+            }
+            _ => false,
         }
     }
 
@@ -268,6 +302,16 @@ impl NestedRunner for StatementState<'_> {
         session: &mut SessionContext,
     ) -> Result<Value> {
         let run = self.programs()?.run_function;
-        run(self, call, arguments, session)
+        run(self, call, FunctionArguments::Row(arguments), session)
+    }
+
+    fn call_group(
+        &mut self,
+        call: &StoredCall,
+        rows: Vec<Vec<Value>>,
+        session: &mut SessionContext,
+    ) -> Result<Value> {
+        let run = self.programs()?.run_function;
+        run(self, call, FunctionArguments::Group(rows), session)
     }
 }

@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 use paceline_storage::RowPlacement;
 use paceline_types::error_code::{
-    ER_FIELD_SPECIFIED_TWICE, ER_ILLEGAL_HA, ER_MULTI_UPDATE_KEY_CONFLICT, ER_NO_DEFAULT_FOR_FIELD,
-    ER_UNKNOWN_TABLE, ER_UPDATE_TABLE_USED, ER_UPDATED_COLUMN_ONLY_ONCE, ER_WRONG_VALUE_COUNT_ON_ROW,
+    ER_FIELD_SPECIFIED_TWICE, ER_ILLEGAL_HA, ER_MULTI_UPDATE_KEY_CONFLICT, ER_NO_DB_ERROR,
+    ER_NO_DEFAULT_FOR_FIELD, ER_NONUNIQ_TABLE, ER_UNKNOWN_TABLE, ER_UPDATE_TABLE_USED,
+    ER_UPDATED_COLUMN_ONLY_ONCE, ER_WRONG_VALUE_COUNT_ON_ROW,
 };
 
 use super::block::{BindMode, Block, VisibleColumn, find_assigned};
@@ -19,14 +20,15 @@ use super::defaults::{check_plans, column_default, default_plans, generated_plan
 use super::from::FromNode;
 use super::select::BoundSelect;
 use super::source_columns::SourceColumns;
+use super::text_dependence::{UnsafeReason, numbers_within_key};
 use super::tree::{
     GroupStrategy, Limit, LockPatience, LockStrength, QueryBody, ReadMode, SelectPlan, SortKey,
     TableInstance, TableSource,
 };
 use super::view_target::{DeleteSyntax, InsertNames, InsertTarget};
-use super::{PlanKind, Planner, ResultColumn, TableUsage};
+use super::{PlanKind, Planner, ResultColumn, TableUsage, TableUse};
 use crate::error::{Error, Result};
-use paceline_catalog::TableDefinition;
+use paceline_catalog::{ColumnDefault, TableDefinition};
 use paceline_expression::session::SqlMode;
 use paceline_expression::{Clause, CompareOp, Expr, ExprKind};
 use paceline_syntax::ast;
@@ -42,6 +44,18 @@ fn padded_slots(select: &SelectPlan) -> Vec<(usize, usize)> {
             .collect::<Vec<_>>()
     };
     select.tables.iter().flat_map(of_table).collect()
+}
+
+/// Returns the tables of a join in order, those in parentheses too.
+fn factors(joined: &ast::JoinedTables) -> Vec<&ast::TableFactor> {
+    let mut all = Vec::new();
+    for factor in std::iter::once(&joined.first).chain(joined.joins.iter().map(|join| &join.table)) {
+        match factor {
+            ast::TableFactor::Nested(inner) => all.extend(factors(inner)),
+            factor => all.push(factor),
+        }
+    }
+    all
 }
 
 /// Makes quotients keep their digits, in the plan and in its alternative.
@@ -70,6 +84,19 @@ fn refuse_sequence(table: &TableDefinition) -> Result<()> {
             &[&"SEQUENCE", &table.database(), &table.name()],
         )),
         false => Ok(()),
+    }
+}
+
+/// Returns whether the default of a column is a number of a sequence.
+fn reads_sequence(table: &TableDefinition, column: usize) -> bool {
+    match &table.columns()[column].default {
+        ColumnDefault::Expression(text) => {
+            let text = text.to_ascii_lowercase();
+            ["nextval(", "lastval(", "setval("]
+                .iter()
+                .any(|name| text.contains(name))
+        }
+        _ => false,
     }
 }
 
@@ -166,6 +193,7 @@ impl Planner<'_> {
         if !reads_target && self.reads(&table) && matches!(source, InsertRows::Values(_)) {
             return Err(Error::new(ER_UPDATE_TABLE_USED, &[&insert.table.name, &"INSERT"]));
         }
+        self.note_unsafe_insert(insert, &table, matches!(source, InsertRows::Query(_)));
         // Both read existing rows.
         if !insert.on_duplicate.is_empty() || !insert.returning.is_empty() {
             let usage = TableUsage {
@@ -185,7 +213,13 @@ impl Planner<'_> {
         let is_used = |column: usize| match (&source, columns.iter().position(|named| *named == column)) {
             (_, None) => true,
             (InsertRows::Values(rows), Some(place)) => {
-                let is_default = |row: &Vec<Option<Expr>>| row.get(place).is_none_or(|value| value.is_none());
+                // A parameter may stand for the default, but that alone is no use of a sequence.
+                let is_default = |row: &Vec<Option<Expr>>| match row.get(place) {
+                    Some(Some(value)) => {
+                        matches!(value.kind, ExprKind::Parameter(_)) && !reads_sequence(&table, column)
+                    }
+                    _ => true,
+                };
                 rows.iter().any(is_default)
             }
             (InsertRows::Query(_) | InsertRows::File, Some(_)) => false,
@@ -210,6 +244,43 @@ impl Planner<'_> {
             table,
         };
         Ok((PlanKind::Insert(Box::new(plan)), result))
+    }
+
+    /// Records reasons why the text of an INSERT or REPLACE may have another effect elsewhere.
+    fn note_unsafe_insert(&self, insert: &paceline_syntax::Insert, table: &TableDefinition, selects: bool) {
+        let updates = !insert.on_duplicate.is_empty();
+        let reasons = [
+            (selects && insert.ignore, UnsafeReason::InsertIgnoreSelect),
+            (selects && updates, UnsafeReason::InsertSelectUpdate),
+            (
+                selects && insert.kind == InsertKind::Replace,
+                UnsafeReason::ReplaceSelect,
+            ),
+            (
+                table.auto_increment_column().is_some() && self.reads_stored_table(),
+                UnsafeReason::WriteAutoincSelect,
+            ),
+            (
+                updates
+                    && table
+                        .indexes()
+                        .iter()
+                        .filter(|index| index.kind.is_unique())
+                        .count()
+                        > 1,
+                UnsafeReason::InsertTwoKeys,
+            ),
+            (numbers_within_key(table), UnsafeReason::AutoincNotFirst),
+        ];
+        for (_, reason) in reasons.into_iter().filter(|(applies, _)| *applies) {
+            self.dependences.note_unsafe(reason);
+        }
+    }
+
+    /// Returns whether a query in the statement reads a stored table.
+    fn reads_stored_table(&self) -> bool {
+        let is_read = |table: &TableUse| table.usage.queried && table.definition.is_some();
+        self.tables.borrow().iter().any(is_read)
     }
 
     pub(super) fn plan_update(
@@ -289,6 +360,9 @@ impl Planner<'_> {
             .iter()
             .any(|item| matches!(&item.key, SortKey::Expr(key) if !is_fixed(key, &bound.conditions)));
         let reads_changed = self.reads_changed();
+        if update.ignore {
+            self.dependences.note_unsafe(UnsafeReason::UpdateIgnore);
+        }
         block.note_read(&changed);
         use_all_columns(&mut block, &changed);
         let select = changing_select(block, from, bound)?;
@@ -307,6 +381,45 @@ impl Planner<'_> {
         ))
     }
 
+    /// Returns the database and the alias of the table of FROM that a DELETE from several tables names: by its alias, or
+    /// by its name if it has none. The database is `None` for an alias.
+    ///
+    /// # Errors
+    /// 1046 without a database; 1066 for a name of two tables.
+    fn deleted_name(
+        &self,
+        target: &ast::TableName,
+        from: &[ast::JoinedTables],
+    ) -> Result<Option<(Option<String>, String)>> {
+        let current = self.session().database.as_deref();
+        let database_of = |name: &ast::TableName| match name.database.as_deref().or(current) {
+            Some(database) => Ok(database.to_owned()),
+            None => Err(Error::new(ER_NO_DB_ERROR, &[])),
+        };
+        let database = database_of(target)?;
+        let mut found = None;
+        for factor in from.iter().flat_map(factors) {
+            let names = match factor {
+                ast::TableFactor::Table {
+                    alias: Some(alias), ..
+                }
+                | ast::TableFactor::Derived { alias, .. } => {
+                    (target.database.is_none() && *alias == target.name).then(|| (None, alias.clone()))
+                }
+                ast::TableFactor::Table { name, .. } => (name.name == target.name
+                    && database_of(name)? == database)
+                    .then(|| (Some(database.clone()), name.name.clone())),
+                ast::TableFactor::Nested(_) => None,
+            };
+            if let Some(names) = names
+                && found.replace(names).is_some()
+            {
+                return Err(Error::new(ER_NONUNIQ_TABLE, &[&target.name]));
+            }
+        }
+        Ok(found)
+    }
+
     pub(super) fn plan_delete(
         &self,
         delete: &paceline_syntax::Delete,
@@ -319,13 +432,15 @@ impl Planner<'_> {
             numbers.extend((0..block.tables.len()).filter(|&table| block.tables[table].owner == 0));
         }
         for target in &delete.targets {
+            let Some((database, alias)) = self.deleted_name(target, &delete.from)? else {
+                return Err(Error::new(ER_UNKNOWN_TABLE, &[&target.name, &"MULTI DELETE"]));
+            };
             let found = block.tables.iter().position(|table| {
-                *table.alias == *target.name
-                    && table.owner == 0
-                    && target
-                        .database
-                        .as_deref()
-                        .is_none_or(|database| *table.database == *database)
+                table.owner == 0
+                    && *table.alias == *alias
+                    && database
+                        .as_ref()
+                        .is_none_or(|database| *table.database == **database)
             });
             let Some(table) = found else {
                 return Err(Error::new(ER_UNKNOWN_TABLE, &[&target.name, &"MULTI DELETE"]));
@@ -458,6 +573,7 @@ fn bind_clauses(
     let count = limit
         .map(|limit| block.bind(limit, BindMode::named("LIMIT")))
         .transpose()?;
+    block.planner.dependences.note_limit(count.as_ref());
     Ok(BoundSelect {
         number,
         outputs: Vec::new(),

@@ -4,7 +4,7 @@ use std::cell::{Cell, Ref, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use paceline_types::ErrorCode;
+use paceline_types::{ErrorCode, Value};
 
 use super::known_values::KnownValues;
 use super::result_column::ResultColumn;
@@ -12,6 +12,7 @@ use super::statement_plan::{
     Access, ColumnUsage, ColumnUse, Plan, PlanKind, PlannedValues, TableUsage, TableUse,
 };
 use super::statistics::Statistics;
+use super::text_dependence::TextDependences;
 use super::trace::Trace;
 use super::tree;
 use super::volatile::Variables;
@@ -22,6 +23,7 @@ use paceline_catalog::{
 };
 use paceline_expression::session::SessionContext;
 use paceline_expression::{ExprType, FunctionId, SubqueryId};
+use paceline_syntax::ast;
 
 /// Context for planning a statement.
 #[derive(Clone, Copy)]
@@ -65,6 +67,8 @@ pub(crate) struct Planner<'a> {
     pub variables: Variables,
     /// Whether a choice depended on values that are not literals.
     rested: Cell<bool>,
+    /// Whether a parameter is the position of a column in ORDER BY or GROUP BY.
+    positional: Cell<bool>,
     /// Copy of the session for evaluating expressions.
     scratch: RefCell<Option<SessionContext>>,
     /// Estimated number of rows that the largest access reads.
@@ -79,6 +83,8 @@ pub(crate) struct Planner<'a> {
     subqueries: RefCell<Vec<Arc<tree::QueryPlan>>>,
     /// Stored functions in expressions, by [`FunctionId`].
     functions: RefCell<Vec<Arc<RoutineDefinition>>>,
+    /// What the statement's text depends on.
+    pub(super) dependences: TextDependences,
     pub(super) trace: Trace,
 }
 
@@ -100,6 +106,7 @@ impl<'a> Planner<'a> {
             reads: Cell::new(tree::ReadMode::Snapshot),
             variables: Variables::default(),
             rested: Cell::new(false),
+            positional: Cell::new(false),
             scratch: RefCell::default(),
             expected_rows: Cell::new(0.0),
             joined_rows: Cell::new(0.0),
@@ -108,6 +115,7 @@ impl<'a> Planner<'a> {
             notes: RefCell::default(),
             subqueries: RefCell::default(),
             functions: RefCell::default(),
+            dependences: TextDependences::default(),
             trace,
         }
     }
@@ -115,16 +123,20 @@ impl<'a> Planner<'a> {
     /// Returns the finished plan of the statement.
     pub(super) fn finish(self, kind: PlanKind, columns: Vec<ResultColumn>) -> Plan {
         let foreign_keys = self.foreign_keys();
-        let values = match self.rested.get() {
-            false => PlannedValues::Any,
-            true if self.context.parameters.len() < self.parameters.get() => PlannedValues::Unknown,
-            true => PlannedValues::Given,
+        self.dependences.note_tables(&self.tables.borrow());
+        let is_unknown = self.context.parameters.len() < self.parameters.get();
+        let values = match (self.positional.get(), self.rested.get()) {
+            (false, false) => PlannedValues::Any,
+            _ if is_unknown => PlannedValues::Unknown,
+            (true, _) => PlannedValues::Only,
+            (false, true) => PlannedValues::Given,
         };
         Plan {
             foreign_keys,
             values,
             subqueries: self.subqueries.take(),
             functions: self.functions.take(),
+            dependence: self.dependences.take(),
             expected_rows: self.expected_rows.get(),
             joined_rows: self.joined_rows.get(),
             window_blocks: self.window_blocks.get(),
@@ -162,6 +174,19 @@ impl<'a> Planner<'a> {
     /// Returns the plan of a subquery in an expression.
     pub fn subquery(&self, id: SubqueryId) -> Arc<tree::QueryPlan> {
         self.subqueries.borrow()[id.index()].clone()
+    }
+
+    /// Returns the position that an integer in ORDER BY or GROUP BY names, or that a parameter with an integer does.
+    pub fn position(&self, expr: &ast::Expr) -> Option<i64> {
+        let ast::Expr::Parameter(number) = expr else {
+            return super::select::position(expr);
+        };
+        self.positional.set(true);
+        match self.context.parameters.get(*number)? {
+            Value::Int(place) => Some(*place),
+            Value::UInt(place) => Some(i64::try_from(*place).unwrap_or(i64::MAX)),
+            _ => None,
+        }
     }
 
     /// Returns the values that are known while planning.
@@ -211,7 +236,7 @@ impl<'a> Planner<'a> {
     /// Returns the type of the `index`th `?`. The plan is correct for any value.
     pub fn parameter(&self, index: usize) -> ExprType {
         self.parameters.set(self.parameters.get().max(index + 1));
-        match self.session().variable_types.get(index) {
+        match self.session().program_variables.get(index) {
             Some(declared) => declared.clone(),
             None => ExprType::parameter(),
         }

@@ -301,10 +301,12 @@ impl Server {
             session: &mut self.session,
             catalog: &catalog,
             parameters,
+            parameter_sets: None,
             text: text.as_bytes(),
             affected: AffectedRows::Changed,
             rows_max: u64::MAX,
             input: None,
+            text_log: None,
             programs: None,
         };
         let result = execute(plan, &mut context, sink);

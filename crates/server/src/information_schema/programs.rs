@@ -5,7 +5,7 @@ use std::sync::Arc;
 use paceline_catalog::{RoutineDefinition, TriggerDefinition};
 use paceline_expression::session::{SessionContext, WantedRows};
 use paceline_query::program::VariableTypes;
-use paceline_syntax::{RoutineParameter, RoutineType, TriggerEvent, TriggerTime};
+use paceline_syntax::{Aggregation, RoutineParameter, RoutineType, TriggerEvent, TriggerTime};
 use paceline_types::{Collation, DataType, Timestamp, Value};
 
 use super::catalog_tables::time;
@@ -101,13 +101,14 @@ fn types(sources: &dyn Sources, routine: &RoutineDefinition) -> Option<RoutineTy
     let own = &compiled.code.variables()[..compiled.code.parameters()];
     let resolved = VariableTypes::resolve(own, None, &sources.catalog(), &mut session).ok()?;
     let types = resolved.of_expressions();
-    let named = compiled.parameters.iter().zip(own).zip(&*types);
-    let returns = compiled.returns.clone();
+    let named = compiled.parameters.iter().zip(own).enumerate();
+    let parameters = named.map(|(number, (mode, variable))| {
+        let data_type = types.get(number)?.data_type.clone();
+        Some((*mode, variable.name.clone(), data_type))
+    });
     Some(RoutineTypes {
-        parameters: named
-            .map(|((mode, variable), ty)| (*mode, variable.name.clone(), ty.data_type.clone()))
-            .collect(),
-        returns,
+        parameters: parameters.collect::<Option<_>>()?,
+        returns: compiled.returns.clone(),
     })
 }
 
@@ -225,7 +226,10 @@ pub(crate) fn proc(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
             text(&*routine.environment.collation_connection),
             text(&*routine.environment.collation_database),
             blob(&routine.body),
-            text("NONE"),
+            text(match routine.aggregation {
+                Aggregation::None => "NONE",
+                Aggregation::Group => "GROUP",
+            }),
         ]
     })
     .collect()

@@ -66,6 +66,8 @@ pub mod statements;
 mod table_locks;
 mod temporary;
 mod temporary_tables;
+mod text_log;
+mod tracking;
 mod transaction;
 mod transaction_slot;
 
@@ -119,6 +121,8 @@ pub struct Session {
     login_collation: Option<Collation>,
     /// Origin of the connection.
     client: ClientHost,
+    /// Whether a proxy has stated that origin.
+    is_proxied: bool,
     /// Entry in the registry, except for an internal session. It is dropped last: when the entry is gone, nothing of
     /// the session remains.
     _registered: Option<RegistryEntry>,
@@ -179,6 +183,7 @@ impl Session {
             phase: Phase::Commands,
             login_collation: None,
             client: ClientHost::local(),
+            is_proxied: false,
             _registered: None,
         }
     }

@@ -2,11 +2,12 @@
 
 use super::Session;
 use super::execution::{Execution, QueryOrigin};
-use super::parsing::{stored_hash, syntax_error_near};
+use super::parsing::syntax_error_near;
 use super::protocol::{More, RowFormat};
 use super::services::on_text;
 use super::state::SessionState;
 use super::statements;
+use crate::accounts::authentication::stored_hash;
 use crate::statement_logs::SlowStatement;
 use crate::variables::Variable;
 use paceline_expression::session::KeepDiagnostics;
@@ -87,6 +88,9 @@ impl Session {
             self.replies().error(error);
         }
         self.state.shared.interrupt.clear_query();
+        if std::mem::take(&mut self.state.has_run_programs) {
+            statements::set::heed_programs(&mut self.state, &mut self.connection);
+        }
         let duration = self.state.log_settings.started.elapsed();
         if duration >= self.state.log_settings.slow_after {
             self.state.log_slow_statement(duration);

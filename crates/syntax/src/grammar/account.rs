@@ -8,14 +8,15 @@ use crate::lexer::Token;
 use crate::statement::*;
 use paceline_types::error_code::{ER_DUP_ARGUMENT, ER_WRONG_VALUE};
 
-/// Parses `PASSWORD('secret')`, or a hash as a string.
-pub(super) fn password_function(parser: &mut Parser<'_>) -> Result<PasswordSpec> {
+/// Parses `PASSWORD('secret')`, or a hash as a string, for an authentication plugin; its name is empty for the default
+/// one.
+pub(super) fn password_function(parser: &mut Parser<'_>, plugin: &str) -> Result<PasswordSpec> {
     let start = parser.position();
     if parser.accept_word("PASSWORD") {
         parser.expect(&Token::LeftParen)?;
         let secret = parser.text()?;
         parser.expect(&Token::RightParen)?;
-        parser.note_clear_password(start, &secret, HashForm::String);
+        parser.note_clear_password(start, &secret, plugin, HashForm::String);
         return Ok(PasswordSpec::Plain(secret));
     }
     Ok(PasswordSpec::Hash(parser.text()?))
@@ -23,10 +24,17 @@ pub(super) fn password_function(parser: &mut Parser<'_>) -> Result<PasswordSpec>
 
 impl Parser<'_> {
     /// Records that the text since `start` contains this password in clear text.
-    pub(super) fn note_clear_password(&mut self, start: usize, password: &str, hash_form: HashForm) {
+    pub(super) fn note_clear_password(
+        &mut self,
+        start: usize,
+        password: &str,
+        plugin: &str,
+        hash_form: HashForm,
+    ) {
         self.clear_passwords.push(ClearPassword {
             text: start..self.previous_end(),
             password: password.to_owned(),
+            plugin: plugin.to_owned(),
             hash_form,
         });
     }
@@ -164,7 +172,7 @@ impl Parser<'_> {
             } else {
                 let start = self.position();
                 let secret = self.text()?;
-                self.note_clear_password(start, &secret, HashForm::WordAndString);
+                self.note_clear_password(start, &secret, "", HashForm::WordAndString);
                 PasswordSpec::Plain(secret)
             };
             return Ok(Some(Authentication::Password(password)));
@@ -176,7 +184,7 @@ impl Parser<'_> {
         loop {
             let plugin = self.identifier_or_text()?;
             let credential = if self.accept_any_word(&["USING", "AS"]).is_some() {
-                Some(password_function(self)?)
+                Some(password_function(self, &plugin)?)
             } else {
                 None
             };
@@ -345,8 +353,8 @@ impl Parser<'_> {
     pub(super) fn grant_or_revoke(&mut self) -> Result<Statement> {
         let grant = self.is_word("GRANT");
         self.advance();
-        if self.is_word("PROXY") {
-            return Ok(Statement::Unsupported("PROXY"));
+        if self.accept_words(&["PROXY", "ON"]) {
+            return self.grant_or_revoke_proxy(grant);
         }
         if self.names_role(grant) {
             return self.grant_or_revoke_role(grant);
@@ -390,6 +398,27 @@ impl Parser<'_> {
             level,
             accounts,
             options,
+            grant_option,
+        }))
+    }
+
+    /// Parses the rest of `GRANT PROXY ON` or `REVOKE PROXY ON`.
+    fn grant_or_revoke_proxy(&mut self, grant: bool) -> Result<Statement> {
+        let proxied = self.account_name()?;
+        if !grant {
+            self.expect_word("FROM")?;
+            let accounts = self.comma_separated(Self::account_name)?;
+            return Ok(Statement::Account(AccountStatement::RevokeProxy {
+                proxied,
+                accounts,
+            }));
+        }
+        self.expect_word("TO")?;
+        let accounts = self.comma_separated(Self::account_spec)?;
+        let grant_option = self.accept_phrase(&["WITH", "GRANT", "OPTION"])?;
+        Ok(Statement::Account(AccountStatement::GrantProxy {
+            proxied,
+            accounts,
             grant_option,
         }))
     }

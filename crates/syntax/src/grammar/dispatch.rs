@@ -4,7 +4,7 @@ use super::parser::Parser;
 use crate::ParsedStatement;
 use crate::ast::{Expr, SelectItem};
 use crate::error::Result;
-use crate::lexer::Token;
+use crate::lexer::{Token, is_blank};
 use crate::statement::definition::DdlStatement;
 use crate::statement::*;
 use paceline_types::AccessMode;
@@ -30,7 +30,7 @@ impl Parser<'_> {
             // Like MariaDB, start after the white space, not at the first word: that may be inside a comment.
             let end = self.previous_end();
             let space = text[end..].len() - text[end..].trim_ascii_start().len();
-            (!self.is(&Token::End) && !crate::is_blank(&text[end..])).then_some(end + space)
+            (!self.is(&Token::End) && !is_blank(&text[end..])).then_some(end + space)
         } else {
             None
         };
@@ -113,7 +113,7 @@ impl Parser<'_> {
             "XA" => Ok(Statement::Unsupported("XA")),
             "CALL" => self.call(),
             "HANDLER" => self.handler_statement(),
-            "INSTALL" | "UNINSTALL" => Ok(Statement::Unsupported("INSTALL PLUGIN")),
+            "INSTALL" | "UNINSTALL" => self.plugin_statement(),
             "SIGNAL" | "RESIGNAL" => self.signal(),
             "GET" => self.get_diagnostics(),
             "IF" | "CASE" | "LOOP" | "WHILE" | "REPEAT" | "FOR" => self.control_statement(),
@@ -206,6 +206,10 @@ impl Parser<'_> {
             let chain = !self.accept_word("NO");
             self.expect_word("CHAIN")?;
             completion.chain = Some(chain);
+            // The next transaction needs the connection.
+            if chain && self.is_word("RELEASE") {
+                return Err(self.error());
+            }
         }
         if self.is_word("RELEASE") || self.is_word("NO") {
             let release = !self.accept_word("NO");

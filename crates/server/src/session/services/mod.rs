@@ -18,7 +18,8 @@ use crate::session::files::named_file;
 use crate::variables::{Scope, SessionValues, Variable, VariableValue};
 use gtid_wait::AwaitedGtid;
 use paceline_binlog::{GtidPosition, GtidState};
-use paceline_catalog::TableDefinition;
+use paceline_catalog::ddl::engine;
+use paceline_catalog::{TableDefinition, TableEngine};
 use paceline_expression::session::{
     PlaceWait, Privilege, PrivilegeTarget, Privileges, SequenceSet, ServerFunctions, SessionContext,
     SourceWaitOutcome, SystemVariable, SystemVariables, VariableScope, WaitOutcome,
@@ -61,6 +62,8 @@ pub struct SessionServices {
     pub(super) time_slice: TimeSlice,
     /// Temporary table of the running SHOW statement, which information_schema includes during the statement.
     pub(super) shown_temporary: Mutex<Option<Arc<TableDefinition>>>,
+    /// Variables that functions and triggers of the running statement have set.
+    pub(super) set_by_programs: Mutex<Vec<Variable>>,
 }
 
 /// State of a session's transactions that variables show.
@@ -102,6 +105,7 @@ impl SessionServices {
             sequences: SessionSequences::default(),
             time_slice: TimeSlice::default(),
             shown_temporary: Mutex::default(),
+            set_by_programs: Mutex::default(),
         }
     }
 
@@ -289,6 +293,22 @@ impl SessionServices {
             }
             Variable::GtidBinlogState => text(self.server.transactions.gtid_state().to_string()),
             Variable::SqlMode if scope != Scope::Global => text(session.settings.sql_mode.to_string()),
+            // A stored program has its own.
+            Variable::CharacterSetClient if scope != Scope::Global => {
+                text(session.settings.character_set_client.name().to_owned())
+            }
+            Variable::CharacterSetConnection if scope != Scope::Global => {
+                text(session.settings.collation_connection.charset().name().to_owned())
+            }
+            Variable::CollationConnection if scope != Scope::Global => {
+                text(session.settings.collation_connection.name().to_owned())
+            }
+            Variable::CharacterSetDatabase if scope != Scope::Global => {
+                text(session.settings.collation_database.charset().name().to_owned())
+            }
+            Variable::CollationDatabase if scope != Scope::Global => {
+                text(session.settings.collation_database.name().to_owned())
+            }
             Variable::ExternalUser | Variable::ProxyUser => VariableValue::Null,
             _ => return None,
         })
@@ -301,6 +321,12 @@ impl SessionServices {
             .get(Variable::DefaultMasterConnection)
             .as_str()
             .to_owned()
+    }
+
+    /// Returns the value of `default_storage_engine`.
+    pub fn default_engine(&self) -> TableEngine {
+        let values = self.values.lock();
+        engine(values.get(Variable::DefaultStorageEngine).as_str()).unwrap_or(TableEngine::InnoDb)
     }
 }
 

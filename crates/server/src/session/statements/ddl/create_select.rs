@@ -2,7 +2,6 @@
 //! transaction.
 
 use super::commit::{commit_unfilled, primarys_gtid};
-use super::default_engine;
 use crate::accounts::checks::check_plan;
 use crate::accounts::show::identifier;
 use crate::errors::of_transaction;
@@ -20,6 +19,7 @@ use paceline_syntax::{
     ColumnName, DdlStatement, Duplicates, Error, Insert, InsertKind, InsertSource, Result, Statement,
     TableName,
 };
+use paceline_types::DataType;
 use paceline_types::error_code::*;
 use std::sync::Arc;
 
@@ -86,6 +86,22 @@ pub async fn fill_temporary_table(
     }
 }
 
+/// Returns the default of a column that is read from a temporary table: the zero of its type.
+fn zero_default(data_type: &DataType) -> ColumnDefault {
+    let zero = match data_type {
+        DataType::Integer(_) | DataType::Decimal(_) | DataType::Float(_) | DataType::Double(_) => "0",
+        DataType::Char { .. }
+        | DataType::VarChar { .. }
+        | DataType::Binary { .. }
+        | DataType::VarBinary { .. } => "",
+        DataType::Date => "0000-00-00",
+        DataType::Time { .. } => "00:00:00",
+        DataType::DateTime { .. } => "0000-00-00 00:00:00",
+        _ => return ColumnDefault::None,
+    };
+    ColumnDefault::Literal(zero.to_owned())
+}
+
 /// Returns the columns of CREATE TABLE … SELECT.
 pub fn plan_create_select(ddl: &DdlStatement, state: &SessionState) -> Result<Option<Vec<SelectedColumn>>> {
     let DdlStatement::CreateTable(create) = ddl else {
@@ -113,6 +129,7 @@ pub fn plan_create_select(ddl: &DdlStatement, state: &SessionState) -> Result<Op
                     ColumnDefault::Literal("0".to_owned())
                 }
                 Some(source) if through != Some(Through::Merged) => source.default.clone(),
+                None if column.is_temporary && column.is_not_null() => zero_default(&column.data_type),
                 _ => ColumnDefault::None,
             },
             on_update: source
@@ -189,7 +206,7 @@ async fn drop_ordinary(table: &TableName, state: &mut SessionState) -> Result<()
         catalog: &server.catalog,
         storage: server.transactions.storage(),
         snapshot: &snapshot,
-        default_engine: default_engine(&state.services),
+        default_engine: state.services.default_engine(),
         select_columns: None,
         // A temporary table of the session may hide it.
         temporary: None,
