@@ -229,8 +229,13 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
 
     fn bind_stored_function(&mut self, call: &ast::FunctionCall, args: &[Expr]) -> Result<Option<Expr>> {
         let planner = self.block.planner;
-        let database = call.database.as_deref().or(planner.session().database.as_deref());
-        let Some(database) = database else {
+        // In a view the name is that of a function in the view's database.
+        let view = planner.views.borrow().last().cloned();
+        let current = match &view {
+            Some(view) => Some(view.description().database.as_str()),
+            None => planner.session().database.as_deref(),
+        };
+        let Some(database) = call.database.as_deref().or(current) else {
             return Ok(None);
         };
         let catalog = planner.context.catalog;
