@@ -9,7 +9,7 @@ import re
 
 
 def without_tests_and_comments(source):
-    source = re.sub(r"^#\[cfg\(test\)\]\nmod \w+ \{.*?^\}\n", "", source, flags=re.M | re.S)
+    source = re.sub(r"^#\[cfg\(test\)\]\n(?:pub(?:\([\w: ]+\))? )?mod \w+ \{.*?^\}\n", "", source, flags=re.M | re.S)
     source = re.sub(r'"(?:[^"\\\n]|\\.)*"', '""', source)
     source = re.sub(r"\bpub\(in [\w:]+\)", "pub", source)
     return re.sub(r"//.*", "", source)

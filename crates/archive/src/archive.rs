@@ -1,11 +1,11 @@
 //! The running archive: its log, the connections to its primaries, and its clients.
 
+use crate::clients::Sessions;
 use crate::context::ArchiveContext;
 use crate::follow::Follower;
 use crate::log_start::LogStart;
 use crate::options::{ArchiveOptions, Candidates};
 use crate::retention::RetentionTask;
-use crate::serve::registry::Sessions;
 use paceline_binlog::Log;
 use paceline_log_stream::primary::{Primary, ServedLog};
 use paceline_txn::{LeaseRegistry, SendLimit};

@@ -53,6 +53,7 @@
 #![forbid(unsafe_code)]
 
 pub mod archive;
+mod clients;
 mod clock;
 pub mod closed_files;
 pub mod context;

@@ -13,6 +13,7 @@ use crate::disk::names::LogNames;
 use crate::disk::read_only::ReadOnlyDisk;
 use crate::disk::remote::Fetcher;
 use crate::error::{Error, Result};
+use crate::follow;
 use crate::index_from_storage::index_from_storage;
 use crate::options::{ArchiveOptions, Role};
 use crate::retention::RetentionTask;
@@ -24,6 +25,7 @@ use paceline_object_storage::ObjectStorage;
 use paceline_types::ServerId;
 use paceline_wire::listener::Listener;
 use paceline_wire::tls::ServerTls;
+use sd_notify::NotifyState;
 use std::fs::{File, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -174,16 +176,18 @@ async fn serve(options: &ArchiveOptions) -> Result<()> {
         listener.addresses(),
         archive.context.server_id
     );
+    let _ = sd_notify::notify(&[NotifyState::Ready]);
     if let Some(retention) = &archive.retention {
         tokio::spawn(retention.clone().run(archive.context.clone()));
     }
     let followers: Vec<JoinHandle<()>> = archive
         .followers
         .iter()
-        .map(|follower| tokio::spawn(follower.clone().run(archive.context.clone())))
+        .map(|follower| tokio::spawn(follow::run(follower.clone(), archive.context.clone())))
         .collect();
     listener::serve(&listener, &archive).await;
     drop(listener);
+    let _ = sd_notify::notify(&[NotifyState::Stopping]);
     stop_all(&archive, followers, running).await
 }
 

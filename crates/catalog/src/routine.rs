@@ -116,7 +116,7 @@ pub struct RoutineDefinition {
 #[derive(Debug)]
 #[allow(missing_docs)] // A field whose name says all needs no comment.
 pub struct CompiledRoutine {
-    pub code: Code,
+    pub code: Arc<Code>,
     pub settings: ProgramSettings,
     pub parameters: Vec<RoutineParameter>,
     /// Type of a function's value.
@@ -184,7 +184,7 @@ impl RoutineDefinition {
         let options = self.environment.parse_options();
         match parse_first(text.as_bytes(), &options).map(|parsed| parsed.statement) {
             Ok(Statement::Ddl(DdlStatement::CreateRoutine(routine))) => Ok(Arc::new(CompiledRoutine {
-                code: Code::compile(&routine.program),
+                code: Arc::new(Code::compile(&routine.program)),
                 settings: self.environment.settings(),
                 parameters: routine.parameters,
                 returns: match routine.kind {

@@ -54,7 +54,7 @@ pub struct TriggerDefinition {
 #[derive(Debug)]
 #[allow(missing_docs)] // A field whose name says all needs no comment.
 pub struct CompiledTrigger {
-    pub code: Code,
+    pub code: Arc<Code>,
     pub settings: ProgramSettings,
     /// Database and name, for messages.
     pub full_name: String,
@@ -84,7 +84,7 @@ impl TriggerDefinition {
             let options = self.environment.parse_options();
             match parse_first(text.as_bytes(), &options).map(|parsed| parsed.statement) {
                 Ok(Statement::Ddl(DdlStatement::CreateTrigger(trigger))) => Ok(Arc::new(CompiledTrigger {
-                    code: Code::compile(&trigger.program),
+                    code: Arc::new(Code::compile(&trigger.program)),
                     settings: self.environment.settings(),
                     full_name: format!("{}.{}", self.database, self.name),
                 })),

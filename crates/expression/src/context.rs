@@ -91,6 +91,14 @@ impl EvalState {
         Self::default()
     }
 
+    /// Forgets results that may depend on parameters, which will have other values.
+    pub fn forget_parameters(&mut self) {
+        self.subqueries.clear();
+        self.constants.clear();
+        self.regexes.clear();
+        self.xpaths.clear();
+    }
+
     /// Stops caching the results of correlated subqueries: subqueries of an INSERT see the rows that it has
     /// inserted so far.
     pub fn keep_only_uncorrelated(&mut self) {

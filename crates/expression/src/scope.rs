@@ -214,7 +214,7 @@ impl Scope for EmptyScope<'_> {
     }
 
     fn bind_parameter(&mut self, index: usize) -> Result<ExprType> {
-        if let Some(declared) = self.session.variable_types.get(index) {
+        if let Some(declared) = self.session.program_variables.get(index) {
             return Ok(declared.clone());
         }
         let collation = self.session.settings.collation_connection;

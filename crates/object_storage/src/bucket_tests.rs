@@ -77,7 +77,8 @@ impl Service {
                 max_retries: 4,
                 retry_timeout: Duration::from_secs(30),
             });
-        let storage = open_bucket(place, &Url::parse(place).unwrap(), client).unwrap();
+        let opened = open_bucket(place, &Url::parse(place).unwrap(), client).unwrap();
+        let storage = ObjectStorage::at(opened, place);
         (service, storage)
     }
 

@@ -63,6 +63,31 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// Returns the error for a failed operation of a store. `place` and `name` are those of the object.
+    pub(crate) fn of_store(
+        place: &str,
+        operation: &'static str,
+        name: &str,
+        source: object_store::Error,
+    ) -> Self {
+        let (place, name) = (place.to_owned(), name.to_owned());
+        match source {
+            source if is_about_bucket(&source) => Error::NoBucket { place },
+            object_store::Error::NotFound { .. } => Error::NotFound { place, name },
+            object_store::Error::AlreadyExists { .. } | object_store::Error::Precondition { .. } => {
+                Error::AlreadyThere { place, name }
+            }
+            source => Error::Storage {
+                place,
+                operation,
+                name,
+                source: Box::new(source),
+            },
+        }
+    }
+}
+
 /// Returns the service's message, or the innermost cause of the failure, in one line.
 fn cause(error: &object_store::Error) -> String {
     let text = error.to_string();

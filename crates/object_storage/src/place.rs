@@ -1,7 +1,7 @@
 //! Opens places: directories and buckets.
 
 use crate::error::{Error, Result};
-use crate::{DirectoryOrigin, ObjectStorage};
+use object_store::ObjectStore;
 use object_store::aws::AmazonS3Builder;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
@@ -14,7 +14,31 @@ use std::sync::Arc;
 use std::time::Duration;
 use url::Url;
 
-pub(crate) fn open(place: &str) -> Result<ObjectStorage> {
+/// A place that was opened.
+pub(crate) struct OpenedPlace {
+    pub store: Arc<dyn ObjectStore>,
+    /// Prefix of all object names.
+    pub prefix: Path,
+    /// The directory; `None` for a bucket.
+    pub directory: Option<PathBuf>,
+    /// Whether opening the place has created the directory.
+    pub origin: DirectoryOrigin,
+}
+
+/// Origin of a place's directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DirectoryOrigin {
+    /// The directory existed.
+    Existing,
+    /// Opening the place created the directory.
+    Created,
+}
+
+/// Opens a place.
+///
+/// # Errors
+/// [`Error::Place`] if it is neither a directory nor a known URL, or cannot be opened.
+pub(crate) fn open(place: &str) -> Result<OpenedPlace> {
     let problem = |problem: String| Error::Place {
         place: place.to_owned(),
         problem,
@@ -44,7 +68,7 @@ pub(crate) fn open(place: &str) -> Result<ObjectStorage> {
     }
 }
 
-fn open_directory(place: &str, path: PathBuf) -> Result<ObjectStorage> {
+fn open_directory(place: &str, path: PathBuf) -> Result<OpenedPlace> {
     let problem = |error: String| Error::Place {
         place: place.to_owned(),
         problem: error,
@@ -59,10 +83,9 @@ fn open_directory(place: &str, path: PathBuf) -> Result<ObjectStorage> {
     make_directory(&path).map_err(|error| problem(error.to_string()))?;
     let path = path.canonicalize().map_err(|error| problem(error.to_string()))?;
     let store = LocalFileSystem::new_with_prefix(&path).map_err(|error| problem(error.to_string()))?;
-    Ok(ObjectStorage {
+    Ok(OpenedPlace {
         store: Arc::new(store.with_fsync(true)),
         prefix: Path::default(),
-        shown: place.into(),
         directory: Some(path),
         origin,
     })
@@ -79,7 +102,7 @@ fn make_directory(path: &std::path::Path) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(path)
 }
 
-pub(crate) fn open_bucket(place: &str, url: &Url, service: AmazonS3Builder) -> Result<ObjectStorage> {
+pub(crate) fn open_bucket(place: &str, url: &Url, service: AmazonS3Builder) -> Result<OpenedPlace> {
     let problem = |error: String| Error::Place {
         place: place.to_owned(),
         problem: error,
@@ -95,10 +118,9 @@ pub(crate) fn open_bucket(place: &str, url: &Url, service: AmazonS3Builder) -> R
         .build()
         .map_err(|error| problem(error.to_string()))?;
     let prefix = Path::from_url_path(url.path()).map_err(|error| problem(error.to_string()))?;
-    Ok(ObjectStorage {
+    Ok(OpenedPlace {
         store: Arc::new(store),
         prefix,
-        shown: place.into(),
         directory: None,
         origin: DirectoryOrigin::Existing,
     })
@@ -160,7 +182,7 @@ fn is_unfinished(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Overwrite;
+    use crate::{ObjectStorage, Overwrite};
 
     fn run<T>(future: impl Future<Output = T>) -> T {
         tokio::runtime::Builder::new_current_thread()
@@ -174,8 +196,8 @@ mod tests {
     fn a_path_and_a_file_url_open_the_same_directory_and_other_places_are_refused() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a b/c");
-        let by_path = open(path.to_str().unwrap()).unwrap();
-        let by_url = open(Url::from_file_path(&path).unwrap().as_ref()).unwrap();
+        let by_path = ObjectStorage::open(path.to_str().unwrap()).unwrap();
+        let by_url = ObjectStorage::open(Url::from_file_path(&path).unwrap().as_ref()).unwrap();
         run(async {
             by_path.put("x/y", "content", Overwrite::No).await.unwrap();
             assert_eq!(by_url.get("x/y").await.unwrap(), "content");
@@ -189,16 +211,19 @@ mod tests {
             "s3:b",
             "file:/x",
         ] {
-            assert!(matches!(open(wrong), Err(Error::Place { .. })), "{wrong}");
+            assert!(
+                matches!(ObjectStorage::open(wrong), Err(Error::Place { .. })),
+                "{wrong}"
+            );
         }
         fs::write(directory.path().join("file"), "").unwrap();
-        assert!(open(directory.path().join("file/below").to_str().unwrap()).is_err());
+        assert!(ObjectStorage::open(directory.path().join("file/below").to_str().unwrap()).is_err());
     }
 
     #[test]
     fn an_object_exists_only_after_its_upload_is_finished() {
         let directory = tempfile::tempdir().unwrap();
-        let storage = open(directory.path().to_str().unwrap()).unwrap();
+        let storage = ObjectStorage::open(directory.path().to_str().unwrap()).unwrap();
         run(async {
             let big = vec![7; 20 << 20];
             let mut upload = storage.upload("a/big").await.unwrap();
@@ -242,7 +267,7 @@ mod tests {
     #[test]
     fn a_listing_is_sorted_by_name_and_has_only_whole_segments_of_the_prefix() {
         let directory = tempfile::tempdir().unwrap();
-        let storage = open(directory.path().to_str().unwrap()).unwrap();
+        let storage = ObjectStorage::open(directory.path().to_str().unwrap()).unwrap();
         run(async {
             let mut names: Vec<String> = (0..40)
                 .map(|number| format!("log/{:02}", number * 27 % 40))
@@ -264,7 +289,7 @@ mod tests {
         fs::create_dir(&there).unwrap();
         run(async {
             for (path, stays) in [(&made, false), (&there, true)] {
-                let storage = open(path.to_str().unwrap()).unwrap();
+                let storage = ObjectStorage::open(path.to_str().unwrap()).unwrap();
                 storage.put("a/b/c", "1", Overwrite::No).await.unwrap();
                 storage.put("a/d", "1", Overwrite::No).await.unwrap();
                 storage.delete("a/b/c").await.unwrap();
@@ -281,7 +306,7 @@ mod tests {
     #[test]
     fn small_objects_are_written_read_replaced_and_deleted() {
         let directory = tempfile::tempdir().unwrap();
-        let storage = open(directory.path().to_str().unwrap()).unwrap();
+        let storage = ObjectStorage::open(directory.path().to_str().unwrap()).unwrap();
         run(async {
             storage.put("m", "one", Overwrite::No).await.unwrap();
             let again = storage.put("m", "two", Overwrite::No).await;

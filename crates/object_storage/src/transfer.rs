@@ -1,11 +1,11 @@
 //! Reads and writes objects of any length in bounded memory.
 
-use crate::error::Result;
-use crate::{Error, ObjectStorage};
+use crate::error::{Error, Result};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use object_store::{GetResult, MultipartUpload, WriteMultipart};
+use std::sync::Arc;
 
 /// Bytes of one part of an upload. With the 10,000 parts that S3 allows, an object may have 80 GB.
 const PART_BYTES: usize = 8 << 20;
@@ -15,15 +15,16 @@ const PARTS_MAX: usize = 3;
 /// An object that is being written. If it is dropped before it is finished, the object never exists.
 #[derive(Debug)]
 pub struct Upload {
-    storage: ObjectStorage,
+    /// Place of the object, for messages.
+    place: Arc<str>,
     name: String,
     writer: Option<WriteMultipart>,
 }
 
 impl Upload {
-    pub(crate) fn new(storage: ObjectStorage, name: String, upload: Box<dyn MultipartUpload>) -> Self {
+    pub(crate) fn new(place: Arc<str>, name: String, upload: Box<dyn MultipartUpload>) -> Self {
         Upload {
-            storage,
+            place,
             name,
             writer: Some(WriteMultipart::new_with_chunk_size(upload, PART_BYTES)),
         }
@@ -73,22 +74,23 @@ impl Upload {
     }
 
     fn problem(&self, error: object_store::Error) -> Error {
-        self.storage.problem("write", &self.name, error)
+        Error::of_store(&self.place, "write", &self.name, error)
     }
 }
 
 /// An object that is being read.
 pub struct Download {
-    storage: ObjectStorage,
+    /// Place of the object, for messages.
+    place: Arc<str>,
     name: String,
     length: u64,
     chunks: BoxStream<'static, object_store::Result<Bytes>>,
 }
 
 impl Download {
-    pub(crate) fn new(storage: ObjectStorage, name: String, found: GetResult) -> Self {
+    pub(crate) fn new(place: Arc<str>, name: String, found: GetResult) -> Self {
         Download {
-            storage,
+            place,
             name,
             length: found.meta.size,
             chunks: found.into_stream(),
@@ -106,6 +108,6 @@ impl Download {
     /// Fails if the place fails.
     pub async fn next(&mut self) -> Result<Option<Bytes>> {
         let next = self.chunks.next().await.transpose();
-        next.map_err(|error| self.storage.problem("read", &self.name, error))
+        next.map_err(|error| Error::of_store(&self.place, "read", &self.name, error))
     }
 }

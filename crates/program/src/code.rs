@@ -1,9 +1,10 @@
 //! Compilation: from the tree of a program to instructions with jumps.
 
-use paceline_syntax::ast::{BinaryOp, Expr};
+use paceline_syntax::ast::{BinaryOp, Expr, Literal};
 use paceline_syntax::{
-    Block, Branch, ConditionValue, Cursor, ForRange, HandlerAction, Label, LocatedStatement, Loop, Program,
-    ProgramStatement, SetItem, SqlStatement, Statement, Target, Variable, VariableKind,
+    Block, Branch, ConditionValue, Cursor, ForRange, ForRows, HandlerAction, Label, LocatedStatement, Loop,
+    Program, ProgramStatement, QueryStatement, SetItem, SqlStatement, Statement, Target, Variable,
+    VariableKind,
 };
 use std::ops::Range;
 
@@ -22,12 +23,46 @@ pub struct Code {
 /// Index of an instruction.
 pub(crate) type Address = usize;
 
+/// Place of an expression or a statement in a program, by which a caller can keep what it has made of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CodePlace {
+    pub(crate) instruction: Address,
+    pub(crate) item: usize,
+}
+
+impl CodePlace {
+    /// Returns the place of one of the expressions of the statement here: an item of SET, an argument of CALL.
+    pub fn of_item(self, item: usize) -> CodePlace {
+        CodePlace { item, ..self }
+    }
+
+    /// Returns the index of the instruction; less than [`Code::instruction_count`].
+    pub fn instruction(self) -> usize {
+        self.instruction
+    }
+
+    /// Returns the number of the expression within its statement; 0 if it is the only one.
+    pub fn item(self) -> usize {
+        self.item
+    }
+}
+
 #[derive(Debug)]
 pub(crate) enum Instruction {
     /// Gives a variable a value; `None` is NULL.
     Assign {
         variable: usize,
         value: Option<Expr>,
+    },
+    /// Gives the fields of a row their values.
+    AssignRow {
+        row: usize,
+        value: RowValue,
+    },
+    /// Gives a row the columns of a cursor's query as its fields.
+    DefineRow {
+        row: usize,
+        cursor: usize,
     },
     /// Executes a statement of SQL.
     Execute(SqlStatement),
@@ -59,6 +94,12 @@ pub(crate) enum Instruction {
         cursor: usize,
         into: Vec<usize>,
     },
+    /// Reads the next row of a cursor into a row variable; jumps to `end` after the last one.
+    FetchOrJump {
+        cursor: usize,
+        row: [usize; 1],
+        end: Address,
+    },
     Close {
         cursor: usize,
     },
@@ -67,6 +108,19 @@ pub(crate) enum Instruction {
     Return(Expr),
     /// Ends the program.
     End,
+}
+
+/// Value that is assigned to a row variable.
+#[derive(Debug)]
+pub enum RowValue {
+    /// NULL for each field.
+    Null,
+    /// `ROW (…)`: a value for each field.
+    Fields(Vec<Expr>),
+    /// Another row variable, by number.
+    Variable(usize),
+    /// An expression that is no row: error 1241.
+    Scalar,
 }
 
 #[derive(Debug)]
@@ -102,6 +156,11 @@ impl Code {
     /// Returns the variables, parameters first.
     pub fn variables(&self) -> &[Variable] {
         &self.variables
+    }
+
+    /// Returns the number of instructions.
+    pub fn instruction_count(&self) -> usize {
+        self.instructions.len()
     }
 
     /// Returns the number of parameters.
@@ -159,6 +218,7 @@ impl Compiler {
         match &mut self.code.instructions[jump] {
             Instruction::Jump(address) => *address = target,
             Instruction::JumpUnless { otherwise, .. } => *otherwise = target,
+            Instruction::FetchOrJump { end, .. } => *end = target,
             other => unreachable!("{other:?} is no jump"),
         }
     }
@@ -166,7 +226,7 @@ impl Compiler {
     fn add_variable(&mut self) -> usize {
         self.code.variables.push(Variable {
             name: String::new(),
-            kind: VariableKind::Bound,
+            kind: VariableKind::Operand,
         });
         self.code.variables.len() - 1
     }
@@ -192,17 +252,14 @@ impl Compiler {
             } => self.case(operand.as_ref(), branches, otherwise.as_deref()),
             ProgramStatement::Loop(parsed) => self.r#loop(parsed),
             ProgramStatement::ForRange(parsed) => self.for_range(parsed),
+            ProgramStatement::ForRows(parsed) => self.for_rows(parsed),
             ProgramStatement::Leave(label) => self.jump_out(*label, Way::Leave),
             ProgramStatement::Iterate(label) => self.jump_out(*label, Way::Iterate),
             ProgramStatement::Return(value) => {
                 self.emit(Instruction::Return(value.clone()));
             }
             ProgramStatement::Open { cursor, arguments } => {
-                let parameters = self.code.cursors[*cursor].parameters.clone();
-                for (variable, value) in parameters.into_iter().zip(arguments) {
-                    let value = Some(value.clone());
-                    self.emit(Instruction::Assign { variable, value });
-                }
+                self.open_arguments(*cursor, arguments);
                 self.emit(Instruction::Open { cursor: *cursor });
             }
             ProgramStatement::Fetch { cursor, into } => {
@@ -219,17 +276,58 @@ impl Compiler {
         }
     }
 
+    /// Gives the parameters of a cursor their values.
+    fn open_arguments(&mut self, cursor: usize, arguments: &[Expr]) {
+        let parameters = self.code.cursors[cursor].parameters.clone();
+        for (variable, value) in parameters.into_iter().zip(arguments) {
+            let value = Some(value.clone());
+            self.emit(Instruction::Assign { variable, value });
+        }
+    }
+
     fn assign(&mut self, item: &SetItem) {
-        self.emit(match item {
-            SetItem::ProgramVariable { variable, value } => Instruction::Assign {
-                variable: *variable,
-                value: value.clone(),
-            },
-            other => Instruction::Execute(SqlStatement {
-                statement: Statement::Set(vec![other.clone()]),
-                text: String::new(),
-            }),
-        });
+        match item {
+            SetItem::ProgramVariable { variable, value } => self.assign_variable(*variable, value.as_ref()),
+            other => {
+                self.emit(Instruction::Execute(SqlStatement {
+                    statement: Statement::Set(vec![other.clone()]),
+                    text: String::new(),
+                }));
+            }
+        }
+    }
+
+    fn assign_variable(&mut self, variable: usize, value: Option<&Expr>) {
+        if !self.is_row(variable) {
+            let value = value.cloned();
+            self.emit(Instruction::Assign { variable, value });
+            return;
+        }
+        let value = match value.map(Expr::without_parentheses) {
+            None | Some(Expr::Literal(Literal::Null)) => RowValue::Null,
+            Some(Expr::Row(fields)) => RowValue::Fields(fields.clone()),
+            Some(Expr::Parameter(other)) if self.is_row(*other) => RowValue::Variable(*other),
+            Some(Expr::Subquery(query)) => {
+                let query = QueryStatement::of_query((**query).clone());
+                self.emit(Instruction::SelectInto {
+                    query: SqlStatement {
+                        statement: Statement::Query(Box::new(query)),
+                        text: String::new(),
+                    },
+                    targets: vec![Target::Variable(variable)],
+                });
+                return;
+            }
+            Some(_) => RowValue::Scalar,
+        };
+        self.emit(Instruction::AssignRow { row: variable, value });
+    }
+
+    fn is_row(&self, variable: usize) -> bool {
+        matches!(
+            self.code.variables[variable].kind,
+            VariableKind::Row { .. } | VariableKind::RowOf { .. }
+        )
     }
 
     fn sql(&mut self, sql: &SqlStatement) {
@@ -244,16 +342,22 @@ impl Compiler {
             self.emit(Instruction::SelectInto { query, targets });
             return;
         }
+        if let Statement::Set(items) = &sql.statement {
+            // Each item is executed before the next one is evaluated, as in MariaDB's programs.
+            items.iter().for_each(|item| self.assign(item));
+            return;
+        }
         self.emit(Instruction::Execute(sql.clone()));
     }
 
     fn block(&mut self, block: &Block) {
         for initial in &block.initial {
             self.line = initial.line;
-            self.emit(Instruction::Assign {
-                variable: initial.variable,
-                value: initial.value.clone(),
-            });
+            if let VariableKind::RowOf { cursor } = self.code.variables[initial.variable].kind {
+                let row = initial.variable;
+                self.emit(Instruction::DefineRow { row, cursor });
+            }
+            self.assign_variable(initial.variable, initial.value.as_ref());
         }
         self.begin_labelled(block.label);
         let has_handlers = !block.handlers.is_empty();
@@ -444,6 +548,32 @@ impl Compiler {
             self.set_after(out);
         }
         self.end_labelled(parsed.label, Some(start));
+    }
+
+    /// Compiles a FOR loop over the rows of a cursor, which is closed when the loop is left.
+    fn for_rows(&mut self, parsed: &ForRows) {
+        let (row, cursor) = (parsed.variable, parsed.cursor);
+        self.open_arguments(cursor, &parsed.arguments);
+        self.emit(Instruction::DefineRow { row, cursor });
+        self.emit(Instruction::Open { cursor });
+        let cursors = cursor..cursor + 1;
+        // LEAVE and ITERATE of this loop stay within the block. LEAVE of another one closes the cursor.
+        self.open.push(Open::Block {
+            has_handlers: false,
+            cursors: cursors.clone(),
+        });
+        self.begin_labelled(parsed.label);
+        let next = self.emit(Instruction::FetchOrJump {
+            cursor,
+            row: [row],
+            end: 0,
+        });
+        self.statements(&parsed.statements);
+        self.emit(Instruction::Jump(next));
+        self.land(next);
+        self.end_labelled(parsed.label, Some(next));
+        self.open.pop();
+        self.emit(Instruction::CloseOpen(cursors));
     }
 
     /// Sets where a CONTINUE handler leads after a failed condition: here.

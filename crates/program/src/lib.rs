@@ -32,5 +32,5 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-pub use code::Code;
+pub use code::{Code, CodePlace, RowValue};
 pub use run::{Answer, Raised, RaisedLevel, Request, Run};

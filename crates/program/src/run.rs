@@ -3,7 +3,7 @@
 // A variant is documented by its statement; a field whose name is the clause needs no comment.
 #![allow(missing_docs)]
 
-use crate::code::{Address, Code, CompiledHandler, Instruction};
+use crate::code::{Address, Code, CodePlace, CompiledHandler, Instruction, RowValue};
 use paceline_syntax::ast::Expr;
 use paceline_syntax::{ConditionValue, HandlerAction, SqlStatement, Target};
 use paceline_types::Value;
@@ -17,6 +17,10 @@ pub enum Request<'c> {
         variable: usize,
         value: Option<&'c Expr>,
     },
+    /// Give the fields of a row their values, one after the other: each sees those before. Answer: [`Answer::Values`].
+    AssignRow { row: usize, value: &'c RowValue },
+    /// Give a row the columns of a cursor's query as its fields. Answer: [`Answer::Done`].
+    DefineRow { row: usize, query: &'c SqlStatement },
     /// Evaluate a condition. Answer: [`Answer::Truth`].
     Test(&'c Expr),
     /// Execute a statement. Answer: [`Answer::Done`].
@@ -31,6 +35,8 @@ pub enum Request<'c> {
     Open { cursor: usize, query: &'c SqlStatement },
     /// Read the next row of an open cursor. Answer: as of [`Request::SelectInto`].
     Fetch { cursor: usize, into: &'c [usize] },
+    /// Read the next row of an open cursor for a FOR loop. Answer: [`Answer::Values`], or [`Answer::Done`] after the last.
+    FetchNext { cursor: usize, into: &'c [usize] },
     /// Forget the rows of a cursor. Answer: [`Answer::Done`].
     Close { cursor: usize },
     /// Evaluate the value that the function returns. Answer: [`Answer::Value`].
@@ -144,6 +150,14 @@ impl<'c> Run<'c> {
         self.values
     }
 
+    /// Returns the place of the expression or statement of the last request.
+    pub fn place(&self) -> CodePlace {
+        CodePlace {
+            instruction: self.at,
+            item: 0,
+        }
+    }
+
     /// Returns the line of the statement that is being executed, from 1.
     pub fn line(&self) -> u32 {
         self.code.lines[self.at]
@@ -166,6 +180,15 @@ impl<'c> Run<'c> {
                     return Ok(Request::Assign {
                         variable: *variable,
                         value: value.as_ref(),
+                    });
+                }
+                Instruction::AssignRow { row, value } => {
+                    return Ok(Request::AssignRow { row: *row, value });
+                }
+                Instruction::DefineRow { row, cursor } => {
+                    return Ok(Request::DefineRow {
+                        row: *row,
+                        query: &code.cursors[*cursor].query,
                     });
                 }
                 Instruction::Execute(sql) => return Ok(Request::Execute(sql)),
@@ -204,6 +227,12 @@ impl<'c> Run<'c> {
                     }
                     false => self.raise(Raised::error(ER_SP_CURSOR_NOT_OPEN))?,
                 },
+                Instruction::FetchOrJump { cursor, row, .. } => {
+                    return Ok(Request::FetchNext {
+                        cursor: *cursor,
+                        into: row,
+                    });
+                }
                 Instruction::Close { cursor } => match self.open[*cursor] {
                     true => return Ok(Request::Close { cursor: *cursor }),
                     false => self.raise(Raised::error(ER_SP_CURSOR_NOT_OPEN))?,
@@ -253,8 +282,13 @@ impl<'c> Run<'c> {
                 }
             }
             (Instruction::Return(_), Answer::Value(value)) => self.returned = Some(value),
+            (Instruction::FetchOrJump { end, .. }, Answer::Done) => self.at = *end,
             (_, Answer::Values(values)) => {
                 for (variable, value) in values {
+                    // A field that the program does not name.
+                    if variable >= self.values.len() {
+                        self.values.resize(variable + 1, Value::Null);
+                    }
                     self.values[variable] = value;
                 }
                 self.at += 1;

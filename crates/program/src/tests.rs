@@ -1,6 +1,6 @@
 //! Programs are run with a host that knows whole numbers and writes down what it is asked for.
 
-use crate::{Answer, Code, Raised, RaisedLevel, Request, Run};
+use crate::{Answer, Code, Raised, RaisedLevel, Request, RowValue, Run};
 use paceline_syntax::ast::{BinaryOp, Expr, Literal};
 use paceline_syntax::{ParseOptions, Statement, Target, parse_first};
 use paceline_types::Value;
@@ -66,6 +66,26 @@ fn trace(text: &str) -> String {
                     1 | 2 => Ok(Answer::Values(vec![(into[0], Value::Int(rows[cursor]))])),
                     _ => Err(raised(1329, "02000", RaisedLevel::Error)),
                 }
+            }
+            Request::FetchNext { cursor, into } => {
+                rows[cursor] += 1;
+                match rows[cursor] {
+                    1 | 2 => Ok(Answer::Values(vec![(into[0], Value::Int(rows[cursor]))])),
+                    _ => Ok(Answer::Done),
+                }
+            }
+            Request::DefineRow { .. } => {
+                trace.push("define".to_owned());
+                Ok(Answer::Done)
+            }
+            Request::AssignRow { value, .. } => {
+                trace.push(match value {
+                    RowValue::Null => "row null".to_owned(),
+                    RowValue::Fields(fields) => format!("row of {}", fields.len()),
+                    RowValue::Variable(_) => "row copied".to_owned(),
+                    RowValue::Scalar => "row scalar".to_owned(),
+                });
+                Ok(Answer::Done)
             }
             Request::Close { cursor } => {
                 trace.push(format!("close {cursor}"));
@@ -288,4 +308,34 @@ fn cursors_are_opened_read_and_closed() {
     let text =
         "DECLARE x INT; DECLARE c CURSOR (p INT) FOR SELECT p; OPEN c(5); FETCH c INTO x; DO x; CLOSE c;";
     assert_eq!(body(text), "open 0; 1; close 0; end");
+}
+
+#[test]
+fn a_loop_over_rows_closes_its_cursor() {
+    let all = "define; open 0; 1; 1; close 0; 9; end";
+    assert_eq!(body("FOR r IN (SELECT 1) DO DO 1; END FOR; DO 9;"), all);
+    let cursor = "DECLARE c CURSOR FOR SELECT 1;";
+    assert_eq!(body(&format!("{cursor} FOR r IN c DO DO 1; END FOR; DO 9;")), all);
+    let cursor = "DECLARE c CURSOR (p INT) FOR SELECT p;";
+    assert_eq!(
+        body(&format!("{cursor} FOR r IN c(4) DO DO 1; END FOR; DO 9;")),
+        all
+    );
+    let left = "define; open 0; close 0; 9; end";
+    assert_eq!(body("l: FOR r IN (SELECT 1) DO LEAVE l; END FOR; DO 9;"), left);
+    assert_eq!(
+        body("l: FOR r IN (SELECT 1) DO ITERATE l; DO 1; END FOR; DO 9;"),
+        left
+    );
+    let outer = "l: LOOP FOR r IN (SELECT 1) DO LEAVE l; END FOR; END LOOP; DO 9;";
+    assert_eq!(body(outer), left);
+    let handled = "BEGIN DECLARE EXIT HANDLER FOR SQLEXCEPTION DO 7; FOR r IN (SELECT 1) DO DO error(1062); END FOR; END; DO 9;";
+    assert_eq!(body(handled), "define; open 0; 7; close 0; 9; end");
+}
+
+#[test]
+fn rows_are_assigned_as_a_whole() {
+    let text = "DECLARE r, q ROW(a INT, b INT) DEFAULT ROW(1, 2); SET q = r; SET r = NULL; SET r = 5; SET r.b = 4; DO r.b;";
+    let trace = "row of 2; row of 2; row copied; row null; row scalar; 4; end";
+    assert_eq!(body(text), trace);
 }

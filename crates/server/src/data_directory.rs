@@ -26,13 +26,15 @@ const TABLES: &str = "tables";
 const INSECURE_FILE: &str = "paceline.insecure";
 /// Entries that a new server accepts in its directory: those of a file system or an administrator, and the remains of a
 /// failed start.
-const BEFORE_THE_FIRST_START: [&str; 6] = [
+const BEFORE_THE_FIRST_START: [&str; 8] = [
     "lost+found",
     LOCK_FILE,
     INSECURE_FILE,
     "paceline.key",
     "paceline.pid",
     "paceline.sock",
+    "paceline.version",
+    "paceline.version.new",
 ];
 
 /// Whether a server has already been started in the directory.

@@ -25,6 +25,7 @@
 pub mod accounts;
 pub mod backup;
 pub mod data_directory;
+pub mod data_version;
 mod errors;
 mod event_runs;
 mod event_scheduler;

@@ -151,17 +151,15 @@ mod tests {
         (storage, log, recovery.start)
     }
 
+    fn recover_tables(storage: &Arc<Storage>, log: &Log, start: LogPosition) {
+        let accounts = InitialAccounts::WithoutPassword;
+        recover(storage, log, start, &accounts, ServerId(1)).unwrap();
+    }
+
     /// Returns the position of the new log after a crash: the log has begun, and the tables have not followed.
     fn killed_after_reset(directory: &Path, state: &GtidState) -> LogPosition {
         let (storage, log, start) = open(directory);
-        recover(
-            &storage,
-            &log,
-            start,
-            &InitialAccounts::WithoutPassword,
-            ServerId(1),
-        )
-        .unwrap();
+        recover_tables(&storage, &log, start);
         storage.apply(&[], log.written()).unwrap();
         storage.flush().unwrap();
         log.reset_to(None, state, 1).unwrap()
@@ -175,14 +173,7 @@ mod tests {
             let begun = killed_after_reset(directory.path(), &state);
             let (storage, log, start) = open(directory.path());
             assert!(storage.position() < start && start <= begun);
-            recover(
-                &storage,
-                &log,
-                start,
-                &InitialAccounts::WithoutPassword,
-                ServerId(1),
-            )
-            .unwrap();
+            recover_tables(&storage, &log, start);
             assert!(storage.position() >= start);
             assert_eq!(log.state(), state);
         }
@@ -194,14 +185,7 @@ mod tests {
         let state: GtidState = "0-1-7".parse().unwrap();
         killed_after_reset(directory.path(), &state);
         let (storage, log, start) = open(directory.path());
-        recover(
-            &storage,
-            &log,
-            start,
-            &InitialAccounts::WithoutPassword,
-            ServerId(1),
-        )
-        .unwrap();
+        recover_tables(&storage, &log, start);
         storage.flush().unwrap();
         drop((storage, log));
         // The tables are older than they should be: the part of the log that they need is missing.

@@ -13,6 +13,7 @@
 //!     paceline.key             key for sealing the passwords in the log (`paceline_log_stream::source::password`)
 //!     paceline.insecure        exists if the directory was created with --initialize-insecure
 //!     paceline.unfinished      exists while the directory is incomplete (`crate::incomplete_directory`): no server starts on it
+//!     paceline.version         the version that wrote the directory, and its format (`crate::data_version`)
 //!     paceline.statistics      statistics of the tables' sizes; created again if missing
 //!     paceline.pid             process id; removed when the server has stopped (mariadb-admin shutdown waits for that)
 //!     mysql_upgrade_info       for mariadb-upgrade: no upgrade is needed
@@ -23,6 +24,7 @@
 
 use crate::accounts::InitialAccounts;
 use crate::data_directory::{DataDirectory, DirectoryAge, LOCK_PATIENCE, refuse_foreign_directory};
+use crate::data_version;
 use crate::incomplete_directory::{IncompleteDirectory, refuse_incomplete_directory};
 use crate::listener;
 use crate::options::{OfferTls, StartOptions, absolute};
@@ -40,6 +42,7 @@ use paceline_storage::{Storage, StorageConfig};
 use paceline_txn::{GtidChoice, ManagerParts, Replication, TransactionManager};
 use paceline_types::{DomainId, ServerId};
 use paceline_wire::listener::Listener;
+use sd_notify::NotifyState;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -113,6 +116,7 @@ fn run_in(mut options: StartOptions, age: DirectoryAge) -> Result<(), String> {
         tracing::warn!("{warning}");
     }
     raise_file_limit(&options.globals);
+    data_version::claim(directory.path(), age)?;
     options.initial_accounts = directory.initial_accounts(options.initial_accounts, age)?;
     let workers = match options.globals.number(Variable::PacelineWorkerThreads) {
         0 => std::thread::available_parallelism().map_or(2, usize::from),
@@ -259,11 +263,13 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
         listener.addresses()
     );
     tracing::info!("{line}");
+    let _ = sd_notify::notify(&[NotifyState::Ready, NotifyState::Status(&line)]);
     if !server.globals.is_on(Variable::SkipSlaveStart) {
         server.replicas().start_all().await;
     }
     listener::serve(&listener, &server).await;
     drop(listener);
+    let _ = sd_notify::notify(&[NotifyState::Stopping]);
     stop(&server).await
 }
 

@@ -563,6 +563,12 @@ impl<'a> Lexer<'a> {
     }
 }
 
+/// Returns whether a text consists of semicolons and white space, which MariaDB removes from the end of a command.
+pub(crate) fn is_blank(text: &[u8]) -> bool {
+    text.iter()
+        .all(|byte| *byte == b';' || byte.is_ascii_whitespace())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -33,94 +33,28 @@ mod grammar;
 mod lexer;
 mod mysql;
 mod objects;
+mod options;
+mod parsed_statement;
 mod reserved;
 pub mod stack;
 mod statement;
 
-use std::ops::Range;
-use std::sync::Arc;
-
-use paceline_types::{SessionMemory, SqlMode, error_code};
+use paceline_types::error_code;
 
 use self::ast::Expr;
 use self::grammar::Parser;
-use self::lexer::Token;
+use self::lexer::{Token, is_blank};
 
-pub use ast::{ColumnName, TableName, VariableScope};
+pub use ast::{ColumnName, ROW_ID, TableName, VariableScope};
 pub use clear_password::{ClearPassword, HashForm};
-pub use error::{Error, Result};
+pub use error::{Error, Result, syntax_error};
 pub use grammar::{is_aggregate, weight_flags};
 pub use mysql::{MySqlSession, MySqlStatement, translate_mysql};
 pub use objects::{StatementObjects, statement_objects};
+pub use options::{ParseOptions, ProgramBodies};
+pub use parsed_statement::ParsedStatement;
 pub use statement::definition::{self, DdlStatement};
 pub use statement::*;
-
-/// MariaDB's alias for the column that identifies a table's rows.
-pub const ROW_ID: &str = "_rowid";
-
-/// Settings that change the meaning of a text.
-#[derive(Debug, Clone)]
-pub struct ParseOptions {
-    /// SQL mode, which changes tokens as well as grammar.
-    pub sql_mode: SqlMode,
-    /// Deepest nesting of expressions and queries. Redundant parentheses do not count.
-    pub depth_max: u32,
-    /// Memory account that the statement's tree is charged to; `None` for the server's own texts.
-    pub memory: Option<Arc<SessionMemory>>,
-    /// Treatment of CREATE PROCEDURE, FUNCTION and TRIGGER.
-    pub programs: ProgramBodies,
-}
-
-/// Treatment of statements that create stored programs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ProgramBodies {
-    /// They are parsed.
-    Parsed,
-    /// Their text is not looked at: another server has created them, whose language can be larger.
-    Opaque,
-}
-
-impl Default for ParseOptions {
-    fn default() -> Self {
-        Self {
-            sql_mode: SqlMode::DEFAULT,
-            depth_max: 2_400,
-            memory: None,
-            programs: ProgramBodies::Parsed,
-        }
-    }
-}
-
-impl ParseOptions {
-    /// Returns the options for a text that was accepted before and stored. Its normal form may nest deeper
-    /// than the original text, and the limits may have been different then.
-    pub fn of_stored() -> Self {
-        Self {
-            depth_max: 6_000,
-            ..Self::default()
-        }
-    }
-}
-
-/// A statement and its place in the text.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ParsedStatement {
-    /// The syntax tree.
-    pub statement: Statement,
-    /// Bytes of the statement within the whole text, without the semicolon and the white space around it.
-    pub text: Range<usize>,
-    /// Number of `?` placeholders.
-    pub parameters: usize,
-    /// Approximate size of the tree and of the plan made from it, in bytes.
-    pub memory_bytes: usize,
-    /// Offset of the next statement; `None` after the last one.
-    pub next: Option<usize>,
-    /// Passwords in clear text. Their ranges refer to the whole text.
-    pub clear_passwords: Vec<ClearPassword>,
-    /// Offset of the `!` of each comment that was skipped because it is for other versions. Refers to the
-    /// whole text.
-    pub skipped_versions: Vec<usize>,
-}
 
 /// Parses the first statement of a text.
 ///
@@ -156,12 +90,6 @@ pub fn parse_first(text: &[u8], options: &ParseOptions) -> Result<ParsedStatemen
         });
     }
     parser.parsed_statement(text)
-}
-
-/// Returns whether a text consists of semicolons and white space, which MariaDB removes from the end of a command.
-fn is_blank(text: &[u8]) -> bool {
-    text.iter()
-        .all(|byte| *byte == b';' || byte.is_ascii_whitespace())
 }
 
 /// Parses a text of one or more statements.
@@ -203,14 +131,4 @@ pub fn parse_expression(text: &str) -> Result<Expr> {
     } else {
         Err(parser.error())
     }
-}
-
-/// Returns error 1064 at a position of a text, with MariaDB's message.
-#[cold]
-pub fn syntax_error(text: &[u8], position: usize) -> Error {
-    let position = position.min(text.len());
-    let near = String::from_utf8_lossy(&text[position..]);
-    let line = 1 + text[..position].iter().filter(|&&byte| byte == b'\n').count();
-    let message = error_code::ER_SYNTAX_ERROR.message(&[]);
-    Error::new(error_code::ER_PARSE_ERROR, &[&message, &near, &line])
 }

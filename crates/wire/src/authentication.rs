@@ -6,7 +6,7 @@
 
 use sha1::{Digest, Sha1};
 
-/// Name of the method. The only other one of the server is `unix_socket`, which needs no packets.
+/// Name of the method.
 pub const NATIVE_PASSWORD: &str = "mysql_native_password";
 
 /// 20 random bytes for one authentication. None of them is zero or `$`, as in MariaDB.

@@ -8,9 +8,10 @@ use crate::bytes::Cursor;
 use crate::caching_sha2::{self, CACHING_SHA2_PASSWORD};
 use crate::capability::Capabilities;
 use crate::column::ReceivedColumn;
+use crate::ed25519::{CLIENT_ED25519, Ed25519Password, Nonce};
 use crate::error::{WireError, WireResult};
 use crate::framing::{PacketReader, PacketWriter};
-use crate::handshake::{Greeting, HandshakeResponse, decode_authentication_switch};
+use crate::handshake::{Greeting, HandshakeResponse, decode_authentication_request};
 use crate::prepared::PrepareReply;
 use crate::response::{ReceivedOk, Status, decode_error};
 use crate::socket::Socket;
@@ -155,20 +156,21 @@ impl Upload<'_> {
 enum Method {
     Native,
     CachingSha2,
+    Ed25519,
 }
 
 impl Method {
+    fn named(name: &str) -> Option<Method> {
+        [Method::Native, Method::CachingSha2, Method::Ed25519]
+            .into_iter()
+            .find(|method| method.name() == name)
+    }
+
     fn name(self) -> &'static str {
         match self {
             Method::Native => NATIVE_PASSWORD,
             Method::CachingSha2 => CACHING_SHA2_PASSWORD,
-        }
-    }
-
-    fn answer(self, scramble: &Scramble, password: &[u8]) -> Vec<u8> {
-        match self {
-            Method::Native => scramble.answer(password),
-            Method::CachingSha2 => caching_sha2::answer(scramble, password),
+            Method::Ed25519 => CLIENT_ED25519,
         }
     }
 }
@@ -233,16 +235,20 @@ impl Client {
             wanted = wanted | Capabilities::SSL;
         }
         let capabilities = Capabilities(wanted.0 & greeting.capabilities.0);
-        let method = match greeting.plugin == CACHING_SHA2_PASSWORD {
-            true => Method::CachingSha2,
-            false => Method::Native,
+        let password = options.password.as_bytes();
+        let (method, answer) = match greeting.plugin == CACHING_SHA2_PASSWORD {
+            true => (
+                Method::CachingSha2,
+                caching_sha2::answer(&greeting.scramble, password),
+            ),
+            false => (Method::Native, greeting.scramble.answer(password)),
         };
         let login = HandshakeResponse {
             capabilities,
             packet_max: 1 << 30,
             collation: 45,
             user: options.user.clone(),
-            answer: method.answer(&greeting.scramble, options.password.as_bytes()),
+            answer,
             database: options.database.clone(),
             plugin: Some(method.name().into()),
             attributes: options.attributes.clone(),
@@ -281,7 +287,7 @@ impl Client {
         };
         login.encode(client.writer.begin());
         client.writer.end();
-        client.authenticate(method, options.password.as_bytes()).await?;
+        client.authenticate(method, password).await?;
         Ok(client)
     }
 
@@ -299,19 +305,24 @@ impl Client {
             let answer = match payload {
                 [0, ..] => {
                     let ok = ReceivedOk::decode(payload, self.capabilities)?;
-                    self.check_proof(&ok, password, &scramble)?;
+                    self.check_proof(&ok, method, password, &scramble)?;
                     return Ok(ok);
                 }
                 [0xFF, ..] => return Err(decode_error(payload)),
                 [0xFE, switch @ ..] => {
-                    let (plugin, next) = decode_authentication_switch(switch)?;
-                    method = match plugin.as_str() {
-                        NATIVE_PASSWORD => Method::Native,
-                        CACHING_SHA2_PASSWORD => Method::CachingSha2,
-                        _ => return Err(WireError::Malformed("authentication method")),
-                    };
-                    scramble = next;
-                    method.answer(&scramble, password)
+                    let (plugin, data) = decode_authentication_request(switch)?;
+                    method = Method::named(&plugin).ok_or(WireError::Malformed("authentication method"))?;
+                    let malformed = WireError::Malformed("authentication switch");
+                    if method == Method::Ed25519 {
+                        Nonce::from_slice(data).ok_or(malformed)?.answer(password)
+                    } else {
+                        let bytes = data.first_chunk::<20>().ok_or(malformed)?;
+                        scramble = Scramble::from_bytes(*bytes);
+                        match method {
+                            Method::CachingSha2 => caching_sha2::answer(&scramble, password),
+                            _ => scramble.answer(password),
+                        }
+                    }
                 }
                 [1, caching_sha2::auth_status::FULL] if method == Method::CachingSha2 => {
                     // A password in clear text must not be sent to a server that has proved nothing.
@@ -334,13 +345,27 @@ impl Client {
     }
 
     /// Checks that a server without a trusted certificate has proved that it knows the password.
-    fn check_proof(&mut self, ok: &ReceivedOk, password: &[u8], scramble: &Scramble) -> WireResult<()> {
+    fn check_proof(
+        &mut self,
+        ok: &ReceivedOk,
+        method: Method,
+        password: &[u8],
+        scramble: &Scramble,
+    ) -> WireResult<()> {
         let Some(certificate) = self.unproven.take() else {
             return Ok(());
         };
-        match NativePassword::of_bytes(password) {
-            NativePassword::Hash(kept) if proves(&ok.info, &kept, scramble, &certificate) => Ok(()),
-            _ => Err(CertificateRejection::UnknownAuthority.into()),
+        let is_proved = match (method, NativePassword::of_bytes(password)) {
+            (_, NativePassword::Empty) => false,
+            (Method::Ed25519, _) => {
+                let kept = Ed25519Password::of(password);
+                proves(&ok.info, kept.bytes(), scramble, &certificate)
+            }
+            (_, NativePassword::Hash(kept)) => proves(&ok.info, &kept, scramble, &certificate),
+        };
+        match is_proved {
+            true => Ok(()),
+            false => Err(CertificateRejection::UnknownAuthority.into()),
         }
     }
 

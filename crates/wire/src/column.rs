@@ -37,8 +37,16 @@ pub mod field_type {
     pub const DATETIME: u8 = 12;
     /// YEAR.
     pub const YEAR: u8 = 13;
+    /// DATE of old clients.
+    pub const NEWDATE: u8 = 14;
     /// BIT.
     pub const BIT: u8 = 16;
+    /// TIMESTAMP, only inside of the server.
+    pub const TIMESTAMP2: u8 = 17;
+    /// DATETIME, only inside of the server.
+    pub const DATETIME2: u8 = 18;
+    /// TIME, only inside of the server.
+    pub const TIME2: u8 = 19;
     /// ENUM, only inside of the server; sent as STRING.
     pub const ENUM: u8 = 247;
     /// SET, only inside of the server; sent as STRING.

@@ -56,6 +56,15 @@ pub enum Command<'a> {
         /// The encoded parameters.
         parameters: &'a [u8],
     },
+    /// Execute a prepared statement once for each of several sets of parameters (MariaDB).
+    StatementBulkExecute {
+        /// Id of the statement; [`LAST_PREPARED`] means the one prepared last.
+        statement: u32,
+        /// [`bulk_flag`](crate::prepared::bulk_flag)s.
+        flags: u16,
+        /// The encoded parameters: [`BulkParameters`](crate::prepared::BulkParameters).
+        parameters: &'a [u8],
+    },
     /// Append a part of a long parameter. Has no answer.
     StatementSendLongData {
         /// Id of the statement.
@@ -183,6 +192,11 @@ impl<'a> Command<'a> {
                 rows: cursor.u32()?,
             },
             31 => Command::ResetConnection,
+            250 => Command::StatementBulkExecute {
+                statement: cursor.u32()?,
+                flags: cursor.u16()?,
+                parameters: cursor.remaining(),
+            },
             other => Command::Unknown(other),
         })
     }
@@ -223,6 +237,14 @@ mod tests {
                 })
             );
         }
+        assert_eq!(
+            Command::parse(&[250, 1, 0, 0, 0, 128, 0, 9]).unwrap(),
+            Command::StatementBulkExecute {
+                statement: 1,
+                flags: 128,
+                parameters: &[9]
+            }
+        );
         assert_eq!(Command::parse(&[99]).unwrap(), Command::Unknown(99));
         assert!(Command::parse(&[]).is_err());
         assert!(Command::parse(&[23, 1, 0]).is_err());

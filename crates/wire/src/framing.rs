@@ -95,6 +95,32 @@ impl PacketReader {
         taken
     }
 
+    /// Returns the bytes that were received and not yet consumed.
+    pub fn unread(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
+    /// Drops bytes that are not packets from the beginning of the unread ones.
+    pub fn skip(&mut self, count: usize) {
+        assert!(count <= self.buffered(), "only received bytes are skipped");
+        self.consume(self.start + count);
+    }
+
+    /// Receives more bytes, which [`unread`](PacketReader::unread) then returns.
+    ///
+    /// # Errors
+    /// [`WireError::Closed`] when the stream ends.
+    pub async fn receive_more(&mut self, socket: &mut Socket) -> WireResult<()> {
+        self.make_room();
+        match socket.receive(&mut self.buffer[self.end..]).await? {
+            0 => Err(WireError::Closed),
+            count => {
+                self.end += count;
+                Ok(())
+            }
+        }
+    }
+
     /// Reads one payload and returns it. The slice is valid until the next call.
     ///
     /// # Errors

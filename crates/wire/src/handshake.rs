@@ -285,22 +285,28 @@ fn utf8(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Appends the server's request to authenticate by `plugin` instead. The client's answer is a packet that contains
-/// only the answer to the scramble.
+/// Appends the server's request to authenticate by `plugin` instead, with a scramble. The client's answer is a packet
+/// that contains only the answer to the scramble.
 pub fn encode_authentication_switch(out: &mut Vec<u8>, plugin: &str, scramble: &Scramble) {
-    out.push(0xFE);
-    put_null_terminated(out, plugin.as_bytes());
-    out.extend_from_slice(scramble.bytes());
+    encode_authentication_request(out, plugin, scramble.bytes());
     out.push(0);
 }
 
-/// Decodes such a request, without its first byte: the method's name and the scramble.
-pub fn decode_authentication_switch(payload: &[u8]) -> WireResult<(String, Scramble)> {
+/// Appends such a request for a method that needs other data than a scramble.
+pub fn encode_authentication_request(out: &mut Vec<u8>, plugin: &str, data: &[u8]) {
+    out.push(0xFE);
+    put_null_terminated(out, plugin.as_bytes());
+    out.extend_from_slice(data);
+}
+
+/// Decodes such a request, without its first byte: the method's name and its data.
+///
+/// # Errors
+/// [`WireError::Malformed`] if the name does not end.
+pub fn decode_authentication_request(payload: &[u8]) -> WireResult<(String, &[u8])> {
     let mut cursor = Cursor::new(payload, "authentication switch");
     let plugin = utf8(cursor.null_terminated()?);
-    let mut scramble = [0; 20];
-    scramble.copy_from_slice(cursor.take(20)?);
-    Ok((plugin, Scramble::from_bytes(scramble)))
+    Ok((plugin, cursor.remaining()))
 }
 
 #[cfg(test)]

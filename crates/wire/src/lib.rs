@@ -5,14 +5,15 @@
 //!   socket ◀─bytes─── PacketWriter ◀─payload─── OK, ERR, columns, rows   (server writes)
 //! ```
 //!
+//! * [`proxy_header`]: the address of a client behind a proxy.
 //! * [`socket`]: a TCP or UNIX stream, in clear or encrypted, and a handle by which another task can end reads from it.
 //!   [`listener`]: the sockets that clients connect to.
 //! * [`compressed`]: the same stream for a client that requests compression.
 //! * [`tls`]: encryption, and the trust in certificates.
 //! * [`framing`]: packets: 3 bytes of length, a sequence number, and the payload; payloads of 16 MiB and more use
 //!   several packets. Both directions are buffered, so that one request costs one `read` and one `write`.
-//! * [`capability`], [`handshake`], [`authentication`], [`caching_sha2`]: the beginning of a connection, also after
-//!   `COM_CHANGE_USER`.
+//! * [`capability`], [`handshake`], [`authentication`], [`ed25519`], [`caching_sha2`]: the beginning of a connection,
+//!   also after `COM_CHANGE_USER`.
 //! * [`command`]: the requests of a client.
 //! * [`response`], [`column`], [`session_state`], [`prepared`]: the answers.
 //! * [`client`]: the client's side, for tests, tools and replication. [`TcpAddress`]: the address of a server.
@@ -32,11 +33,13 @@ pub mod client;
 pub mod column;
 pub mod command;
 pub mod compressed;
+pub mod ed25519;
 pub mod error;
 pub mod framing;
 pub mod handshake;
 pub mod listener;
 pub mod prepared;
+pub mod proxy_header;
 pub mod response;
 pub mod session_state;
 pub mod socket;

@@ -1,16 +1,29 @@
 //! Names of a log's files in a directory or in object storage.
 
-use super::{COMPRESSED, STUB};
 use crate::error::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Suffix of compressed files.
+pub const COMPRESSED: &str = ".zst";
+/// Suffix of stubs.
+pub const STUB: &str = ".stub";
+/// Suffix of files that are being written.
+pub const UNFINISHED: &str = ".tmp";
 
 /// Minimum number of digits in a file name.
 const DIGITS_MIN: usize = 6;
 
 /// Base name of Aria's log files, which MariaDB has in its data directory.
 const ARIA_LOG: &str = "aria_log";
+
+/// Appends a suffix to a path.
+pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
 
 /// The files of one log.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,7 +1,8 @@
 //! Disk for a directory that another server has left. Nothing is written to it: the GTID indexes, which the log stores
 //! beside its files, are kept in memory.
 
-use super::ArchiveDisk;
+use super::archive_disk::ArchiveDisk;
+use super::read_only_file::read_only;
 use paceline_binlog::log::{Disk, DiskFile};
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -22,10 +23,6 @@ pub struct ReadOnlyDisk {
 
 fn is_index(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == INDEX)
-}
-
-fn read_only<T>() -> io::Result<T> {
-    Err(ErrorKind::ReadOnlyFilesystem.into())
 }
 
 impl Disk for ReadOnlyDisk {
@@ -111,36 +108,6 @@ impl DiskFile for MemoryFile {
 
     fn length(&self) -> io::Result<u64> {
         Ok(self.0.lock().len() as u64)
-    }
-}
-
-/// A read-only file of the local disk. It may belong to another user, and its file system may be mounted read-only.
-#[derive(Debug)]
-pub(super) struct ReadOnlyFile(pub std::fs::File);
-
-impl DiskFile for ReadOnlyFile {
-    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        std::os::unix::fs::FileExt::read_at(&self.0, buffer, offset)
-    }
-
-    fn write_at(&self, _: &[IoSlice<'_>], _: u64) -> io::Result<()> {
-        read_only()
-    }
-
-    fn extend_with_zeros(&self, _: u64, _: u64) -> io::Result<()> {
-        read_only()
-    }
-
-    fn sync(&self) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn set_length(&self, _: u64) -> io::Result<()> {
-        read_only()
-    }
-
-    fn length(&self) -> io::Result<u64> {
-        Ok(self.0.metadata()?.len())
     }
 }
 

@@ -4,8 +4,9 @@
 //! the first frame. So opening an archive of ten thousand files requires no request to the storage.
 
 use super::framed::Frames;
+use super::names::{UNFINISHED, with_suffix};
+use super::replacement::put_in_place;
 use super::seekable::{Frame, SeekTable};
-use super::{UNFINISHED, put_in_place, with_suffix};
 use paceline_object_storage::{Bytes, ObjectStorage};
 use parking_lot::Mutex;
 use std::fs::{self, File};

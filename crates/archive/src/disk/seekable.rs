@@ -8,7 +8,8 @@
 //! Each frame is compressed independently and has a checksum. The first frame is short: it contains the header of a log
 //! file and what a reader of the log fetches with it. For most files nothing else is needed.
 
-use super::put_in_place;
+use super::names::{UNFINISHED, with_suffix};
+use super::replacement::put_in_place;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Write};
 use std::ops::Range;
@@ -198,7 +199,7 @@ pub fn decompress(compressed: &[u8], frame: &Frame) -> io::Result<Vec<u8>> {
 /// # Errors
 /// Errors of the file system.
 pub fn compress(from: &Path, to: &Path) -> io::Result<()> {
-    let unfinished = super::with_suffix(to, super::UNFINISHED);
+    let unfinished = with_suffix(to, UNFINISHED);
     let made = try_compress(from, &unfinished, to);
     if made.is_err() {
         // Otherwise the next start removes the remains.
@@ -282,7 +283,7 @@ mod tests {
         fs::write(&from, &content).unwrap();
         compress(&from, &to).unwrap();
         assert_eq!(zstd::decode_all(File::open(&to).unwrap()).unwrap(), content);
-        assert!(!super::super::with_suffix(&to, super::super::UNFINISHED).exists());
+        assert!(!with_suffix(&to, UNFINISHED).exists());
     }
 
     /// Returns the compressed form of `content`.

@@ -1,11 +1,12 @@
 //! A session with a primary, from the handshake to its end.
 
 use super::candidates::{ConnectedCandidate, connect_best, replica_options};
+use super::follower::Follower;
+use super::primary_monitor;
 use super::status::FollowState;
-use super::{Follower, SessionEnd, primary_monitor};
 use crate::context::ArchiveContext;
 use crate::log_start::{StartDecision, domain_without_beginning};
-use crate::writer::{Progress, Writer};
+use crate::writer::{Progress, Writer, WriterClosed};
 use paceline_binlog::SourcePosition;
 use paceline_log_stream::source::assemble::{Assembler, AssemblyResult, GtidSupply};
 use paceline_log_stream::source::error::SourceError;
@@ -29,6 +30,29 @@ const MEMORY_BYTES_MAX: usize = 128 << 20;
 /// `Last_IO_Errno` for a full disk.
 const EE_DISK_FULL: u16 = 20;
 
+/// Reason for the end of a session with a primary.
+#[derive(Debug)]
+pub enum SessionEnd {
+    /// An error.
+    Failed(SourceError),
+    /// Another candidate has become the primary.
+    Replaced,
+    /// The archive accepts no more transactions.
+    Closed,
+}
+
+impl From<SourceError> for SessionEnd {
+    fn from(error: SourceError) -> Self {
+        SessionEnd::Failed(error)
+    }
+}
+
+impl From<WriterClosed> for SessionEnd {
+    fn from(_: WriterClosed) -> Self {
+        SessionEnd::Closed
+    }
+}
+
 /// Connects, and receives until an error occurs. When this returns, groups passed to the writer may not be durable yet;
 /// the next session waits for them.
 pub async fn run(follower: &Follower, context: &ArchiveContext) -> SessionEnd {
@@ -43,7 +67,7 @@ async fn try_run(follower: &Follower, context: &ArchiveContext) -> Result<Infall
         return Err(SessionEnd::Closed);
     };
     let candidates = follower.candidates();
-    let refused_candidate = follower.refused_candidate.lock().clone();
+    let refused_candidate = follower.refused_candidate();
     follower.update(|status| {
         status.state = FollowState::Connecting;
         status.doing = "Connecting to master";
@@ -90,7 +114,7 @@ async fn try_run(follower: &Follower, context: &ArchiveContext) -> Result<Infall
         follower,
         directory: &context.datadir,
         writer,
-        progress: follower.progress.clone(),
+        progress: follower.progress().clone(),
         awaited: VecDeque::new(),
         groups: 0,
         bytes: 0,

@@ -1,8 +1,8 @@
 //! Accepts clients and starts a session for each.
 
-use super::registry::Admission;
 use super::session::{Session, refuse};
 use crate::archive::Archive;
+use crate::clients::Admission;
 use paceline_wire::listener::Listener;
 use paceline_wire::socket::Socket;
 use std::sync::Arc;

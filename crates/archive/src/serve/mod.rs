@@ -12,7 +12,6 @@
 mod answer;
 mod evaluate;
 pub mod listener;
-pub mod registry;
 mod session;
 mod show;
 mod statement;

@@ -1,9 +1,9 @@
 //! The session of a client: login, commands, and the stream to a replica.
 
 use super::answer::Answer;
-use super::registry::ClientHandle;
 use super::variables::SessionState;
 use crate::archive::{Archive, version};
+use crate::clients::ClientHandle;
 use paceline_binlog::GtidPosition;
 use paceline_log_stream::primary::{
     DumpRequest, Host, Link, MarkedEvents, Registration, RegistrationState, StreamEnd,

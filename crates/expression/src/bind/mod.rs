@@ -104,6 +104,20 @@ fn bind_all<'e>(exprs: impl IntoIterator<Item = &'e ast::Expr>, scope: &mut dyn 
     exprs.into_iter().map(|expr| bind_expr(expr, scope)).collect()
 }
 
+/// Binds a parameter, or a variable of a program: a row is a row of its fields.
+fn parameter(index: usize, scope: &mut dyn Scope) -> Result<Expr> {
+    let variables = &scope.session().program_variables;
+    variables.check(index)?;
+    if let Some(fields) = variables.row(index) {
+        let fields = fields.iter().map(|field| ast::Expr::Parameter(*field)).collect();
+        return bind_node(&ast::Expr::Row(fields), scope);
+    }
+    Ok(Expr {
+        kind: ExprKind::Parameter(index),
+        ty: scope.bind_parameter(index)?,
+    })
+}
+
 fn bind_node(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
     use ast::Expr as E;
     match expr {
@@ -114,10 +128,7 @@ fn bind_node(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
             name,
         } => system_variable(*variable_scope, name, scope),
         E::Assignment { variable, value } => assignment(variable, value, scope),
-        E::Parameter(index) => Ok(Expr {
-            kind: ExprKind::Parameter(*index),
-            ty: scope.bind_parameter(*index)?,
-        }),
+        E::Parameter(index) => parameter(*index, scope),
         E::Nested(inner) => bind_operand(inner, scope),
         E::Literal(literal) => literal_value(literal, scope.session()),
         E::Introduced { charset, literal } => literal::introduced(charset, literal),

@@ -17,13 +17,13 @@
 
 mod diagnostics;
 mod handlers;
+mod program_variables;
 mod services;
 mod settings;
 mod statement;
 mod user_variables;
 mod wanted_rows;
 
-use crate::ExprType;
 use paceline_types::StatementError;
 use std::sync::Arc;
 
@@ -31,6 +31,7 @@ pub use diagnostics::{Condition, Diagnostics, Level, Notes};
 pub use handlers::{HANDLERS_MAX, HandlerPlace, HandlerPosition, OpenHandler, OpenHandlers};
 pub use paceline_syntax::ast::VariableScope;
 pub use paceline_types::{MemoryCharge, ServerMemory, SessionMemory, SqlMode};
+pub use program_variables::{MissingField, ProgramVariables};
 pub use services::{
     NoServices, PlaceWait, Privilege, PrivilegeTarget, Privileges, SequenceSet, ServerFunctions,
     SourceWaitOutcome, SystemVariable, SystemVariables, VirtualColumn, VirtualTables, WaitOutcome,
@@ -116,9 +117,9 @@ pub struct SessionContext {
     pub rows_read: u64,
     /// Generator of `RAND()` without an argument.
     pub random: RandomGenerator,
-    /// Types of the variables of the program that is being executed: its statements have them as parameters. Without
-    /// a program there are none, and the value of a parameter decides.
-    pub variable_types: Arc<[ExprType]>,
+    /// Variables of the program that is being executed: its statements have them as parameters. Without a program there
+    /// are none, and the value of a parameter decides its type.
+    pub program_variables: Arc<ProgramVariables>,
     /// Routines that are being executed, outermost first: kind, database and name in lower case.
     pub calls: Vec<Arc<str>>,
     /// Error or warning whose handler is being executed, for RESIGNAL.
@@ -153,7 +154,7 @@ impl SessionContext {
             found_rows: 0,
             rows_read: 0,
             random: RandomGenerator::from_seed(connection_id.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 8),
-            variable_types: Arc::new([]),
+            program_variables: Arc::default(),
             calls: Vec::new(),
             handled_condition: None,
             services,

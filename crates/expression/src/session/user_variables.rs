@@ -39,6 +39,16 @@ impl UserVariable {
     }
 }
 
+/// Returns whether an expression that names a variable of one type can be evaluated with the other: the lengths of texts
+/// do not count.
+fn is_planned_alike(one: &ExprType, other: &ExprType) -> bool {
+    let (one, other) = (&one.data_type, &other.data_type);
+    match one.is_text() && other.is_text() {
+        true => one.collation() == other.collation(),
+        false => one == other,
+    }
+}
+
 /// Memory of a variable besides its name and its value, in bytes.
 const VARIABLE_BYTES: usize = size_of::<UserVariable>() + 32;
 
@@ -46,6 +56,8 @@ const VARIABLE_BYTES: usize = size_of::<UserVariable>() + 32;
 #[derive(Debug, Default)]
 pub struct UserVariables {
     by_name: HashMap<Box<str>, UserVariable>,
+    /// Number of assignments that have changed the type of a variable.
+    type_changes: u64,
     /// Charge to the session's memory account, if there is one.
     memory: Option<MemoryCharge>,
 }
@@ -55,6 +67,7 @@ impl Clone for UserVariables {
     fn clone(&self) -> Self {
         UserVariables {
             by_name: self.by_name.clone(),
+            type_changes: self.type_changes,
             memory: None,
         }
     }
@@ -65,6 +78,7 @@ impl UserVariables {
     pub fn charged_to(account: &Arc<SessionMemory>) -> Self {
         UserVariables {
             by_name: HashMap::new(),
+            type_changes: 0,
             memory: Some(MemoryCharge::new(account)),
         }
     }
@@ -94,16 +108,29 @@ impl UserVariables {
             memory.set(memory.used() - before + added + variable.value.memory_bytes())?;
         }
         match known {
-            Some(slot) => *slot = variable,
+            Some(slot) => {
+                if !is_planned_alike(&slot.ty, &variable.ty) {
+                    self.type_changes += 1;
+                }
+                *slot = variable;
+            }
             None => {
+                self.type_changes += 1;
                 self.by_name.insert(name.into(), variable);
             }
         }
         Ok(())
     }
 
+    /// Returns a number that increases when a variable gets another type. A plan or a bound expression that names
+    /// variables is valid as long as it is the same.
+    pub fn type_changes(&self) -> u64 {
+        self.type_changes
+    }
+
     /// Removes all variables (COM_RESET_CONNECTION, COM_CHANGE_USER).
     pub fn clear(&mut self) {
+        self.type_changes += 1;
         self.by_name.clear();
         if let Some(memory) = &mut self.memory {
             memory.shrink(memory.used());

@@ -96,6 +96,11 @@ struct Entries {
 }
 
 impl SubqueryResults {
+    /// Removes all results.
+    pub fn clear(&mut self) {
+        self.of.clear();
+    }
+
     /// See [`super::EvalState::keep_only_uncorrelated`].
     pub fn keep_only_uncorrelated(&mut self) {
         self.only_uncorrelated = true;

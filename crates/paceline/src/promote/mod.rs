@@ -32,21 +32,22 @@
 //! All steps use SQL that MariaDB also understands, so servers of both kinds may take part, in any role. Nothing is
 //! changed until all servers have answered and no transactions contradict each other.
 
+mod error;
 mod participants;
 mod positions;
+mod role;
 mod server;
 mod unnamed_server;
 
-use crate::connection::{ServerError, account, or_environment};
+use crate::connection::{account, or_environment};
 use crate::tls::TlsOptions;
+use error::{Error, Result};
 use paceline_binlog::GtidPosition;
-use paceline_types::ServerId;
-use participants::{Logins, Participants, ServerAddresses};
+use participants::{Force, Logins, Participants, ServerAddresses};
 use positions::{ServerPosition, contradiction, domains, lacking, unfetchable};
-use server::{ArchiveOutcome, Replication, Role, Server};
+use server::{ArchiveOutcome, Replication, Server};
 use std::collections::HashSet;
 use std::time::Duration;
-use unnamed_server::UnnamedServer;
 
 /// Name of the connection with which the candidate fetches missing transactions.
 const COLLECTING: &str = "paceline_promote";
@@ -54,13 +55,6 @@ const COLLECTING: &str = "paceline_promote";
 /// Extra time for an answer beyond the time limit of a step. A server may wait for a transaction until the limit, and
 /// reports that only afterwards.
 const ANSWER: Duration = Duration::from_secs(10);
-
-/// Whether to continue although transactions may be lost.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Force {
-    No,
-    Yes,
-}
 
 /// Options of `paceline promote`.
 #[derive(clap::Args, Debug)]
@@ -109,118 +103,6 @@ pub struct Options {
     #[command(flatten)]
     tls: TlsOptions,
 }
-
-/// Reason why a promotion has stopped. The texts are for users.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// A server could not be reached, or refused something.
-    #[error(transparent)]
-    Server(#[from] ServerError),
-    /// The given address of a server cannot be used by other servers.
-    #[error(transparent)]
-    Address(ServerError),
-    /// A named server does not answer.
-    #[error(
-        "{why}{}\nIt is unknown which transactions it has, so nothing was changed. If it is permanently lost, --force promotes without it; transactions \
-         that only it has are lost",
-        hint(.why, *.role)
-    )]
-    Unreachable { why: ServerError, role: Role },
-    /// A server is named twice, or two servers have the same id.
-    #[error(
-        "{one} and {other} are the same server, or have the same server_id ({server_id}); a server cannot replicate from itself. Nothing was changed"
-    )]
-    DuplicateServer {
-        /// HOST:PORT.
-        one: String,
-        /// HOST:PORT.
-        other: String,
-        server_id: ServerId,
-    },
-    /// The servers replicate from a living server that is not named.
-    #[error(
-        "the servers replicate from {}, which was not given and is alive: {}. {}. Nothing was changed",
-        .living.address, .living.sign, advice(.living)
-    )]
-    PrimaryAlive { living: UnnamedServer },
-    /// Two servers have different transactions with the same sequence number.
-    #[error(
-        "{0}: two servers have written the same domain. Nothing was changed; decide which of the two is right"
-    )]
-    Contradiction(String),
-    /// A replica has transactions that the candidate lacks and that are not in its log.
-    #[error(
-        "{server} has {lacks}, which {candidate} lacks and cannot fetch: {server} does not log what it replicates (log_slave_updates is OFF). Either \
-         promote {server}, although the other replicas cannot fetch these transactions from it, or leave it out of the command; then they are lost. \
-         There is no new primary, and the replicas have stopped receiving"
-    )]
-    NotLogged {
-        /// HOST:PORT.
-        server: String,
-        /// Last of these transactions in each domain.
-        lacks: GtidPosition,
-        /// HOST:PORT.
-        candidate: String,
-    },
-    /// The TLS options cannot be used.
-    #[error("{0}")]
-    Tls(String),
-    /// The candidate has not reached the end of the old primary's log. The old primary accepts writes again.
-    #[error("{why}\nNothing was changed: {old} accepts writes again")]
-    NotSwitched {
-        why: Box<Error>,
-        /// HOST:PORT.
-        old: String,
-    },
-    /// The old primary accepts no writes, and there is no new primary.
-    #[error(
-        "{why}\n{old} is read_only now, and no other server accepts writes. Run the same command again to continue, or return to {old} with \
-         SET GLOBAL read_only=0 there and START SLAVE on its replicas"
-    )]
-    NoPrimary {
-        why: Box<Error>,
-        /// HOST:PORT.
-        old: String,
-    },
-    /// There is a new primary, but some servers do not replicate from it.
-    #[error("{new} is the primary, but these servers do not replicate from it:\n{}", list(.servers))]
-    NotFollowing {
-        /// HOST:PORT.
-        new: String,
-        /// One line per server, with the cause.
-        servers: Vec<String>,
-    },
-}
-
-fn hint(why: &ServerError, role: Role) -> &'static str {
-    match role {
-        Role::Replica | Role::OldPrimary if why.problem.contains("error 1045") => {
-            " (if it is an archive, give it with --archive: it accepts only the account with which it follows its primary)"
-        }
-        _ => "",
-    }
-}
-
-fn advice(living: &UnnamedServer) -> String {
-    let address = &living.address;
-    match living.kind {
-        unnamed_server::Kind::Primary => format!(
-            "Two servers would accept writes. --old-primary={address} makes it a replica. If no client can reach it any more and it cannot be \
-             connected to, --force promotes anyway; transactions that it acknowledges from now on are lost"
-        ),
-        unnamed_server::Kind::Archive => format!(
-            "It may have transactions that they lack. --archive={address} fetches them. --force promotes without it; transactions that only it has are \
-             lost"
-        ),
-    }
-}
-
-fn list(lines: &[String]) -> String {
-    let lines: Vec<String> = lines.iter().map(|line| format!("  {line}")).collect();
-    lines.join("\n")
-}
-
-pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Promotes the candidate.
 ///

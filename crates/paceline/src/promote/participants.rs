@@ -3,11 +3,19 @@
 //! It is unknown which transactions an unreachable server has. It may be the only one with a transaction that was
 //! acknowledged to a client. So without it nothing is changed, unless `--force` states that it is gone for good.
 
-use super::server::{Role, Server};
-use super::{Error, Force, Result};
+use super::error::{Error, Result};
+use super::role::Role;
+use super::server::Server;
 use paceline_types::ServerId;
 use paceline_wire::client::ConnectOptions;
 use std::collections::HashSet;
+
+/// Whether to continue although transactions may be lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Force {
+    No,
+    Yes,
+}
 
 /// Addresses from the command line.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,8 @@
 //! A server that takes part in a promotion. It is controlled with SQL.
 
+use super::error::{Error, Result};
 use super::positions::{ServerPosition, missing_from_log};
-use super::{Error, Result};
+use super::role::Role;
 use crate::connection::{Address, Connection, ServerError, master_tls, quoted};
 use paceline_binlog::{GtidPosition, GtidState};
 use paceline_log_stream::source::definition::TlsSettings;
@@ -24,17 +25,6 @@ pub struct Replication {
     pub password: String,
     /// TLS options of CHANGE MASTER for new connections, preceded by a comma; empty without TLS.
     pub tls: String,
-}
-
-/// Role of a server in a promotion.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Role {
-    /// It becomes the primary, or follows the new one.
-    Replica,
-    /// It stores the log, and follows the primary.
-    Archive,
-    /// It has been the primary until now.
-    OldPrimary,
 }
 
 /// A server from which another one replicates.

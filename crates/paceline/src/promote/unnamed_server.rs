@@ -5,7 +5,7 @@
 //! now on would be lost. A server that does not answer may still be alive but unreachable from here: that is what
 //! fencing is for.
 
-use super::Result;
+use super::error::{Result, UnnamedServer, UnnamedServerKind};
 use super::participants::Participants;
 use super::server::{Server, Upstream};
 use paceline_types::ServerId;
@@ -21,26 +21,6 @@ const GREETING: Duration = Duration::from_secs(3);
 const NOTICE: Duration = Duration::from_secs(5);
 /// Interval of polling.
 const POLL: Duration = Duration::from_millis(50);
-
-/// Kind of a living server that is not named.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
-    /// It may accept writes.
-    Primary,
-    /// It is an archive, and may have transactions that the candidate lacks.
-    Archive,
-}
-
-/// A living server from which others replicate, and which is not named.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct UnnamedServer {
-    /// HOST:PORT.
-    pub address: String,
-    /// What it seems to be.
-    pub kind: Kind,
-    /// Evidence that it is alive.
-    pub sign: String,
-}
 
 /// Returns the first such server found, if any.
 pub async fn find(participants: &mut Participants) -> Result<Option<UnnamedServer>> {
@@ -70,14 +50,14 @@ pub async fn find(participants: &mut Participants) -> Result<Option<UnnamedServe
                     "it accepts connections but sends nothing for {} s, like a stopped process that may continue",
                     GREETING.as_secs()
                 ),
-                Kind::Primary,
+                UnnamedServerKind::Primary,
             ),
             Greeting::None => match connected(participants, &shown).await? {
                 Some(server) => (
                     format!(
                         "{server} is connected to it (if its machine died silently, this lasts for slave_net_timeout seconds)"
                     ),
-                    Kind::Primary,
+                    UnnamedServerKind::Primary,
                 ),
                 None => continue,
             },
@@ -116,7 +96,7 @@ impl Identities {
 
 /// Result of waiting for a server's greeting.
 enum Greeting {
-    Of(Kind),
+    Of(UnnamedServerKind),
     /// No greeting within the time limit.
     Silent,
     /// No server.
@@ -136,8 +116,8 @@ async fn greeting(address: &TcpAddress) -> Greeting {
         Ok(Ok(length)) => {
             let version = String::from_utf8_lossy(&packet[..length]);
             Greeting::Of(match version.contains("paceline-archive") {
-                true => Kind::Archive,
-                false => Kind::Primary,
+                true => UnnamedServerKind::Archive,
+                false => UnnamedServerKind::Primary,
             })
         }
     }

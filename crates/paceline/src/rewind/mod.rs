@@ -25,7 +25,8 @@ use crate::tls::TlsOptions;
 use error::{Error, Result};
 use paceline_binlog::GtidState;
 use paceline_binlog::log::{ClosedLog, GroupLocation, LogConfig, MissingTransactions, OpenRequest, RealDisk};
-use paceline_server::data_directory::DataDirectory;
+use paceline_server::data_directory::{DataDirectory, DirectoryAge};
+use paceline_server::data_version;
 use paceline_server::incomplete_directory::refuse_incomplete_directory;
 use paceline_storage::{Storage, StorageConfig};
 use paceline_types::{LogPosition, ServerId};
@@ -88,6 +89,7 @@ fn rewind(options: &Options) -> Result<String> {
         return Err(Error::Directory(problem));
     }
     let _lock = DataDirectory::lock(directory, Duration::ZERO).map_err(Error::Directory)?;
+    data_version::claim(directory, DirectoryAge::Begun).map_err(Error::Directory)?;
     let has = ask(options)?;
     let tables = tables_position(directory)?;
     let log = open_log(options, tables)?;

@@ -25,6 +25,7 @@ use std::sync::Arc;
 use paceline_txn::Transaction;
 use paceline_types::Value;
 
+use super::bulk::{Indicator, ParameterSet};
 use super::collections::derived_rows::DerivedRows;
 use super::collections::hash_table::JoinBuffers;
 use super::collections::memory::Budget;
@@ -151,6 +152,8 @@ pub(crate) struct Execution<'e, 't> {
     /// Treatment of warnings of expressions.
     pub mode: EvalMode,
     parameters: &'e [Value],
+    /// Indicators of the parameters in a bulk execution; empty otherwise.
+    indicators: &'e [Indicator],
     eval_state: &'e mut EvalState,
 }
 
@@ -168,7 +171,31 @@ impl<'e, 't> Execution<'e, 't> {
             session,
             mode,
             parameters,
+            indicators: &[],
             eval_state,
+        }
+    }
+
+    /// Returns the execution of the same statement with another set of parameters.
+    pub fn with_parameters<'s>(&'s mut self, set: ParameterSet<'s>) -> Execution<'s, 't> {
+        self.eval_state.forget_parameters();
+        Execution {
+            state: self.state,
+            session: self.session,
+            mode: self.mode,
+            parameters: set.values,
+            indicators: set.indicators,
+            eval_state: self.eval_state,
+        }
+    }
+
+    /// Returns whether an expression is a parameter that stands for the default of the column that it is assigned to.
+    pub fn is_default(&self, expr: &Expr) -> bool {
+        match expr.kind {
+            ExprKind::Parameter(index) => {
+                (self.indicators.get(index)).is_some_and(|indicator| *indicator != Indicator::Value)
+            }
+            _ => false,
         }
     }
 

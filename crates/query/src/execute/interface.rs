@@ -6,6 +6,7 @@ use paceline_txn::{MetadataMode, MetadataObject, Transaction};
 use paceline_types::error_code::ER_TABLE_DEF_CHANGED;
 use paceline_types::{Value, ValueRef};
 
+use super::bulk::ParameterSets;
 use crate::error::{Error, Result};
 use crate::plan::{Plan, ResultColumn, Statistics, TableUse};
 use crate::program::ProgramCache;
@@ -55,6 +56,8 @@ pub struct ExecutionContext<'a> {
     pub catalog: &'a Arc<Catalog>,
     /// Values of the `?` parameters.
     pub parameters: &'a [Value],
+    /// Sets of parameters of an INSERT or REPLACE for which `parameters` are not used: a bulk execution.
+    pub parameter_sets: Option<&'a mut dyn ParameterSets>,
     /// The statement's text, for the log's annotation.
     pub text: &'a [u8],
     /// Meaning of the number of affected rows.

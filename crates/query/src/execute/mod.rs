@@ -32,6 +32,7 @@
 //! commits. Every loop calls [`paceline_expression::session::ServerFunctions::check_interrupt`] from time to time, for
 //! KILL and `max_statement_time`.
 
+mod bulk;
 mod changes;
 mod collections;
 mod context;
@@ -41,6 +42,7 @@ mod programs;
 mod readers;
 mod statements;
 
+pub use bulk::{Indicator, ParameterSet, ParameterSets};
 pub use collections::memory::SORT_MEMORY_MAX;
 pub use collections::row_store::{RowStore, StoredRows};
 pub use interface::{

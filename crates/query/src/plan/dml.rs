@@ -27,7 +27,7 @@ use super::tree::{
 use super::view_target::{DeleteSyntax, InsertNames, InsertTarget};
 use super::{PlanKind, Planner, ResultColumn, TableUsage};
 use crate::error::{Error, Result};
-use paceline_catalog::TableDefinition;
+use paceline_catalog::{ColumnDefault, TableDefinition};
 use paceline_expression::session::SqlMode;
 use paceline_expression::{Clause, CompareOp, Expr, ExprKind};
 use paceline_syntax::ast;
@@ -83,6 +83,19 @@ fn refuse_sequence(table: &TableDefinition) -> Result<()> {
             &[&"SEQUENCE", &table.database(), &table.name()],
         )),
         false => Ok(()),
+    }
+}
+
+/// Returns whether the default of a column is a number of a sequence.
+fn reads_sequence(table: &TableDefinition, column: usize) -> bool {
+    match &table.columns()[column].default {
+        ColumnDefault::Expression(text) => {
+            let text = text.to_ascii_lowercase();
+            ["nextval(", "lastval(", "setval("]
+                .iter()
+                .any(|name| text.contains(name))
+        }
+        _ => false,
     }
 }
 
@@ -198,7 +211,13 @@ impl Planner<'_> {
         let is_used = |column: usize| match (&source, columns.iter().position(|named| *named == column)) {
             (_, None) => true,
             (InsertRows::Values(rows), Some(place)) => {
-                let is_default = |row: &Vec<Option<Expr>>| row.get(place).is_none_or(|value| value.is_none());
+                // A parameter may stand for the default, but that alone is no use of a sequence.
+                let is_default = |row: &Vec<Option<Expr>>| match row.get(place) {
+                    Some(Some(value)) => {
+                        matches!(value.kind, ExprKind::Parameter(_)) && !reads_sequence(&table, column)
+                    }
+                    _ => true,
+                };
                 rows.iter().any(is_default)
             }
             (InsertRows::Query(_) | InsertRows::File, Some(_)) => false,
@@ -320,8 +339,8 @@ impl Planner<'_> {
         ))
     }
 
-    /// Returns the database and the alias of the table of FROM that a DELETE from several tables names: by its alias, or
-    /// by its name if it has none. The database is `None` for an alias.
+    /// Returns the database and the alias of the table of FROM that a DELETE from several tables names: by its alias,
+    /// or by its name if it has none. The database is `None` for an alias.
     ///
     /// # Errors
     /// 1046 without a database; 1066 for a name of two tables.

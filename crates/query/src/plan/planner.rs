@@ -173,7 +173,7 @@ impl<'a> Planner<'a> {
     /// Returns the position that an integer in ORDER BY or GROUP BY names, or that a parameter with an integer does.
     pub fn position(&self, expr: &ast::Expr) -> Option<i64> {
         let ast::Expr::Parameter(number) = expr else {
-            return super::select::position(expr);
+            return super::position::position(expr);
         };
         self.positional.set(true);
         match self.context.parameters.get(*number)? {
@@ -230,7 +230,7 @@ impl<'a> Planner<'a> {
     /// Returns the type of the `index`th `?`. The plan is correct for any value.
     pub fn parameter(&self, index: usize) -> ExprType {
         self.parameters.set(self.parameters.get().max(index + 1));
-        match self.session().variable_types.get(index) {
+        match self.session().program_variables.get(index) {
             Some(declared) => declared.clone(),
             None => ExprType::parameter(),
         }

@@ -37,8 +37,11 @@ pub fn set_user_variable(name: &str, value: &Value, session: &mut SessionContext
     set_typed_user_variable(name, value, ty, session)
 }
 
-/// Sets a user variable.
-pub(crate) fn set_typed_user_variable(
+/// Sets a user variable to a value of an expression with this type.
+///
+/// # Errors
+/// 1290 and 1041 for lack of memory.
+pub fn set_typed_user_variable(
     name: &str,
     value: &Value,
     ty: ExprType,

@@ -4,8 +4,7 @@
 //! or of its caller. Everything is restored when it ends, however it ends.
 
 use paceline_catalog::ProgramSettings;
-use paceline_expression::ExprType;
-use paceline_expression::session::{Account, SessionContext, SqlMode};
+use paceline_expression::session::{Account, ProgramVariables, SessionContext, SqlMode};
 use paceline_types::StatementError;
 use paceline_types::{Charset, Collation};
 use std::sync::Arc;
@@ -23,7 +22,7 @@ pub struct CallerSettings {
     database: Option<Option<String>>,
     /// The account, if another one is used meanwhile.
     current_user: Option<Account>,
-    variable_types: Arc<[ExprType]>,
+    program_variables: Arc<ProgramVariables>,
     handled_condition: Option<Box<StatementError>>,
 }
 
@@ -65,7 +64,7 @@ pub fn enter_routine(
         database: (session.database.as_deref() != Some(database))
             .then(|| session.database.replace(database.to_owned())),
         current_user,
-        variable_types: std::mem::take(&mut session.variable_types),
+        program_variables: std::mem::take(&mut session.program_variables),
         handled_condition: session.handled_condition.take(),
     };
     settings.sql_mode = program.sql_mode;
@@ -89,7 +88,7 @@ pub fn leave_routine(saved: CallerSettings, session: &mut SessionContext) {
     if let Some(database) = saved.database {
         session.database = database;
     }
-    session.variable_types = saved.variable_types;
+    session.program_variables = saved.program_variables;
     session.handled_condition = saved.handled_condition;
     if let Some(account) = saved.current_user {
         session.current_user = account;

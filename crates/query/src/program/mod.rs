@@ -8,7 +8,8 @@
 //! | module | subject |
 //! |---|---|
 //! | [`variables`] | types of variables; conversion of their values |
-//! | [`cache`] | what a session keeps of programs that it has run |
+//! | [`prepared`] | a program with its bound expressions and plans |
+//! | [`cache`] | prepared programs that a session keeps |
 //! | [`arguments`] | arguments of CALL; limits of recursion |
 //! | [`frame`] | the settings that a stored program runs with |
 //! | [`conditions`] | errors and warnings in the form in which handlers are found |
@@ -20,16 +21,16 @@ mod conditions;
 mod diagnostics;
 mod evaluate;
 mod frame;
+mod prepared;
 mod signal;
 mod variables;
 
 pub use arguments::{check_recursion, output_targets};
 pub use cache::ProgramCache;
-pub(crate) use cache::{Bound, CodeOwner, KeptPlan, PreparedProgram};
 pub use conditions::{Handling, error_of, raised_of, warnings};
-pub(crate) use diagnostics::set_typed_user_variable;
-pub use diagnostics::{diagnostics_values, get_diagnostics, set_user_variable};
+pub use diagnostics::{diagnostics_values, get_diagnostics, set_typed_user_variable, set_user_variable};
 pub use evaluate::{evaluate_typed, needs_plan};
 pub use frame::{CallerSettings, enter_routine, leave_routine};
+pub use prepared::{Bound, PreparedProgram, evaluate_bound};
 pub use signal::signal;
-pub use variables::{VariableTypes, convert_returned, is_true};
+pub use variables::{FieldSource, VariableTypes, convert_returned, is_true};

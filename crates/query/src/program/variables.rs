@@ -1,28 +1,62 @@
 //! Types of a program's variables, and the conversion of values that are assigned to them.
 
+use crate::plan::ResultColumn;
 use paceline_catalog::ddl::resolve_type;
 use paceline_catalog::{Catalog, TableDefinition};
-use paceline_expression::session::{SessionContext, SqlMode};
+use paceline_expression::session::{MissingField, ProgramVariables, SessionContext, SqlMode};
 use paceline_expression::{Coercibility, EvalContext, EvalState, ExprType, refused_assignment, truth};
+use paceline_program::RowValue;
+use paceline_syntax::ast::Expr;
 use paceline_syntax::{Error, Result, Variable, VariableKind};
 use paceline_types::convert::{Severity, assign};
-use paceline_types::error_code::{ER_BAD_FIELD_ERROR, ER_NO_DB_ERROR, ER_NO_SUCH_TABLE};
+use paceline_types::error_code::*;
 use paceline_types::{DataType, Value};
 use std::sync::Arc;
 
 /// Types of a program's variables, by number.
 pub struct VariableTypes {
+    /// Those of the program; after them fields of rows that the program does not name.
     variables: Vec<TypedVariable>,
+    /// Number of the program's own.
+    declared: usize,
+    /// Tables whose columns' types they have.
+    tables: Vec<Arc<TableDefinition>>,
 }
 
+#[derive(Clone)]
 struct TypedVariable {
     name: String,
     /// Database and table of a column, quoted.
     table: Option<String>,
-    /// `None` for a variable that takes any value.
+    /// `None` for a variable that takes any value, and for a row.
     data_type: Option<DataType>,
-    /// Whether it is a column of NEW: messages name the row of the statement.
-    is_column: bool,
+    role: Role,
+}
+
+/// What a variable is, besides a value with a type.
+#[derive(Clone, PartialEq)]
+enum Role {
+    Plain,
+    /// A column of NEW or OLD: messages name the row of the statement.
+    Column,
+    /// The variable of a FOR loop: it cannot be NULL.
+    Counter,
+    /// A row, with the variables of its fields.
+    Row(Vec<usize>),
+    /// A field of a row that does not have it, or whose fields are not known yet.
+    Missing {
+        row: usize,
+    },
+}
+
+/// Origin of the value of a row's field.
+pub enum FieldSource<'v> {
+    /// NULL.
+    Null,
+    /// The value of another variable.
+    Variable(usize),
+    /// The value of an expression.
+    Expr(&'v Expr),
 }
 
 impl VariableTypes {
@@ -39,30 +73,152 @@ impl VariableTypes {
     ) -> Result<VariableTypes> {
         let collation = session.settings.collation_database;
         let mut resolved = Vec::with_capacity(variables.len());
+        let mut tables = Vec::new();
         for Variable { name, kind } in variables {
+            let mut name = name.clone();
             let data_type = match kind {
-                VariableKind::Typed(spec) => Some(resolve_type(name, spec, collation, session)?),
-                VariableKind::TypeOf(column) => Some(column_type(column, catalog, session)?),
-                VariableKind::TriggerColumn { .. } => {
-                    table.and_then(|table| Some(table.columns()[table.column(name)?].data_type.clone()))
+                VariableKind::Typed(spec) => Some(resolve_type(&name, spec, collation, session)?),
+                VariableKind::TypeOf(column) => {
+                    // Messages name the column.
+                    name.clone_from(&column.name);
+                    Some(column_type(column, catalog, session, &mut tables)?)
                 }
-                VariableKind::Bound => None,
+                VariableKind::TriggerColumn { .. } => {
+                    table.and_then(|table| Some(table.columns()[table.column(&name)?].data_type.clone()))
+                }
+                VariableKind::Counter => Some(ExprType::bigint(20).data_type),
+                VariableKind::Operand
+                | VariableKind::Row { .. }
+                | VariableKind::RowOf { .. }
+                | VariableKind::RowField { .. } => None,
             };
-            let is_column = matches!(kind, VariableKind::TriggerColumn { .. });
+            let role = match kind {
+                VariableKind::TriggerColumn { .. } => Role::Column,
+                VariableKind::Counter => Role::Counter,
+                VariableKind::Row { fields } => Role::Row(fields.clone().collect()),
+                VariableKind::RowOf { .. } => Role::Row(Vec::new()),
+                VariableKind::RowField { row } => Role::Missing { row: *row },
+                VariableKind::Typed(_) | VariableKind::TypeOf(_) | VariableKind::Operand => Role::Plain,
+            };
             resolved.push(TypedVariable {
-                name: name.clone(),
+                name,
                 table: table
-                    .filter(|_| is_column)
+                    .filter(|_| role == Role::Column)
                     .map(|table| format!("`{}`.`{}`", table.database(), table.name())),
                 data_type,
-                is_column,
+                role,
             });
         }
-        Ok(VariableTypes { variables: resolved })
+        Ok(VariableTypes {
+            declared: resolved.len(),
+            variables: resolved,
+            tables,
+        })
     }
 
-    /// Returns the types of the variables in expressions.
-    pub fn of_expressions(&self) -> Arc<[ExprType]> {
+    /// Gives a row variable the columns of a query as its fields. Returns whether they are others than before.
+    ///
+    /// # Errors
+    /// 1060 for two columns of the same name.
+    pub(super) fn define_row(&mut self, row: usize, columns: &[ResultColumn]) -> Result<bool> {
+        if let Role::Row(fields) = &self.variables[row].role
+            && fields.len() == columns.len()
+            && (fields.iter().zip(columns)).all(|(field, column)| {
+                let field = &self.variables[*field];
+                *field.name == *column.name && field.data_type.as_ref() == Some(&column.data_type)
+            })
+        {
+            return Ok(false);
+        }
+        let is_field = |variable: &TypedVariable| variable.role == Role::Missing { row };
+        let old = match &self.variables[row].role {
+            Role::Row(fields) => fields.clone(),
+            _ => Vec::new(),
+        };
+        for field in old.into_iter().filter(|field| *field < self.declared) {
+            self.variables[field].role = Role::Missing { row };
+            self.variables[field].data_type = None;
+        }
+        let mut fields = Vec::with_capacity(columns.len());
+        for (number, column) in columns.iter().enumerate() {
+            let name = column.name.to_lowercase();
+            if columns[..number]
+                .iter()
+                .any(|known| known.name.to_lowercase() == name)
+            {
+                return Err(Error::new(ER_DUP_FIELDNAME, &[&column.name]));
+            }
+            let mut named = self.variables[..self.declared].iter();
+            let named = named.position(|known| is_field(known) && known.name.to_lowercase() == name);
+            let field = TypedVariable {
+                name: column.name.to_string(),
+                table: None,
+                data_type: Some(column.data_type.clone()),
+                role: Role::Plain,
+            };
+            fields.push(match named {
+                Some(variable) => {
+                    self.variables[variable] = field;
+                    variable
+                }
+                None => {
+                    self.variables.push(field);
+                    self.variables.len() - 1
+                }
+            });
+        }
+        self.variables[row].role = Role::Row(fields);
+        Ok(true)
+    }
+
+    /// Returns the variables of a row's fields; `None` for a variable that is no row.
+    pub fn row(&self, variable: usize) -> Option<&[usize]> {
+        match &self.variables[variable].role {
+            Role::Row(fields) => Some(fields),
+            _ => None,
+        }
+    }
+
+    /// Returns the fields of a row that is assigned, with the origins of their values.
+    ///
+    /// # Errors
+    /// 1241 for a value with another number of fields.
+    pub fn row_assignment<'v>(
+        &self,
+        row: usize,
+        value: &'v RowValue,
+    ) -> Result<Vec<(usize, FieldSource<'v>)>> {
+        let fields = self.row(row).unwrap_or_default();
+        let sources: Vec<FieldSource<'v>> = match value {
+            RowValue::Null => fields.iter().map(|_| FieldSource::Null).collect(),
+            RowValue::Fields(values) => values.iter().map(FieldSource::Expr).collect(),
+            RowValue::Variable(other) => {
+                let others = self.row(*other).unwrap_or_default().iter();
+                others.map(|other| FieldSource::Variable(*other)).collect()
+            }
+            RowValue::Scalar => return Err(columns_error(fields.len())),
+        };
+        match sources.len() == fields.len() {
+            true => Ok(fields.iter().copied().zip(sources).collect()),
+            false => Err(columns_error(fields.len())),
+        }
+    }
+
+    /// Returns the variables that receive a row: `into`, or the fields of the only one.
+    pub(crate) fn receivers<'i>(&'i self, into: &'i [usize]) -> &'i [usize] {
+        match into {
+            [row] => self.row(*row).unwrap_or(into),
+            _ => into,
+        }
+    }
+
+    /// Returns the tables whose columns' types variables have.
+    pub(super) fn tables(&self) -> &[Arc<TableDefinition>] {
+        &self.tables
+    }
+
+    /// Returns the variables as expressions see them.
+    pub fn of_expressions(&self) -> Arc<ProgramVariables> {
         let types = self.variables.iter().map(|variable| match &variable.data_type {
             Some(data_type) => ExprType {
                 nullable: true,
@@ -71,7 +227,20 @@ impl VariableTypes {
             },
             None => ExprType::parameter(),
         });
-        types.collect()
+        let mut rows = Vec::new();
+        let mut missing = Vec::new();
+        for (number, variable) in self.variables.iter().enumerate() {
+            match &variable.role {
+                Role::Row(fields) => rows.push((number, fields.clone())),
+                Role::Missing { row } => missing.push(MissingField {
+                    variable: number,
+                    row: self.variables[*row].name.clone(),
+                    field: variable.name.clone(),
+                }),
+                Role::Plain | Role::Column | Role::Counter => {}
+            }
+        }
+        Arc::new(ProgramVariables::new(types.collect(), rows, missing))
     }
 
     /// Converts the arguments of a call, in the SQL mode of the caller. `row` is the number of
@@ -113,12 +282,22 @@ impl VariableTypes {
         context: &mut SessionContext,
     ) -> Result<Value> {
         let variable = &self.variables[variable];
+        let row = match &variable.role {
+            Role::Plain => row,
+            Role::Column => context.diagnostics.current_row(),
+            Role::Counter if value.is_null() => {
+                return Err(Error::new(ER_BAD_NULL_ERROR, &[&variable.name]));
+            }
+            Role::Counter => row,
+            Role::Row(fields) => return Err(columns_error(fields.len())),
+            Role::Missing { row } => {
+                let row = &self.variables[*row].name;
+                let code = ER_ROW_VARIABLE_DOES_NOT_HAVE_FIELD;
+                return Err(Error::new(code, &[row, &variable.name]));
+            }
+        };
         let Some(data_type) = &variable.data_type else {
             return Ok(value);
-        };
-        let row = match variable.is_column {
-            true => context.diagnostics.current_row(),
-            false => row,
         };
         let target = Named {
             name: &variable.name,
@@ -126,6 +305,11 @@ impl VariableTypes {
         };
         convert_to(value, data_type, target, row, context)
     }
+}
+
+/// Returns the error of a value with another number of columns than it should have.
+fn columns_error(columns: usize) -> Error {
+    Error::new(ER_OPERAND_COLUMNS, &[&columns])
 }
 
 /// Names the receiver of a value in messages.
@@ -200,6 +384,7 @@ fn column_type(
     column: &paceline_syntax::ColumnName,
     catalog: &Catalog,
     session: &SessionContext,
+    tables: &mut Vec<Arc<TableDefinition>>,
 ) -> Result<DataType> {
     let name = column.table.clone().unwrap_or_default();
     let database = column.database.clone().or_else(|| session.database.clone());
@@ -209,7 +394,10 @@ fn column_type(
         .ok_or_else(|| Error::new(ER_NO_SUCH_TABLE, &[&database, &name]))?;
     let mut columns = definition.columns().iter();
     match columns.find(|known| known.name.to_lowercase() == column.name.to_lowercase()) {
-        Some(known) => Ok(known.data_type.clone()),
+        Some(known) => {
+            tables.push(definition.clone());
+            Ok(known.data_type.clone())
+        }
         None => Err(Error::new(ER_BAD_FIELD_ERROR, &[&column.name, &name])),
     }
 }

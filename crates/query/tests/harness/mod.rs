@@ -301,6 +301,7 @@ impl Server {
             session: &mut self.session,
             catalog: &catalog,
             parameters,
+            parameter_sets: None,
             text: text.as_bytes(),
             affected: AffectedRows::Changed,
             rows_max: u64::MAX,

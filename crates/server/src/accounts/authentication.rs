@@ -5,7 +5,10 @@
 //! *primary* method is in `plugin` and `authentication_string`, which `mysql.user` shows; all methods are in `auth_or`,
 //! where `{}` stands for the primary one.
 
+use paceline_syntax::{Error, PasswordSpec, Result};
+use paceline_types::error_code::*;
 use paceline_wire::authentication::{NATIVE_PASSWORD, NativePassword};
+use paceline_wire::ed25519::{self, ED25519, Ed25519Password};
 use serde::{Deserialize, Serialize};
 
 /// The method that asks the kernel for the user at the other end of a UNIX socket.
@@ -22,33 +25,74 @@ pub enum Method {
     /// `mysql_native_password` with a text that is not the hash of any password: `invalid`, or 41 characters that are
     /// not a hexadecimal number.
     NoPassword(String),
+    /// `ed25519`.
+    Ed25519 {
+        /// The method's name as the statement spells it, which SHOW CREATE USER shows.
+        spelled: String,
+        /// `None`: nobody can log in by this method.
+        password: Option<Ed25519Password>,
+    },
     /// `unix_socket`: the operating system's user with the account's name. As in MariaDB 10.11 the text after USING is
     /// stored and not used.
     UnixSocket(String),
 }
 
 impl Method {
-    /// Parses a method's name and text. Returns `None` if the name is unknown or the method does not accept the text.
-    pub fn parse(plugin: &str, text: &str) -> Option<Method> {
+    /// Parses a method's name and text, which is a password's hash.
+    ///
+    /// # Errors
+    /// 1524 for an unknown name; 1372 if the text is not such a hash.
+    pub fn parse(plugin: &str, text: &str) -> Result<Method> {
         if plugin.eq_ignore_ascii_case(UNIX_SOCKET) {
-            return Some(Method::UnixSocket(text.to_owned()));
+            return Ok(Method::UnixSocket(text.to_owned()));
+        }
+        if plugin.eq_ignore_ascii_case(ED25519) {
+            let password = match text {
+                "" => None,
+                _ if text.len() != ed25519::HASH_LENGTH => {
+                    let message = format!("Password hash should be {} characters long", ed25519::HASH_LENGTH);
+                    return Err(Error::with_message(ER_PASSWD_LENGTH, message));
+                }
+                _ => {
+                    let message = "Password hash should be base64 encoded";
+                    let refusal = || Error::with_message(ER_PASSWD_LENGTH, message);
+                    Some(Ed25519Password::parse(text).ok_or_else(refusal)?)
+                }
+            };
+            return Ok(Method::Ed25519 {
+                spelled: plugin.to_owned(),
+                password,
+            });
         }
         if !plugin.is_empty() && !plugin.eq_ignore_ascii_case(NATIVE_PASSWORD) {
-            return None;
+            return Err(Error::new(ER_PLUGIN_IS_NOT_LOADED, &[&plugin]));
         }
         match NativePassword::parse(text) {
-            Some(password) => Some(Method::Native(password)),
-            None if text == "invalid" || text.len() == HASH_LENGTH => {
-                Some(Method::NoPassword(text.to_owned()))
+            Some(password) => Ok(Method::Native(password)),
+            None if text == "invalid" || text.len() == HASH_LENGTH => Ok(Method::NoPassword(text.to_owned())),
+            None => Err(Error::new(ER_PASSWD_LENGTH, &[&HASH_LENGTH])),
+        }
+    }
+
+    /// Returns a method whose password is given in a statement, in clear or as its hash.
+    ///
+    /// # Errors
+    /// Those of [`Method::parse`]; 1699 for a method without passwords.
+    pub fn with(plugin: &str, password: &PasswordSpec) -> Result<Method> {
+        match password {
+            PasswordSpec::Hash(text) => Method::parse(plugin, text),
+            PasswordSpec::Plain(_) if plugin.eq_ignore_ascii_case(UNIX_SOCKET) => {
+                Err(Error::new(ER_SET_PASSWORD_AUTH_PLUGIN, &[&UNIX_SOCKET]))
             }
-            None => None,
+            PasswordSpec::Plain(text) => Method::parse(plugin, &stored_hash(plugin, text)),
         }
     }
 
     /// Returns the method's name.
-    pub fn plugin(&self) -> &'static str {
+    pub fn plugin(&self) -> &str {
         match self {
             Method::Native(_) | Method::NoPassword(_) => NATIVE_PASSWORD,
+            Method::Ed25519 { spelled, .. } => spelled,
             Method::UnixSocket(_) => UNIX_SOCKET,
         }
     }
@@ -57,12 +101,38 @@ impl Method {
     pub fn text(&self) -> String {
         match self {
             Method::Native(password) => password.to_string(),
+            Method::Ed25519 { password, .. } => {
+                password.map(|password| password.to_string()).unwrap_or_default()
+            }
             Method::NoPassword(text) | Method::UnixSocket(text) => text.clone(),
+        }
+    }
+
+    /// Returns the stored form of the method's password, which proves to a client that the server knows it.
+    pub fn proof_key(&self) -> Option<&[u8]> {
+        match self {
+            Method::Native(NativePassword::Hash(hash)) => Some(hash),
+            Method::Ed25519 { password, .. } => password.as_ref().map(|password| &password.bytes()[..]),
+            _ => None,
         }
     }
 
     fn has_password(&self) -> bool {
         !matches!(self, Method::UnixSocket(_))
+    }
+
+    /// Returns whether it is `mysql_native_password`.
+    fn is_native(&self) -> bool {
+        matches!(self, Method::Native(_) | Method::NoPassword(_))
+    }
+}
+
+/// Returns the hash of a password for a method, which is stored and shown instead of the password.
+pub fn stored_hash(plugin: &str, password: &str) -> String {
+    match plugin.eq_ignore_ascii_case(ED25519) {
+        true if password.is_empty() => String::new(),
+        true => Ed25519Password::of(password.as_bytes()).to_string(),
+        false => NativePassword::of(password).to_string(),
     }
 }
 
@@ -121,14 +191,14 @@ impl Authentication {
         &self.0
     }
 
-    /// Returns the method that `mysql.user` shows: the last with a password, or else the last.
+    /// Returns the method that `mysql.user` shows: the last `mysql_native_password`, or else the last.
     pub fn primary(&self) -> &Method {
         &self.0[self.primary_index()]
     }
 
     fn primary_index(&self) -> usize {
-        let with_password = self.0.iter().rposition(Method::has_password);
-        with_password.unwrap_or(self.0.len() - 1)
+        let native = self.0.iter().rposition(Method::is_native);
+        native.unwrap_or(self.0.len() - 1)
     }
 
     /// Returns the password, if a method has one.
@@ -139,12 +209,21 @@ impl Authentication {
         })
     }
 
-    /// Replaces the password of the first method that has one, for `SET PASSWORD`. Returns `None` if no method has one.
-    #[must_use]
-    pub fn with_password(&self, password: Method) -> Option<Authentication> {
+    /// Replaces the password of the first method that has one, for `SET PASSWORD`. Also returns that method.
+    ///
+    /// # Errors
+    /// 1699 if no method has one; 1372 for a text that is not a hash for this method.
+    pub fn with_password(&self, password: &PasswordSpec) -> Result<(Authentication, Method)> {
         let mut changed = self.clone();
-        *changed.0.iter_mut().find(|method| method.has_password())? = password;
-        Some(changed)
+        let Some(method) = changed.0.iter_mut().find(|method| method.has_password()) else {
+            return Err(Error::new(
+                ER_SET_PASSWORD_AUTH_PLUGIN,
+                &[&self.primary().plugin()],
+            ));
+        };
+        *method = Method::with(method.plugin(), password)?;
+        let method = method.clone();
+        Ok((changed, method))
     }
 
     /// Returns ` IDENTIFIED …` as SHOW prints it; empty for an account without a password.
@@ -155,7 +234,7 @@ impl Authentication {
         };
         match self.0.as_slice() {
             [Method::Native(NativePassword::Empty)] => String::new(),
-            [only] if only.has_password() => format!(" IDENTIFIED BY PASSWORD '{}'", only.text()),
+            [only] if only.is_native() => format!(" IDENTIFIED BY PASSWORD '{}'", only.text()),
             all => {
                 let all: Vec<String> = all.iter().map(using).collect();
                 format!(" IDENTIFIED VIA {}", all.join(" OR "))
@@ -183,13 +262,13 @@ impl Authentication {
     }
 
     pub(super) fn from_record(record: &AuthenticationRecord) -> Option<Authentication> {
-        let primary = Method::parse(&record.plugin, &record.authentication_string)?;
+        let primary = Method::parse(&record.plugin, &record.authentication_string).ok()?;
         if record.auth_or.is_empty() {
             return Some(primary.into());
         }
         let method = |alternative: &AlternativeRecord| match &alternative.plugin {
             None => Some(primary.clone()),
-            Some(plugin) => Method::parse(plugin, &alternative.authentication_string),
+            Some(plugin) => Method::parse(plugin, &alternative.authentication_string).ok(),
         };
         let methods = record.auth_or.iter().map(method).collect::<Option<Vec<_>>>()?;
         Authentication::any_of(methods)
@@ -208,6 +287,7 @@ mod tests {
     }
 
     const HASH: &str = "*B69027D44F6E5EDC07F1AEAD1477967B16F28227";
+    const ED25519_HASH: &str = "ZIgUREUg5PVgQ6LskhXmO+eZLS0nC8be6HPjYWR4YJY";
 
     /// Expected values: SHOW CREATE USER and the record in MariaDB 10.11 for the same account.
     #[test]
@@ -218,7 +298,7 @@ mod tests {
             &'static str,
             &'static str,
         );
-        let cases: [Case; 6] = [
+        let cases: [Case; 9] = [
             (
                 &[("", "")],
                 "",
@@ -249,6 +329,21 @@ mod tests {
                 " IDENTIFIED VIA unix_socket OR unix_socket",
                 r#"{"plugin":"unix_socket","authentication_string":"","auth_or":[{"plugin":"unix_socket"},{}]}"#,
             ),
+            (
+                &[("ed25519", ED25519_HASH)],
+                " IDENTIFIED VIA ed25519 USING 'ZIgUREUg5PVgQ6LskhXmO+eZLS0nC8be6HPjYWR4YJY'",
+                r#"{"plugin":"ed25519","authentication_string":"ZIgUREUg5PVgQ6LskhXmO+eZLS0nC8be6HPjYWR4YJY"}"#,
+            ),
+            (
+                &[("ed25519", ED25519_HASH), ("unix_socket", "")],
+                " IDENTIFIED VIA ed25519 USING 'ZIgUREUg5PVgQ6LskhXmO+eZLS0nC8be6HPjYWR4YJY' OR unix_socket",
+                r#"{"plugin":"unix_socket","authentication_string":"","auth_or":[{"plugin":"ed25519","authentication_string":"ZIgUREUg5PVgQ6LskhXmO+eZLS0nC8be6HPjYWR4YJY"},{}]}"#,
+            ),
+            (
+                &[("mysql_native_password", HASH), ("ED25519", "")],
+                " IDENTIFIED VIA mysql_native_password USING '*B69027D44F6E5EDC07F1AEAD1477967B16F28227' OR ED25519",
+                r#"{"plugin":"mysql_native_password","authentication_string":"*B69027D44F6E5EDC07F1AEAD1477967B16F28227","auth_or":[{},{"plugin":"ED25519"}]}"#,
+            ),
         ];
         for (list, shown, record) in cases {
             let authentication = methods(list);
@@ -264,16 +359,58 @@ mod tests {
     fn valid_and_invalid_password_texts() {
         let unusable = "*THISISNOTAVALIDPASSWORDTHATCANBEUSEDHERE";
         assert_eq!(
-            Method::parse("", unusable),
-            Some(Method::NoPassword(unusable.into()))
+            Method::parse("", unusable).unwrap(),
+            Method::NoPassword(unusable.into())
         );
-        assert_eq!(Method::parse(NATIVE_PASSWORD, "short"), None);
-        assert_eq!(Method::parse("ed25519", ""), None);
-        let password = Method::Native(NativePassword::of("x"));
-        let changed = Authentication::by_socket()
-            .with_password(password.clone())
-            .unwrap();
-        assert_eq!(changed, methods(&[("", HASH), (UNIX_SOCKET, "")]));
-        assert_eq!(methods(&[(UNIX_SOCKET, "")]).with_password(password), None);
+        // Number and message of MariaDB's errors.
+        for (plugin, text, code, message) in [
+            (
+                NATIVE_PASSWORD,
+                "short",
+                1372,
+                "Password hash should be a 41-digit hexadecimal number",
+            ),
+            ("ed25519", "x", 1372, "Password hash should be 43 characters long"),
+            (
+                "ed25519",
+                HASH,
+                1372,
+                "Password hash should be 43 characters long",
+            ),
+            (
+                "ed25519",
+                "!!!UREUg5PVgQ6LskhXmO+eZLS0nC8be6HPjYWR4YJY",
+                1372,
+                "Password hash should be base64 encoded",
+            ),
+            ("nosuch", "", 1524, "Plugin 'nosuch' is not loaded"),
+        ] {
+            let error = Method::parse(plugin, text).unwrap_err();
+            assert_eq!((error.code().number(), error.message()), (code, message));
+        }
+    }
+
+    #[test]
+    fn set_password_changes_the_first_method_that_has_one() {
+        let password = PasswordSpec::Plain("x".into());
+        let after = |list| {
+            let (changed, _) = methods(list).with_password(&password).unwrap();
+            changed.show()
+        };
+        assert_eq!(
+            after(&[("", "invalid"), (UNIX_SOCKET, "")]),
+            format!(" IDENTIFIED VIA mysql_native_password USING '{HASH}' OR unix_socket")
+        );
+        assert_eq!(
+            after(&[(UNIX_SOCKET, ""), ("ed25519", ED25519_HASH)]),
+            " IDENTIFIED VIA unix_socket OR ed25519 USING 'Gv2JI8Env2fd5YGonZ082tX3UAW+yJYldOlj4R1bfK4'"
+        );
+        let refused = methods(&[(UNIX_SOCKET, "")])
+            .with_password(&password)
+            .unwrap_err();
+        assert_eq!(refused.code().number(), 1699);
+        let hash = PasswordSpec::Hash(HASH.into());
+        let refused = methods(&[("ed25519", "")]).with_password(&hash).unwrap_err();
+        assert_eq!(refused.code().number(), 1372);
     }
 }

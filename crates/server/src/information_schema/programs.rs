@@ -99,13 +99,14 @@ fn types(sources: &dyn Sources, routine: &RoutineDefinition) -> Option<RoutineTy
     let own = &compiled.code.variables()[..compiled.code.parameters()];
     let resolved = VariableTypes::resolve(own, None, &sources.catalog(), &mut session).ok()?;
     let types = resolved.of_expressions();
-    let named = compiled.parameters.iter().zip(own).zip(&*types);
-    let returns = compiled.returns.clone();
+    let named = compiled.parameters.iter().zip(own).enumerate();
+    let parameters = named.map(|(number, (mode, variable))| {
+        let data_type = types.get(number)?.data_type.clone();
+        Some((*mode, variable.name.clone(), data_type))
+    });
     Some(RoutineTypes {
-        parameters: named
-            .map(|((mode, variable), ty)| (*mode, variable.name.clone(), ty.data_type.clone()))
-            .collect(),
-        returns,
+        parameters: parameters.collect::<Option<_>>()?,
+        returns: compiled.returns.clone(),
     })
 }
 

@@ -242,6 +242,16 @@ pub(super) fn plugins() -> Vec<Row> {
             "AUTHENTICATION",
             "Native MySQL authentication",
         ),
+        row(
+            "unix_socket",
+            "AUTHENTICATION",
+            "Unix Socket based authentication",
+        ),
+        row(
+            "ed25519",
+            "AUTHENTICATION",
+            "Elliptic curve ED25519 based authentication",
+        ),
         row("InnoDB", "STORAGE ENGINE", ENGINES[0][2]),
         row("MEMORY", "STORAGE ENGINE", ENGINES[1][2]),
         row("SEQUENCE", "STORAGE ENGINE", ENGINES[2][2]),

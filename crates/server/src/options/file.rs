@@ -12,7 +12,7 @@
 //! sections causes a warning, because nothing of it has an effect. `!include` and `!includedir` are errors, because
 //! ignoring them would be unexpected.
 
-use super::OptionError;
+use super::error::OptionError;
 use std::path::Path;
 
 /// An option in a file: its name, and its value if it has one.

@@ -6,7 +6,10 @@
 //! the file.
 
 mod arguments;
+mod error;
 mod file;
+
+pub use error::OptionError;
 
 use self::arguments::{Listing, help};
 use crate::accounts::InitialAccounts;
@@ -15,11 +18,6 @@ use crate::variables::{Fit, Globals, Kind, Startup, Variable, VariableValue};
 use paceline_log_stream::source::filter::FilterKind;
 use paceline_types::{Charset, Collation};
 use std::path::{Path, PathBuf};
-
-/// Message about an invalid option.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct OptionError(pub String);
 
 /// Action requested by the command line.
 #[derive(Debug)]

@@ -6,7 +6,7 @@
 use super::Session;
 use super::execution::Execution;
 use super::internal::internal_session;
-use super::parsing::stored_hash;
+use crate::accounts::authentication::stored_hash;
 use crate::server::Server;
 use paceline_expression::session::Account;
 use paceline_syntax::ParseOptions;

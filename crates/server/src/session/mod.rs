@@ -119,6 +119,8 @@ pub struct Session {
     login_collation: Option<Collation>,
     /// Origin of the connection.
     client: ClientHost,
+    /// Whether a proxy has stated that origin.
+    is_proxied: bool,
     /// Entry in the registry, except for an internal session. It is dropped last: when the entry is gone, nothing of
     /// the session remains.
     _registered: Option<RegistryEntry>,
@@ -179,6 +181,7 @@ impl Session {
             phase: Phase::Commands,
             login_collation: None,
             client: ClientHost::local(),
+            is_proxied: false,
             _registered: None,
         }
     }

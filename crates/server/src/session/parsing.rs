@@ -5,7 +5,6 @@ use super::state::SessionState;
 use paceline_expression::session::MemoryCharge;
 use paceline_syntax::{Error, ParseOptions, ParsedStatement, Result};
 use paceline_types::error_code::ER_PARSE_ERROR;
-use paceline_wire::authentication::NativePassword;
 
 /// A parsed statement with its memory account.
 pub struct ClientStatement {
@@ -36,11 +35,6 @@ impl SessionState {
         }
         Ok(ClientStatement { parsed, memory })
     }
-}
-
-/// Returns the hash of a password, which is stored and shown instead of the password.
-pub fn stored_hash(password: &str) -> String {
-    NativePassword::of(password).to_string()
 }
 
 /// Returns error 1064 near a text.

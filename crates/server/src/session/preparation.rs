@@ -1,7 +1,8 @@
 //! A statement that is being prepared, by COM_STMT_PREPARE, PREPARE or EXECUTE IMMEDIATE.
 
-use super::parsing::{ClientStatement, stored_hash, syntax_error_near};
+use super::parsing::{ClientStatement, syntax_error_near};
 use super::state::SessionState;
+use crate::accounts::authentication::stored_hash;
 use crate::accounts::checks::check_plan;
 use paceline_expression::session::MemoryCharge;
 use paceline_query::plan::Plan;

@@ -31,7 +31,7 @@ pub struct SessionState {
     pub(super) temporary: SessionTemporaryTables,
     /// Locks of LOCK TABLES and FLUSH TABLES WITH READ LOCK.
     pub(super) table_locks: TableLocks,
-    /// Stored functions and triggers that statements have run.
+    /// Stored programs that the session has run.
     pub(super) programs: ProgramCache,
     /// Statements of PREPARE.
     pub(super) prepared: NamedStatements,

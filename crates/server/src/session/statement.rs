@@ -2,11 +2,12 @@
 
 use super::Session;
 use super::execution::{Execution, QueryOrigin};
-use super::parsing::{stored_hash, syntax_error_near};
+use super::parsing::syntax_error_near;
 use super::protocol::{More, RowFormat};
 use super::services::on_text;
 use super::state::SessionState;
 use super::statements;
+use crate::accounts::authentication::stored_hash;
 use crate::statement_logs::SlowStatement;
 use crate::variables::Variable;
 use paceline_expression::session::KeepDiagnostics;

@@ -7,6 +7,7 @@ use super::value::VariableValue;
 use paceline_expression::session::SessionContext;
 use paceline_syntax::Error;
 use paceline_types::error_code::*;
+use paceline_wire::proxy_header::ProxyNetworks;
 
 /// Storage engines that CREATE TABLE accepts, with MariaDB's spelling.
 const ENGINES: [(&str, &str); 5] = [
@@ -96,6 +97,13 @@ impl Definition {
                 refused()
             }
             Variable::LogOutput if setting.as_u64() == 0 => refused(),
+            Variable::ProxyProtocolNetworks => match ProxyNetworks::parse(setting.as_str()) {
+                Ok(_) => Ok(setting),
+                Err(wrong) => {
+                    let message = format!("Error parsing proxy_protocol_networks parameter, near '{wrong}'");
+                    Err(Error::with_message(ER_PARSE_ERROR, message))
+                }
+            },
             Variable::EventScheduler => match self.show(&setting).as_deref() {
                 Some("DISABLED") => refused(),
                 Some("ORIGINAL") => Ok(self.default_setting()),

@@ -504,7 +504,7 @@ mod list {
         ProfilingHistorySize "profiling_history_size" Both Dynamic Unsigned { min: 0, max: 100, block: 1 } => Some("15"), Absent;
         ProgressReportTime "progress_report_time" Both Dynamic Unsigned { min: 0, max: 4294967295, block: 1 } => Some("5"), Absent;
         ProtocolVersion "protocol_version" Global Fixed Unsigned { min: 0, max: 4294967295, block: 1 } => Some("10"), NoOption;
-        ProxyProtocolNetworks "proxy_protocol_networks" Global Dynamic Text => Some(""), Absent;
+        ProxyProtocolNetworks "proxy_protocol_networks" Global Dynamic Text => Some("");
         ProxyUser "proxy_user" SessionOnly Fixed Text => Some("");
         PseudoSlaveMode "pseudo_slave_mode" SessionOnly Dynamic Boolean => Some("OFF");
         PseudoThreadId "pseudo_thread_id" SessionOnly Dynamic Unsigned { min: 0, max: 4294967295, block: 1 } => Some("0");

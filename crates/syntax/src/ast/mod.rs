@@ -50,7 +50,7 @@ pub use expr::{
 };
 pub use function::{Arguments, FunctionCall};
 pub use literal::Literal;
-pub use name::{ColumnName, TableName};
+pub use name::{ColumnName, ROW_ID, TableName};
 pub use query::{
     CommonTable, ItemName, Limit, LockStrength, LockWait, OrderItem, Query, QueryBody, RowLocking, Select,
     SelectItem, SelectModifiers, SetOperator, SortOrder, Ties, With,

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// MariaDB's alias for the column that identifies a table's rows.
+pub const ROW_ID: &str = "_rowid";
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TableName {
     /// The database, if one was written.

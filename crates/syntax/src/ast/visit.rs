@@ -301,15 +301,42 @@ pub fn for_each_expr(expr: &Expr, visit: impl FnMut(&Expr)) {
     walk_expr(expr, &mut OutsideQueries(visit));
 }
 
-/// Calls `visit` for each table that a query names, also in subqueries.
-pub fn for_each_table(query: &Query, visit: impl FnMut(&TableName)) {
-    struct Tables<F>(F);
-    impl<F: FnMut(&TableName)> Visitor for Tables<F> {
-        fn table(&mut self, name: &TableName) {
-            (self.0)(name);
+/// Passes on the names of tables.
+struct Tables<F>(F);
+
+impl<F: FnMut(&TableName)> Visitor for Tables<F> {
+    fn table(&mut self, name: &TableName) {
+        (self.0)(name);
+    }
+}
+
+/// Calls `visit` for the names of all common tables of a query, also in subqueries.
+pub fn for_each_common_table(query: &Query, visit: impl FnMut(&str)) {
+    struct CommonTables<F>(F);
+    impl<F: FnMut(&str)> Visitor for CommonTables<F> {
+        fn query(&mut self, query: &Query) -> bool {
+            for table in query.with.iter().flat_map(|with| &with.tables) {
+                (self.0)(&table.name);
+            }
+            true
         }
     }
+    walk_query(query, &mut CommonTables(visit));
+}
+
+/// Calls `visit` for each table that a query names, also in subqueries.
+pub fn for_each_table(query: &Query, visit: impl FnMut(&TableName)) {
     walk_query(query, &mut Tables(visit));
+}
+
+/// Calls `visit` for each table that an expression's subqueries name.
+pub fn for_each_table_of_expr(expr: &Expr, visit: impl FnMut(&TableName)) {
+    walk_expr(expr, &mut Tables(visit));
+}
+
+/// Calls `visit` for each table of joined tables, also in subqueries.
+pub fn for_each_joined_table(tables: &JoinedTables, visit: impl FnMut(&TableName)) {
+    walk_tables(tables, &mut Tables(visit));
 }
 
 /// Returns whether an expression contains a value of a sequence.

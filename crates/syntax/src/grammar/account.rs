@@ -8,14 +8,15 @@ use crate::lexer::Token;
 use crate::statement::*;
 use paceline_types::error_code::{ER_DUP_ARGUMENT, ER_WRONG_VALUE};
 
-/// Parses `PASSWORD('secret')`, or a hash as a string.
-pub(super) fn password_function(parser: &mut Parser<'_>) -> Result<PasswordSpec> {
+/// Parses `PASSWORD('secret')`, or a hash as a string, for an authentication plugin; its name is empty for the default
+/// one.
+pub(super) fn password_function(parser: &mut Parser<'_>, plugin: &str) -> Result<PasswordSpec> {
     let start = parser.position();
     if parser.accept_word("PASSWORD") {
         parser.expect(&Token::LeftParen)?;
         let secret = parser.text()?;
         parser.expect(&Token::RightParen)?;
-        parser.note_clear_password(start, &secret, HashForm::String);
+        parser.note_clear_password(start, &secret, plugin, HashForm::String);
         return Ok(PasswordSpec::Plain(secret));
     }
     Ok(PasswordSpec::Hash(parser.text()?))
@@ -23,10 +24,17 @@ pub(super) fn password_function(parser: &mut Parser<'_>) -> Result<PasswordSpec>
 
 impl Parser<'_> {
     /// Records that the text since `start` contains this password in clear text.
-    pub(super) fn note_clear_password(&mut self, start: usize, password: &str, hash_form: HashForm) {
+    pub(super) fn note_clear_password(
+        &mut self,
+        start: usize,
+        password: &str,
+        plugin: &str,
+        hash_form: HashForm,
+    ) {
         self.clear_passwords.push(ClearPassword {
             text: start..self.previous_end(),
             password: password.to_owned(),
+            plugin: plugin.to_owned(),
             hash_form,
         });
     }
@@ -164,7 +172,7 @@ impl Parser<'_> {
             } else {
                 let start = self.position();
                 let secret = self.text()?;
-                self.note_clear_password(start, &secret, HashForm::WordAndString);
+                self.note_clear_password(start, &secret, "", HashForm::WordAndString);
                 PasswordSpec::Plain(secret)
             };
             return Ok(Some(Authentication::Password(password)));
@@ -176,7 +184,7 @@ impl Parser<'_> {
         loop {
             let plugin = self.identifier_or_text()?;
             let credential = if self.accept_any_word(&["USING", "AS"]).is_some() {
-                Some(password_function(self)?)
+                Some(password_function(self, &plugin)?)
             } else {
                 None
             };

@@ -4,7 +4,7 @@ use super::parser::Parser;
 use crate::ParsedStatement;
 use crate::ast::{Expr, SelectItem};
 use crate::error::Result;
-use crate::lexer::Token;
+use crate::lexer::{Token, is_blank};
 use crate::statement::definition::DdlStatement;
 use crate::statement::*;
 use paceline_types::AccessMode;
@@ -30,7 +30,7 @@ impl Parser<'_> {
             // Like MariaDB, start after the white space, not at the first word: that may be inside a comment.
             let end = self.previous_end();
             let space = text[end..].len() - text[end..].trim_ascii_start().len();
-            (!self.is(&Token::End) && !crate::is_blank(&text[end..])).then_some(end + space)
+            (!self.is(&Token::End) && !is_blank(&text[end..])).then_some(end + space)
         } else {
             None
         };

@@ -680,7 +680,7 @@ impl Parser<'_> {
             return self.function_named(Some(first), second);
         }
         if !self.is(&Token::Dot)
-            && let Some(variable) = self.trigger_column(&first, &second)?
+            && let Some(variable) = self.qualified_variable(&first, &second)?
         {
             return Ok(variable);
         }

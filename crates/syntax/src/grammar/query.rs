@@ -3,9 +3,8 @@
 use paceline_types::error_code;
 
 use super::parser::{Parser, too_deep};
-use crate::ROW_ID;
 use crate::ast::{
-    CommonTable, Expr, ItemName, Limit, Literal, LockStrength, LockWait, OrderItem, Query, QueryBody,
+    CommonTable, Expr, ItemName, Limit, Literal, LockStrength, LockWait, OrderItem, Query, QueryBody, ROW_ID,
     RowLocking, Select, SelectItem, SetOperator, SortOrder, TableName, Ties, UnaryOp, With,
 };
 use crate::error::{Error, Result};

@@ -186,7 +186,7 @@ impl Parser<'_> {
             (Kind::Secret, Token::Text(_)) => {
                 let start = self.position();
                 let secret = self.text()?;
-                self.note_clear_password(start, &secret, HashForm::Hidden);
+                self.note_clear_password(start, &secret, "", HashForm::Hidden);
                 ReplicationValue::Text(secret)
             }
             (Kind::Text | Kind::GtidPos, Token::Text(_)) => ReplicationValue::Text(self.text()?),

@@ -230,7 +230,7 @@ impl Parser<'_> {
         self.assign()?;
         Ok(SetItem::Password {
             account,
-            password: password_function(self)?,
+            password: password_function(self, "")?,
         })
     }
 }

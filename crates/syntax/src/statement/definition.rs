@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::ast::{Expr, TableName};
 
-use super::{
-    AccountName, AlterEvent, Characteristics, Duplicates, Event, QueryStatement, Routine, RoutineType,
-    Trigger,
-};
+use super::account::AccountName;
+use super::data_change::Duplicates;
+use super::program::{AlterEvent, Characteristics, Event, Routine, RoutineType, Trigger};
+use super::query::QueryStatement;
 
 /// Name that stands for the collation of `COLLATE DEFAULT`. No collation has this name.
 pub const DEFAULT_COLLATION: &str = "DEFAULT";

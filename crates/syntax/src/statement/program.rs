@@ -46,10 +46,19 @@ pub enum VariableKind {
     Typed(TypeSpec),
     /// `TYPE OF table.column`.
     TypeOf(ColumnName),
+    /// `ROW (…)`, with the variables of its fields, by number.
+    Row { fields: std::ops::Range<usize> },
+    /// `ROW TYPE OF cursor`, `ROW TYPE OF table`, and the variable of a FOR loop over rows: its fields are the columns of
+    /// the cursor's query.
+    RowOf { cursor: usize },
+    /// A field of a [`VariableKind::RowOf`] that is named somewhere.
+    RowField { row: usize },
     /// A column of NEW or OLD.
     TriggerColumn { row: TriggerRow },
-    /// The bound of a FOR loop, which cannot be named: its type is that of its value.
-    Bound,
+    /// The variable of a FOR loop over numbers, or its last value: a BIGINT.
+    Counter,
+    /// The operand of CASE, which cannot be named: its type is that of its value.
+    Operand,
 }
 
 /// Rows of a trigger.
@@ -103,6 +112,8 @@ pub enum ProgramStatement {
     Loop(Box<Loop>),
     /// `FOR variable IN [REVERSE] from .. to`.
     ForRange(Box<ForRange>),
+    /// `FOR variable IN cursor`, `FOR variable IN (query)`.
+    ForRows(Box<ForRows>),
     /// `LEAVE label`: the number of the labelled statement.
     Leave(Label),
     /// `ITERATE label`.
@@ -189,6 +200,19 @@ pub struct ForRange {
     pub from: Expr,
     /// Upper bound, inclusive.
     pub to: Expr,
+    pub statements: Vec<LocatedStatement>,
+}
+
+/// `FOR variable IN cursor`, `FOR variable IN (query)`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ForRows {
+    pub label: Label,
+    /// The variable, a [`VariableKind::RowOf`], by number.
+    pub variable: usize,
+    /// The cursor, by number. A query has one without a name.
+    pub cursor: usize,
+    /// Values of the cursor's parameters.
+    pub arguments: Vec<Expr>,
     pub statements: Vec<LocatedStatement>,
 }
 

@@ -7,7 +7,7 @@ use paceline_wire::authentication::Scramble;
 use paceline_wire::column::{ColumnDefinition, ReceivedColumn, field_type};
 use paceline_wire::command::Command;
 use paceline_wire::framing::{PacketReader, PacketWriter};
-use paceline_wire::handshake::{Greeting, HandshakeResponse, decode_authentication_switch, is_tls_request};
+use paceline_wire::handshake::{Greeting, HandshakeResponse, decode_authentication_request, is_tls_request};
 use paceline_wire::prepared::{Parameters, PrepareReply};
 use paceline_wire::response::{OkKind, OkPacket, ReceivedOk, Status, decode_error};
 use paceline_wire::session_state::StateChange;
@@ -61,7 +61,7 @@ fn run(input: &[u8]) {
         OK => drop(ReceivedOk::decode(bytes, capabilities)),
         COLUMN => drop(ReceivedColumn::decode(bytes, capabilities)),
         STATE_CHANGES => drop(StateChange::decode_all(bytes)),
-        AUTHENTICATION_SWITCH => drop(decode_authentication_switch(bytes)),
+        AUTHENTICATION_SWITCH => drop(decode_authentication_request(bytes)),
         PREPARED => drop(PrepareReply::decode(bytes)),
         ERROR => drop(decode_error(bytes)),
         PARAMETERS => {

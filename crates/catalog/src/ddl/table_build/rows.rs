@@ -5,8 +5,8 @@ use paceline_types::Value;
 use paceline_types::convert;
 use paceline_types::error_code::*;
 
+use super::description::{BuildKind, ColumnSource, Misfits, TableBuild, TestedRows};
 use super::numbers::{NumberingWay, Numbers};
-use super::{BuildKind, ColumnSource, Misfits, TableBuild, TestedRows};
 use crate::ddl::assignment::assign;
 use crate::ddl::row_expression::RowExpressions;
 use crate::error::{Error, Result};

@@ -5,8 +5,8 @@ use paceline_storage::{
     TableSchema, WriteSet, value_payload,
 };
 
+use super::description::{BuildKind, TableBuild};
 use super::rows::BuiltRow;
-use super::{BuildKind, TableBuild};
 
 /// Destination of index entries.
 pub(super) struct Sink {

@@ -77,20 +77,47 @@ impl Cursors {
         types: &VariableTypes,
         session: &mut SessionContext,
     ) -> Result<Answer> {
+        let fetched = self.next(cursor, into, types, session)?;
+        fetched.ok_or_else(|| Error::new(ER_SP_FETCH_NO_DATA, &[]))
+    }
+
+    /// Reads the next row of a cursor for a FOR loop: [`Answer::Done`] after the last one.
+    ///
+    /// # Errors
+    /// 1328 for another number of columns than fields.
+    pub fn fetch_next(
+        &mut self,
+        cursor: usize,
+        into: &[usize],
+        types: &VariableTypes,
+        session: &mut SessionContext,
+    ) -> Result<Answer> {
+        let fetched = self.next(cursor, into, types, session)?;
+        Ok(fetched.unwrap_or(Answer::Done))
+    }
+
+    fn next(
+        &mut self,
+        cursor: usize,
+        into: &[usize],
+        types: &VariableTypes,
+        session: &mut SessionContext,
+    ) -> Result<Option<Answer>> {
         let Some(open) = &mut self.cursors[cursor] else {
             return Err(Error::new(ER_SP_CURSOR_NOT_OPEN, &[]));
         };
+        let into = types.receivers(into);
         if open.columns != into.len() {
             return Err(Error::new(ER_SP_WRONG_NO_OF_FETCH_ARGS, &[]));
         }
         let Some(row) = open.rows.next_row()? else {
-            return Err(Error::new(ER_SP_FETCH_NO_DATA, &[]));
+            return Ok(None);
         };
         let mut assigned = Vec::with_capacity(row.len());
         for (value, variable) in row.into_iter().zip(into) {
             assigned.push((*variable, types.convert(*variable, value, session)?));
         }
-        Ok(Answer::Values(assigned))
+        Ok(Some(Answer::Values(assigned)))
     }
 
     /// Removes a cursor's rows.
@@ -143,6 +170,14 @@ impl SingleRow {
         types: &VariableTypes,
         session: &mut SessionContext,
     ) -> Result<Answer> {
+        let fields: Vec<Target>;
+        let targets = match targets {
+            [Target::Variable(row)] if let Some(row) = types.row(*row) => {
+                fields = row.iter().map(|field| Target::Variable(*field)).collect();
+                &fields[..]
+            }
+            _ => targets,
+        };
         if self.columns.len() != targets.len() {
             return Err(Error::new(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, &[]));
         }

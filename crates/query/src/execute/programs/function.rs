@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::steps::{Place, Program, Returned, run_steps};
 use crate::error::{Error, Result};
-use crate::execute::context::StatementState;
-use crate::program::{CallerSettings, CodeOwner, enter_routine, leave_routine, output_targets};
+use crate::execute::context::{ProgramState, StatementState};
+use crate::program::{CallerSettings, enter_routine, leave_routine, output_targets};
 use paceline_catalog::ddl::no_such_routine;
 use paceline_catalog::{CompiledRoutine, RoutineDefinition, ViewSecurity};
 use paceline_expression::StoredCall;
@@ -120,19 +120,17 @@ fn run_routine(
 
 fn run_compiled(
     call: Invocation<'_>,
-    compiled: &Arc<CompiledRoutine>,
+    compiled: &CompiledRoutine,
     mut arguments: Vec<Value>,
     caller: &CallerSettings,
     state: &mut StatementState<'_>,
     session: &mut SessionContext,
 ) -> Result<(Option<Value>, Vec<Value>)> {
-    let owner = CodeOwner::Routine(compiled.clone());
-    let programs = state.programs()?;
-    let catalog = programs.host.catalog();
-    let mut prepared = programs.cache.take(&owner, None, &catalog, session)?;
+    let ProgramState { host, cache, .. } = state.programs()?;
+    let mut prepared = cache.take(&compiled.code, None, || host.catalog(), session)?;
     let done = (|| {
         prepared
-            .types
+            .types()
             .convert_arguments(&mut arguments, 1, caller.sql_mode(), session)?;
         let mut run = Run::new(&compiled.code, arguments);
         let program = Program {
@@ -144,8 +142,7 @@ fn run_compiled(
             }),
             call_procedure,
         };
-        let mut steps =
-            |session: &mut _| run_steps(&mut run, &compiled.code, &mut prepared, program, state, session);
+        let mut steps = |session: &mut _| run_steps(&mut run, &mut prepared, program, state, session);
         let returned = match call.routine.kind {
             RoutineType::Function => isolated(session, steps)?,
             // A procedure is a statement of the program that calls it.

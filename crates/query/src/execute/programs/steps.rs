@@ -1,26 +1,24 @@
 //! The steps of a program that runs within a statement.
 
-use std::sync::Arc;
-
 use super::cursors::{CursorSink, Cursors, SingleRow};
 use crate::error::{Error, Result};
 use crate::execute::context::{ProgramState, StatementState};
 use crate::execute::interface::{
     AffectedRows, ExecutionContext, RowSink, StatementPrograms, check_snapshot, lock_tables,
 };
-use crate::plan::{Plan, PlanContext, ResultColumn, is_to_be_planned_again, plan_statement};
+use crate::plan::{Plan, PlanContext, ResultColumn, plan_statement};
 use crate::program::{
-    Bound, Handling, KeptPlan, PreparedProgram, convert_returned, diagnostics_values, error_of, is_true,
-    needs_plan, raised_of, set_user_variable, signal, warnings,
+    Bound, FieldSource, Handling, PreparedProgram, convert_returned, diagnostics_values, error_of,
+    evaluate_bound, is_true, raised_of, set_typed_user_variable, set_user_variable, signal, warnings,
 };
+use paceline_expression::ExprType;
 use paceline_expression::session::SessionContext;
-use paceline_expression::{EmptyScope, EvalContext, EvalMode, EvalState, bind_expr};
-use paceline_program::{Answer, Code, Raised, Request, Run};
-use paceline_syntax::ast::visit::any_expr;
+use paceline_program::{Answer, CodePlace, Raised, Request, Run};
 use paceline_syntax::ast::{Expr, TableName};
-use paceline_syntax::{QueryStatement, SetItem, SqlStatement, Statement, Target};
+use paceline_syntax::{SetItem, SqlStatement, Statement, Target};
 use paceline_types::error_code::*;
 use paceline_types::{DataType, Value};
+use std::sync::Arc;
 
 /// Maximum number of attempts to plan a statement whose tables change repeatedly.
 const ATTEMPTS_MAX: usize = 100;
@@ -76,19 +74,19 @@ pub(super) type CallProcedure = fn(
 /// The error for which there was no handler. A note after it says where it occurred.
 pub(super) fn run_steps(
     run: &mut Run<'_>,
-    code: &Code,
     prepared: &mut PreparedProgram,
     program: Program<'_>,
     state: &mut StatementState<'_>,
     session: &mut SessionContext,
 ) -> Result<Option<Value>> {
-    session.variable_types = prepared.expression_types.clone();
+    session.program_variables = prepared.program_variables().clone();
+    let cursors = Cursors::new(prepared.code().cursors().len());
     let mut steps = Steps {
         program,
         prepared,
         state,
         session,
-        cursors: Cursors::new(code.cursors().len()),
+        cursors,
         handling: Handling::default(),
     };
     steps.run(run).map_err(|(error, line)| {
@@ -120,7 +118,7 @@ impl Steps<'_, '_> {
             }
             let line = run.line();
             let located = |raised: Raised| (error_of(raised), line);
-            match self.answer(request, run.values()) {
+            match self.answer(request, run.place(), run.values()) {
                 Ok(answer) => {
                     let warnings = warnings(self.session);
                     run.answer(Ok(answer), &warnings).map_err(located)?;
@@ -137,7 +135,7 @@ impl Steps<'_, '_> {
         }
     }
 
-    fn answer(&mut self, request: Request<'_>, values: &[Value]) -> Result<Answer> {
+    fn answer(&mut self, request: Request<'_>, place: CodePlace, values: &[Value]) -> Result<Answer> {
         self.session.services.functions.check_interrupt(self.session)?;
         let keeps = matches!(
             request,
@@ -156,13 +154,44 @@ impl Steps<'_, '_> {
         Ok(match request {
             Request::Assign { variable, value } => {
                 let value = match value {
-                    Some(expr) => self.evaluate(expr, values)?,
+                    Some(expr) => self.evaluate(place, expr, values)?,
                     None => Value::Null,
                 };
-                Answer::Value(self.prepared.types.convert(variable, value, self.session)?)
+                Answer::Value(self.prepared.types().convert(variable, value, self.session)?)
+            }
+            Request::AssignRow { row, value } => {
+                let mut assigned = Vec::new();
+                let mut current = values.to_vec();
+                let fields = self.prepared.types().row_assignment(row, value)?;
+                for (number, (field, source)) in fields.into_iter().enumerate() {
+                    let value = match source {
+                        FieldSource::Null => Value::Null,
+                        FieldSource::Variable(other) => current[other].clone(),
+                        FieldSource::Expr(expr) => self.evaluate(place.of_item(number), expr, &current)?,
+                    };
+                    let value = self.prepared.types().convert(field, value, self.session)?;
+                    current[field].clone_from(&value);
+                    assigned.push((field, value));
+                }
+                Answer::Values(assigned)
+            }
+            Request::DefineRow { row, query } => {
+                let host = self.state.programs()?.host.clone();
+                let plan = loop {
+                    let plan = self.plan(query, place, values)?;
+                    if plan.is_current(&host.catalog()) {
+                        break plan;
+                    }
+                    self.prepared.forget_plan(place);
+                };
+                self.prepared.define_row(row, plan.columns(), self.session)?
+            }
+            Request::FetchNext { cursor, into } => {
+                self.cursors
+                    .fetch_next(cursor, into, self.prepared.types(), self.session)?
             }
             Request::Return(expr) => {
-                let value = self.evaluate(expr, values)?;
+                let value = self.evaluate(place, expr, values)?;
                 Answer::Value(match self.program.returns {
                     Some(Returned { data_type, text }) => {
                         convert_returned(value, data_type, text, self.session)?
@@ -171,21 +200,21 @@ impl Steps<'_, '_> {
                 })
             }
             Request::Test(expr) => {
-                let value = self.evaluate(expr, values)?;
+                let value = self.evaluate(place, expr, values)?;
                 Answer::Truth(is_true(&value, self.session)?)
             }
-            Request::Execute(sql) => self.execute(sql, values)?,
+            Request::Execute(sql) => self.execute(sql, place, values)?,
             Request::SelectInto { query, targets } => {
-                let row = self.collect::<SingleRow>(query, values)?;
-                row.assign(targets, &self.prepared.types, self.session)?
+                let row = self.collect::<SingleRow>(query, place, values)?;
+                row.assign(targets, self.prepared.types(), self.session)?
             }
             Request::Open { cursor, query } => {
-                let rows = self.collect::<CursorSink>(query, values)?;
+                let rows = self.collect::<CursorSink>(query, place, values)?;
                 self.cursors.open(cursor, rows, self.session)?
             }
             Request::Fetch { cursor, into } => {
                 self.cursors
-                    .fetch(cursor, into, &self.prepared.types, self.session)?
+                    .fetch(cursor, into, self.prepared.types(), self.session)?
             }
             Request::Close { cursor } => {
                 self.cursors.close(cursor);
@@ -196,63 +225,47 @@ impl Steps<'_, '_> {
     }
 
     /// Evaluates an expression of the program.
-    fn evaluate(&mut self, expr: &Expr, values: &[Value]) -> Result<Value> {
-        match self.bound(expr)? {
-            Bound::Direct(bound) => {
-                let mut evaluation = EvalState::new();
-                let mut context = EvalContext {
-                    session: self.session,
-                    parameters: values,
-                    state: &mut evaluation,
-                    runner: None,
-                    mode: EvalMode::Query,
-                };
-                Ok(bound.eval_unrounded(&[], &mut context)?.into_owned())
-            }
-            Bound::Query(statement) => {
-                let key = std::ptr::from_ref(expr).addr();
-                let row = self.collect_planned::<SingleRow>(key, &statement, values)?;
+    fn evaluate(&mut self, place: CodePlace, expr: &Expr, values: &[Value]) -> Result<Value> {
+        match self.prepared.bound(place, expr, self.session)? {
+            Bound::Direct(bound) => evaluate_bound(bound, values, self.session),
+            Bound::Query(query) => {
+                let query = query.clone();
+                let row = self.collect::<SingleRow>(&query, place, values)?;
                 Ok(row.into_value().0)
             }
         }
     }
 
-    fn bound(&mut self, expr: &Expr) -> Result<Bound> {
-        let key = std::ptr::from_ref(expr).addr();
-        if let Some(bound) = self.prepared.expressions.get(&key) {
-            return Ok(bound.clone());
-        }
-        let bound = match needs_plan(expr) {
-            true => Bound::Query(Arc::new(Statement::Query(Box::new(
-                QueryStatement::of_expression(expr.clone()),
-            )))),
-            false => {
-                let mut scope = EmptyScope::new(self.session);
-                Bound::Direct(Arc::new(bind_expr(expr, &mut scope)?))
+    /// Evaluates an expression of the program. Also returns its type.
+    fn evaluate_typed(
+        &mut self,
+        place: CodePlace,
+        expr: &Expr,
+        values: &[Value],
+    ) -> Result<(Value, ExprType)> {
+        match self.prepared.bound(place, expr, self.session)? {
+            Bound::Direct(bound) => Ok((evaluate_bound(bound, values, self.session)?, bound.ty.clone())),
+            Bound::Query(query) => {
+                let query = query.clone();
+                Ok(self.collect::<SingleRow>(&query, place, values)?.into_value())
             }
-        };
-        // The type of a user variable is that of its last value.
-        if !any_expr(expr, &mut |expr| matches!(expr, Expr::UserVariable(_))) {
-            self.prepared.expressions.insert(key, bound.clone());
         }
-        Ok(bound)
     }
 
-    fn execute(&mut self, sql: &SqlStatement, values: &[Value]) -> Result<Answer> {
+    fn execute(&mut self, sql: &SqlStatement, place: CodePlace, values: &[Value]) -> Result<Answer> {
         match &sql.statement {
             Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) | Statement::Do(_) => {
-                let key = std::ptr::from_ref(sql).addr();
                 let mut rows = NoRows {
                     place: self.program.place,
                 };
-                let outcome = self.execute_planned(key, &sql.statement, values, &mut rows)?;
+                let outcome = self.execute_planned(sql, place, values, &mut rows)?;
                 self.session.row_count = i64::try_from(outcome.affected_rows).unwrap_or(i64::MAX);
                 Ok(Answer::Done)
             }
             Statement::Query(_) | Statement::Show(_) | Statement::Explain(_) => {
                 Err(Error::new(ER_SP_NO_RETSET, &[&self.program.place.name()]))
             }
-            Statement::Set(items) => self.set(items, values),
+            Statement::Set(items) => self.set(items, place, values),
             Statement::Signal(condition) => {
                 signal(condition, self.session, values)?;
                 Ok(Answer::Done)
@@ -263,8 +276,8 @@ impl Steps<'_, '_> {
             }
             Statement::Call { procedure, arguments } => {
                 let mut given = Vec::with_capacity(arguments.len());
-                for argument in arguments {
-                    given.push(self.evaluate(argument, values)?);
+                for (number, argument) in arguments.iter().enumerate() {
+                    given.push(self.evaluate(place.of_item(number), argument, values)?);
                 }
                 let call = self.program.call_procedure;
                 let outputs = call(
@@ -300,7 +313,7 @@ impl Steps<'_, '_> {
                 Target::Variable(variable) => {
                     assigned.push((
                         variable,
-                        self.prepared.types.convert(variable, value, self.session)?,
+                        self.prepared.types().convert(variable, value, self.session)?,
                     ));
                 }
             }
@@ -308,12 +321,14 @@ impl Steps<'_, '_> {
         Ok(Answer::Values(assigned))
     }
 
-    fn set(&mut self, items: &[SetItem], values: &[Value]) -> Result<Answer> {
-        for item in items {
+    /// Executes SET. All values are evaluated before the first is assigned.
+    fn set(&mut self, items: &[SetItem], place: CodePlace, values: &[Value]) -> Result<Answer> {
+        let mut assigned = Vec::with_capacity(items.len());
+        for (number, item) in items.iter().enumerate() {
             match item {
                 SetItem::UserVariable { name, value } => {
-                    let value = self.evaluate(value, values)?;
-                    set_user_variable(name, &value, self.session)?;
+                    let (value, ty) = self.evaluate_typed(place.of_item(number), value, values)?;
+                    assigned.push((name, value, ty));
                 }
                 _ => {
                     return Err(Error::unsupported(
@@ -322,66 +337,54 @@ impl Steps<'_, '_> {
                 }
             }
         }
+        for (name, value, ty) in assigned {
+            set_typed_user_variable(name, &value, ty, self.session)?;
+        }
         Ok(Answer::Done)
     }
 
-    fn collect<S: RowSink + Default>(&mut self, sql: &SqlStatement, values: &[Value]) -> Result<S> {
-        self.collect_planned(std::ptr::from_ref(sql).addr(), &sql.statement, values)
-    }
-
-    fn collect_planned<S: RowSink + Default>(
+    fn collect<S: RowSink + Default>(
         &mut self,
-        key: usize,
-        statement: &Statement,
+        sql: &SqlStatement,
+        place: CodePlace,
         values: &[Value],
     ) -> Result<S> {
         let mut rows = S::default();
-        self.execute_planned(key, statement, values, &mut rows)?;
+        self.execute_planned(sql, place, values, &mut rows)?;
         Ok(rows)
+    }
+
+    fn plan(&mut self, sql: &SqlStatement, place: CodePlace, values: &[Value]) -> Result<Arc<Plan>> {
+        let host = &self.state.programs()?.host;
+        let session = &*self.session;
+        self.prepared.plan(place, sql, session, |statement| {
+            let context = PlanContext {
+                catalog: &host.catalog(),
+                session,
+                statistics: host.statistics(),
+                parameters: values,
+            };
+            plan_statement(statement, &context)
+        })
     }
 
     /// Plans a statement, or takes its plan, locks its tables and executes it.
     fn execute_planned(
         &mut self,
-        key: usize,
-        statement: &Statement,
+        sql: &SqlStatement,
+        place: CodePlace,
         values: &[Value],
         sink: &mut dyn RowSink,
     ) -> Result<crate::execute::Outcome> {
         for _ in 0..ATTEMPTS_MAX {
-            let plan = self.plan(key, statement, values)?;
+            let plan = self.plan(sql, place, values)?;
             if let Some(outcome) = execute_nested(&plan, values, self.state, self.session, sink)? {
-                if let Some(kept) = self.prepared.plans.get_mut(&key) {
-                    kept.rows_read = self.session.rows_read;
-                }
+                self.prepared.note_rows_read(place, self.session.rows_read);
                 return Ok(outcome);
             }
-            self.prepared.plans.remove(&key);
+            self.prepared.forget_plan(place);
         }
         Err(Error::new(ER_TABLE_DEF_CHANGED, &[]))
-    }
-
-    fn plan(&mut self, key: usize, statement: &Statement, values: &[Value]) -> Result<Arc<Plan>> {
-        if let Some(kept) = self.prepared.plans.get(&key)
-            && !is_to_be_planned_again(&kept.plan, kept.rows_read)
-        {
-            return Ok(kept.plan.clone());
-        }
-        let host = self.state.programs()?.host.clone();
-        let catalog = host.catalog();
-        let context = PlanContext {
-            catalog: &catalog,
-            session: self.session,
-            statistics: host.statistics(),
-            parameters: values,
-        };
-        let plan = Arc::new(plan_statement(statement, &context)?);
-        let kept = KeptPlan {
-            plan: plan.clone(),
-            rows_read: 0,
-        };
-        self.prepared.plans.insert(key, kept);
-        Ok(plan)
     }
 }
 
@@ -427,6 +430,7 @@ fn execute_nested(
         session,
         catalog: &catalog,
         parameters,
+        parameter_sets: None,
         text: b"",
         affected: AffectedRows::Changed,
         rows_max: u64::MAX,

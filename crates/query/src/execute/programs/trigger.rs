@@ -8,8 +8,8 @@ use std::sync::Arc;
 use super::function::{call_procedure, isolated};
 use super::steps::{Place, Program, run_steps};
 use crate::error::Result;
-use crate::execute::context::{Execution, StatementState};
-use crate::program::{CodeOwner, enter_routine, leave_routine};
+use crate::execute::context::{Execution, ProgramState, StatementState};
+use crate::program::{enter_routine, leave_routine};
 use paceline_catalog::{CompiledTrigger, TableDefinition, TriggerDefinition};
 use paceline_expression::session::SessionContext;
 use paceline_program::Run;
@@ -89,19 +89,17 @@ fn fire(
 
 fn run_trigger(
     time: TriggerTime,
-    compiled: &Arc<CompiledTrigger>,
+    compiled: &CompiledTrigger,
     table: &Arc<TableDefinition>,
     old: &[Value],
     new: &mut [Value],
     state: &mut StatementState<'_>,
     session: &mut SessionContext,
 ) -> Result<()> {
-    let owner = CodeOwner::Trigger(compiled.clone());
-    let programs = state.programs()?;
-    let catalog = programs.host.catalog();
-    let mut prepared = programs.cache.take(&owner, Some(table), &catalog, session)?;
+    let ProgramState { host, cache, .. } = state.programs()?;
+    let mut prepared = cache.take(&compiled.code, Some(table), || host.catalog(), session)?;
     let mut run = Run::new(&compiled.code, Vec::new());
-    for (variable, row, column) in &prepared.row_columns {
+    for (variable, row, column) in prepared.row_columns() {
         let value = match row {
             TriggerRow::Old => &old[*column],
             TriggerRow::New => &new[*column],
@@ -114,10 +112,10 @@ fn run_trigger(
         returns: None,
         call_procedure,
     };
-    let done = run_steps(&mut run, &compiled.code, &mut prepared, program, state, session);
+    let done = run_steps(&mut run, &mut prepared, program, state, session);
     if done.is_ok() && time == TriggerTime::Before {
         let values = run.into_values();
-        for (variable, row, column) in &prepared.row_columns {
+        for (variable, row, column) in prepared.row_columns() {
             if *row == TriggerRow::New {
                 new[*column].clone_from(&values[*variable]);
             }

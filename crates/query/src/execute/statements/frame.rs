@@ -8,6 +8,7 @@ use paceline_types::error_code::ER_TOO_BIG_SELECT;
 
 use super::{delete, handler, insert, load, point, query, update};
 use crate::error::{Error, Result};
+use crate::execute::bulk::ParameterSets;
 use crate::execute::changes::row_writer::WriteOptions;
 use crate::execute::context::{Execution, ProgramState, StatementState};
 use crate::execute::interface::{AffectedRows, ExecutionContext, LoadInput, Outcome, RowSink, UsedTables};
@@ -117,6 +118,7 @@ fn run(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn RowSink) 
         rows_max: context.rows_max,
         sink,
         input: (context.input.as_deref_mut()).map(|input| input as &mut dyn LoadInput),
+        sets: (context.parameter_sets.as_deref_mut()).map(|sets| sets as &mut dyn ParameterSets),
     };
     let PlanKind::Analyze(analyzed) = &plan.kind else {
         return execute_kind(exec, kind, &options, results);
@@ -127,6 +129,7 @@ fn run(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn RowSink) 
         columns: &[],
         sink: &mut DiscardedRows,
         input: results.input.take(),
+        sets: results.sets.take(),
         ..results
     };
     execute_kind(exec, kind, &options, measured)?;
@@ -144,6 +147,8 @@ struct Results<'r> {
     sink: &'r mut dyn RowSink,
     /// The file of a LOAD DATA.
     input: Option<&'r mut (dyn LoadInput + 'r)>,
+    /// Sets of parameters of a bulk execution.
+    sets: Option<&'r mut (dyn ParameterSets + 'r)>,
 }
 
 /// Receiver of the rows of a statement that ANALYZE executes.
@@ -184,10 +189,18 @@ fn execute_kind(
         rows_max,
         sink,
         input,
+        sets,
     } = results;
     match kind {
         PlanKind::Query(statement) => query::execute(exec, statement, rows_max, columns, sink),
-        PlanKind::Insert(insert) => insert::execute(exec, insert, options, affected, columns, sink),
+        PlanKind::Insert(insert) => {
+            let sent = insert::Sent {
+                columns,
+                affected,
+                sink,
+            };
+            insert::execute(exec, insert, options, sets, sent)
+        }
         PlanKind::Update(update) => update::execute(exec, update, options, affected),
         PlanKind::Load(load) => {
             let input = input.ok_or_else(|| Error::unsupported("LOAD DATA here"))?;

@@ -3,7 +3,8 @@
 use std::ops::ControlFlow;
 
 use super::insertion::Insertion;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::execute::bulk::ParameterSets;
 use crate::execute::changes::assignment::{Strictness, check_types};
 use crate::execute::changes::row_writer::WriteOptions;
 use crate::execute::collections::memory::row_bytes;
@@ -11,20 +12,34 @@ use crate::execute::context::Execution;
 use crate::execute::interface::{AffectedRows, Outcome, RowSink};
 use crate::execute::operators::query;
 use crate::plan::{InsertPlan, InsertRows, ResultColumn};
+use paceline_types::error_code::ER_UNSUPPORTED_PS;
 
-/// Executes an INSERT or REPLACE.
+/// Results of an INSERT, and their destination.
+pub(super) struct Sent<'s> {
+    /// Columns of RETURNING.
+    pub columns: &'s [ResultColumn],
+    /// Meaning of the number of affected rows.
+    pub affected: AffectedRows,
+    pub sink: &'s mut dyn RowSink,
+}
+
+/// Executes an INSERT or REPLACE, of values perhaps for several sets of parameters.
 pub(super) fn execute(
     exec: &mut Execution<'_, '_>,
     plan: &InsertPlan,
     options: &WriteOptions,
-    affected: AffectedRows,
-    columns: &[ResultColumn],
-    sink: &mut dyn RowSink,
+    sets: Option<&mut (dyn ParameterSets + '_)>,
+    sent: Sent<'_>,
 ) -> Result<Outcome> {
+    let Sent {
+        columns,
+        affected,
+        sink,
+    } = sent;
     let one_row = matches!(&plan.source, InsertRows::Values(rows) if rows.len() == 1);
     let expected = match &plan.source {
-        InsertRows::Values(rows) => Some(rows.len() as u64),
-        InsertRows::Query(_) | InsertRows::File => None,
+        InsertRows::Values(rows) if sets.is_none() => Some(rows.len() as u64),
+        InsertRows::Values(_) | InsertRows::Query(_) | InsertRows::File => None,
     };
     let mut insertion = Insertion::new(exec, plan, options, expected);
     if one_row {
@@ -32,6 +47,11 @@ pub(super) fn execute(
     }
     if plan.returning.is_some() {
         sink.columns(columns)?;
+    }
+    if let Some(sets) = sets {
+        insert_sets(exec, plan, &mut insertion, sets, sink)?;
+        let one_row = insertion.records() == 1;
+        return Ok(insertion.outcome(exec, affected, one_row));
     }
     exec.session.diagnostics.reset_row();
     check_source_types(exec, plan, insertion.strictness())?;
@@ -65,6 +85,32 @@ pub(super) fn execute(
         }
     }
     Ok(insertion.outcome(exec, affected, one_row))
+}
+
+/// Inserts the values once for each set of parameters.
+fn insert_sets(
+    exec: &mut Execution<'_, '_>,
+    plan: &InsertPlan,
+    insertion: &mut Insertion<'_>,
+    sets: &mut (dyn ParameterSets + '_),
+    sink: &mut dyn RowSink,
+) -> Result<()> {
+    let InsertRows::Values(rows) = &plan.source else {
+        return Err(Error::new(ER_UNSUPPORTED_PS, &[]));
+    };
+    exec.session.diagnostics.reset_row();
+    let first = &mut exec.with_parameters(sets.current());
+    check_source_types(first, plan, insertion.strictness())?;
+    loop {
+        let exec = &mut exec.with_parameters(sets.current());
+        for values in rows {
+            insertion.take_values(exec, values)?;
+            insertion.insert(exec, sink)?;
+        }
+        if !sets.advance()? {
+            return Ok(());
+        }
+    }
 }
 
 /// Checks the types of the values, of several rows only the first, as MariaDB does, and those of ON DUPLICATE KEY

@@ -127,6 +127,11 @@ impl<'p> Insertion<'p> {
         self.missing_defaults = Strictness::Lenient;
     }
 
+    /// Returns the number of rows so far.
+    pub fn records(&self) -> u64 {
+        self.progress.records
+    }
+
     /// Returns the treatment of problems.
     pub fn strictness(&self) -> Strictness {
         self.strictness
@@ -142,8 +147,8 @@ impl<'p> Insertion<'p> {
         self.begin_row(exec, values.is_empty())?;
         for (value, &column) in values.iter().zip(&self.plan.columns) {
             match value {
-                Some(expr) => self.assign_expr(exec, column, expr)?,
-                None => self.fill_default(exec, column, None)?,
+                Some(expr) if !exec.is_default(expr) => self.assign_expr(exec, column, expr)?,
+                _ => self.fill_default(exec, column, None)?,
             }
         }
         if let Some(column) = self.table.auto_increment_column()
@@ -221,6 +226,16 @@ impl<'p> Insertion<'p> {
             }
         };
         Ok(())
+    }
+
+    /// Returns a column's default, for ON DUPLICATE KEY UPDATE.
+    fn default_value(&self, exec: &mut Execution<'_, '_>, column: usize) -> Result<Value> {
+        match &self.plan.defaults[column] {
+            DefaultPlan::Value(value) => Ok(value.clone()),
+            DefaultPlan::AutoIncrement => Ok(Value::Int(0)),
+            DefaultPlan::None => missing_default(exec, self.table, column, self.missing_defaults, None),
+            DefaultPlan::Expr(expr) => assigned_value(exec, expr, &self.row, self.table, column),
+        }
     }
 
     /// Evaluates defaults that are expressions over the row after the other columns have their values, then the
@@ -502,7 +517,10 @@ impl<'p> Insertion<'p> {
         let simultaneous = sql_mode.contains(SqlMode::SIMULTANEOUS_ASSIGNMENT);
         let mut assigned = Vec::new();
         for AssignmentPlan { column, value } in &self.plan.on_duplicate {
-            let value = assigned_value(exec, value, &self.row, self.table, *column)?;
+            let value = match exec.is_default(value) {
+                false => assigned_value(exec, value, &self.row, self.table, *column)?,
+                true => self.default_value(exec, *column)?,
+            };
             let value = assign_column(
                 exec,
                 self.table,

@@ -1,7 +1,7 @@
 //! CREATE, ALTER, DROP and RENAME USER, SET PASSWORD.
 
 use super::{AccountChange, AccountContext, refused, resolve};
-use crate::accounts::authentication::{Authentication, Method, UNIX_SOCKET};
+use crate::accounts::authentication::{Authentication, Method};
 use crate::accounts::{Account, Require, quoted};
 use paceline_syntax::{self, AccountName, AccountOptions, AccountSpec, AuthenticationPlugin, PasswordSpec};
 use paceline_syntax::{Error, Result};
@@ -178,11 +178,7 @@ pub(super) fn set_password(
     let account = next
         .get(&user, &host)
         .ok_or_else(|| Error::new(ER_PASSWORD_NO_MATCH, &[]))?;
-    let password = password_method(password)?;
-    let authentication = account.authentication.with_password(password).ok_or_else(|| {
-        let plugin = account.authentication.primary().plugin();
-        Error::new(ER_SET_PASSWORD_AUTH_PLUGIN, &[&plugin])
-    })?;
+    let (authentication, _) = account.authentication.with_password(password)?;
     let mut account = Account {
         authentication,
         ..account.clone()
@@ -203,7 +199,7 @@ pub(super) fn authenticate(
     match &spec.authentication {
         None => {}
         Some(paceline_syntax::Authentication::Password(password)) => {
-            account.authentication = password_method(password)?.into();
+            account.authentication = Method::with(NATIVE_PASSWORD, password)?.into();
         }
         Some(paceline_syntax::Authentication::Plugins(plugins)) => {
             let methods = plugins.iter().map(method).collect::<Result<Vec<_>>>()?;
@@ -214,29 +210,9 @@ pub(super) fn authenticate(
 }
 
 fn method(plugin: &AuthenticationPlugin) -> Result<Method> {
-    let name = &plugin.plugin;
-    let is_native = name.is_empty() || name.eq_ignore_ascii_case(NATIVE_PASSWORD);
     match &plugin.credential {
-        Some(password) if is_native => password_method(password),
-        Some(PasswordSpec::Plain(_)) if name.eq_ignore_ascii_case(UNIX_SOCKET) => {
-            Err(Error::new(ER_SET_PASSWORD_AUTH_PLUGIN, &[&UNIX_SOCKET]))
-        }
-        credential => {
-            let text = match credential {
-                Some(PasswordSpec::Hash(text)) => text,
-                _ => "",
-            };
-            Method::parse(name, text).ok_or_else(|| Error::new(ER_PLUGIN_IS_NOT_LOADED, &[name]))
-        }
-    }
-}
-
-fn password_method(password: &PasswordSpec) -> Result<Method> {
-    match password {
-        PasswordSpec::Plain(text) => Ok(Method::Native(NativePassword::of(text))),
-        PasswordSpec::Hash(text) => {
-            Method::parse(NATIVE_PASSWORD, text).ok_or_else(|| Error::new(ER_PASSWD_LENGTH, &[&41]))
-        }
+        Some(password) => Method::with(&plugin.plugin, password),
+        None => Method::parse(&plugin.plugin, ""),
     }
 }
 

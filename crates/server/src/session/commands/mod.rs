@@ -1,7 +1,8 @@
-//! The protocol's commands: their dispatch here, COM_STMT_… in [`prepared`] and [`cursor`], replicas of this server in
+//! The protocol's commands: their dispatch here, COM_STMT_… in [`prepared`], [`bulk`] and [`cursor`], replicas of this server in
 //! [`binlog_dump`].
 
 mod binlog_dump;
+mod bulk;
 mod cursor;
 mod prepared;
 
@@ -170,6 +171,14 @@ impl Session {
                         self.replies().error(&error);
                     }
                 }
+            }
+            Command::StatementBulkExecute {
+                statement,
+                flags,
+                parameters,
+            } => {
+                let parameters = parameters.to_vec();
+                self.execute_bulk(statement, flags, parameters).await;
             }
             Command::StatementFetch { statement, rows } => {
                 counters.com_stmt_fetch.add(1);

@@ -9,19 +9,23 @@ use crate::variables::Variable;
 use paceline_syntax::{Error, Result};
 use paceline_types::error_code::*;
 use paceline_wire::WireResult;
-use paceline_wire::authentication::{NATIVE_PASSWORD, NativePassword, Scramble};
-use paceline_wire::handshake::{HandshakeResponse, encode_authentication_switch};
+use paceline_wire::authentication::{NATIVE_PASSWORD, Scramble};
+use paceline_wire::ed25519::{CLIENT_ED25519, Nonce};
+use paceline_wire::handshake::{
+    HandshakeResponse, encode_authentication_request, encode_authentication_switch,
+};
 use paceline_wire::tls::proof::proof;
 use std::sync::atomic::Ordering;
 
 /// Authentication data of a client during its login.
 struct LoginAttempt {
     scramble: Scramble,
-    answer: Vec<u8>,
-    /// Whether the answer is for `mysql_native_password`.
-    is_native: bool,
-    /// Whether the error mentions the use of a password. A user of the UNIX socket has none.
-    mentions_password: bool,
+    /// The client's answer for `mysql_native_password`, if it has sent one.
+    native: Option<Vec<u8>>,
+    /// Whether the client has answered any method that needs a password.
+    was_asked: bool,
+    /// Use of a password, as the error mentions it: `YES`, `NO`. `None` for a user of the UNIX socket, who has none.
+    using_password: Option<&'static str>,
 }
 
 impl LoginAttempt {
@@ -32,17 +36,16 @@ impl LoginAttempt {
             .is_none_or(|plugin| plugin == NATIVE_PASSWORD);
         LoginAttempt {
             scramble,
-            answer: login.answer.clone(),
-            is_native,
-            mentions_password: true,
+            native: is_native.then(|| login.answer.clone()),
+            was_asked: is_native,
+            using_password: Some(if login.answer.is_empty() { "NO" } else { "YES" }),
         }
     }
 
     fn refusal(&self, user: &str, host: &str) -> Error {
-        let using = if self.answer.is_empty() { "NO" } else { "YES" };
-        match self.mentions_password {
-            true => Error::new(ER_ACCESS_DENIED_ERROR, &[&user, &host, &using]),
-            false => Error::new(ER_ACCESS_DENIED_NO_PASSWORD_ERROR, &[&user, &host]),
+        match self.using_password {
+            Some(using) => Error::new(ER_ACCESS_DENIED_ERROR, &[&user, &host, &using]),
+            None => Error::new(ER_ACCESS_DENIED_NO_PASSWORD_ERROR, &[&user, &host]),
         }
     }
 }
@@ -81,28 +84,28 @@ impl Session {
                 .await;
         }
         let mut attempt = LoginAttempt::new(&login, scramble);
-        let mut is_proved = false;
+        let mut proved_by = None;
         for method in methods {
-            is_proved = self.try_method(method, &login, &mut attempt).await?;
-            if is_proved {
+            if self.try_method(method, &login, &mut attempt).await? {
+                proved_by = Some(method);
                 break;
             }
         }
+        let is_proved = proved_by.is_some();
         if let Some(account) = &found {
             let errors = self.state.server.accounts.password_errors();
             match is_proved {
                 true => errors.forgive(account),
-                false if attempt.is_native => errors.add(account),
+                false if attempt.was_asked => errors.add(account),
                 false => {}
             }
         }
+        let proof = proved_by
+            .map(|method| self.proof(method, &attempt.scramble))
+            .unwrap_or_default();
         let account = found
             .filter(|_| is_proved)
             .filter(|account| self.is_secure_enough(account));
-        let proof = account
-            .as_ref()
-            .map(|account| self.proof(account, &attempt.scramble))
-            .unwrap_or_default();
         let outcome = match account {
             Some(account) if account.locked => Err(Error::new(ER_ACCOUNT_HAS_BEEN_LOCKED, &[])),
             Some(account) => self.enter(&login, account),
@@ -119,26 +122,59 @@ impl Session {
         login: &HandshakeResponse,
         attempt: &mut LoginAttempt,
     ) -> WireResult<bool> {
-        let password = match method {
+        match method {
             Method::UnixSocket(_) => {
-                attempt.mentions_password = false;
-                let user = self.connection.socket.peer_user_id().map(system_user);
-                return Ok(user.is_some_and(|name| name == login.user));
+                attempt.using_password = None;
+                // A proxy's process is not the client.
+                let peer = self.connection.socket.peer_user_id().filter(|_| !self.is_proxied);
+                let user = peer.map(system_user);
+                Ok(user.is_some_and(|name| name == login.user))
             }
-            Method::Native(password) => Some(password),
-            Method::NoPassword(_) => None,
+            Method::Native(password) => {
+                let answer = self.native_answer(attempt).await?;
+                Ok(password.verify(&attempt.scramble, &answer))
+            }
+            Method::NoPassword(_) => {
+                self.native_answer(attempt).await?;
+                Ok(false)
+            }
+            Method::Ed25519 { password, .. } => {
+                // Each try needs a nonce of its own.
+                let nonce = Nonce::random();
+                let writer = &mut self.connection.writer;
+                encode_authentication_request(writer.begin(), CLIENT_ED25519, nonce.bytes());
+                writer.end();
+                let answer = self.answer_to_request(attempt).await?;
+                attempt.using_password = Some("YES");
+                Ok(password.is_some_and(|password| password.verify(&nonce, &answer)))
+            }
+        }
+    }
+
+    /// Returns the client's answer for `mysql_native_password`.
+    async fn native_answer(&mut self, attempt: &mut LoginAttempt) -> WireResult<Vec<u8>> {
+        let answer = match attempt.native.take() {
+            Some(answer) => answer,
+            None => {
+                let writer = &mut self.connection.writer;
+                encode_authentication_switch(writer.begin(), NATIVE_PASSWORD, &attempt.scramble);
+                writer.end();
+                self.answer_to_request(attempt).await?
+            }
         };
-        if !attempt.is_native {
-            encode_authentication_switch(self.connection.writer.begin(), NATIVE_PASSWORD, &attempt.scramble);
-            self.connection.writer.end();
-            self.connection.flush().await?;
-            attempt.answer = self.connection.read_answer().await?.to_vec();
-            attempt.is_native = true;
+        attempt.native = Some(answer.clone());
+        match answer.is_empty() {
+            true => attempt.using_password = attempt.using_password.map(|_| "NO"),
+            false => attempt.using_password = Some("YES"),
         }
-        if !attempt.answer.is_empty() {
-            attempt.mentions_password = true;
-        }
-        Ok(password.is_some_and(|password| password.verify(&attempt.scramble, &attempt.answer)))
+        Ok(answer)
+    }
+
+    /// Sends the request in the buffer and returns the client's answer.
+    async fn answer_to_request(&mut self, attempt: &mut LoginAttempt) -> WireResult<Vec<u8>> {
+        self.connection.flush().await?;
+        attempt.was_asked = true;
+        Ok(self.connection.read_answer().await?.to_vec())
     }
 
     /// Sends the result of the login to the client.
@@ -176,9 +212,9 @@ impl Session {
 
     /// Returns the proof for the client that the owner of this certificate knows the client's password. Unencrypted
     /// clients, and those that know the certificate's authority, ignore it.
-    fn proof(&self, account: &Account, scramble: &Scramble) -> String {
-        match (&self.connection.tls, account.authentication.password()) {
-            (Some(tls), Some(NativePassword::Hash(kept))) => proof(&kept, scramble, tls.certificate()),
+    fn proof(&self, method: &Method, scramble: &Scramble) -> String {
+        match (&self.connection.tls, method.proof_key()) {
+            (Some(tls), Some(kept)) => proof(kept, scramble, tls.certificate()),
             _ => String::new(),
         }
     }

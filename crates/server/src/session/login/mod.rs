@@ -3,6 +3,7 @@
 //! ```text
 //!   client                         server
 //!     ◀── greeting, scramble ──
+//!     ── PROXY header ──▶            [`proxied`], if a proxy passes the connection on
 //!     ── request for TLS ──▶         handshake, if the client asks for it
 //!     ── handshake response ──▶      [`authentication`]
 //!     ◀── other method? ───
@@ -13,6 +14,7 @@
 mod authentication;
 mod collation;
 mod entry;
+mod proxied;
 
 use crate::session::{Phase, Session};
 use crate::variables::Variable;
@@ -22,6 +24,7 @@ use paceline_wire::authentication::{NATIVE_PASSWORD, Scramble};
 use paceline_wire::handshake::{Greeting, HandshakeResponse, is_tls_request};
 use paceline_wire::response::{Status, write_early_error};
 use paceline_wire::{Capabilities, WireResult};
+use proxied::Proxied;
 use std::sync::atomic::Ordering;
 
 /// Maximum length of a packet before the login, in bytes.
@@ -57,6 +60,9 @@ impl Session {
         greeting.encode(self.connection.writer.begin());
         self.connection.writer.end();
         self.connection.flush().await?;
+        if self.heed_proxy_header().await? == Proxied::Refused {
+            return Ok(());
+        }
         let answer = self.connection.read_answer().await?;
         if let Some(tls) = tls.filter(|_| is_tls_request(answer)) {
             self.state.server.tls.begin_handshake();

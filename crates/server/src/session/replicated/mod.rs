@@ -19,12 +19,12 @@ mod omitted_definition;
 mod settings;
 mod user_variable;
 
+use crate::accounts::authentication::stored_hash;
 use omitted_definition::OmittedDefinition;
 
 use super::Session;
 use super::execution::Execution;
 use super::internal::internal_session;
-use super::parsing::stored_hash;
 use super::state::SessionState;
 use super::statements::load_logged;
 use crate::errors::of_transaction;

@@ -18,7 +18,8 @@ use crate::session::files::named_file;
 use crate::variables::{Scope, SessionValues, Variable, VariableValue};
 use gtid_wait::AwaitedGtid;
 use paceline_binlog::{GtidPosition, GtidState};
-use paceline_catalog::TableDefinition;
+use paceline_catalog::ddl::engine;
+use paceline_catalog::{TableDefinition, TableEngine};
 use paceline_expression::session::{
     PlaceWait, Privilege, PrivilegeTarget, Privileges, SequenceSet, ServerFunctions, SessionContext,
     SourceWaitOutcome, SystemVariable, SystemVariables, VariableScope, WaitOutcome,
@@ -301,6 +302,12 @@ impl SessionServices {
             .get(Variable::DefaultMasterConnection)
             .as_str()
             .to_owned()
+    }
+
+    /// Returns the value of `default_storage_engine`.
+    pub fn default_engine(&self) -> TableEngine {
+        let values = self.values.lock();
+        engine(values.get(Variable::DefaultStorageEngine).as_str()).unwrap_or(TableEngine::InnoDb)
     }
 }
 

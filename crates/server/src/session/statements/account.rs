@@ -11,16 +11,13 @@ use crate::accounts::statements::{AccountContext, MissingAccounts, apply, resolv
 use crate::errors::of_transaction;
 use crate::server::Server;
 use crate::session::logged_statement::LoggedStatement;
-use crate::session::parsing::stored_hash;
 use crate::session::protocol::Reply;
 use crate::session::services::SessionServices;
 use crate::session::state::SessionState;
 use crate::session::transaction::replication;
 use paceline_catalog::{CatalogChange, write_changes};
 use paceline_storage::WriteSet;
-use paceline_syntax::{
-    AccountName, AccountSpec, AccountStatement, PasswordSpec, PrivilegeLevel, RoleName, UserName,
-};
+use paceline_syntax::{AccountName, AccountSpec, AccountStatement, PrivilegeLevel, RoleName, UserName};
 use paceline_syntax::{Error, Result};
 use paceline_txn::DdlCommit;
 use paceline_types::error_code::*;
@@ -117,9 +114,11 @@ pub async fn change_accounts(
                 Some(name) => resolve(name, context)?,
                 None => current.clone(),
             };
-            let hash = match password {
-                PasswordSpec::Plain(text) => stored_hash(text),
-                PasswordSpec::Hash(hash) => hash.clone(),
+            let account = before.get(&user, &host);
+            let changed = account.map(|account| account.authentication.with_password(password));
+            let hash = match changed.transpose()? {
+                Some((_, method)) => method.text(),
+                None => String::new(),
             };
             let [user, host] = [user, host].map(|name| name.replace('\\', "\\\\").replace('\'', "''"));
             format!("SET PASSWORD FOR '{user}'@'{host}'='{hash}'").into_bytes()

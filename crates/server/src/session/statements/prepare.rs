@@ -70,9 +70,9 @@ pub async fn execute_named(
         using,
         ..execution
     };
-    let outer = std::mem::take(&mut state.context.variable_types);
+    let outer = std::mem::take(&mut state.context.program_variables);
     let done = Box::pin(super::execute(&statement, state, connection, execution)).await;
-    state.context.variable_types = outer;
+    state.context.program_variables = outer;
     state.return_to_database(left);
     done
 }
@@ -103,9 +103,9 @@ pub async fn execute_immediate(
         using,
         ..execution
     };
-    let outer = std::mem::take(&mut state.context.variable_types);
+    let outer = std::mem::take(&mut state.context.program_variables);
     let done = Box::pin(super::execute(&prepared.statement, state, connection, execution)).await;
-    state.context.variable_types = outer;
+    state.context.program_variables = outer;
     done
 }
 

@@ -1,7 +1,9 @@
 //! `BEGIN … END` and its declarations.
 
 use super::super::parser::Parser;
-use super::scope::Stage;
+use super::control::check_cursor_query;
+use super::scope::{DeclaredKind, Stage};
+use crate::ast::ColumnName;
 use crate::error::{Error, Result};
 use crate::lexer::Token;
 use crate::statement::definition::TypeSpec;
@@ -92,13 +94,13 @@ impl Parser<'_> {
                 return Err(Error::new(ER_SP_DUP_VAR, &[name]));
             }
         }
-        let kind = self.variable_kind()?;
+        let declared = self.declared_kind()?;
         let value = match self.accept_word("DEFAULT") {
             true => Some(self.expr()?),
             false => None,
         };
         for name in names {
-            let variable = self.scope().add_variable(name, kind.clone());
+            let variable = self.scope().declare_variable(name, &declared);
             self.scope().show_variable(variable);
             block.initial.push(InitialValue {
                 line,
@@ -109,20 +111,86 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Parses a type, or `TYPE OF column`.
-    pub(super) fn variable_kind(&mut self) -> Result<VariableKind> {
-        if self.accept_words(&["TYPE", "OF"]) {
-            return match self.expr()? {
-                crate::ast::Expr::Column(column) if column.table.is_some() => {
-                    Ok(VariableKind::TypeOf(column))
-                }
-                _ => Err(self.error()),
+    /// Parses a type, `TYPE OF column` or `TYPE OF variable`, `ROW (…)`, `ROW TYPE OF cursor` or `ROW TYPE OF table`.
+    pub(super) fn declared_kind(&mut self) -> Result<DeclaredKind> {
+        if self.accept_words(&["ROW", "TYPE", "OF"]) {
+            return self.row_type_of();
+        }
+        if self.is_word("ROW") && self.is_at(1, &Token::LeftParen) {
+            self.advance();
+            return self.row_fields();
+        }
+        if self.is_word("TYPE") && self.is_word_at(1, "OF") && !self.is_at(3, &Token::Dot) {
+            self.expect_words(&["TYPE", "OF"])?;
+            let name = self.identifier()?;
+            return match self.program.as_mut().and_then(|scope| scope.variable(&name)) {
+                Some(variable) => Ok(self.scope().kind_of(variable)),
+                None => Err(Error::new(ER_SP_UNDECLARED_VAR, &[&name])),
             };
         }
-        if self.is_word("ROW") {
-            return Err(Error::unsupported("variables of type ROW"));
+        self.simple_kind().map(DeclaredKind::Simple)
+    }
+
+    /// Parses a type, or `TYPE OF column`.
+    fn simple_kind(&mut self) -> Result<VariableKind> {
+        if self.accept_words(&["TYPE", "OF"]) {
+            let first = self.identifier()?;
+            self.expect(&Token::Dot)?;
+            let second = self.identifier_after_dot()?;
+            let (database, table, name) = match self.accept(&Token::Dot) {
+                true => (Some(first), second, self.identifier_after_dot()?),
+                false => (None, first, second),
+            };
+            return Ok(VariableKind::TypeOf(ColumnName {
+                database,
+                table: Some(table),
+                name,
+            }));
         }
         self.declared_type().map(VariableKind::Typed)
+    }
+
+    /// Parses the fields of a row, at the parenthesis.
+    fn row_fields(&mut self) -> Result<DeclaredKind> {
+        self.expect(&Token::LeftParen)?;
+        let mut fields: Vec<(String, VariableKind)> = Vec::new();
+        loop {
+            let name = self.identifier()?;
+            if self.is_word("ROW") {
+                return Err(self.error());
+            }
+            let again = fields
+                .iter()
+                .any(|(known, _)| known.to_lowercase() == name.to_lowercase());
+            if again {
+                return Err(Error::new(ER_DUP_FIELDNAME, &[&name]));
+            }
+            let kind = self.simple_kind()?;
+            fields.push((name, kind));
+            if !self.accept(&Token::Comma) {
+                break;
+            }
+        }
+        self.expect(&Token::RightParen)?;
+        Ok(DeclaredKind::Row(fields))
+    }
+
+    /// Parses the name of a cursor or a table, after `ROW TYPE OF`.
+    fn row_type_of(&mut self) -> Result<DeclaredKind> {
+        let table = self.table_name()?;
+        let Some(scope) = self.program.as_mut() else {
+            return Err(Error::unsupported("parameters of type ROW TYPE OF"));
+        };
+        if table.database.is_none()
+            && let Ok(cursor) = scope.cursor(&table.name)
+        {
+            return Ok(DeclaredKind::Simple(VariableKind::RowOf { cursor }));
+        }
+        let cursor = scope.add_cursor(SqlStatement {
+            statement: Statement::Query(Box::new(QueryStatement::of_table(table))),
+            text: String::new(),
+        });
+        Ok(DeclaredKind::Simple(VariableKind::RowOf { cursor }))
     }
 
     /// Parses a type with its collation.
@@ -145,7 +213,7 @@ impl Parser<'_> {
                 if parser.scope().declares_variable(&name) {
                     return Err(Error::new(ER_SP_DUP_PARAM, &[&name]));
                 }
-                let kind = parser.variable_kind()?;
+                let kind = parser.simple_kind()?;
                 let variable = parser.scope().add_variable(name, kind);
                 parser.scope().show_variable(variable);
                 Ok(variable)
@@ -159,11 +227,7 @@ impl Parser<'_> {
         }
         let statement = self.statement()?;
         self.scope().end_block();
-        match &statement {
-            Statement::Query(query) if query.into.is_none() => {}
-            Statement::Query(_) => return Err(Error::new(ER_SP_BAD_CURSOR_SELECT, &[])),
-            _ => return Err(Error::new(ER_SP_BAD_CURSOR_QUERY, &[])),
-        }
+        check_cursor_query(&statement)?;
         let text = self.text_since(start);
         self.scope().declare_cursor(Cursor {
             name,

@@ -70,6 +70,7 @@ impl Parser<'_> {
                 true => self.parenthesized(Self::expr)?,
                 false => Vec::new(),
             };
+            self.scope().check_cursor_arguments(cursor, arguments.len())?;
             return Ok(ProgramStatement::Open { cursor, arguments });
         }
         if self.accept_word("FETCH") {
@@ -146,25 +147,55 @@ impl Parser<'_> {
         Ok(Some(ProgramStatement::Loop(Box::new(parsed))))
     }
 
-    /// Parses `variable IN [REVERSE] from .. to DO statements END FOR`, after FOR.
+    /// Parses `variable IN [REVERSE] rows DO statements END FOR`, after FOR.
     fn for_statement(&mut self, label: Label) -> Result<ProgramStatement> {
         let name = self.identifier()?;
         self.expect_word("IN")?;
+        // The rows of a query have one direction only, but the word is accepted.
         let reverse = self.accept_word("REVERSE");
-        if self.is_subquery() || (self.is_identifier() && self.is_word_at(1, "DO")) {
-            return Err(Error::unsupported("FOR over the rows of a query"));
+        if self.is_subquery() {
+            self.expect(&Token::LeftParen)?;
+            let start = self.position();
+            let statement = self.statement()?;
+            let text = self.text_since(start);
+            self.expect(&Token::RightParen)?;
+            check_cursor_query(&statement)?;
+            self.scope().begin_block();
+            let cursor = self.scope().add_cursor(SqlStatement { statement, text });
+            return self.for_rows(label, name, cursor, Vec::new());
+        }
+        if self.is_identifier() && (self.is_word_at(1, "DO") || self.is_at(1, &Token::LeftParen)) {
+            let cursor = self
+                .peeked_name()
+                .and_then(|name| self.scope().cursor(&name).ok());
+            if let Some(cursor) = cursor {
+                self.advance();
+                let arguments = match self.is(&Token::LeftParen) {
+                    true => self.parenthesized(Self::expr)?,
+                    false => Vec::new(),
+                };
+                self.scope().check_cursor_arguments(cursor, arguments.len())?;
+                self.scope().begin_block();
+                return self.for_rows(label, name, cursor, arguments);
+            }
+            if self.is_word_at(1, "DO") {
+                // A variable, or nothing that is known.
+                let other = self.identifier()?;
+                return Err(match self.scope().variable(&other) {
+                    Some(_) => Error::new(ER_SP_CURSOR_MISMATCH, &[&other]),
+                    None => Error::new(ER_SP_UNDECLARED_VAR, &[&other]),
+                });
+            }
         }
         let from = self.expr()?;
         self.expect(&Token::DotDot)?;
         let to = self.expr()?;
         self.expect_word("DO")?;
         self.scope().begin_block();
-        let last = self.scope().add_variable(String::new(), VariableKind::Bound);
-        let variable = self.scope().add_variable(name, VariableKind::Bound);
+        let last = self.scope().add_variable(String::new(), VariableKind::Counter);
+        let variable = self.scope().add_variable(name, VariableKind::Counter);
         self.scope().show_variable(variable);
-        let statements = self.program_statements()?;
-        self.expect_words(&["END", "FOR"])?;
-        self.scope().end_block();
+        let statements = self.for_body()?;
         Ok(ProgramStatement::ForRange(Box::new(ForRange {
             label,
             variable,
@@ -174,6 +205,36 @@ impl Parser<'_> {
             to,
             statements,
         })))
+    }
+
+    /// Parses a FOR loop over the rows of a cursor, in a block of its own, from DO on.
+    fn for_rows(
+        &mut self,
+        label: Label,
+        name: String,
+        cursor: usize,
+        arguments: Vec<Expr>,
+    ) -> Result<ProgramStatement> {
+        self.expect_word("DO")?;
+        let kind = VariableKind::RowOf { cursor };
+        let variable = self.scope().add_variable(name, kind);
+        self.scope().show_variable(variable);
+        let statements = self.for_body()?;
+        Ok(ProgramStatement::ForRows(Box::new(ForRows {
+            label,
+            variable,
+            cursor,
+            arguments,
+            statements,
+        })))
+    }
+
+    /// Parses the statements of a FOR loop, which end its block.
+    fn for_body(&mut self) -> Result<Vec<LocatedStatement>> {
+        let statements = self.program_statements()?;
+        self.expect_words(&["END", "FOR"])?;
+        self.scope().end_block();
+        Ok(statements)
     }
 
     fn if_statement(&mut self) -> Result<ProgramStatement> {
@@ -250,26 +311,55 @@ impl Parser<'_> {
 
     /// Returns whether the current token names a variable of the program, or NEW or OLD.
     fn is_at_program_variable(&mut self) -> bool {
-        let name = match self.peek() {
-            Token::Quoted(name) => name.clone(),
-            Token::Word { .. } => String::from_utf8_lossy(self.current_text()).into_owned(),
-            _ => return false,
+        let Some(name) = self.peeked_name() else {
+            return false;
         };
         let is_qualified = self.is_at(1, &Token::Dot);
         let scope = self.scope();
         scope.variable(&name).is_some() || (is_qualified && scope.trigger_row(&name).is_some())
     }
 
-    /// Parses the name of a variable as the value of LIMIT.
+    /// Returns the name at the cursor.
+    fn peeked_name(&mut self) -> Option<String> {
+        match self.peek() {
+            Token::Quoted(name) => Some(name.clone()),
+            Token::Word { .. } => Some(String::from_utf8_lossy(self.current_text()).into_owned()),
+            _ => None,
+        }
+    }
+
+    /// Parses the name of a variable, or of a field, as the value of LIMIT.
     ///
     /// # Errors
-    /// 1327.
+    /// 1327; 1691 for a variable that is no integer.
     pub(in crate::grammar) fn limit_variable(&mut self) -> Result<Expr> {
         let name = self.identifier()?;
         let variable = self.program.as_ref().and_then(|scope| scope.variable(&name));
-        match variable {
-            Some(variable) => Ok(Expr::Parameter(variable)),
-            None => Err(Error::new(ER_SP_UNDECLARED_VAR, &[&name])),
+        let Some(mut variable) = variable else {
+            return Err(Error::new(ER_SP_UNDECLARED_VAR, &[&name]));
+        };
+        if self.accept(&Token::Dot) {
+            let field = self.identifier_after_dot()?;
+            match self.scope().row_field(variable, &field)? {
+                Some(field) => variable = field,
+                None => return Err(Error::new(ER_SP_UNDECLARED_VAR, &[&name])),
+            }
         }
+        match self.scope().is_integer(variable) {
+            true => Ok(Expr::Parameter(variable)),
+            false => Err(Error::new(ER_WRONG_SPVAR_TYPE_IN_LIMIT, &[])),
+        }
+    }
+}
+
+/// Checks the query of a cursor.
+///
+/// # Errors
+/// 1323 for another statement, 1324 for INTO.
+pub(super) fn check_cursor_query(statement: &Statement) -> Result<()> {
+    match statement {
+        Statement::Query(query) if query.into.is_none() => Ok(()),
+        Statement::Query(_) => Err(Error::new(ER_SP_BAD_CURSOR_SELECT, &[])),
+        _ => Err(Error::new(ER_SP_BAD_CURSOR_QUERY, &[])),
     }
 }

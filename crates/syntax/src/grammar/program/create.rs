@@ -1,7 +1,7 @@
 //! CREATE PROCEDURE, CREATE FUNCTION, CREATE TRIGGER, CALL.
 
 use super::super::parser::Parser;
-use super::scope::{ProgramKind, ProgramScope};
+use super::scope::{DeclaredKind, ProgramKind, ProgramScope};
 use crate::error::{Error, Result};
 use crate::lexer::Token;
 use crate::statement::definition::{DdlStatement, ViewSecurity};
@@ -115,7 +115,10 @@ impl Parser<'_> {
         if scope.declares_variable(&name) {
             return Err(Error::new(ER_SP_DUP_PARAM, &[&name]));
         }
-        let kind = self.variable_kind()?;
+        let kind = match self.declared_kind()? {
+            DeclaredKind::Simple(kind) => kind,
+            DeclaredKind::Row(_) => return Err(Error::unsupported("parameters of type ROW")),
+        };
         let variable = scope.add_variable(name, kind);
         scope.show_variable(variable);
         Ok(mode)

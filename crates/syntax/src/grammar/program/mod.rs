@@ -91,14 +91,20 @@ impl Parser<'_> {
         self.program.as_ref().map_or(0, |scope| scope.uses)
     }
 
-    /// Returns the variable that a column of NEW or OLD is.
+    /// Returns the variable that a field of a row is, or a column of NEW or OLD.
     ///
     /// # Errors
-    /// 1363.
-    pub(super) fn trigger_column(&mut self, row: &str, column: &str) -> Result<Option<Expr>> {
+    /// 4082, 1363.
+    pub(super) fn qualified_variable(&mut self, row: &str, column: &str) -> Result<Option<Expr>> {
         let Some(scope) = &mut self.program else {
             return Ok(None);
         };
+        if let Some(variable) = scope.variable(row)
+            && let Some(field) = scope.row_field(variable, column)?
+        {
+            scope.uses += 1;
+            return Ok(Some(Expr::Parameter(field)));
+        }
         match scope.trigger_row(row) {
             Some(row) => scope
                 .trigger_column(row, column)
@@ -126,7 +132,15 @@ impl Parser<'_> {
                 false => self.error(),
             });
         }
-        self.plain_variable().map(Target::Variable)
+        let mut variable = self.plain_variable()?;
+        if self.accept(&Token::Dot) {
+            let field = self.identifier_after_dot()?;
+            match self.scope().row_field(variable, &field)? {
+                Some(field) => variable = field,
+                None => return Err(self.error()),
+            }
+        }
+        Ok(Target::Variable(variable))
     }
 
     /// Parses the name of a variable that gets a value, and returns its number.
@@ -151,7 +165,10 @@ impl Parser<'_> {
         self.advance();
         let column = self.identifier_after_dot()?;
         let scope = self.scope();
-        if scope.variable(&name).is_some() {
+        if let Some(variable) = scope.variable(&name) {
+            if let Some(field) = scope.row_field(variable, &column)? {
+                return Ok(field);
+            }
             let message = format!("'{name}' is not a row variable");
             return Err(Error::with_message(ER_UNKNOWN_ERROR, message));
         }

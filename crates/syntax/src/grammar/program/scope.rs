@@ -1,8 +1,10 @@
 //! Names within a program: variables, conditions, cursors and labels, and where they can be seen.
 
 use crate::error::{Error, Result};
+use crate::statement::definition::TypeKind;
 use crate::statement::{
-    ConditionValue, Cursor, Label, TriggerEvent, TriggerRow, TriggerTime, Variable, VariableKind,
+    ConditionValue, Cursor, Label, SqlStatement, TriggerEvent, TriggerRow, TriggerTime, Variable,
+    VariableKind,
 };
 use paceline_types::error_code::*;
 
@@ -31,6 +33,14 @@ pub(super) enum Stage {
     Variables,
     Cursors,
     Handlers,
+}
+
+/// Kind of a variable as declared.
+#[derive(Clone)]
+pub(super) enum DeclaredKind {
+    Simple(VariableKind),
+    /// `ROW (…)`: names and kinds of the fields.
+    Row(Vec<(String, VariableKind)>),
 }
 
 /// Names of one block.
@@ -129,6 +139,53 @@ impl ProgramScope {
         self.variables.len() - 1
     }
 
+    /// Adds a variable, after it those of its fields, and returns its number.
+    pub(super) fn declare_variable(&mut self, name: String, declared: &DeclaredKind) -> usize {
+        let fields = match declared {
+            DeclaredKind::Simple(kind) => return self.add_variable(name, kind.clone()),
+            DeclaredKind::Row(fields) => fields,
+        };
+        let first = self.variables.len() + 1;
+        let fields_end = first + fields.len();
+        let row = self.add_variable(
+            name,
+            VariableKind::Row {
+                fields: first..fields_end,
+            },
+        );
+        for (name, kind) in fields {
+            self.add_variable(name.clone(), kind.clone());
+        }
+        row
+    }
+
+    /// Returns whether a variable is declared as an integer.
+    pub(super) fn is_integer(&self, variable: usize) -> bool {
+        use TypeKind::{BigInt, Bit, Bool, Int, MediumInt, SmallInt, TinyInt, Year};
+        match &self.variables[variable].kind {
+            VariableKind::Typed(spec) => {
+                matches!(
+                    spec.kind,
+                    TinyInt | SmallInt | MediumInt | Int | BigInt | Bool | Bit | Year
+                )
+            }
+            VariableKind::Counter => true,
+            _ => false,
+        }
+    }
+
+    /// Returns the kind of a variable, for another one like it.
+    pub(super) fn kind_of(&self, variable: usize) -> DeclaredKind {
+        match &self.variables[variable].kind {
+            VariableKind::Row { fields } => DeclaredKind::Row(
+                (self.variables[fields.clone()].iter())
+                    .map(|field| (field.name.clone(), field.kind.clone()))
+                    .collect(),
+            ),
+            kind => DeclaredKind::Simple(kind.clone()),
+        }
+    }
+
     /// Lets the statements after it see a variable.
     pub fn show_variable(&mut self, variable: usize) {
         let name = self.variables[variable].name.clone();
@@ -151,6 +208,36 @@ impl ProgramScope {
         known
             .find(|(known, _)| same_name(known, name))
             .map(|(_, variable)| *variable)
+    }
+
+    /// Returns the variable of a field; `None` if the variable is no row.
+    ///
+    /// # Errors
+    /// 4082 for a field that the row does not have. The fields of a query are only known later.
+    pub fn row_field(&mut self, row: usize, field: &str) -> Result<Option<usize>> {
+        let kind = match &self.variables[row].kind {
+            VariableKind::Row { fields } => {
+                let mut fields = fields.clone();
+                let found = fields.find(|variable| same_name(&self.variables[*variable].name, field));
+                return match found {
+                    Some(variable) => Ok(Some(variable)),
+                    None => {
+                        let row = &self.variables[row].name;
+                        Err(Error::new(ER_ROW_VARIABLE_DOES_NOT_HAVE_FIELD, &[row, &field]))
+                    }
+                };
+            }
+            VariableKind::RowOf { .. } => VariableKind::RowField { row },
+            _ => return Ok(None),
+        };
+        Ok(Some(self.find_or_add(field, kind)))
+    }
+
+    /// Returns the variable of this name and kind, which is added if there is none.
+    fn find_or_add(&mut self, name: &str, kind: VariableKind) -> usize {
+        let mut variables = self.variables.iter();
+        let known = variables.position(|variable| variable.kind == kind && same_name(&variable.name, name));
+        known.unwrap_or_else(|| self.add_variable(name.to_owned(), kind))
     }
 
     /// Returns the row of a trigger that a name means.
@@ -178,12 +265,7 @@ impl ProgramScope {
         if let Some((row, trigger)) = missing {
             return Err(Error::new(ER_TRG_NO_SUCH_ROW_IN_TRG, &[&row, &trigger]));
         }
-        let kind = VariableKind::TriggerColumn { row };
-        let known = self
-            .variables
-            .iter()
-            .position(|variable| variable.kind == kind && same_name(&variable.name, column));
-        Ok(known.unwrap_or_else(|| self.add_variable(column.to_owned(), kind)))
+        Ok(self.find_or_add(column, VariableKind::TriggerColumn { row }))
     }
 
     /// Returns the variable of a column of NEW that is assigned to.
@@ -261,6 +343,28 @@ impl ProgramScope {
         block.cursors.push((name, number));
         self.cursors.push(cursor);
         Ok(())
+    }
+
+    /// Adds a cursor that has no name and no parameters. Returns its number.
+    pub(super) fn add_cursor(&mut self, query: SqlStatement) -> usize {
+        self.cursors.push(Cursor {
+            name: String::new(),
+            parameters: Vec::new(),
+            query,
+        });
+        self.cursors.len() - 1
+    }
+
+    /// Checks the number of arguments for a cursor.
+    ///
+    /// # Errors
+    /// 4080.
+    pub(super) fn check_cursor_arguments(&self, cursor: usize, arguments: usize) -> Result<()> {
+        let cursor = &self.cursors[cursor];
+        match cursor.parameters.len() == arguments {
+            true => Ok(()),
+            false => Err(Error::new(ER_WRONG_PARAMCOUNT_TO_CURSOR, &[&cursor.name])),
+        }
     }
 
     /// Returns the cursor that a name means.

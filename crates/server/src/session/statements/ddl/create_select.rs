@@ -2,7 +2,6 @@
 //! transaction.
 
 use super::commit::{commit_unfilled, primarys_gtid};
-use super::default_engine;
 use crate::accounts::checks::check_plan;
 use crate::accounts::show::identifier;
 use crate::errors::of_transaction;
@@ -207,7 +206,7 @@ async fn drop_ordinary(table: &TableName, state: &mut SessionState) -> Result<()
         catalog: &server.catalog,
         storage: server.transactions.storage(),
         snapshot: &snapshot,
-        default_engine: default_engine(&state.services),
+        default_engine: state.services.default_engine(),
         select_columns: None,
         // A temporary table of the session may hide it.
         temporary: None,

@@ -17,7 +17,6 @@ use crate::accounts::records::{WrittenRecords, records_without_routines};
 use crate::names::qualified;
 use crate::session::execution::Execution;
 use crate::session::protocol::Reply;
-use crate::session::services::SessionServices;
 use crate::session::state::SessionState;
 use crate::status::Counters;
 use crate::variables::Variable;
@@ -26,9 +25,8 @@ use create_select::{
     check_select_source, drop_unfilled, fill_table, fill_temporary_table, plan_create_select,
 };
 use locks::{lock_names, lock_objects, objects_to_lock};
-use paceline_catalog::TableEngine;
 use paceline_catalog::ddl::{
-    DdlInput, LoggedStatement as Logged, alter_info, ddl_objects, engine, is_temporary_ddl, prepare_ddl,
+    DdlInput, LoggedStatement as Logged, alter_info, ddl_objects, is_temporary_ddl, prepare_ddl,
 };
 use paceline_expression::session::StatementOrigin;
 use paceline_syntax::definition::CreateView;
@@ -135,7 +133,7 @@ pub async fn execute(
         catalog: &server.catalog,
         storage: server.transactions.storage(),
         snapshot: &snapshot,
-        default_engine: default_engine(&state.services),
+        default_engine: state.services.default_engine(),
         select_columns: select.as_deref(),
         temporary: Some(&state.temporary.tables),
     };
@@ -244,12 +242,6 @@ fn origin(state: &SessionState) -> StatementOrigin {
         Some(gtid) => StatementOrigin::Primary(gtid.server_id),
         None => StatementOrigin::Here(ServerId(state.server.globals.number(Variable::ServerId) as u32)),
     }
-}
-
-/// Returns the value of `default_storage_engine`.
-fn default_engine(services: &SessionServices) -> TableEngine {
-    let values = services.values.lock();
-    engine(values.get(Variable::DefaultStorageEngine).as_str()).unwrap_or(TableEngine::InnoDb)
 }
 
 /// Clears the current database if it was dropped.

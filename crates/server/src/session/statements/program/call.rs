@@ -14,11 +14,11 @@ use crate::session::state::SessionState;
 use crate::session::statements::set::evaluate_any;
 use crate::variables::Variable;
 use paceline_catalog::ddl::no_such_routine;
-use paceline_catalog::{CompiledRoutine, ViewSecurity};
+use paceline_catalog::{CompiledRoutine, RoutineDefinition, ViewSecurity};
 use paceline_expression::ExprType;
-use paceline_expression::session::{Privilege, SqlMode};
+use paceline_expression::session::{Privilege, ProgramVariables, SqlMode};
 use paceline_query::program::{
-    VariableTypes, check_recursion, enter_routine, leave_routine, output_targets, set_user_variable,
+    check_recursion, enter_routine, leave_routine, output_targets, set_user_variable,
 };
 use paceline_syntax::ast::{Expr, TableName};
 use paceline_syntax::{Result, RoutineParameter, RoutineType, Target};
@@ -29,7 +29,7 @@ use std::sync::Arc;
 /// Executes CALL outside of a program.
 ///
 /// # Errors
-/// See [`call_procedure`].
+/// Those of [`Callee::find`] and [`Callee::call`], and of the arguments.
 pub async fn call(
     procedure: &TableName,
     arguments: &[Expr],
@@ -37,7 +37,15 @@ pub async fn call(
     connection: &mut Connection,
     execution: Execution<'_>,
 ) -> Result<Reply> {
-    let called = call_procedure(procedure, arguments, state, connection, execution).await?;
+    let callee = Callee::find(procedure, arguments, state)?;
+    let mut values = Vec::with_capacity(arguments.len());
+    for (number, argument) in arguments.iter().enumerate() {
+        values.push(match callee.reads(number) {
+            true => evaluate_any(argument, execution.parameters, state).await?.0,
+            false => Value::Null,
+        });
+    }
+    let called = callee.call(values, state, connection, execution).await?;
     let mut sent = Output::new();
     let mut row = Vec::new();
     for OutputValue {
@@ -87,100 +95,119 @@ pub struct OutputValue {
     pub value: Value,
 }
 
-/// Calls a procedure.
-///
-/// # Errors
-/// 1305 if it does not exist, 1370 without the privilege, 1318 for another number of arguments, 1414 for an OUT
-/// argument that is no variable, 1456 for recursion beyond `max_sp_recursion_depth`, 1449 for a missing definer; the
-/// errors of the procedure.
-pub async fn call_procedure(
-    procedure: &TableName,
-    arguments: &[Expr],
-    state: &mut SessionState,
-    connection: &mut Connection,
-    execution: Execution<'_>,
-) -> Result<Called> {
-    state.shared.counters.com_call_procedure.add(1);
-    let (database, name) = state.qualified(procedure)?;
-    let catalog = state.catalog();
-    let kind = RoutineType::Procedure;
-    let Some(routine) = catalog.routine(kind, &database, &name).cloned() else {
-        return Err(no_such_routine(kind, &database, &name));
-    };
-    let authority = state.services.authority(&state.context);
-    check_routine(authority, Privilege::Execute, &routine)?;
-    let compiled = routine.compiled()?;
-    let targets = output_targets(&routine, &compiled, arguments)?;
-    let mut values = Vec::with_capacity(arguments.len());
-    for (argument, mode) in arguments.iter().zip(&compiled.parameters) {
-        values.push(match mode {
-            RoutineParameter::Out => Value::Null,
-            RoutineParameter::In | RoutineParameter::InOut => {
-                evaluate_any(argument, execution.parameters, state).await?.0
-            }
-        });
+/// A procedure that is to be called.
+pub struct Callee {
+    routine: Arc<RoutineDefinition>,
+    compiled: Arc<CompiledRoutine>,
+    /// Targets of OUT and INOUT arguments with the numbers of their parameters.
+    targets: Vec<(usize, Target)>,
+}
+
+impl Callee {
+    /// Finds the procedure of a CALL.
+    ///
+    /// # Errors
+    /// 1305 if it does not exist, 1370 without the privilege, 1318 for another number of arguments, 1414 for an OUT
+    /// argument that is no variable.
+    pub fn find(procedure: &TableName, arguments: &[Expr], state: &mut SessionState) -> Result<Callee> {
+        state.shared.counters.com_call_procedure.add(1);
+        let (database, name) = state.qualified(procedure)?;
+        let catalog = state.catalog();
+        let kind = RoutineType::Procedure;
+        let Some(routine) = catalog.routine(kind, &database, &name).cloned() else {
+            return Err(no_such_routine(kind, &database, &name));
+        };
+        let authority = state.services.authority(&state.context);
+        check_routine(authority, Privilege::Execute, &routine)?;
+        let compiled = routine.compiled()?;
+        let targets = output_targets(&routine, &compiled, arguments)?;
+        Ok(Callee {
+            routine,
+            compiled,
+            targets,
+        })
     }
-    let most = state
-        .services
-        .values
-        .lock()
-        .get(Variable::MaxSpRecursionDepth)
-        .as_u64();
-    check_recursion(&routine, most, &state.context)?;
-    let definer = (routine.security == ViewSecurity::Definer).then_some(&routine.definer);
-    let saved = enter_routine(&compiled.settings, &database, definer, &mut state.context)?;
-    state.context.calls.push(routine.call_name().clone());
-    let mode = saved.sql_mode();
-    let done = run_procedure(
-        &compiled,
-        values,
-        mode,
-        routine.full_name(),
-        state,
-        connection,
-        execution,
-    )
-    .await;
-    state.context.calls.pop();
-    leave_routine(saved, &mut state.context);
-    let done = done?;
-    let outputs = targets.into_iter().map(|(parameter, target)| OutputValue {
-        target,
-        name: compiled.code.variables()[parameter].name.clone(),
-        ty: done.types[parameter].clone(),
-        value: done.values[parameter].clone(),
-    });
-    Ok(Called {
-        outputs: outputs.collect(),
-        affected_rows: done.affected_rows,
-    })
+
+    /// Returns whether an argument is evaluated. An OUT parameter begins as NULL.
+    pub fn reads(&self, argument: usize) -> bool {
+        self.compiled.parameters[argument] != RoutineParameter::Out
+    }
+
+    /// Calls the procedure with the values of its arguments.
+    ///
+    /// # Errors
+    /// 1456 for recursion beyond `max_sp_recursion_depth`, 1449 for a missing definer; the errors of the procedure.
+    pub async fn call(
+        self,
+        arguments: Vec<Value>,
+        state: &mut SessionState,
+        connection: &mut Connection,
+        execution: Execution<'_>,
+    ) -> Result<Called> {
+        let routine = &self.routine;
+        let most = state
+            .services
+            .values
+            .lock()
+            .get(Variable::MaxSpRecursionDepth)
+            .as_u64();
+        check_recursion(routine, most, &state.context)?;
+        let definer = (routine.security == ViewSecurity::Definer).then_some(&routine.definer);
+        let saved = enter_routine(
+            &self.compiled.settings,
+            &routine.database,
+            definer,
+            &mut state.context,
+        )?;
+        state.context.calls.push(routine.call_name().clone());
+        let mode = saved.sql_mode();
+        let done = self.run(arguments, mode, state, connection, execution).await;
+        state.context.calls.pop();
+        leave_routine(saved, &mut state.context);
+        let done = done?;
+        let outputs = self.targets.into_iter().map(|(parameter, target)| OutputValue {
+            target,
+            name: self.compiled.code.variables()[parameter].name.clone(),
+            ty: (done.variables.get(parameter)).map_or_else(ExprType::null, ExprType::clone),
+            value: done.values[parameter].clone(),
+        });
+        Ok(Called {
+            outputs: outputs.collect(),
+            affected_rows: done.affected_rows,
+        })
+    }
+
+    async fn run(
+        &self,
+        mut arguments: Vec<Value>,
+        caller_mode: SqlMode,
+        state: &mut SessionState,
+        connection: &mut Connection,
+        execution: Execution<'_>,
+    ) -> Result<Ended> {
+        let mut prepared = state.take_program(&self.compiled.code)?;
+        let converted =
+            (prepared.types()).convert_arguments(&mut arguments, 0, caller_mode, &mut state.context);
+        let done = match converted {
+            Ok(()) => {
+                let name = self.routine.full_name();
+                run(&mut prepared, arguments, name, state, connection, execution).await
+            }
+            Err(error) => Err(error),
+        };
+        let variables = prepared.program_variables().clone();
+        state.programs.give_back(prepared);
+        done.map(|finished| Ended {
+            variables,
+            values: finished.values,
+            affected_rows: finished.affected_rows,
+        })
+    }
 }
 
 /// A procedure's variables at its end.
 struct Ended {
-    types: Arc<[ExprType]>,
+    variables: Arc<ProgramVariables>,
     values: Vec<Value>,
     affected_rows: u64,
-}
-
-async fn run_procedure(
-    compiled: &CompiledRoutine,
-    mut values: Vec<Value>,
-    caller_mode: SqlMode,
-    name: &str,
-    state: &mut SessionState,
-    connection: &mut Connection,
-    execution: Execution<'_>,
-) -> Result<Ended> {
-    let catalog = state.catalog();
-    let types = VariableTypes::resolve(compiled.code.variables(), None, &catalog, &mut state.context)?;
-    types.convert_arguments(&mut values, 0, caller_mode, &mut state.context)?;
-    let expression_types = types.of_expressions();
-    state.context.variable_types = expression_types.clone();
-    let finished = run(&compiled.code, values, types, name, state, connection, execution).await?;
-    Ok(Ended {
-        types: expression_types,
-        values: finished.values,
-        affected_rows: finished.affected_rows,
-    })
 }

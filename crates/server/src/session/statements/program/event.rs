@@ -5,7 +5,7 @@ use crate::session::execution::Execution;
 use crate::session::protocol::Connection;
 use crate::session::state::SessionState;
 use paceline_catalog::EventDefinition;
-use paceline_query::program::{VariableTypes, enter_routine, leave_routine};
+use paceline_query::program::{enter_routine, leave_routine};
 use paceline_syntax::Result;
 
 /// Runs the body of an event in a session of its definer.
@@ -25,12 +25,10 @@ pub async fn run_event(
         None,
         &mut state.context,
     )?;
-    let catalog = state.catalog();
-    let done = match VariableTypes::resolve(code.variables(), None, &catalog, &mut state.context) {
-        Ok(types) => {
-            state.context.variable_types = types.of_expressions();
+    let done = match state.take_program(&code) {
+        Ok(mut prepared) => {
             let name = format!("{}.{}", event.database, event.name);
-            run(&code, Vec::new(), types, &name, state, connection, execution)
+            run(&mut prepared, Vec::new(), &name, state, connection, execution)
                 .await
                 .map(|_| ())
         }

@@ -9,7 +9,7 @@
 //! | this one | the loop of requests and answers |
 //! | [`call`] | CALL: arguments, recursion, the settings that a procedure runs with |
 //! | [`event`] | the body of an event |
-//! | [`queries`] | queries with INTO, cursors, plans that are kept between executions |
+//! | [`queries`] | expressions, statements with plans, queries with INTO, cursors |
 //!
 //! # Limits
 //! The memory of variables and cursors counts as the session's. KILL is checked before each statement and each
@@ -22,22 +22,22 @@ mod queries;
 pub use call::call;
 pub use event::run_event;
 
-use super::set::evaluate_any;
 use crate::session::execution::{Execution, QueryOrigin};
 use crate::session::protocol::{Connection, More, Reply};
 use crate::session::state::SessionState;
 use paceline_expression::session::{KeepDiagnostics, ServerFunctions};
-use paceline_program::{Answer, Code, Raised, Request, Run};
+use paceline_program::{Answer, Code, CodePlace, Raised, Request, Run};
 use paceline_query::execute::Cursors;
 use paceline_query::program::{
-    Handling, VariableTypes, diagnostics_values, error_of, is_true, raised_of, set_user_variable, warnings,
+    Handling, PreparedProgram, diagnostics_values, error_of, is_true, raised_of, set_user_variable, warnings,
 };
 use paceline_syntax::ast::{Expr, TableName};
-use paceline_syntax::{Error, Program, Result, SqlStatement, Statement, Target};
+use paceline_syntax::{Error, Program, Result, SetItem, SqlStatement, Statement, Target};
 use paceline_types::Value;
 use paceline_types::error_code::*;
 use paceline_wire::Capabilities;
-use queries::KeptPlans;
+use queries::has_plan;
+use std::sync::Arc;
 
 /// Executes a program outside a routine.
 ///
@@ -49,23 +49,22 @@ pub async fn execute(
     connection: &mut Connection,
     execution: Execution<'_>,
 ) -> Result<Reply> {
-    let code = Code::compile(program);
+    let code = Arc::new(Code::compile(program));
     let catalog = state.catalog();
-    let types = VariableTypes::resolve(code.variables(), None, &catalog, &mut state.context)?;
+    let mut prepared = PreparedProgram::new(code, None, &catalog, &mut state.context)?;
     // Within EXECUTE IMMEDIATE in another program, the outer program's variables are restored at the end.
-    let outer = std::mem::replace(&mut state.context.variable_types, types.of_expressions());
+    let outer = std::mem::take(&mut state.context.program_variables);
     let outer_handled = state.context.handled_condition.take();
     let done = run(
-        &code,
+        &mut prepared,
         Vec::new(),
-        types,
         "anonymous block",
         state,
         connection,
         execution,
     )
     .await;
-    state.context.variable_types = outer;
+    state.context.program_variables = outer;
     state.context.handled_condition = outer_handled;
     done.map(|finished| Reply::affected(finished.affected_rows))
 }
@@ -82,14 +81,15 @@ struct Finished {
 /// # Errors
 /// The error for which there was no handler. A note after it says where it occurred.
 async fn run(
-    code: &Code,
+    prepared: &mut PreparedProgram,
     parameters: Vec<Value>,
-    types: VariableTypes,
     name: &str,
     state: &mut SessionState,
     connection: &mut Connection,
     execution: Execution<'_>,
 ) -> Result<Finished> {
+    state.context.program_variables = prepared.program_variables().clone();
+    let code = prepared.code().clone();
     let mut driver = Driver {
         name,
         state,
@@ -98,14 +98,13 @@ async fn run(
             using: &[],
             ..execution
         },
-        types,
-        plans: KeptPlans::default(),
+        prepared,
         cursors: Cursors::new(code.cursors().len()),
         affected_rows: 0,
         handling: Handling::default(),
     };
     let mark = driver.state.context.diagnostics.mark();
-    let mut run = Run::new(code, parameters);
+    let mut run = Run::new(&code, parameters);
     let done = driver.run(&mut run).await;
     driver.state.context.diagnostics.end_since(mark);
     match done {
@@ -131,8 +130,7 @@ struct Driver<'a> {
     state: &'a mut SessionState,
     connection: &'a mut Connection,
     execution: Execution<'a>,
-    types: VariableTypes,
-    plans: KeptPlans,
+    prepared: &'a mut PreparedProgram,
     cursors: Cursors,
     affected_rows: u64,
     handling: Handling,
@@ -151,7 +149,7 @@ impl Driver<'_> {
             }
             let line = run.line();
             let located = |raised: Raised| (error_of(raised), line);
-            let done = self.answer(request, run.values()).await;
+            let done = self.answer(request, run.place(), run.values()).await;
             match done {
                 Ok(answer) => {
                     let warnings = warnings(&self.state.context);
@@ -169,7 +167,7 @@ impl Driver<'_> {
         }
     }
 
-    async fn answer(&mut self, request: Request<'_>, values: &[Value]) -> Result<Answer> {
+    async fn answer(&mut self, request: Request<'_>, place: CodePlace, values: &[Value]) -> Result<Answer> {
         self.state.services.check_interrupt(&self.state.context)?;
         let keeps = matches!(
             request,
@@ -185,14 +183,24 @@ impl Driver<'_> {
         Ok(match request {
             Request::Assign { variable, value } => {
                 let value = match value {
-                    Some(expr) => self.evaluate(expr, values).await?,
+                    Some(expr) => self.evaluate(place, expr, values).await?,
                     None => Value::Null,
                 };
-                Answer::Value(self.types.convert(variable, value, &mut self.state.context)?)
+                Answer::Value(
+                    self.prepared
+                        .types()
+                        .convert(variable, value, &mut self.state.context)?,
+                )
             }
-            Request::Return(expr) => Answer::Value(self.evaluate(expr, values).await?),
+            Request::AssignRow { row, value } => self.assign_row(row, value, place, values).await?,
+            Request::DefineRow { row, query } => self.define_row(row, query, place, values)?,
+            Request::FetchNext { cursor, into } => {
+                let types = self.prepared.types();
+                (self.cursors).fetch_next(cursor, into, types, &mut self.state.context)?
+            }
+            Request::Return(expr) => Answer::Value(self.evaluate(place, expr, values).await?),
             Request::Test(expr) => {
-                let value = self.evaluate(expr, values).await?;
+                let value = self.evaluate(place, expr, values).await?;
                 Answer::Truth(is_true(&value, &mut self.state.context)?)
             }
             Request::Execute(SqlStatement {
@@ -204,7 +212,10 @@ impl Driver<'_> {
                     match target {
                         Target::User(name) => set_user_variable(&name, &value, &mut self.state.context)?,
                         Target::Variable(variable) => {
-                            let value = self.types.convert(variable, value, &mut self.state.context)?;
+                            let value =
+                                self.prepared
+                                    .types()
+                                    .convert(variable, value, &mut self.state.context)?;
                             assigned.push((variable, value));
                         }
                     }
@@ -214,16 +225,27 @@ impl Driver<'_> {
             Request::Execute(SqlStatement {
                 statement: Statement::Call { procedure, arguments },
                 ..
-            }) => self.call(procedure, arguments, values).await?,
-            Request::Execute(sql) => {
-                self.execute_sql(sql, values).await?;
+            }) => self.call(procedure, arguments, place, values).await?,
+            Request::Execute(SqlStatement {
+                statement: Statement::Set(items),
+                ..
+            }) if items
+                .iter()
+                .all(|item| matches!(item, SetItem::UserVariable { .. })) =>
+            {
+                self.set_user_variables(items, place, values).await?;
                 Answer::Done
             }
-            Request::SelectInto { query, targets } => self.select_into(query, targets, values).await?,
-            Request::Open { cursor, query } => self.open(cursor, query, values).await?,
+            Request::Execute(sql) => {
+                self.execute_sql(sql, place, values).await?;
+                self.prepared.forget_outdated(&self.state.context);
+                Answer::Done
+            }
+            Request::SelectInto { query, targets } => self.select_into(query, place, targets, values).await?,
+            Request::Open { cursor, query } => self.open(cursor, query, place, values).await?,
             Request::Fetch { cursor, into } => {
                 self.cursors
-                    .fetch(cursor, into, &self.types, &mut self.state.context)?
+                    .fetch(cursor, into, self.prepared.types(), &mut self.state.context)?
             }
             Request::Close { cursor } => {
                 self.cursors.close(cursor);
@@ -234,20 +256,36 @@ impl Driver<'_> {
     }
 
     /// Executes CALL. The values of OUT parameters are for variables of this program, or of the user.
-    async fn call(&mut self, procedure: &TableName, arguments: &[Expr], values: &[Value]) -> Result<Answer> {
+    async fn call(
+        &mut self,
+        procedure: &TableName,
+        arguments: &[Expr],
+        place: CodePlace,
+        values: &[Value],
+    ) -> Result<Answer> {
+        let callee = call::Callee::find(procedure, arguments, self.state)?;
+        let mut given = Vec::with_capacity(arguments.len());
+        for (number, argument) in arguments.iter().enumerate() {
+            given.push(match callee.reads(number) {
+                true => self.evaluate(place.of_item(number), argument, values).await?,
+                false => Value::Null,
+            });
+        }
         let execution = Execution {
             parameters: values,
             ..self.execution
         };
-        let called = call::call_procedure(procedure, arguments, self.state, self.connection, execution);
-        let called = Box::pin(called).await?;
+        let called = Box::pin(callee.call(given, self.state, self.connection, execution)).await?;
         self.affected_rows += called.affected_rows;
         let mut assigned = Vec::new();
         for call::OutputValue { target, value, .. } in called.outputs {
             match target {
                 Target::User(name) => set_user_variable(&name, &value, &mut self.state.context)?,
                 Target::Variable(variable) => {
-                    let value = self.types.convert(variable, value, &mut self.state.context)?;
+                    let value = self
+                        .prepared
+                        .types()
+                        .convert(variable, value, &mut self.state.context)?;
                     assigned.push((variable, value));
                 }
             }
@@ -255,14 +293,8 @@ impl Driver<'_> {
         Ok(Answer::Values(assigned))
     }
 
-    async fn evaluate(&mut self, expr: &Expr, values: &[Value]) -> Result<Value> {
-        evaluate_any(expr, values, self.state)
-            .await
-            .map(|(value, _)| value)
-    }
-
     /// Executes an SQL statement. Its rows are sent to the client.
-    async fn execute_sql(&mut self, sql: &SqlStatement, values: &[Value]) -> Result<()> {
+    async fn execute_sql(&mut self, sql: &SqlStatement, place: CodePlace, values: &[Value]) -> Result<()> {
         if returns_rows(&sql.statement) && !self.connection.capabilities.has(Capabilities::MULTI_RESULTS) {
             return Err(Error::new(ER_SP_BADSELECT, &[&self.name]));
         }
@@ -273,8 +305,8 @@ impl Driver<'_> {
             asked_by: QueryOrigin::Client,
             ..self.execution
         };
-        if KeptPlans::keeps(&sql.statement) {
-            self.execute_planned(sql, execution).await?;
+        if has_plan(&sql.statement) {
+            self.execute_planned(sql, place, execution).await?;
         } else {
             super::execute(&sql.statement, self.state, self.connection, execution).await?;
         }

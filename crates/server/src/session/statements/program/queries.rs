@@ -1,102 +1,200 @@
-//! Queries and changes of rows in a program: cached plans, INTO, cursors.
+//! Expressions, queries and changes of rows in a program, with what the [prepared
+//! program](paceline_query::program::PreparedProgram) keeps of them.
 
 use super::Driver;
 use crate::session::execution::Execution;
 use crate::session::planning::ATTEMPTS_MAX;
 use crate::session::replies::ReplyWriter;
 use crate::session::statements::query::{collect, run_plan};
-use paceline_program::Answer;
+use paceline_expression::ExprType;
+use paceline_program::{Answer, CodePlace, RowValue};
 use paceline_query::execute::{CursorSink, RowSink, SingleRow};
-use paceline_query::plan::{Plan, is_to_be_planned_again};
-use paceline_syntax::{Error, Result, SqlStatement, Statement, Target};
+use paceline_query::plan::Plan;
+use paceline_query::program::{Bound, FieldSource, evaluate_bound, set_typed_user_variable};
+use paceline_syntax::ast::Expr;
+use paceline_syntax::{Error, Result, SetItem, SqlStatement, Statement, Target};
 use paceline_types::Value;
 use paceline_types::error_code::*;
-use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Plans of a program's statements, by the statement's address in the program's code, which does not move.
-#[derive(Default)]
-pub struct KeptPlans {
-    plans: HashMap<usize, KeptPlan>,
-}
-
-struct KeptPlan {
-    plan: Arc<Plan>,
-    /// Number of rows that the last execution read.
-    rows_read: u64,
-}
-
-impl KeptPlans {
-    /// Returns whether a statement is of a kind that has a plan.
-    pub fn keeps(statement: &Statement) -> bool {
-        match statement {
-            Statement::Query(query) => query.into.is_none(),
-            Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) | Statement::Do(_) => true,
-            _ => false,
-        }
+/// Returns whether a statement is of a kind that has a plan.
+pub(super) fn has_plan(statement: &Statement) -> bool {
+    match statement {
+        Statement::Query(query) => query.into.is_none(),
+        Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) | Statement::Do(_) => true,
+        _ => false,
     }
-}
-
-fn key_of(sql: &SqlStatement) -> usize {
-    std::ptr::from_ref(sql).addr()
 }
 
 impl Driver<'_> {
-    /// Executes a statement with a plan. The plan is kept for the next execution.
+    /// Evaluates an expression of the program.
+    pub(super) async fn evaluate(
+        &mut self,
+        place: CodePlace,
+        expr: &Expr,
+        values: &[Value],
+    ) -> Result<Value> {
+        let bound = self.prepared.bound(place, expr, &self.state.context)?;
+        match bound {
+            Bound::Direct(bound) => evaluate_bound(bound, values, &mut self.state.context),
+            Bound::Query(query) => {
+                let query = query.clone();
+                Ok(self.evaluate_query(place, &query, values).await?.0)
+            }
+        }
+    }
+
+    async fn evaluate_typed(
+        &mut self,
+        place: CodePlace,
+        expr: &Expr,
+        values: &[Value],
+    ) -> Result<(Value, ExprType)> {
+        let bound = self.prepared.bound(place, expr, &self.state.context)?;
+        match bound {
+            Bound::Direct(bound) => {
+                let value = evaluate_bound(bound, values, &mut self.state.context)?;
+                Ok((value, bound.ty.clone()))
+            }
+            Bound::Query(query) => {
+                let query = query.clone();
+                self.evaluate_query(place, &query, values).await
+            }
+        }
+    }
+
+    async fn evaluate_query(
+        &mut self,
+        place: CodePlace,
+        query: &SqlStatement,
+        values: &[Value],
+    ) -> Result<(Value, ExprType)> {
+        let execution = Execution::of_server(values);
+        let row = self.collect::<SingleRow>(query, place, execution).await?;
+        Ok(row.into_value())
+    }
+
+    /// Executes a SET of user variables only. All values are evaluated before the first is assigned.
+    pub(super) async fn set_user_variables(
+        &mut self,
+        items: &[SetItem],
+        place: CodePlace,
+        values: &[Value],
+    ) -> Result<()> {
+        self.state.shared.counters.com_set_option.add(1);
+        let mut assigned = Vec::with_capacity(items.len());
+        for (number, item) in items.iter().enumerate() {
+            if let SetItem::UserVariable { name, value } = item {
+                let (value, ty) = self.evaluate_typed(place.of_item(number), value, values).await?;
+                assigned.push((name, value, ty));
+            }
+        }
+        for (name, value, ty) in assigned {
+            set_typed_user_variable(name, &value, ty, &mut self.state.context)?;
+        }
+        Ok(())
+    }
+
+    /// Gives the fields of a row variable their values.
+    pub(super) async fn assign_row(
+        &mut self,
+        row: usize,
+        value: &RowValue,
+        place: CodePlace,
+        values: &[Value],
+    ) -> Result<Answer> {
+        let mut assigned = Vec::new();
+        let mut current = values.to_vec();
+        let fields = self.prepared.types().row_assignment(row, value)?;
+        for (number, (field, source)) in fields.into_iter().enumerate() {
+            let value = match source {
+                FieldSource::Null => Value::Null,
+                FieldSource::Variable(other) => current[other].clone(),
+                FieldSource::Expr(expr) => self.evaluate(place.of_item(number), expr, &current).await?,
+            };
+            let value = (self.prepared.types()).convert(field, value, &mut self.state.context)?;
+            current[field].clone_from(&value);
+            assigned.push((field, value));
+        }
+        Ok(Answer::Values(assigned))
+    }
+
+    /// Gives a row variable the columns of a query as its fields.
+    pub(super) fn define_row(
+        &mut self,
+        row: usize,
+        query: &SqlStatement,
+        place: CodePlace,
+        values: &[Value],
+    ) -> Result<Answer> {
+        let execution = self.execution_of(query, values);
+        let plan = loop {
+            let plan = self.plan(query, place, execution)?;
+            if plan.is_current(&self.state.catalog()) {
+                break plan;
+            }
+            self.prepared.forget_plan(place);
+        };
+        let context = &mut self.state.context;
+        self.prepared.define_row(row, plan.columns(), context)
+    }
+
+    /// Executes a statement with a plan.
     pub(super) async fn execute_planned(
         &mut self,
         sql: &SqlStatement,
+        place: CodePlace,
         execution: Execution<'_>,
     ) -> Result<()> {
         for _ in 0..ATTEMPTS_MAX {
-            let plan = self.plan(sql, execution)?;
+            let plan = self.plan(sql, place, execution)?;
             let reply = run_plan(&plan, self.state, self.connection, execution, None).await?;
             if let Some(reply) = reply {
-                self.note_rows_read(sql);
+                self.note_rows_read(place);
                 return ReplyWriter::new(self.state, self.connection).reply(reply, execution);
             }
-            self.plans.plans.remove(&key_of(sql));
+            self.prepared.forget_plan(place);
         }
         Err(Error::new(ER_TABLE_DEF_CHANGED, &[]))
     }
 
-    fn plan(&mut self, sql: &SqlStatement, execution: Execution<'_>) -> Result<Arc<Plan>> {
-        if let Some(kept) = self.plans.plans.get(&key_of(sql))
-            && !is_to_be_planned_again(&kept.plan, kept.rows_read)
-        {
-            return Ok(kept.plan.clone());
-        }
-        let plan = Arc::new(self.state.plan_for(&sql.statement, execution.parameters)?);
-        let kept = KeptPlan {
-            plan: plan.clone(),
-            rows_read: 0,
-        };
-        self.plans.plans.insert(key_of(sql), kept);
-        Ok(plan)
+    fn plan(&mut self, sql: &SqlStatement, place: CodePlace, execution: Execution<'_>) -> Result<Arc<Plan>> {
+        let state = &*self.state;
+        let make = |statement: &Statement| state.plan_for(statement, execution.parameters);
+        self.prepared.plan(place, sql, &state.context, make)
     }
 
-    fn note_rows_read(&mut self, sql: &SqlStatement) {
-        if let Some(kept) = self.plans.plans.get_mut(&key_of(sql)) {
-            kept.rows_read = self.state.context.rows_read;
-        }
+    fn note_rows_read(&mut self, place: CodePlace) {
+        self.prepared.note_rows_read(place, self.state.context.rows_read);
     }
 
     /// Executes a query and collects its rows.
-    async fn collect<S: RowSink + Default>(&mut self, sql: &SqlStatement, values: &[Value]) -> Result<S> {
-        let execution = Execution {
+    async fn collect<S: RowSink + Default>(
+        &mut self,
+        sql: &SqlStatement,
+        place: CodePlace,
+        execution: Execution<'_>,
+    ) -> Result<S> {
+        for _ in 0..ATTEMPTS_MAX {
+            let plan = self.plan(sql, place, execution)?;
+            if let Some((rows, _)) = collect::<S>(&plan, self.state, execution).await? {
+                self.note_rows_read(place);
+                return Ok(rows);
+            }
+            self.prepared.forget_plan(place);
+        }
+        Err(Error::new(ER_TABLE_DEF_CHANGED, &[]))
+    }
+
+    fn execution_of<'e>(&self, sql: &'e SqlStatement, values: &'e [Value]) -> Execution<'e>
+    where
+        Self: 'e,
+    {
+        Execution {
             text: sql.text.as_bytes(),
             parameters: values,
             ..self.execution
-        };
-        for _ in 0..ATTEMPTS_MAX {
-            let plan = self.plan(sql, execution)?;
-            if let Some((rows, _)) = collect::<S>(&plan, self.state, execution).await? {
-                self.note_rows_read(sql);
-                return Ok(rows);
-            }
-            self.plans.plans.remove(&key_of(sql));
         }
-        Err(Error::new(ER_TABLE_DEF_CHANGED, &[]))
     }
 
     /// Executes `SELECT … INTO`.
@@ -106,11 +204,13 @@ impl Driver<'_> {
     pub(super) async fn select_into(
         &mut self,
         query: &SqlStatement,
+        place: CodePlace,
         targets: &[Target],
         values: &[Value],
     ) -> Result<Answer> {
-        let single = self.collect::<SingleRow>(query, values).await?;
-        let answer = single.assign(targets, &self.types, &mut self.state.context)?;
+        let execution = self.execution_of(query, values);
+        let single = self.collect::<SingleRow>(query, place, execution).await?;
+        let answer = single.assign(targets, self.prepared.types(), &mut self.state.context)?;
         self.affected_rows += u64::try_from(self.state.context.row_count).unwrap_or(0);
         Ok(answer)
     }
@@ -120,9 +220,11 @@ impl Driver<'_> {
         &mut self,
         cursor: usize,
         query: &SqlStatement,
+        place: CodePlace,
         values: &[Value],
     ) -> Result<Answer> {
-        let sink = self.collect::<CursorSink>(query, values).await?;
+        let execution = self.execution_of(query, values);
+        let sink = self.collect::<CursorSink>(query, place, execution).await?;
         self.cursors.open(cursor, sink, &self.state.context)
     }
 }

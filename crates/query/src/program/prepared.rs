@@ -1,0 +1,353 @@
+//! A program with everything that is made once for running it: types of variables, bound expressions, plans.
+//!
+//! ```text
+//!   Code ──▶ PreparedProgram ─┬─ types of the variables
+//!                             └─ by CodePlace ─┬─ Bound: the expression, or the query that it is executed as
+//!                                              └─ KeptPlan
+//! ```
+//! Procedures, functions, triggers and events use it alike. What was made is valid until
+//! * a table of a plan changes, or a temporary table hides it ([`Plan::is_current`], checked with the locks held by the
+//!   caller, which then forgets the plan);
+//! * a table changes whose columns' types variables have (`TYPE OF`; [`ProgramCache`](super::ProgramCache));
+//! * the session gets another SQL mode, collation or another setting of [`PlannedSettings`], or a user variable that
+//!   is named gets another type.
+//!
+//! Privileges are checked at each execution.
+
+use std::sync::Arc;
+
+use super::{VariableTypes, needs_plan};
+use crate::error::{Error, Result};
+use crate::plan::{Plan, ResultColumn, is_to_be_planned_again};
+use paceline_catalog::{Catalog, TableDefinition};
+use paceline_expression::session::{ProgramVariables, SessionContext, SqlMode};
+use paceline_expression::{EmptyScope, EvalContext, EvalMode, EvalState, Expr, bind_expr};
+use paceline_program::{Answer, Code, CodePlace};
+use paceline_syntax::ast::Expr as SyntaxExpr;
+use paceline_syntax::ast::visit::{any_expr, has_subquery};
+use paceline_syntax::{QueryStatement, SqlStatement, Statement, TriggerRow, VariableKind};
+use paceline_types::error_code::ER_BAD_FIELD_ERROR;
+use paceline_types::{Collation, Value};
+
+/// A program with what was made for running it.
+pub struct PreparedProgram {
+    code: Arc<Code>,
+    /// Table of a trigger.
+    table: Option<Arc<TableDefinition>>,
+    types: VariableTypes,
+    variables: Arc<ProgramVariables>,
+    /// Of a trigger: the variables that are columns of NEW or OLD, with the column.
+    row_columns: Vec<(usize, TriggerRow, usize)>,
+    settings: PlannedSettings,
+    /// By instruction.
+    steps: Vec<PreparedStep>,
+}
+
+/// What was made of the expressions and the statement of an instruction.
+#[derive(Default)]
+struct PreparedStep {
+    /// Item 0, which most instructions have alone.
+    first: PreparedItem,
+    others: Vec<PreparedItem>,
+}
+
+#[derive(Default)]
+struct PreparedItem {
+    bound: Option<KeptExpression>,
+    plan: Option<KeptPlan>,
+}
+
+struct KeptExpression {
+    bound: Bound,
+    valid: Validity,
+}
+
+/// An expression of a program.
+#[derive(Clone)]
+pub enum Bound {
+    /// It is evaluated directly.
+    Direct(Arc<Expr>),
+    /// It contains queries or stored functions, and is executed as this statement.
+    Query(Arc<SqlStatement>),
+}
+
+struct KeptPlan {
+    plan: Arc<Plan>,
+    /// Number of rows that the last execution read.
+    rows_read: u64,
+    valid: Validity,
+}
+
+/// How long an expression or a plan is valid, apart from the rules for all.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Validity {
+    Always,
+    /// It names user variables: as long as [`type_changes`](paceline_expression::session::UserVariables::type_changes)
+    /// is this.
+    TypeChanges(u64),
+}
+
+impl Validity {
+    fn of(names_user_variables: bool, session: &SessionContext) -> Self {
+        match names_user_variables {
+            true => Validity::TypeChanges(session.user_variables.type_changes()),
+            false => Validity::Always,
+        }
+    }
+
+    fn holds(self, session: &SessionContext) -> bool {
+        match self {
+            Validity::Always => true,
+            Validity::TypeChanges(changes) => changes == session.user_variables.type_changes(),
+        }
+    }
+}
+
+/// Settings of a session on which bound expressions and plans depend.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct PlannedSettings {
+    sql_mode: SqlMode,
+    collation_connection: Collation,
+    collation_database: Collation,
+    group_concat_max_len: usize,
+    div_precision_increment: u8,
+    updatable_views_with_limit: bool,
+}
+
+impl PlannedSettings {
+    fn of(session: &SessionContext) -> Self {
+        let settings = &session.settings;
+        PlannedSettings {
+            sql_mode: settings.sql_mode,
+            collation_connection: settings.collation_connection,
+            collation_database: settings.collation_database,
+            group_concat_max_len: settings.group_concat_max_len,
+            div_precision_increment: settings.div_precision_increment,
+            updatable_views_with_limit: settings.updatable_views_with_limit,
+        }
+    }
+}
+
+impl PreparedProgram {
+    /// Prepares a program. `table` is the table of a trigger.
+    ///
+    /// # Errors
+    /// The errors of the types of its variables; 1054 for a column of NEW or OLD that the table no longer has.
+    pub fn new(
+        code: Arc<Code>,
+        table: Option<&Arc<TableDefinition>>,
+        catalog: &Catalog,
+        session: &mut SessionContext,
+    ) -> Result<Self> {
+        let types = VariableTypes::resolve(code.variables(), table.map(|table| &**table), catalog, session)?;
+        Ok(PreparedProgram {
+            variables: types.of_expressions(),
+            row_columns: match table {
+                Some(table) => row_columns(&code, table)?,
+                None => Vec::new(),
+            },
+            types,
+            table: table.cloned(),
+            settings: PlannedSettings::of(session),
+            steps: std::iter::repeat_with(PreparedStep::default)
+                .take(code.instruction_count())
+                .collect(),
+            code,
+        })
+    }
+
+    /// Returns its code.
+    pub fn code(&self) -> &Arc<Code> {
+        &self.code
+    }
+
+    /// Returns the types of its variables.
+    pub fn types(&self) -> &VariableTypes {
+        &self.types
+    }
+
+    /// Returns its variables as expressions see them.
+    pub fn program_variables(&self) -> &Arc<ProgramVariables> {
+        &self.variables
+    }
+
+    /// Gives a row variable the columns of a query as its fields, and the session the variables. Returns the values of
+    /// the fields: NULL. What was made with other types is forgotten.
+    ///
+    /// # Errors
+    /// 1060 for two columns of the same name.
+    pub fn define_row(
+        &mut self,
+        row: usize,
+        columns: &[ResultColumn],
+        session: &mut SessionContext,
+    ) -> Result<Answer> {
+        if self.types.define_row(row, columns)? {
+            self.variables = self.types.of_expressions();
+            session.program_variables = self.variables.clone();
+            self.steps.fill_with(PreparedStep::default);
+        }
+        let fields = self.types.row(row).unwrap_or_default().iter();
+        Ok(Answer::Values(
+            fields.map(|field| (*field, Value::Null)).collect(),
+        ))
+    }
+
+    /// Returns the variables that are columns of NEW or OLD, with the column's number.
+    pub(crate) fn row_columns(&self) -> &[(usize, TriggerRow, usize)] {
+        &self.row_columns
+    }
+
+    /// Returns whether it is prepared for a trigger of this table, or for no trigger.
+    pub(super) fn is_of(&self, table: Option<&Arc<TableDefinition>>) -> bool {
+        match (&self.table, table) {
+            (None, None) => true,
+            (Some(known), Some(table)) => Arc::ptr_eq(known, table),
+            _ => false,
+        }
+    }
+
+    /// Returns whether variables have the types of columns.
+    pub(super) fn names_tables(&self) -> bool {
+        !self.types.tables().is_empty()
+    }
+
+    /// Returns whether the tables whose columns' types its variables have are those of the catalog.
+    pub(super) fn has_types_of(&self, catalog: &Catalog) -> bool {
+        self.types.tables().iter().all(|known| {
+            let current = catalog.table(known.database(), known.name());
+            current.is_some_and(|current| Arc::ptr_eq(current, known))
+        })
+    }
+
+    /// Forgets what was made with other settings than the session's.
+    pub fn forget_outdated(&mut self, session: &SessionContext) {
+        let settings = PlannedSettings::of(session);
+        if self.settings != settings {
+            self.settings = settings;
+            self.steps.fill_with(PreparedStep::default);
+        }
+    }
+
+    fn item(&mut self, place: CodePlace) -> &mut PreparedItem {
+        let step = &mut self.steps[place.instruction()];
+        match place.item().checked_sub(1) {
+            None => &mut step.first,
+            Some(other) => {
+                if step.others.len() <= other {
+                    step.others.resize_with(other + 1, PreparedItem::default);
+                }
+                &mut step.others[other]
+            }
+        }
+    }
+
+    /// Returns an expression, which is bound if it is not yet.
+    ///
+    /// # Errors
+    /// The errors of binding it.
+    pub fn bound(&mut self, place: CodePlace, expr: &SyntaxExpr, session: &SessionContext) -> Result<&Bound> {
+        let kept = &mut self.item(place).bound;
+        if kept.as_ref().is_none_or(|kept| !kept.valid.holds(session)) {
+            let bound = match needs_plan(expr) {
+                true => Bound::Query(Arc::new(SqlStatement {
+                    statement: Statement::Query(Box::new(QueryStatement::of_expression(expr.clone()))),
+                    text: String::new(),
+                })),
+                false => Bound::Direct(Arc::new(bind_expr(expr, &mut EmptyScope::new(session))?)),
+            };
+            *kept = Some(KeptExpression {
+                bound,
+                valid: Validity::of(names_user_variables(expr), session),
+            });
+        }
+        Ok(&kept.as_ref().expect("made above").bound)
+    }
+
+    /// Returns the plan of a statement, which `make` makes if there is no valid one.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub fn plan(
+        &mut self,
+        place: CodePlace,
+        sql: &SqlStatement,
+        session: &SessionContext,
+        make: impl FnOnce(&Statement) -> Result<Plan>,
+    ) -> Result<Arc<Plan>> {
+        let item = self.item(place);
+        if let Some(kept) = &item.plan
+            && kept.valid.holds(session)
+            && !is_to_be_planned_again(&kept.plan, kept.rows_read)
+        {
+            return Ok(kept.plan.clone());
+        }
+        let names_user_variables = match &item.bound {
+            Some(expression) => expression.valid != Validity::Always,
+            // A text with the sign in a literal is planned again for nothing.
+            None => sql.text.contains('@'),
+        };
+        let plan = Arc::new(make(&sql.statement)?);
+        item.plan = Some(KeptPlan {
+            plan: plan.clone(),
+            rows_read: 0,
+            valid: Validity::of(names_user_variables, session),
+        });
+        Ok(plan)
+    }
+
+    /// Records that a plan has been executed, and how many rows it has read.
+    pub fn note_rows_read(&mut self, place: CodePlace, rows_read: u64) {
+        if let Some(kept) = &mut self.item(place).plan {
+            kept.rows_read = rows_read;
+        }
+    }
+
+    /// Forgets a plan whose tables have changed.
+    pub fn forget_plan(&mut self, place: CodePlace) {
+        self.item(place).plan = None;
+    }
+}
+
+/// Evaluates an expression of a program that is evaluated directly.
+///
+/// # Errors
+/// The errors of its evaluation.
+pub fn evaluate_bound(expr: &Expr, values: &[Value], session: &mut SessionContext) -> Result<Value> {
+    let mut evaluation = EvalState::new();
+    let mut context = EvalContext {
+        session,
+        parameters: values,
+        state: &mut evaluation,
+        runner: None,
+        mode: EvalMode::Query,
+    };
+    Ok(expr.eval_unrounded(&[], &mut context)?.into_owned())
+}
+
+/// Returns whether the type of an expression can depend on user variables.
+fn names_user_variables(expr: &SyntaxExpr) -> bool {
+    has_subquery(expr) || any_expr(expr, &mut |part| matches!(part, SyntaxExpr::UserVariable(_)))
+}
+
+/// Returns the variables that are columns of NEW or OLD.
+///
+/// # Errors
+/// 1054 for a column that the table no longer has.
+fn row_columns(code: &Code, table: &TableDefinition) -> Result<Vec<(usize, TriggerRow, usize)>> {
+    let mut columns = Vec::new();
+    for (variable, declared) in code.variables().iter().enumerate() {
+        let VariableKind::TriggerColumn { row } = declared.kind else {
+            continue;
+        };
+        let column = table.column(&declared.name).ok_or_else(|| {
+            let row = match row {
+                TriggerRow::Old => "OLD",
+                TriggerRow::New => "NEW",
+            };
+            Error::new(ER_BAD_FIELD_ERROR, &[&declared.name, &row])
+        })?;
+        columns.push((variable, row, column));
+    }
+    Ok(columns)
+}

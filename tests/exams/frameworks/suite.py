@@ -1,0 +1,122 @@
+"""What the runner asks of a suite, and what suites have in common: fetching packages, running a command."""
+
+import os
+import shutil
+import signal
+import subprocess
+import tarfile
+from pathlib import Path
+
+from frameworks.outcome import Outcome, read_outcomes
+
+RECORDERS = Path(__file__).resolve().parent / "recorders"
+FETCH_SECONDS_MAX = 900
+
+
+class Unavailable(Exception):
+    """A suite cannot be fetched or built here, and why."""
+
+
+class Suite:
+    """A test suite by other authors. A subclass says where it comes from and how a portion is run."""
+
+    name: str
+    # Options of both servers.
+    server_options: list[str] = []
+
+    def __init__(self, work: Path):
+        self.work = work
+        self.folder = work / self.name
+
+    # For subclasses.
+
+    def install(self):
+        """Fetches everything into `self.folder`."""
+        raise NotImplementedError
+
+    def portions(self) -> list[str]:
+        """Returns the parts that are run one after the other, each with its own limit of time."""
+        return ["all"]
+
+    def prepare_server(self, server):
+        """Creates what the suite expects of a server: accounts, databases."""
+
+    def run(self, portion: str, server, directory: Path, seconds_max: float) -> dict[str, Outcome]:
+        """Runs a portion against a server, with files in `directory`, and returns the outcomes by test."""
+        raise NotImplementedError
+
+    # For all.
+
+    def fetch(self):
+        """Fetches what is not there yet."""
+        if (self.folder / "complete").exists():
+            return
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(parents=True)
+        try:
+            self.install()
+        except (subprocess.CalledProcessError, subprocess.TimeoutExpired, OSError) as error:
+            printed = (getattr(error, "stdout", None) or b"").decode(errors="replace").strip()
+            raise Unavailable(f"{error}\n{printed[-1000:]}") from error
+        (self.folder / "complete").touch()
+
+    def fetching(self, *command, **options):
+        """Runs a command that fetches or builds something."""
+        subprocess.run([*map(str, command)], check=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                       timeout=FETCH_SECONDS_MAX, **({"cwd": self.folder} | options))
+
+    def recorded(self, command: list, directory: Path, seconds_max: float, environment: dict[str, str] | None = None,
+                 **options) -> dict[str, Outcome]:
+        """Runs a command whose recorder (recorders/) writes outcomes to the file $EXAM_OUTCOMES. Python modules are also
+        found in `directory`."""
+        outcomes = directory / "outcomes.jsonl"
+        outcomes.unlink(missing_ok=True)
+        own = {"EXAM_OUTCOMES": str(outcomes), "PYTHONPATH": f"{RECORDERS}:{directory}"}
+        status, printed = output(command, seconds_max, env={**os.environ, **own, **(environment or {})}, **options)
+        found = read_outcomes(outcomes)
+        if not found:
+            print(printed[-3000:], flush=True)
+        if status is None:
+            print(f"not done after {seconds_max:.0f} s", flush=True)
+        return found
+
+
+class PythonSuite(Suite):
+    """A suite with a virtual environment of its own."""
+
+    # Requirements of pip, and the one whose source distribution has the tests.
+    requirements: list[str]
+    source: str
+
+    @property
+    def python(self) -> Path:
+        return self.folder / "venv/bin/python"
+
+    @property
+    def tree(self) -> Path:
+        """The unpacked source distribution."""
+        [tree] = [path for path in (self.folder / "source").iterdir() if path.is_dir()]
+        return tree
+
+    def install(self):
+        self.fetching("python3", "-m", "venv", "venv")
+        pip = [self.python, "-m", "pip", "--disable-pip-version-check", "-q"]
+        self.fetching(*pip, "install", "--upgrade", *self.requirements)
+        # Only its metadata is built, with what the environment has: fetching build requirements as sources takes minutes.
+        self.fetching(*pip, "download", "--no-deps", "--no-build-isolation", "--no-binary", self.source.split("==")[0], "-d", "source", self.source)
+        [archive] = (self.folder / "source").iterdir()
+        with tarfile.open(archive) as packed:
+            packed.extractall(self.folder / "source", filter="data")
+
+
+def output(command: list, seconds_max: float, **options) -> tuple[int | None, str]:
+    """Runs a command. Returns its status, which is None if its time was over, and what it printed."""
+    process = subprocess.Popen([*map(str, command)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               start_new_session=True, **options)
+    try:
+        printed = process.communicate(timeout=seconds_max)[0]
+        status = process.returncode
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        printed, status = process.communicate()[0], None
+    return status, printed.decode(errors="replace")
