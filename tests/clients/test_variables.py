@@ -12,7 +12,7 @@ OTHER_RANGES = {
 }
 OTHER_DEFAULTS = {
     "bind_address": "only this machine, until somebody chooses otherwise",
-    "binlog_format": "changes are always logged as rows",
+    "binlog_format": "rows are the surest",
     "datadir": "a path",
     "aria_log_dir_path": "a path",
     "wsrep_data_home_dir": "a path",

@@ -18,10 +18,11 @@ def crashfs(tmp_path):
     disk.close()
 
 
-@pytest.mark.parametrize("sync_binlog", [1, 0])
-def test_power_failures(crashfs, tmp_path, seed, effort, sync_binlog):
+@pytest.mark.parametrize("sync_binlog, binlog_format", [(1, "ROW"), (0, "ROW"), (1, "MIXED")])
+def test_power_failures(crashfs, tmp_path, seed, effort, sync_binlog, binlog_format):
     rng = random.Random(f"power-{seed}-{sync_binlog}")
-    server = Paceline(tmp_path / "server", f"--sync_binlog={sync_binlog}", "--max_binlog_size=262144", datadir=crashfs.mount_point / "data")
+    server = Paceline(tmp_path / "server", f"--sync_binlog={sync_binlog}", "--max_binlog_size=262144", f"--binlog-format={binlog_format}",
+                      datadir=crashfs.mount_point / "data")
     try:
         server.start()
         workload.create(server)

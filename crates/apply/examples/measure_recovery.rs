@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use paceline_apply::{DdlEffect, Definitions, LoggedDdl, ReplayTable, recover};
-use paceline_binlog::event::RowsFlags;
 use paceline_binlog::group::{GroupOptions, GroupSize, StatementOptions};
 use paceline_binlog::log::{OpenRequest, RealDisk};
 use paceline_binlog::{CommitGroup, EventGroupBuffer, Log, LogConfig};
@@ -101,7 +100,7 @@ fn write_log(log: &Log, table: &TableDefinition, rows: u64, load: &Load) {
             buffer.begin_statement(&StatementOptions {
                 timestamp: 1,
                 annotation,
-                row_flags: RowsFlags(0),
+                ..StatementOptions::default()
             });
             match load {
                 Load::Insert(count) => {

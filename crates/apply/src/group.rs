@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use paceline_binlog::EventGroup;
 use paceline_binlog::event::{
-    Event, FormatDescription, GtidFlags, QueryEvent, RowsEvent, RowsKind, TableId, TableMapEvent,
+    Event, FormatDescription, GtidFlags, IgnorableEvent, QueryEvent, RowsEvent, RowsKind, TableId,
+    TableMapEvent,
 };
 use paceline_storage::{
     Change, Cursor, Direction, EngineKind, Error as StorageError, KeyRange, Row, RowReader, Storage,
@@ -123,19 +124,25 @@ impl GroupApplier {
         self.mapped.clear();
         let fail = |problem| at_group(group, problem);
         let mut rows = 0;
+        let mut text_follows = false;
         let events = group.events();
         for event in events.skip(1) {
-            match event
-                .decode(format)
-                .map_err(|error| fail(Problem::Malformed(error)))?
-            {
+            let decoded = event.decode(format);
+            let body = match &decoded {
+                Ok(Event::Ignorable(IgnorableEvent::RowEvent { body, .. })) => body,
+                _ => event.body(),
+            };
+            let decoded = decoded.and_then(|decoded| decoded.out_of_record(event.header(), format));
+            match decoded.map_err(|error| fail(Problem::Malformed(error)))? {
                 Event::TableMap(map) => {
-                    self.map_table(&map, event.body(), group.end(), definitions)
+                    self.map_table(&map, body, group.end(), definitions)
                         .map_err(fail)?;
                 }
                 Event::Rows(event) => rows += self.rows_event(group, &event, &mut change)?,
                 Event::Query(query) => match kind_of(&query) {
                     QueryKind::Frame => {}
+                    // The text of a statement whose row events are here as records.
+                    QueryKind::Other if std::mem::take(&mut text_follows) => {}
                     QueryKind::Other if is_standalone(group)? => {
                         self.last_map = None;
                         return Ok(GroupContents::Ddl);
@@ -148,6 +155,7 @@ impl GroupApplier {
                         )));
                     }
                 },
+                Event::Ignorable(IgnorableEvent::Text) => text_follows = true,
                 Event::Xid(_)
                 | Event::AnnotateRows(_)
                 | Event::Ignorable(_)

@@ -4,7 +4,7 @@
 //! Files have 1 GiB. Each transaction inserts one row of 600 bytes, in domains 0, 1 and 2 in turn. Nothing is durable
 //! before the program ends.
 
-use paceline_binlog::event::{RowsFlags, TableId, TableMapEvent};
+use paceline_binlog::event::{TableId, TableMapEvent};
 use paceline_binlog::group::{
     CommitGroup, EventGroupBuffer, GroupOptions, GroupSize, LoggedTable, StatementOptions,
 };
@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         buffer.begin_statement(&StatementOptions {
             timestamp: (number / 1000) as u32,
             annotation: Some(b"insert into d.t values (?, ?)"),
-            row_flags: RowsFlags(0),
+            ..StatementOptions::default()
         });
         buffer.write_row(&table, &row);
         buffer.commit(number);

@@ -3,7 +3,7 @@
 //! In the server, each session encodes its events and the commit leader places them. Appends and syncs go to the disk
 //! of the directory.
 
-use paceline_binlog::event::{RowsFlags, TableId, TableMapEvent};
+use paceline_binlog::event::{TableId, TableMapEvent};
 use paceline_binlog::group::{
     CommitGroup, EventGroupBuffer, GroupOptions, GroupSize, LoggedTable, StatementOptions,
 };
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         buffer.begin_statement(&StatementOptions {
             timestamp: 1,
             annotation,
-            row_flags: RowsFlags(0),
+            ..StatementOptions::default()
         });
         buffer.update_row(&table, &row, &row);
         buffer.commit(1);

@@ -44,6 +44,7 @@ fn fill(buffer: &mut EventGroupBuffer, steps: &[Step]) {
                     timestamp,
                     annotation,
                     row_flags: RowsFlags(2),
+                    ..StatementOptions::default()
                 });
                 for (id, kind, row) in rows {
                     let table = table(*id);

@@ -11,6 +11,7 @@ use paceline_types::error_code::{
 
 use super::errors;
 use super::expr_type::ExprType;
+use super::function_id::StoredCall;
 use super::tree::Expr;
 use crate::error::Result;
 use crate::session::SessionContext;
@@ -51,6 +52,17 @@ impl Clause {
             Clause::Other => "SELECT",
         }
     }
+}
+
+/// Something that an expression depends on and that is neither in its text nor in a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dependence<'a> {
+    /// A function of the server, by its name in lower case.
+    Function(&'a str),
+    /// A user variable that the expression reads, by its name in lower case.
+    UserVariable(&'a str),
+    /// A system variable, by its name in lower case.
+    SystemVariable(&'a str),
 }
 
 /// The binder's interface to the statement around an expression.
@@ -101,6 +113,21 @@ pub trait Scope {
     /// 1318 for another number of arguments.
     fn bind_stored_function(&mut self, call: &ast::FunctionCall, args: &[Expr]) -> Result<Option<Expr>> {
         let _ = (call, args);
+        Ok(None)
+    }
+
+    /// Called for what an expression depends on besides its columns: another server that executes the statement's text
+    /// needs the same values.
+    fn depend_on(&mut self, dependence: Dependence<'_>) {
+        let _ = dependence;
+    }
+
+    /// Finds the stored aggregate function that a call means, and its type. Returns `None` if it means none.
+    ///
+    /// # Errors
+    /// 1318 for another number of arguments.
+    fn find_stored_aggregate(&mut self, call: &ast::FunctionCall) -> Result<Option<(StoredCall, ExprType)>> {
+        let _ = call;
         Ok(None)
     }
 

@@ -7,6 +7,7 @@ use paceline_binlog::log::{Log, LogConfig, OpenRequest};
 use paceline_log_stream::primary::request::{Acknowledges, Annotations, AtEnd, Capability, GtidStart};
 use paceline_log_stream::primary::request::{DumpRequest, MarkedEvents, ReaderKind, StartAt};
 use paceline_log_stream::primary::{Host, Link, Primary, ServedLog, StreamEnd};
+use paceline_log_stream::source::options::GroupRecords;
 use paceline_simulated_disk::SimulatedDisk;
 use paceline_txn::{Interrupt, InterruptReason, LeaseRegistry, SendLimit};
 use paceline_types::{DomainId, Gtid, SequenceNumber, ServerId};
@@ -51,6 +52,7 @@ fn everything_behind(position: &str) -> DumpRequest {
         heartbeat: None,
         annotations: Annotations::Wanted,
         marked: MarkedEvents::Sent,
+        group_records: GroupRecords::LeftOut,
         acknowledges: Acknowledges::No,
     }
 }

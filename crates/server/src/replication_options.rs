@@ -2,7 +2,7 @@
 
 use crate::server::Server;
 use crate::variables::Variable;
-use paceline_log_stream::source::options::{MarkedForSkip, ReplicaOptions};
+use paceline_log_stream::source::options::{GroupRecords, MarkedForSkip, ReplicaOptions};
 use paceline_replication::apply::{ApplierOptions, KeptPosition, ParallelMode};
 use paceline_types::{DomainId, ServerId};
 use std::time::Duration;
@@ -32,6 +32,7 @@ pub fn options(server: &Server, connection: &str) -> ReplicaOptions {
             2 => MarkedForSkip::FilterOnPrimary,
             _ => MarkedForSkip::Replicate,
         },
+        group_records: GroupRecords::LeftOut,
         semi_sync: globals.is_on(Variable::RplSemiSyncSlaveEnabled),
         retry_count: globals.number(Variable::MasterRetryCount),
         filters: server.replica_filters.of(connection, globals),

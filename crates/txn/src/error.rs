@@ -55,6 +55,11 @@ pub enum Error {
         /// `max_binlog_cache_size`.
         limit_bytes: u64,
     },
+    /// 1598: a large statement cannot be logged as text, and its rows are in a file already.
+    #[error(
+        "Binary logging not possible. Message: other sessions took AUTO_INCREMENT values in between; use binlog_format=ROW"
+    )]
+    TextOfLarge,
     /// 1950: the GTID is lower than the last one of its domain, and `gtid_strict_mode` is on.
     #[error("GTID {given} is out of order after {existing}")]
     OutOfOrder {
@@ -158,6 +163,7 @@ impl Error {
                 error_code::ER_SERVER_SHUTDOWN
             }
             Error::CacheFull { .. } => error_code::ER_TRANS_CACHE_FULL,
+            Error::TextOfLarge => error_code::ER_BINLOG_LOGGING_IMPOSSIBLE,
             Error::OutOfOrder { .. } | Error::SequenceExhausted(_) => error_code::ER_GTID_STRICT_OUT_OF_ORDER,
             Error::ReadOnlyTransaction => error_code::ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION,
             Error::ReadOnlyServer => error_code::ER_OPTION_PREVENTS_STATEMENT,

@@ -13,8 +13,8 @@ use crate::commit::core::Core;
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::options::{Replication, TransactionOptions};
-use paceline_binlog::event::{EventFlags, GtidFlags, QueryEvent, RowsFlags};
-use paceline_binlog::group::{BufferMark, GroupOptions, StatementOptions};
+use paceline_binlog::event::{EventBody, EventFlags, GtidFlags, QueryEvent, RowsFlags};
+use paceline_binlog::group::{BufferMark, GroupOptions, StatementForm, StatementOptions};
 use paceline_binlog::{EventGroupBuffer, LoggedTable};
 use paceline_types::ServerId;
 use std::sync::Arc;
@@ -40,6 +40,17 @@ pub enum RowChange<'a> {
         /// Image before the deletion.
         before: &'a [u8],
     },
+}
+
+/// Text of a statement for the log, with what it depends on.
+#[derive(Clone, Copy)]
+pub struct StatementText<'a> {
+    /// Events that precede the text: Intvar, RAND, User var.
+    pub context: &'a [&'a dyn EventBody],
+    /// Flags of the text's header.
+    pub flags: EventFlags,
+    /// The text, and the settings of its session.
+    pub query: &'a QueryEvent<'a>,
 }
 
 /// Position in the cache to roll back to.
@@ -106,8 +117,35 @@ impl EventCache {
         self.buffer.begin_statement(&StatementOptions {
             timestamp,
             annotation: annotation.map(str::as_bytes),
-            row_flags: RowsFlags(0),
+            ..StatementOptions::default()
         });
+    }
+
+    /// Begins a statement that readers of the log get as text.
+    pub(crate) fn begin_text_statement(&mut self, timestamp: u32) {
+        self.take_from_pool();
+        self.buffer.begin_statement(&StatementOptions {
+            timestamp,
+            form: StatementForm::Text,
+            ..StatementOptions::default()
+        });
+    }
+
+    /// Adds the text of such a statement, and the events that state what it depends on.
+    pub(crate) fn statement_text(&mut self, core: &Core, text: &StatementText<'_>) -> Result<()> {
+        self.buffer.statement_text(text.context, text.flags, text.query);
+        self.check_room(core, 0)
+    }
+
+    /// Gives up the text of such a statement, which began at the mark: its rows are logged.
+    ///
+    /// # Errors
+    /// [`Error::TextOfLarge`] if they are in a file already.
+    pub(crate) fn rows_instead_of_text(&mut self, begin: EventMark) -> Result<()> {
+        match self.buffer.rows_instead_of_text(begin.0) {
+            true => Ok(()),
+            false => Err(Error::TextOfLarge),
+        }
     }
 
     pub(crate) fn add_row_flags(&mut self, flags: RowsFlags) {

@@ -56,7 +56,7 @@ pub use config::{
 };
 pub use ddl::DdlCommit;
 pub use error::{Error, Result, RollbackScope};
-pub use event_cache::RowChange;
+pub use event_cache::{RowChange, StatementText};
 pub use interrupt::{AwaitedLock, Interrupt};
 pub use interrupt_reason::InterruptReason;
 pub use lock::{

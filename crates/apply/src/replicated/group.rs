@@ -13,7 +13,7 @@ use paceline_binlog::event::{
     Event, EventType, FormatDescription, GtidFlags, QueryEvent, RawEvent, RowsEvent, RowsFlags, RowsKind,
     TableId,
 };
-use paceline_binlog::group::StatementOptions;
+use paceline_binlog::group::{StatementForm, StatementOptions};
 use paceline_binlog::mysql::PartialUpdateRowsEvent;
 use paceline_catalog::IndexStatistics;
 use paceline_catalog::foreign_key::{ForeignKeyRun, RunMode};
@@ -270,6 +270,7 @@ impl RowApplier {
                 timestamp: event.header().timestamp,
                 annotation: self.annotation.as_deref(),
                 row_flags: RowsFlags(decoded.flags.0 & !RowsFlags::STATEMENT_END),
+                form: StatementForm::Rows,
             })?;
             self.annotation = None;
             let mut acting: SmallVec<[&MappedTable; 2]> = SmallVec::new();

@@ -4,7 +4,7 @@ use crate::context::ArchiveContext;
 use crate::options::{Address, Candidates};
 use paceline_log_stream::source::definition::Definition;
 use paceline_log_stream::source::error::SourceError;
-use paceline_log_stream::source::options::ReplicaOptions;
+use paceline_log_stream::source::options::{GroupRecords, ReplicaOptions};
 use paceline_log_stream::source::{Source, Writable};
 use paceline_types::DomainId;
 use std::sync::Arc;
@@ -48,6 +48,7 @@ pub fn replica_options(context: &ArchiveContext) -> ReplicaOptions {
         gtid_ignore_duplicates: false,
         replicate_same_server_id: false,
         marked_for_skip: Default::default(),
+        group_records: GroupRecords::Sent,
         semi_sync: context.semi_sync == crate::options::SemiSync::Acknowledge,
         retry_count: RETRIES_SHOWN,
         filters: Arc::default(),

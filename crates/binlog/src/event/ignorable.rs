@@ -20,6 +20,8 @@ const KIND_FILE_HEAD: u8 = 1;
 const KIND_DURABLE: u8 = 2;
 const KIND_REPLICA: u8 = 3;
 const KIND_PADDING: u8 = 4;
+const KIND_ROW_EVENT: u8 = 5;
+const KIND_TEXT: u8 = 6;
 /// Last byte of a file's head record, if the file follows the tables and no other file.
 const FOLLOWS_TABLES: u8 = 1;
 
@@ -58,6 +60,16 @@ pub enum IgnorableEvent<'a> {
     /// Fills the space between the head of a large transaction's file and that transaction
     /// ([`crate::log::LargeGroup`]) with this many zeros.
     Padding(u32),
+    /// A Table_map or rows event of a statement that other readers know by its text: its type and its body. Only
+    /// recovery reads it ([`crate::group::StatementForm::Text`]).
+    RowEvent {
+        /// Type of the event.
+        event_type: EventType,
+        /// Body of the event.
+        body: &'a [u8],
+    },
+    /// Precedes the text of a statement whose row events, if there are any, precede this record.
+    Text,
     /// A record of another program or of a later version.
     Other(&'a [u8]),
 }
@@ -98,6 +110,17 @@ impl<'a> IgnorableEvent<'a> {
             }
             KIND_REPLICA => Ok(Self::Replica(cursor.rest())),
             KIND_PADDING => Ok(Self::Padding(cursor.rest().len() as u32)),
+            KIND_ROW_EVENT => {
+                let event_type = EventType(cursor.u8()?);
+                if event_type != EventType::TABLE_MAP && !event_type.is_rows() {
+                    return Err(cursor.malformed("it contains no row event"));
+                }
+                Ok(Self::RowEvent {
+                    event_type,
+                    body: cursor.rest(),
+                })
+            }
+            KIND_TEXT => Ok(Self::Text),
             _ => Ok(Self::Other(body)),
         }
     }
@@ -155,12 +178,32 @@ impl EventBody for IgnorableEvent<'_> {
                 out.put_u8(KIND_PADDING);
                 out.resize(out.len() + *zeros as usize, 0);
             }
+            Self::RowEvent { event_type, body } => {
+                out.extend_from_slice(&row_event_head(*event_type)[MARK.len()..]);
+                out.extend_from_slice(body);
+            }
+            Self::Text => out.put_u8(KIND_TEXT),
             Self::Other(_) => {}
         }
     }
 }
 
+/// Returns the beginning of a [`IgnorableEvent::RowEvent`] record's body, which the body of the row event follows.
+pub(crate) fn row_event_head(event_type: EventType) -> [u8; ROW_EVENT_HEAD_LENGTH] {
+    let [p, a, c, e] = *MARK;
+    [p, a, c, e, KIND_ROW_EVENT, event_type.0]
+}
+
+/// Length of [`row_event_head`] in bytes.
+pub(crate) const ROW_EVENT_HEAD_LENGTH: usize = MARK.len() + 2;
+
 impl IgnorableEvent<'_> {
+    /// Returns whether the record belongs to the event group around it, and goes wherever the group's changes are
+    /// needed without executing its text: to archives.
+    pub fn is_part_of_group(&self) -> bool {
+        matches!(self, Self::RowEvent { .. } | Self::Text)
+    }
+
     /// Length of a whole [`IgnorableEvent::Padding`] event without its zeros, in bytes.
     pub(crate) const PADDING_OVERHEAD: u64 = (HEADER_LENGTH + MARK.len() + 1 + CHECKSUM_LENGTH) as u64;
 }

@@ -51,6 +51,7 @@ pub use header::{
     CHECKSUM_LENGTH, END_POSITION_OFFSET, EventFlags, EventHeader, FLAGS_OFFSET, HEADER_LENGTH, MAGIC,
 };
 pub use ignorable::{IgnorableEvent, Predecessor};
+pub(crate) use ignorable::{ROW_EVENT_HEAD_LENGTH, row_event_head};
 pub use incident::IncidentEvent;
 pub use load_data::{BlockKind, DeleteFileEvent, ExecuteLoadQueryEvent, FileBlockEvent, LoadDuplicates};
 pub use query::{QueryCompression, QueryEvent};
@@ -153,6 +154,26 @@ impl<'a> Event<'a> {
             EventType::START_ENCRYPTION => return Err(Error::Encrypted),
             event_type => Event::Unknown { event_type, body },
         })
+    }
+}
+
+impl<'a> Event<'a> {
+    /// Returns the row event that a record contains ([`IgnorableEvent::RowEvent`]), for readers that want the changes of
+    /// rows and not the texts of statements; any other event unchanged. `header` is the event's.
+    ///
+    /// # Errors
+    /// Those of [`Event::decode`].
+    pub fn out_of_record(self, header: &EventHeader, format: &FormatDescription) -> Result<Self> {
+        match self {
+            Event::Ignorable(IgnorableEvent::RowEvent { event_type, body }) => {
+                let header = EventHeader {
+                    event_type,
+                    ..*header
+                };
+                Event::decode(&header, body, format)
+            }
+            event => Ok(event),
+        }
     }
 }
 

@@ -6,8 +6,8 @@ use crate::codec::PutExt;
 use crate::error::Result;
 use crate::event::{
     CHECKSUM_LENGTH, END_POSITION_OFFSET, EventBody, EventFlags, EventHeader, EventType, FLAGS_OFFSET,
-    GtidFlags, HEADER_LENGTH, QueryEvent, RowsFlags, RowsKind, TableId, TableMapEvent, XidEvent,
-    end_position,
+    GtidFlags, HEADER_LENGTH, IgnorableEvent, QueryEvent, ROW_EVENT_HEAD_LENGTH, RowsFlags, RowsKind,
+    TableId, TableMapEvent, XidEvent, end_position, row_event_head,
 };
 use paceline_types::ServerId;
 
@@ -54,6 +54,20 @@ pub struct StatementOptions<'a> {
     /// Flags of the statement's rows events (`foreign_key_checks=0` and the like). The flag for the statement's end
     /// is added.
     pub row_flags: RowsFlags,
+    /// Form in which other readers get the statement.
+    pub form: StatementForm,
+}
+
+/// Form in which the readers of the log other than recovery get a statement's changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum StatementForm {
+    /// Table_map and rows events.
+    #[default]
+    Rows,
+    /// Its text: a Query event after the events that state what the text depends on. The row events are beside it, as
+    /// records that only recovery reads ([`IgnorableEvent::RowEvent`]). [`EventGroupBuffer::statement_text`] adds the
+    /// text.
+    Text,
 }
 
 /// A table in the form that the log uses: its table map, encoded once for many transactions.
@@ -166,6 +180,7 @@ pub struct EventGroupBuffer {
     gtid_extra: Vec<u8>,
     timestamp: u32,
     row_flags: RowsFlags,
+    form: StatementForm,
     annotation: Vec<u8>,
     annotation_is_due: bool,
     open: Option<OpenRows>,
@@ -188,6 +203,7 @@ impl EventGroupBuffer {
             gtid_extra: Vec::new(),
             timestamp: 0,
             row_flags: RowsFlags(0),
+            form: StatementForm::Rows,
             annotation: Vec::new(),
             annotation_is_due: false,
             open: None,
@@ -206,6 +222,7 @@ impl EventGroupBuffer {
         self.gtid_event_flags = EventFlags::NONE;
         self.gtid_extra.clear();
         self.annotation_is_due = false;
+        self.form = StatementForm::Rows;
         self.open = None;
         self.mapped.clear();
         self.has_rows = false;
@@ -352,6 +369,7 @@ impl EventGroupBuffer {
         self.end_statement();
         self.timestamp = statement.timestamp;
         self.row_flags = statement.row_flags;
+        self.form = statement.form;
         self.annotation.clear();
         self.annotation_is_due = false;
         if let Some(text) = statement.annotation {
@@ -382,7 +400,9 @@ impl EventGroupBuffer {
             self.push_event(EventType::ANNOTATE_ROWS, |out| out.extend_from_slice(&annotation));
             self.annotation = annotation;
         }
-        self.push_event(EventType::TABLE_MAP, |out| out.extend_from_slice(&table.map_body));
+        let start = self.begin_row_event(EventType::TABLE_MAP);
+        self.bytes.extend_from_slice(&table.map_body);
+        self.finish_event(start);
         self.mapped.push(table.table_id);
     }
 
@@ -403,10 +423,11 @@ impl EventGroupBuffer {
 
     fn row(&mut self, table: &LoggedTable, kind: RowsKind, first: &[u8], second: &[u8]) {
         let length = first.len() + second.len();
+        let fixed = HEADER_LENGTH + self.row_event_head_length();
         let fits = self.open.is_some_and(|open| {
             open.table_id == table.table_id
                 && open.kind == kind
-                && self.bytes.len() - open.start - HEADER_LENGTH + length <= self.options.row_event_size_max
+                && self.bytes.len() - open.start - fixed + length <= self.options.row_event_size_max
         });
         if !fits {
             self.map_table(table);
@@ -418,7 +439,6 @@ impl EventGroupBuffer {
     }
 
     fn open_rows(&mut self, table: &LoggedTable, kind: RowsKind, length: usize) {
-        let start = self.bytes.len();
         let fixed = HEADER_LENGTH + ROWS_POST_HEADER_LENGTH + table.columns.len() + table.bitmap_length;
         self.bytes.reserve(fixed + length + CHECKSUM_LENGTH);
         let event_type = match kind {
@@ -426,8 +446,7 @@ impl EventGroupBuffer {
             RowsKind::Update => EventType::UPDATE_ROWS_V1,
             RowsKind::Delete => EventType::DELETE_ROWS_V1,
         };
-        let header = self.header(event_type, 0);
-        self.bytes.extend_from_slice(&header);
+        let start = self.begin_row_event(event_type);
         self.bytes.put_u48(table.table_id.0);
         self.bytes.put_u16(self.row_flags.0);
         self.bytes.extend_from_slice(&table.columns);
@@ -442,10 +461,35 @@ impl EventGroupBuffer {
         self.has_rows = true;
     }
 
+    /// Begins a Table_map or rows event: an event of its own, or a record. Returns its start.
+    fn begin_row_event(&mut self, event_type: EventType) -> usize {
+        self.finish_rows(RowsFlags(0));
+        let start = self.bytes.len();
+        match self.form {
+            StatementForm::Rows => {
+                let header = self.header(event_type, 0);
+                self.bytes.extend_from_slice(&header);
+            }
+            StatementForm::Text => {
+                let header = self.record_header();
+                self.bytes.extend_from_slice(&header);
+                self.bytes.extend_from_slice(&row_event_head(event_type));
+            }
+        }
+        start
+    }
+
+    fn row_event_head_length(&self) -> usize {
+        match self.form {
+            StatementForm::Rows => 0,
+            StatementForm::Text => ROW_EVENT_HEAD_LENGTH,
+        }
+    }
+
     /// Finishes the open rows event, if there is one, with `flags` added.
     fn finish_rows(&mut self, flags: RowsFlags) {
         if let Some(open) = self.open.take() {
-            let at = open.start + HEADER_LENGTH + 6;
+            let at = open.start + HEADER_LENGTH + self.row_event_head_length() + 6;
             self.bytes[at] |= flags.0 as u8;
             self.finish_event(open.start);
         }
@@ -467,6 +511,58 @@ impl EventGroupBuffer {
         self.options.event_flags = common.with(flags);
         self.push_event(query.event_type(), |out| query.encode_body(out));
         self.options.event_flags = common;
+    }
+
+    /// Ends a statement of the form [`StatementForm::Text`] with its text. `context` are the events that state what the
+    /// text depends on; they precede it.
+    ///
+    /// # Panics
+    /// If the statement has another form: its rows would be applied twice.
+    pub fn statement_text(&mut self, context: &[&dyn EventBody], flags: EventFlags, query: &QueryEvent<'_>) {
+        assert_eq!(self.form, StatementForm::Text, "the rows are in the log already");
+        self.end_statement();
+        let common = self.options.event_flags;
+        let start = self.bytes.len();
+        let header = self.record_header();
+        self.bytes.extend_from_slice(&header);
+        IgnorableEvent::Text.encode_body(&mut self.bytes);
+        self.finish_event(start);
+        for body in context {
+            self.push_event(body.event_type(), |out| body.encode_body(out));
+        }
+        self.options.event_flags = common.with(flags);
+        self.push_event(query.event_type(), |out| query.encode_body(out));
+        self.options.event_flags = common;
+    }
+
+    /// Turns the records of a statement of the form [`StatementForm::Text`] into row events: readers get its rows.
+    /// `begin` is where it began. Returns `false`, with nothing changed, if part of it is in a file.
+    #[must_use]
+    pub fn rows_instead_of_text(&mut self, begin: BufferMark) -> bool {
+        self.end_statement();
+        let (in_file, events_in_file) = match &self.spilled {
+            Some(spilled) => (spilled.group.length(), spilled.events),
+            None => (0, 0),
+        };
+        if begin.bytes < in_file {
+            return false;
+        }
+        let records = self.bytes.split_off((begin.bytes - in_file) as usize);
+        self.events.truncate(begin.events - events_in_file);
+        self.form = StatementForm::Rows;
+        let mut rest = &records[..];
+        while let Some(header) = EventHeader::decode(rest) {
+            let (event, behind) = rest.split_at(header.length as usize);
+            rest = behind;
+            let body = &event[HEADER_LENGTH..event.len() - CHECKSUM_LENGTH];
+            match IgnorableEvent::decode(body) {
+                Ok(IgnorableEvent::RowEvent { event_type, body }) => {
+                    self.push_event(event_type, |out| out.extend_from_slice(body));
+                }
+                _ => unreachable!("a statement without its text consists of row events"),
+            }
+        }
+        true
     }
 
     /// Adds any other event, such as one received from a primary.
@@ -523,6 +619,18 @@ impl EventGroupBuffer {
             length,
             end_position: 0,
             flags: self.options.event_flags,
+        }
+        .encode()
+    }
+
+    fn record_header(&self) -> [u8; HEADER_LENGTH] {
+        EventHeader {
+            timestamp: self.timestamp,
+            event_type: EventType::IGNORABLE,
+            server_id: self.options.server_id,
+            length: 0,
+            end_position: 0,
+            flags: self.options.event_flags.with(EventFlags::IGNORABLE),
         }
         .encode()
     }

@@ -16,7 +16,7 @@ mod commit_group;
 mod event_group;
 mod large_group;
 
-pub use buffer::{BufferMark, EventGroupBuffer, GroupOptions, LoggedTable, StatementOptions};
+pub use buffer::{BufferMark, EventGroupBuffer, GroupOptions, LoggedTable, StatementForm, StatementOptions};
 pub use commit_group::{CommitGroup, GroupPosition, GroupSize};
 pub use event_group::{EventGroup, LARGE_GROUP_BYTES};
 pub use large_group::LargeGroup;

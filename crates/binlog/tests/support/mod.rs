@@ -3,7 +3,7 @@
 
 pub mod watched_disk;
 
-use paceline_binlog::event::{RowsFlags, TableId, TableMapEvent};
+use paceline_binlog::event::{TableId, TableMapEvent};
 use paceline_binlog::group::{
     CommitGroup, EventGroupBuffer, GroupOptions, GroupSize, LoggedTable, StatementOptions,
 };
@@ -55,7 +55,7 @@ pub fn transaction(rows: usize) -> EventGroupBuffer {
     buffer.begin_statement(&StatementOptions {
         timestamp: NOW,
         annotation,
-        row_flags: RowsFlags(0),
+        ..StatementOptions::default()
     });
     for row in 0..rows as u32 {
         let [a, b, c, d] = row.to_le_bytes();

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::errors;
 use crate::expr_type::{Class, ExprType};
 use crate::functions;
-use crate::scope::Scope;
+use crate::scope::{Dependence, Scope};
 use crate::session::SessionContext;
 use crate::typing::{operators, refusal};
 use paceline_syntax::ast::{self, ColumnName, SequenceOperation};
@@ -66,6 +66,11 @@ pub(super) fn function(call: &ast::FunctionCall, scope: &mut dyn Scope) -> Resul
         ("rownum", _) => return Err(errors::parameter_count(&written)),
         ("last_value", []) => return Err(errors::syntax_near(")")),
         _ => {}
+    }
+    if functions::find(&lower).is_none()
+        && let Some((stored, ty)) = scope.find_stored_aggregate(call)?
+    {
+        return aggregate::bind_stored(stored, ty, call, scope);
     }
     let args = args
         .iter()
@@ -142,6 +147,7 @@ pub(super) fn make(name: &str, args: Vec<Expr>, scope: &mut dyn Scope) -> Result
 
 /// Like [`make`], with the function's name as written, for messages.
 fn make_written(name: &str, written: &str, mut args: Vec<Expr>, scope: &mut dyn Scope) -> Result<Expr> {
+    scope.depend_on(Dependence::Function(name));
     let session = scope.session();
     let Some(function) = functions::find(name) else {
         if name.contains('.') {

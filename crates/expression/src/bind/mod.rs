@@ -18,7 +18,7 @@ use paceline_types::{Collation, DataType};
 
 use super::errors;
 use super::expr_type::{Class, ExprType};
-use super::scope::Scope;
+use super::scope::{Dependence, Scope};
 use super::tree::{ArithmeticOp, BitOp, CompareOp, Comparison, Expr, ExprKind, Quantifier, Truth};
 use crate::error::Result;
 use crate::rules::{self, CollationMix, common_type_in};
@@ -122,7 +122,13 @@ fn bind_node(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
     use ast::Expr as E;
     match expr {
         E::Column(name) => scope.resolve_column(name),
-        E::UserVariable(name) => Ok(user_variable(name, scope.session())),
+        E::UserVariable(name) => {
+            let bound = user_variable(name, scope.session());
+            if let ExprKind::UserVariable(name) = &bound.kind {
+                scope.depend_on(Dependence::UserVariable(name));
+            }
+            Ok(bound)
+        }
         E::SystemVariable {
             scope: variable_scope,
             name,

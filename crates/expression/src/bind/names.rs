@@ -4,7 +4,7 @@ use paceline_types::{Collation, DataType, FloatType};
 
 use crate::error::Result;
 use crate::expr_type::{Coercibility, ExprType, TypeNote};
-use crate::scope::Scope;
+use crate::scope::{Dependence, Scope};
 use crate::session::{SessionContext, VariableScope};
 use crate::tree::{Expr, ExprKind};
 
@@ -48,6 +48,7 @@ pub(super) fn system_variable(
     let name = name.to_ascii_lowercase();
     let session = scope.session();
     let variable = session.services.variables.get(session, &name, variable_scope)?;
+    scope.depend_on(Dependence::SystemVariable(&name));
     Ok(Expr {
         kind: ExprKind::SystemVariable {
             name: name.into(),

@@ -235,7 +235,7 @@ impl Diagnostics {
         }
     }
 
-    /// Adds a second error to be listed after the error with which the statement ends.
+    /// Adds an error to be listed after the error with which the statement ends.
     pub fn error_after_error(&mut self, code: ErrorCode, message: impl Into<String>) {
         self.after_error.push((Level::Error, code, message.into()));
     }

@@ -36,9 +36,9 @@ pub use services::{
     NoServices, PlaceWait, Privilege, PrivilegeTarget, Privileges, SequenceSet, ServerFunctions,
     SourceWaitOutcome, SystemVariable, SystemVariables, VirtualColumn, VirtualTables, WaitOutcome,
 };
-pub use settings::{AlterAlgorithm, IdleTransactionTimeouts, RegexOptions, Settings};
+pub use settings::{AlterAlgorithm, BinlogFormat, IdleTransactionTimeouts, RegexOptions, Settings};
 pub(crate) use statement::now_micros;
-pub use statement::{RandomGenerator, StatementContext, StatementOrigin};
+pub use statement::{GeneratedIds, RandomGenerator, StatementContext, StatementOrigin};
 pub use user_variables::{UserVariable, UserVariables};
 pub use wanted_rows::{NameTest, WantedRows};
 

@@ -60,6 +60,17 @@ pub struct IdleTransactionTimeouts {
     pub write: Option<Duration>,
 }
 
+/// `binlog_format`: form in which other servers get the changes of a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BinlogFormat {
+    /// Text, unless executing it may have another result elsewhere.
+    Mixed,
+    /// Text.
+    Statement,
+    /// Rows.
+    Row,
+}
+
 /// Typed copies of a session's variables.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -103,6 +114,8 @@ pub struct Settings {
     pub explicit_defaults_for_timestamp: bool,
     /// `sql_log_bin`.
     pub log_bin: bool,
+    /// `binlog_format`.
+    pub binlog_format: BinlogFormat,
     /// `binlog_row_metadata`: amount of column metadata in a table map.
     pub binlog_row_metadata: RowMetadata,
     /// `sql_select_limit`; `u64::MAX` means no limit.
@@ -179,6 +192,7 @@ impl Default for Settings {
             unique_checks: true,
             explicit_defaults_for_timestamp: true,
             log_bin: true,
+            binlog_format: BinlogFormat::Row,
             binlog_row_metadata: RowMetadata::NoLog,
             select_limit: u64::MAX,
             join_rows_max: u64::MAX,

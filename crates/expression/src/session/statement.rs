@@ -17,6 +17,8 @@ pub struct StatementContext {
     pub explicit_last_insert_id: Option<u64>,
     /// `SET INSERT_ID`: the next value for an AUTO_INCREMENT column.
     pub insert_id: Option<u64>,
+    /// Values that the statement has generated for AUTO_INCREMENT columns.
+    pub generated_ids: GeneratedIds,
     /// Whether `NOW()`, `UUID()`, `RAND()` or the like was evaluated. A Query event then contains the values
     /// that they depend on.
     pub used_current_time: bool,
@@ -25,6 +27,16 @@ pub struct StatementContext {
     pub failed_on_primary: Option<ErrorCode>,
     /// Server on which the statement was first executed.
     pub origin: StatementOrigin,
+}
+
+/// Values that a statement has generated for AUTO_INCREMENT columns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GeneratedIds {
+    /// First value, which `INSERT_ID` states in the log.
+    pub first: Option<u64>,
+    /// Whether a server that begins with the first value and counts on would generate others: another session took
+    /// values in between.
+    pub are_scattered: bool,
 }
 
 /// Server on which a statement was first executed. Only definitions of events depend on it.

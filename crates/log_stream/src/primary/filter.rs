@@ -17,7 +17,10 @@ use super::refusal::Refusal;
 use super::request::{
     Annotations, Capability, DumpRequest, GtidStrictness, MarkedEvents, ReaderKind, StartAt,
 };
-use paceline_binlog::event::{EventFlags, EventType, GtidEvent, GtidFlags, GtidListEvent, RawEvent};
+use crate::source::options::GroupRecords;
+use paceline_binlog::event::{
+    EventFlags, EventType, GtidEvent, GtidFlags, GtidListEvent, IgnorableEvent, RawEvent,
+};
 use paceline_binlog::log::{EventRole, Grouping};
 use paceline_binlog::{GtidPosition, GtidState, LOCAL_DOMAIN};
 use paceline_types::{DomainId, Gtid};
@@ -87,6 +90,7 @@ pub(super) struct GroupFilter {
     capability: Capability,
     annotations: Annotations,
     marked: MarkedEvents,
+    group_records: GroupRecords,
     strict: GtidStrictness,
     uses_gtids: bool,
     entries: BTreeMap<DomainId, StartEntry>,
@@ -114,6 +118,7 @@ impl GroupFilter {
             capability: request.capability,
             annotations: request.annotations,
             marked: request.marked,
+            group_records: request.group_records,
             strict,
             uses_gtids,
             entries,
@@ -281,6 +286,11 @@ impl GroupFilter {
             return Verdict::LeaveOut;
         }
         if !event_type.is_sent_to_replicas() && self.kind == ReaderKind::Replica {
+            let is_part =
+                || IgnorableEvent::decode(event.body()).is_ok_and(|record| record.is_part_of_group());
+            if self.group_records == GroupRecords::Sent && is_part() {
+                return Verdict::Send;
+            }
             return self.omission();
         }
         if event_type == EventType::ANNOTATE_ROWS && self.annotations == Annotations::NotWanted {

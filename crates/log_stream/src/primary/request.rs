@@ -10,11 +10,13 @@
 //! | `@master_binlog_checksum` | the replica supports checksums, and the algorithm that it expects |
 //! | `@master_heartbeat_period` | nanoseconds without an event after which a heartbeat is sent |
 //! | `@rpl_semi_sync_slave` | the replica acknowledges |
+//! | `@paceline_group_records` | it stores the rows of statements that are sent as text: an archive. Not in MariaDB |
 //!
 //! The sources are MariaDB's `get_master_version_and_clock` (sql/slave.cc), which sets them, and `init_binlog_sender`
 //! (sql/sql_repl.cc).
 
 use super::refusal::Refusal;
+use crate::source::options::GroupRecords;
 use paceline_binlog::GtidPosition;
 use paceline_binlog::event::ChecksumAlgorithm;
 use paceline_types::{ServerId, Value};
@@ -168,6 +170,8 @@ pub struct DumpRequest {
     pub annotations: Annotations,
     /// Whether events that are marked not to be replicated are sent.
     pub marked: MarkedEvents,
+    /// Whether the records that belong to event groups are sent.
+    pub group_records: GroupRecords,
     /// Whether the replica acknowledges.
     pub acknowledges: Acknowledges,
 }
@@ -247,6 +251,10 @@ impl DumpRequest {
                 _ => Annotations::Wanted,
             },
             marked,
+            group_records: match number(variables, "paceline_group_records") {
+                0 => GroupRecords::LeftOut,
+                _ => GroupRecords::Sent,
+            },
             acknowledges: match number(variables, "rpl_semi_sync_slave") {
                 0 => Acknowledges::No,
                 _ => Acknowledges::Yes,

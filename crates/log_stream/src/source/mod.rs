@@ -27,7 +27,7 @@ use self::definition::Definition;
 use self::error::{
     CR_CONN_HOST_ERROR, CR_SERVER_LOST, CR_SSL_CONNECTION_ERROR, CR_UNKNOWN_HOST, SourceError,
 };
-use self::options::{MarkedForSkip, ReplicaOptions};
+use self::options::{GroupRecords, MarkedForSkip, ReplicaOptions};
 use paceline_binlog::event::ChecksumAlgorithm;
 use paceline_binlog::mysql::MySqlGtidSet;
 use paceline_binlog::{GtidPosition, SourcePosition};
@@ -197,6 +197,9 @@ impl Source {
         }
         if options.marked_for_skip == MarkedForSkip::FilterOnPrimary {
             self.set_variable("SET skip_replication=1").await?;
+        }
+        if options.group_records == GroupRecords::Sent {
+            self.set_variable("SET @paceline_group_records=1").await?;
         }
         self.set_variable("SET @mariadb_slave_capability=4").await
     }

@@ -17,6 +17,16 @@ pub enum MarkedForSkip {
     FilterOnPrimary,
 }
 
+/// Whether a Paceline also sends the records that belong to event groups: the rows of statements that it sends as text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum GroupRecords {
+    /// It does not: a replica executes the text.
+    #[default]
+    LeftOut,
+    /// It does: an archive stores what recovery needs.
+    Sent,
+}
+
 /// Settings at the time when a connection is opened.
 #[derive(Clone, Debug)]
 pub struct ReplicaOptions {
@@ -44,6 +54,8 @@ pub struct ReplicaOptions {
     pub replicate_same_server_id: bool,
     /// Treatment of transactions with `skip_replication=1`.
     pub marked_for_skip: MarkedForSkip,
+    /// Records in event groups.
+    pub group_records: GroupRecords,
     /// `rpl_semi_sync_slave_enabled`.
     pub semi_sync: bool,
     /// `master_retry_count`.

@@ -44,7 +44,7 @@ impl RowLines {
 
     /// Appends the lines of an event. The error describes what is wrong with the event.
     pub fn append(&mut self, event: &LoggedEvent<'_>, out: &mut Vec<u8>) -> Result<(), String> {
-        match event.decode().map_err(|error| error.to_string())? {
+        match event.decode_rows().map_err(|error| error.to_string())? {
             Event::Gtid(gtid) => self.gtid = Some(gtid.gtid),
             Event::TableMap(map) => {
                 let table = MappedTable::of(&map).ok_or("table map with unknown column types")?;

@@ -91,7 +91,7 @@ impl Statistics {
         let header = event.header();
         let bytes = u64::from(header.length);
         self.bytes += bytes;
-        match event.decode()? {
+        match event.decode_rows()? {
             Event::Gtid(gtid) => {
                 let same_group = gtid.commit_id.is_some() && gtid.commit_id == self.last_group;
                 self.last_group = gtid.commit_id;

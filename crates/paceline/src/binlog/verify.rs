@@ -138,8 +138,11 @@ impl Verifier {
                 header.end_position
             ));
         }
-        let decoded = event.decode().map_err(|error| error.to_string())?;
-        if header.event_type.is_control() && self.group.is_some() {
+        let decoded = event.decode_rows().map_err(|error| error.to_string())?;
+        let is_part_of_group =
+            |event: Event<'_>| matches!(event, Event::Ignorable(record) if record.is_part_of_group());
+        let is_control = header.event_type.is_control() && !event.decode().is_ok_and(is_part_of_group);
+        if is_control && self.group.is_some() {
             return Err(format!("{} event inside an event group", header.event_type));
         }
         match decoded {
@@ -159,7 +162,7 @@ impl Verifier {
                 });
                 self.check_gtid(gtid.gtid, out)
             }
-            _ if header.event_type.is_control() => Ok(()),
+            _ if is_control => Ok(()),
             decoded => self.check_in_group(event, &decoded),
         }
     }

@@ -47,7 +47,7 @@ mod snapshot;
 mod table_ranges;
 mod target;
 
-pub use arguments::{Arguments, Refusal, parse};
+pub use arguments::{Arguments, Refusal, command, parse};
 
 use crate::backup::error::Error as CopyError;
 use crate::stop::StopSignals;

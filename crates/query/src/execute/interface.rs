@@ -12,6 +12,7 @@ use crate::plan::{Plan, ResultColumn, Statistics, TableUse};
 use crate::program::ProgramCache;
 use paceline_catalog::{Catalog, RoutineDefinition};
 use paceline_expression::session::SessionContext;
+use paceline_syntax::SetItem;
 
 /// Receiver of a result's rows.
 pub trait RowSink {
@@ -66,8 +67,19 @@ pub struct ExecutionContext<'a> {
     pub rows_max: u64,
     /// The file of a LOAD DATA.
     pub input: Option<&'a mut dyn LoadInput>,
+    /// Logs the text of the statement in place of its rows; `None` if its rows are logged.
+    pub text_log: Option<&'a dyn TextLog>,
     /// Environment of stored functions and triggers; required if [`Plan::runs_programs`].
     pub programs: Option<StatementPrograms<'a>>,
+}
+
+/// Logger of a statement that other servers get as text.
+pub trait TextLog: Send + Sync {
+    /// Logs the text of the running statement, which has changed its rows.
+    ///
+    /// # Errors
+    /// Those of [`Transaction::log_text`].
+    fn log(&self, session: &mut SessionContext, transaction: &mut Transaction) -> Result<()>;
 }
 
 /// Environment of a statement's stored functions and triggers.
@@ -100,6 +112,13 @@ pub trait ProgramHost: Send + Sync {
     /// # Errors
     /// 1370, 1456.
     fn check_call(&self, routine: &RoutineDefinition, session: &SessionContext) -> Result<()>;
+
+    /// Executes an item of SET, whose value has been evaluated: `None` is DEFAULT, and of an item without a value.
+    ///
+    /// # Errors
+    /// Those of SET; 1560, 1695, 1930 and 1954 for variables that a function must not set; 1235 for an item that is not
+    /// implemented there.
+    fn set(&self, item: &SetItem, value: Option<Value>, session: &mut SessionContext) -> Result<()>;
 }
 
 /// Tables of a statement and of those around it.

@@ -20,12 +20,13 @@ use super::defaults::{check_plans, column_default, default_plans, generated_plan
 use super::from::FromNode;
 use super::select::BoundSelect;
 use super::source_columns::SourceColumns;
+use super::text_dependence::{UnsafeReason, numbers_within_key};
 use super::tree::{
     GroupStrategy, Limit, LockPatience, LockStrength, QueryBody, ReadMode, SelectPlan, SortKey,
     TableInstance, TableSource,
 };
 use super::view_target::{DeleteSyntax, InsertNames, InsertTarget};
-use super::{PlanKind, Planner, ResultColumn, TableUsage};
+use super::{PlanKind, Planner, ResultColumn, TableUsage, TableUse};
 use crate::error::{Error, Result};
 use paceline_catalog::{ColumnDefault, TableDefinition};
 use paceline_expression::session::SqlMode;
@@ -192,6 +193,7 @@ impl Planner<'_> {
         if !reads_target && self.reads(&table) && matches!(source, InsertRows::Values(_)) {
             return Err(Error::new(ER_UPDATE_TABLE_USED, &[&insert.table.name, &"INSERT"]));
         }
+        self.note_unsafe_insert(insert, &table, matches!(source, InsertRows::Query(_)));
         // Both read existing rows.
         if !insert.on_duplicate.is_empty() || !insert.returning.is_empty() {
             let usage = TableUsage {
@@ -242,6 +244,43 @@ impl Planner<'_> {
             table,
         };
         Ok((PlanKind::Insert(Box::new(plan)), result))
+    }
+
+    /// Records reasons why the text of an INSERT or REPLACE may have another effect elsewhere.
+    fn note_unsafe_insert(&self, insert: &paceline_syntax::Insert, table: &TableDefinition, selects: bool) {
+        let updates = !insert.on_duplicate.is_empty();
+        let reasons = [
+            (selects && insert.ignore, UnsafeReason::InsertIgnoreSelect),
+            (selects && updates, UnsafeReason::InsertSelectUpdate),
+            (
+                selects && insert.kind == InsertKind::Replace,
+                UnsafeReason::ReplaceSelect,
+            ),
+            (
+                table.auto_increment_column().is_some() && self.reads_stored_table(),
+                UnsafeReason::WriteAutoincSelect,
+            ),
+            (
+                updates
+                    && table
+                        .indexes()
+                        .iter()
+                        .filter(|index| index.kind.is_unique())
+                        .count()
+                        > 1,
+                UnsafeReason::InsertTwoKeys,
+            ),
+            (numbers_within_key(table), UnsafeReason::AutoincNotFirst),
+        ];
+        for (_, reason) in reasons.into_iter().filter(|(applies, _)| *applies) {
+            self.dependences.note_unsafe(reason);
+        }
+    }
+
+    /// Returns whether a query in the statement reads a stored table.
+    fn reads_stored_table(&self) -> bool {
+        let is_read = |table: &TableUse| table.usage.queried && table.definition.is_some();
+        self.tables.borrow().iter().any(is_read)
     }
 
     pub(super) fn plan_update(
@@ -321,6 +360,9 @@ impl Planner<'_> {
             .iter()
             .any(|item| matches!(&item.key, SortKey::Expr(key) if !is_fixed(key, &bound.conditions)));
         let reads_changed = self.reads_changed();
+        if update.ignore {
+            self.dependences.note_unsafe(UnsafeReason::UpdateIgnore);
+        }
         block.note_read(&changed);
         use_all_columns(&mut block, &changed);
         let select = changing_select(block, from, bound)?;
@@ -531,6 +573,7 @@ fn bind_clauses(
     let count = limit
         .map(|limit| block.bind(limit, BindMode::named("LIMIT")))
         .transpose()?;
+    block.planner.dependences.note_limit(count.as_ref());
     Ok(BoundSelect {
         number,
         outputs: Vec::new(),

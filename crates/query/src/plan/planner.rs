@@ -12,6 +12,7 @@ use super::statement_plan::{
     Access, ColumnUsage, ColumnUse, Plan, PlanKind, PlannedValues, TableUsage, TableUse,
 };
 use super::statistics::Statistics;
+use super::text_dependence::TextDependences;
 use super::trace::Trace;
 use super::tree;
 use super::volatile::Variables;
@@ -82,6 +83,8 @@ pub(crate) struct Planner<'a> {
     subqueries: RefCell<Vec<Arc<tree::QueryPlan>>>,
     /// Stored functions in expressions, by [`FunctionId`].
     functions: RefCell<Vec<Arc<RoutineDefinition>>>,
+    /// What the statement's text depends on.
+    pub(super) dependences: TextDependences,
     pub(super) trace: Trace,
 }
 
@@ -112,6 +115,7 @@ impl<'a> Planner<'a> {
             notes: RefCell::default(),
             subqueries: RefCell::default(),
             functions: RefCell::default(),
+            dependences: TextDependences::default(),
             trace,
         }
     }
@@ -119,6 +123,7 @@ impl<'a> Planner<'a> {
     /// Returns the finished plan of the statement.
     pub(super) fn finish(self, kind: PlanKind, columns: Vec<ResultColumn>) -> Plan {
         let foreign_keys = self.foreign_keys();
+        self.dependences.note_tables(&self.tables.borrow());
         let is_unknown = self.context.parameters.len() < self.parameters.get();
         let values = match (self.positional.get(), self.rested.get()) {
             (false, false) => PlannedValues::Any,
@@ -131,6 +136,7 @@ impl<'a> Planner<'a> {
             values,
             subqueries: self.subqueries.take(),
             functions: self.functions.take(),
+            dependence: self.dependences.take(),
             expected_rows: self.expected_rows.get(),
             joined_rows: self.joined_rows.get(),
             window_blocks: self.window_blocks.get(),

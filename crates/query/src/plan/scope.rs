@@ -13,13 +13,16 @@ use super::same_expr::same_expr;
 use super::statement_plan::TableUsage;
 use super::tree::TableSource;
 use crate::error::{Error, Result};
+use paceline_catalog::RoutineDefinition;
 use paceline_expression::session::SessionContext;
 use paceline_expression::{
-    Aggregate, Clause, Coercibility, CompareOp, Expr, ExprKind, ExprType, Scope, Subquery, Truth, WindowCall,
-    WindowFunction, bind_comparison, bind_condition, bind_expr, stored_function_call,
+    Aggregate, Clause, Coercibility, CompareOp, Dependence, Expr, ExprKind, ExprType, Scope, StoredCall,
+    Subquery, Truth, WindowCall, WindowFunction, bind_comparison, bind_condition, bind_expr,
+    stored_function_call,
 };
-use paceline_syntax::RoutineType;
 use paceline_syntax::ast::{self, ColumnName, SequenceOperation};
+use paceline_syntax::{Aggregation, RoutineType};
+use std::sync::Arc;
 
 impl Block<'_, '_> {
     /// Binds an expression with a single value.
@@ -186,6 +189,38 @@ impl OuterScope for BlockScope<'_, '_, '_, '_> {
     }
 }
 
+impl BlockScope<'_, '_, '_, '_> {
+    /// Returns the stored function that a call means, with its type; `None` if it means none.
+    ///
+    /// # Errors
+    /// 1318 for another number of arguments.
+    fn stored_function(
+        &self,
+        call: &ast::FunctionCall,
+        arguments: usize,
+    ) -> Result<Option<(Arc<RoutineDefinition>, ExprType)>> {
+        let planner = self.block.planner;
+        let database = call.database.as_deref().or(planner.session().database.as_deref());
+        let Some(database) = database else {
+            return Ok(None);
+        };
+        let catalog = planner.context.catalog;
+        let Some(routine) = catalog.routine(RoutineType::Function, database, &call.name) else {
+            return Ok(None);
+        };
+        let compiled = routine.compiled()?;
+        routine.check_arguments(&compiled, arguments)?;
+        let data_type = compiled.returns.clone();
+        let data_type = data_type.ok_or_else(|| Error::unsupported("this function"))?;
+        let ty = ExprType {
+            nullable: true,
+            coercibility: Coercibility::Coercible,
+            ..ExprType::new(data_type)
+        };
+        Ok(Some((routine.clone(), ty)))
+    }
+}
+
 impl Scope for BlockScope<'_, '_, '_, '_> {
     fn session(&self) -> &SessionContext {
         self.block.planner.session()
@@ -241,31 +276,32 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
     }
 
     fn bind_stored_function(&mut self, call: &ast::FunctionCall, args: &[Expr]) -> Result<Option<Expr>> {
-        let planner = self.block.planner;
-        let database = call.database.as_deref().or(planner.session().database.as_deref());
-        let Some(database) = database else {
+        let Some((routine, ty)) = self.stored_function(call, args.len())? else {
             return Ok(None);
         };
-        let catalog = planner.context.catalog;
-        let Some(routine) = catalog.routine(RoutineType::Function, database, &call.name) else {
-            return Ok(None);
-        };
-        let compiled = routine.compiled()?;
-        routine.check_arguments(&compiled, args.len())?;
-        let data_type = compiled.returns.clone();
-        let data_type = data_type.ok_or_else(|| Error::unsupported("this function"))?;
-        let ty = ExprType {
-            nullable: true,
-            coercibility: Coercibility::Coercible,
-            ..ExprType::new(data_type)
-        };
-        let function = planner.add_function(routine.clone());
+        let function = self.block.planner.add_function(routine);
         Ok(Some(stored_function_call(
             function,
             call.to_string(),
             ty,
             args.to_vec(),
         )))
+    }
+
+    fn depend_on(&mut self, dependence: Dependence<'_>) {
+        self.block.planner.dependences.depend_on(dependence);
+    }
+
+    fn find_stored_aggregate(&mut self, call: &ast::FunctionCall) -> Result<Option<(StoredCall, ExprType)>> {
+        let Some((routine, ty)) = self.stored_function(call, call.arguments.exprs().len())? else {
+            return Ok(None);
+        };
+        if routine.aggregation == Aggregation::None {
+            return Ok(None);
+        }
+        let function = self.block.planner.add_function(routine);
+        let text = call.to_string();
+        Ok(Some((StoredCall { function, text }, ty)))
     }
 
     fn assign_variable(&mut self, name: &str) {

@@ -20,6 +20,7 @@ use super::join_order::{Optimizer, estimated_groups, table_infos};
 use super::position::column_at;
 use super::same_expr::same_expr;
 use super::table_ref::TableRef;
+use super::text_dependence::UnsafeReason;
 use super::trace::{Names, Physical, derived_lines};
 use super::tree::{
     AccessPath, Aggregation, GroupStrategy, Limit, LockPatience, LockStrength, PlanNotes, QueryBody,
@@ -50,7 +51,10 @@ impl Planner<'_> {
         };
         let wait = match lock.wait {
             ast::LockWait::NoWait | ast::LockWait::Seconds(0) => LockPatience::NoWait,
-            ast::LockWait::SkipLocked => LockPatience::SkipLocked,
+            ast::LockWait::SkipLocked => {
+                self.dependences.note_unsafe(UnsafeReason::SkipLocked);
+                LockPatience::SkipLocked
+            }
             ast::LockWait::Seconds(seconds) => LockPatience::Seconds(seconds),
             ast::LockWait::Default => LockPatience::Default,
         };
@@ -395,11 +399,13 @@ impl Block<'_, '_> {
             expr.map(|expr| self.bind(expr, BindMode::named("LIMIT")))
                 .transpose()
         };
-        Ok(Limit {
+        let bound = Limit {
             count: bind(limit.and_then(|limit| limit.count.as_ref()))?,
             offset: bind(limit.and_then(|limit| limit.offset.as_ref()))?,
             ties: limit.map_or(ast::Ties::Cut, |limit| limit.ties),
-        })
+        };
+        self.planner.dependences.note_limit(bound.count.as_ref());
+        Ok(bound)
     }
 
     /// Makes the expressions that are evaluated after grouping read the group keys from separate slots, which WITH

@@ -7,6 +7,7 @@ use paceline_types::ErrorCode;
 use super::change_plan::{DeletePlan, InsertPlan, LoadPlan, UpdatePlan};
 use super::handler_plan::HandlerPlan;
 use super::result_column::ResultColumn;
+use super::text_dependence::TextDependence;
 use super::tree;
 use paceline_catalog::foreign_key::ForeignKeys;
 use paceline_catalog::{Catalog, RoutineDefinition, TableDefinition, ViewDefinition};
@@ -25,6 +26,7 @@ pub struct Plan {
     pub(crate) subqueries: Vec<Arc<tree::QueryPlan>>,
     /// Stored functions in expressions, by [`FunctionId`].
     pub(crate) functions: Vec<Arc<RoutineDefinition>>,
+    pub(super) dependence: TextDependence,
     pub(super) values: PlannedValues,
     pub(super) expected_rows: f64,
     pub(super) joined_rows: f64,
@@ -386,6 +388,11 @@ impl Plan {
     /// Returns the stored functions that expressions call.
     pub fn functions(&self) -> &[Arc<RoutineDefinition>] {
         &self.functions
+    }
+
+    /// Returns what the text of the statement depends on.
+    pub fn text_dependence(&self) -> &TextDependence {
+        &self.dependence
     }
 
     /// Returns whether the statement runs stored functions or triggers.

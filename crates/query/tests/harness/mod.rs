@@ -306,6 +306,7 @@ impl Server {
             affected: AffectedRows::Changed,
             rows_max: u64::MAX,
             input: None,
+            text_log: None,
             programs: None,
         };
         let result = execute(plan, &mut context, sink);

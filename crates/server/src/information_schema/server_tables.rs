@@ -252,6 +252,11 @@ pub(super) fn plugins() -> Vec<Row> {
             "AUTHENTICATION",
             "Elliptic curve ED25519 based authentication",
         ),
+        row(
+            "caching_sha2_password",
+            "AUTHENTICATION",
+            "Caching SHA2 authentication",
+        ),
         row("InnoDB", "STORAGE ENGINE", ENGINES[0][2]),
         row("MEMORY", "STORAGE ENGINE", ENGINES[1][2]),
         row("SEQUENCE", "STORAGE ENGINE", ENGINES[2][2]),

@@ -19,6 +19,11 @@ use paceline_log_stream::source::filter::FilterKind;
 use paceline_types::{Charset, Collation};
 use std::path::{Path, PathBuf};
 
+/// Returns a description of all options, for completions and manual pages. It parses nothing.
+pub fn command() -> clap::Command {
+    arguments::command(Listing::All)
+}
+
 /// Action requested by the command line.
 #[derive(Debug)]
 pub enum Request {
@@ -257,10 +262,6 @@ fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> R
                     Variable::ExpireLogsDays,
                     VariableValue::Double(setting.as_u64() as f64 / 86_400.0),
                 );
-            }
-            Variable::BinlogFormat if definition.show(&setting).as_deref() != Some("ROW") => {
-                warnings.push(format!("option 'binlog_format': {value} adjusted to ROW"));
-                continue;
             }
             Variable::CharacterSetServer => chosen_charset = Charset::from_name(setting.as_str()),
             Variable::CollationServer => chosen_collation = Collation::from_name(setting.as_str()),
@@ -528,16 +529,14 @@ mod tests {
         );
     }
 
-    /// An option file of a MariaDB often contains MIXED, its default.
     #[test]
-    fn changes_are_logged_as_rows() {
-        let options = start(&["--binlog-format=MIXED"]).unwrap();
-        let format = options.globals.get(Variable::BinlogFormat);
-        let shown = Variable::BinlogFormat.definition().show(&format);
-        assert_eq!(shown.as_deref(), Some("ROW"));
-        assert_eq!(
-            options.warnings,
-            ["option 'binlog_format': MIXED adjusted to ROW"]
-        );
+    fn changes_are_logged_as_rows_unless_the_option_says_otherwise() {
+        let format = |arguments: &[&str]| {
+            let options = start(arguments).unwrap();
+            let format = options.globals.get(Variable::BinlogFormat);
+            Variable::BinlogFormat.definition().show(&format)
+        };
+        assert_eq!(format(&[]).as_deref(), Some("ROW"));
+        assert_eq!(format(&["--binlog-format=mixed"]).as_deref(), Some("MIXED"));
     }
 }

@@ -50,7 +50,7 @@ impl LoggedStatement {
         Self::of_context(&state.context, text, time_zone)
     }
 
-    fn of_context(context: &SessionContext, text: &[u8], time_zone: String) -> Self {
+    pub(super) fn of_context(context: &SessionContext, text: &[u8], time_zone: String) -> Self {
         let settings = &context.settings;
         let flag = |set: bool, flag: u32| if set { flag } else { 0 };
         LoggedStatement {

@@ -66,6 +66,8 @@ pub mod statements;
 mod table_locks;
 mod temporary;
 mod temporary_tables;
+mod text_log;
+mod tracking;
 mod transaction;
 mod transaction_slot;
 

@@ -56,6 +56,7 @@ impl<'a> ReplyWriter<'a> {
         if more == More::InProgram {
             return;
         }
+        self.state.report_tracked();
         let ok = OkPacket {
             affected_rows,
             last_insert_id,
@@ -128,6 +129,7 @@ impl<'a> ReplyWriter<'a> {
     /// Writes the packet that ends the rows of a result set.
     fn end_of_rows(&mut self, more: More) {
         self.state.context.row_count = -1;
+        self.state.report_tracked();
         let ok = OkPacket {
             status: more.mark(self.state.status()),
             warnings: self.state.context.diagnostics.warning_count_u16(),

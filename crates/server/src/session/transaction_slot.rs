@@ -48,6 +48,14 @@ impl TransactionSlot {
         matches!(&self.state, State::Open(transaction) if transaction.options().access == AccessMode::ReadOnly)
     }
 
+    /// Returns the isolation level of the current transaction, if there is one.
+    pub fn isolation(&self) -> Option<IsolationLevel> {
+        match &self.state {
+            State::Open(transaction) | State::Single(transaction) => Some(transaction.isolation()),
+            State::None | State::Undone => None,
+        }
+    }
+
     /// Returns the current transaction.
     pub fn get_mut(&mut self) -> Option<&mut Transaction> {
         match &mut self.state {

@@ -4,7 +4,9 @@ use super::store::{Globals, SessionValues};
 use super::table::Variable;
 use super::value::VariableValue;
 use crate::memory;
-use paceline_expression::session::{AlterAlgorithm, Notes, RegexOptions, SessionContext, SqlMode};
+use paceline_expression::session::{
+    AlterAlgorithm, BinlogFormat, Notes, RegexOptions, SessionContext, SqlMode,
+};
 use paceline_log_stream::primary::{Fallback, SemiSyncMode, SemiSyncSettings, TooFewReplicas};
 use paceline_txn::{Config, GtidStrictMode, LeaderMode, LockRelease, ROW_LOCK_BYTES, SyncBinlog};
 use paceline_types::{Charset, Collation, IsolationLevel, Locale, TimeZone};
@@ -87,6 +89,7 @@ pub fn apply_to_session(
             settings.explicit_defaults_for_timestamp = setting.as_bool()
         }
         Variable::SqlLogBin => settings.log_bin = setting.as_bool(),
+        Variable::BinlogFormat => settings.binlog_format = binlog_format(setting),
         Variable::SqlSelectLimit => settings.select_limit = setting.as_u64(),
         Variable::MaxJoinSize => {
             let is_unlimited = setting.as_u64() == u64::MAX;
@@ -132,6 +135,15 @@ pub fn apply_to_session(
         }
         Variable::MaxStatementTime => settings.max_statement_time = Duration::from_secs_f64(setting.as_f64()),
         _ => {}
+    }
+}
+
+/// Returns the value of `binlog_format`.
+pub fn binlog_format(setting: &VariableValue) -> BinlogFormat {
+    match setting.as_u64() {
+        0 => BinlogFormat::Mixed,
+        1 => BinlogFormat::Statement,
+        _ => BinlogFormat::Row,
     }
 }
 

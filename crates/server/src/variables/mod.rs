@@ -20,8 +20,8 @@ mod value;
 
 pub use definition::{Access, Definition, Effect, Kind, Scope, Startup};
 pub use effects::{
-    apply_all_to_session, apply_to_session, is_transaction_config, isolation_setting, semi_sync_settings,
-    session_memory_max, transaction_config,
+    apply_all_to_session, apply_to_session, binlog_format, is_transaction_config, isolation_setting,
+    semi_sync_settings, session_memory_max, transaction_config,
 };
 pub use store::{Globals, SessionValues};
 pub use table::{TABLE, Variable};

@@ -562,9 +562,9 @@ mod list {
         ServerId "server_id" Both Dynamic Unsigned { min: 1, max: 4294967295, block: 1 } => Some("1");
         ServerUid "server_uid" Global Fixed Text => Some(""), NoOption;
         SessionTrackSchema "session_track_schema" Both Dynamic Boolean => Some("ON");
-        SessionTrackStateChange "session_track_state_change" Both Dynamic Boolean => Some("OFF"), Absent;
+        SessionTrackStateChange "session_track_state_change" Both Dynamic Boolean => Some("OFF");
         SessionTrackSystemVariables "session_track_system_variables" Both Dynamic Text => Some("autocommit,character_set_client,character_set_connection,character_set_results,time_zone");
-        SessionTrackTransactionInfo "session_track_transaction_info" Both Dynamic Enum(&["OFF", "STATE", "CHARACTERISTICS"]) => Some("OFF"), Absent;
+        SessionTrackTransactionInfo "session_track_transaction_info" Both Dynamic Enum(&["OFF", "STATE", "CHARACTERISTICS"]) => Some("OFF");
         SkipExternalLocking "skip_external_locking" Global Fixed Boolean => Some("ON"), Absent;
         SkipGrantTables "skip_grant_tables" Global Fixed Boolean => Some("OFF");
         SkipNameResolve "skip_name_resolve" Global Fixed Boolean => Some("OFF"), Absent;

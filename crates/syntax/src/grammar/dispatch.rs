@@ -113,7 +113,7 @@ impl Parser<'_> {
             "XA" => Ok(Statement::Unsupported("XA")),
             "CALL" => self.call(),
             "HANDLER" => self.handler_statement(),
-            "INSTALL" | "UNINSTALL" => Ok(Statement::Unsupported("INSTALL PLUGIN")),
+            "INSTALL" | "UNINSTALL" => self.plugin_statement(),
             "SIGNAL" | "RESIGNAL" => self.signal(),
             "GET" => self.get_diagnostics(),
             "IF" | "CASE" | "LOOP" | "WHILE" | "REPEAT" | "FOR" => self.control_statement(),

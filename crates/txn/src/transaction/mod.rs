@@ -29,7 +29,7 @@ pub use write::{RowMark, WriteMark};
 
 use crate::commit::core::Core;
 use crate::error::{Error, Result};
-use crate::event_cache::{EventCache, EventMark};
+use crate::event_cache::{EventCache, EventMark, StatementText};
 use crate::lock::metadata::TransactionMetadataLocks;
 use crate::lock::{HeldLocks, MetadataGuard, MetadataMode, MetadataObject, WaitLimit};
 use crate::options::{GtidChoice, TransactionOptions};
@@ -91,6 +91,8 @@ pub struct Transaction {
     /// Held in `Write` while a writing statement runs.
     statement_guard: Option<MetadataGuard>,
     statement: Option<TransactionMark>,
+    /// Whether the running statement is logged as text.
+    locks_ranges: bool,
     savepoints: Vec<Savepoint>,
     /// Newest version that was read under lock and was not published then: no reply may be sent before it is.
     newest_read: Version,
@@ -119,6 +121,7 @@ impl Transaction {
             metadata: TransactionMetadataLocks::default(),
             statement_guard: None,
             statement: None,
+            locks_ranges: false,
             savepoints: Vec::new(),
             newest_read: LogPosition::ZERO,
             as_of_version: None,
@@ -204,6 +207,47 @@ impl Transaction {
         Ok(())
     }
 
+    /// Begins a statement that readers of the log get as text ([`Transaction::log_text`]). Until it ends, locking reads
+    /// lock the ranges that they read: a replica executes the text after all transactions that precede it in the
+    /// log, and must find what was found here.
+    ///
+    /// # Errors
+    /// Those of [`Transaction::begin_statement`].
+    pub fn begin_text_statement(&mut self, timestamp_seconds: u32) -> Result<()> {
+        self.begin_statement(None, timestamp_seconds)?;
+        self.events.begin_text_statement(timestamp_seconds);
+        self.locks_ranges = true;
+        Ok(())
+    }
+
+    /// Logs the text of the running statement, which [`Transaction::begin_text_statement`] has begun, after its rows.
+    ///
+    /// # Errors
+    /// [`Error::RolledBack`]; [`Error::CacheFull`]: the statement must be rolled back.
+    pub fn log_text(&mut self, text: &StatementText<'_>) -> Result<()> {
+        self.check_active()?;
+        assert!(self.locks_ranges, "the statement was begun as one with text");
+        self.events.statement_text(&self.core, text)
+    }
+
+    /// Logs the rows of the running statement, which [`Transaction::begin_text_statement`] has begun, in place of its
+    /// text.
+    ///
+    /// # Errors
+    /// [`Error::RolledBack`]; [`Error::TextOfLarge`]: the statement must be rolled back.
+    pub fn log_rows_instead_of_text(&mut self) -> Result<()> {
+        self.check_active()?;
+        match &self.statement {
+            Some(begin) => self.events.rows_instead_of_text(begin.events),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns whether locking reads lock the ranges that they read, so that nothing can appear in them.
+    pub fn locks_ranges(&self) -> bool {
+        self.locks_ranges || self.options.isolation == IsolationLevel::Serializable
+    }
+
     /// Begins a statement of a primary, with its time, its text and the flags of its rows events, as they are
     /// in the primary's log. Row changes must follow, and [`Transaction::end_statement`].
     ///
@@ -280,6 +324,7 @@ impl Transaction {
             self.events.end_statement(&self.core)?;
             self.statement = None;
         }
+        self.locks_ranges = false;
         self.statement_guard = None;
         Ok(())
     }
@@ -293,6 +338,7 @@ impl Transaction {
             self.roll_back_to(mark);
             self.events.abandon_statement();
         }
+        self.locks_ranges = false;
         self.statement_guard = None;
     }
 
@@ -452,6 +498,7 @@ impl Transaction {
         self.snapshot_delta = WriteSet::new();
         self.temporary = None;
         self.statement = None;
+        self.locks_ranges = false;
         self.statement_guard = None;
         self.savepoints.clear();
         self.snapshot = None;

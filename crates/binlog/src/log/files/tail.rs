@@ -249,7 +249,11 @@ impl Scan {
                         RecordScope::WithNextGroup => self.open_moves.push(record),
                     }
                 }
-                IgnorableEvent::FileHead { .. } | IgnorableEvent::Padding(_) | IgnorableEvent::Other(_) => {}
+                IgnorableEvent::FileHead { .. }
+                | IgnorableEvent::Padding(_)
+                | IgnorableEvent::RowEvent { .. }
+                | IgnorableEvent::Text
+                | IgnorableEvent::Other(_) => {}
             },
             EventType::FORMAT_DESCRIPTION => {
                 let again = FormatDescription::decode(event.body())?;

@@ -68,6 +68,11 @@ impl<'a> LoggedEvent<'a> {
         self.raw.decode(self.format)
     }
 
+    /// Decodes the event, or the row event that a record contains: of a statement that replicas get as text.
+    pub fn decode_rows(&self) -> paceline_binlog::Result<Event<'a>> {
+        self.decode()?.out_of_record(self.header(), self.format)
+    }
+
     pub fn header(&self) -> &EventHeader {
         self.raw.header()
     }

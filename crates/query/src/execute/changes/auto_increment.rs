@@ -20,6 +20,8 @@ pub(crate) struct Interval {
     expected: Option<u64>,
     /// Number of values in the next reservation, if it does not.
     batch: u64,
+    /// Next value on a server that executes the statement's text with the same first value.
+    replayed: u64,
 }
 
 /// Maximum number of values reserved at once for an unknown number of rows.
@@ -34,6 +36,7 @@ impl Interval {
             given: false,
             expected,
             batch: 1,
+            replayed: 0,
         }
     }
 
@@ -79,6 +82,7 @@ impl Interval {
         if let Some(value) = counted(value)
             && value >= self.next
         {
+            self.replayed = self.following(session, value);
             // Skip reserved values below an explicit one.
             match self.given {
                 true => self.step_over(session, value),
@@ -104,6 +108,7 @@ impl Interval {
         };
         if let Some(value) = session.statement.insert_id.take() {
             (self.next, self.remaining, self.given) = (value, u64::MAX, true);
+            self.record(session);
         }
         if self.remaining == 0 {
             let settings = &session.settings;
@@ -120,6 +125,7 @@ impl Interval {
             let (first, count) = reserved.ok_or_else(|| out_of_range(session, table, column))?;
             (self.next, self.remaining) = (first, count);
             self.batch = (self.batch * 2).min(BATCH_MAX);
+            self.record(session);
         }
         if self.given {
             if self.next > max {
@@ -130,22 +136,34 @@ impl Interval {
         Ok(self.next)
     }
 
+    /// Records the first value of a reservation, for the log of the statement's text.
+    fn record(&mut self, session: &mut SessionContext) {
+        let ids = &mut session.statement.generated_ids;
+        match ids.first {
+            None => ids.first = Some(self.next),
+            Some(_) => ids.are_scattered |= self.next != self.replayed,
+        }
+        self.replayed = self.next;
+    }
+
     /// Records that the row with a generated value was inserted.
     pub fn take(&mut self, session: &SessionContext, generated: Option<u64>) {
         if generated == Some(self.next) && self.remaining > 0 {
             self.remaining -= 1;
             self.step_over(session, self.next);
+            self.replayed = self.next;
         }
     }
 
     /// Continues after a value.
     fn step_over(&mut self, session: &SessionContext, value: u64) {
+        self.next = self.following(session, value);
+    }
+
+    fn following(&self, session: &SessionContext, value: u64) -> u64 {
         let settings = &session.settings;
-        self.next = following(
-            value,
-            settings.auto_increment_increment.max(1),
-            settings.auto_increment_offset,
-        );
+        let increment = settings.auto_increment_increment.max(1);
+        following(value, increment, settings.auto_increment_offset)
     }
 
     /// Counts a finished row.

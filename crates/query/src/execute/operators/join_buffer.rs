@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use paceline_storage::Direction;
-use paceline_txn::{IsolationLevel, LockWait};
+use paceline_txn::LockWait;
 use paceline_types::error_code::{ER_OPTION_PREVENTS_STATEMENT, ER_OUT_OF_RESOURCES};
 use paceline_types::{ErrorCode, Value};
 
@@ -137,7 +137,7 @@ impl BufferedTable<'_> {
         let schema = definition.schema();
         let range = schema.rows_range();
         let transaction = &mut *exec.state.transaction;
-        if transaction.isolation() == IsolationLevel::Serializable {
+        if transaction.locks_ranges() {
             transaction.lock_range(&range, LockWait::Default)?;
         }
         let mut scan = transaction.scan_newest(range, Direction::Forward)?;

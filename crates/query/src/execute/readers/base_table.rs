@@ -491,13 +491,13 @@ impl<'p> BaseReader<'p> {
             }
             ReadMode::Locking { strength, wait } => (strength, wait),
         };
-        let is_serializable = exec.state.transaction.isolation() == IsolationLevel::Serializable;
-        if is_serializable {
+        let locks_ranges = exec.state.transaction.locks_ranges();
+        if locks_ranges {
             exec.state.transaction.lock_range(&range, lock_wait(wait))?;
         }
         // The range of a secondary index does not cover other columns. A row that does not match was also read, and
         // must not change.
-        let reads_all = is_serializable && secondary.is_some();
+        let reads_all = locks_ranges && secondary.is_some();
         let mut scan = exec.state.transaction.scan_newest(range, direction)?;
         let mut row_key = Vec::new();
         while scan.advance()? {

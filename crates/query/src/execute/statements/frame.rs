@@ -40,9 +40,15 @@ pub fn execute(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn R
     } else {
         None
     };
-    context.transaction.begin_statement(text, seconds)?;
+    match context.text_log {
+        Some(_) => context.transaction.begin_text_statement(seconds)?,
+        None => context.transaction.begin_statement(text, seconds)?,
+    }
     context.session.rows_read = 0;
     let result = run(plan, context, sink).and_then(|outcome| {
+        if let Some(log) = context.text_log {
+            log.log(context.session, context.transaction)?;
+        }
         context.transaction.end_statement()?;
         Ok(outcome)
     });

@@ -22,6 +22,8 @@ mod user_variable;
 use crate::accounts::authentication::stored_hash;
 use omitted_definition::OmittedDefinition;
 
+pub(super) use user_variable::user_variable;
+
 use super::Session;
 use super::execution::Execution;
 use super::internal::internal_session;
@@ -281,7 +283,10 @@ fn table_to_fill(statement: &mut Statement) -> Option<&mut CreateTable> {
 fn creates_program(statement: &Statement) -> bool {
     match statement {
         Statement::SetStatement { statement, .. } => creates_program(statement),
-        Statement::Unsupported(object) => matches!(*object, "TRIGGER" | "PROCEDURE" | "FUNCTION" | "EVENT"),
+        Statement::Unsupported(object) => matches!(
+            *object,
+            "TRIGGER" | "PROCEDURE" | "FUNCTION" | "AGGREGATE" | "EVENT"
+        ),
         _ => false,
     }
 }

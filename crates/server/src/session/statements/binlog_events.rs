@@ -18,7 +18,7 @@ use paceline_binlog::event::{
     ChecksumAlgorithm, Event, EventHeader, EventType, FormatDescription, HEADER_LENGTH, RawEvent,
     TableMapEvent,
 };
-use paceline_expression::session::{Privilege, UserVariable, UserVariables};
+use paceline_expression::session::{BinlogFormat, Privilege, UserVariable, UserVariables};
 use paceline_syntax::BinlogEvents;
 use paceline_syntax::{Error, Result};
 use paceline_txn::{MetadataMode, MetadataObject};
@@ -118,6 +118,9 @@ fn apply_events(bytes: &[u8], state: &mut SessionState) -> Result<()> {
         if event_type != EventType::TABLE_MAP && !event_type.is_rows() {
             let code = ER_ONLY_FD_AND_RBR_EVENTS_ALLOWED_IN_BINLOG_STATEMENT;
             return Err(Error::new(code, &[&event_type.name()]));
+        }
+        if state.context.settings.binlog_format == BinlogFormat::Statement {
+            return Err(Error::new(ER_BINLOG_ROW_INJECTION_AND_STMT_MODE, &[]));
         }
         let Some(format) = state.binlog_format.clone() else {
             let code = ER_NO_FORMAT_DESCRIPTION_EVENT_BEFORE_BINLOG_STATEMENT;

@@ -7,7 +7,9 @@ use crate::session::replies::result_style;
 use crate::session::services::on_text;
 use crate::session::state::SessionState;
 use paceline_expression::session::MemoryCharge;
-use paceline_query::execute::{AffectedRows, ExecutionContext, Outcome, RowSink, execute as execute_plan};
+use paceline_query::execute::{
+    AffectedRows, ExecutionContext, Outcome, RowSink, TextLog, execute as execute_plan,
+};
 use paceline_query::plan::Plan;
 use paceline_syntax::{Error, Result, Statement};
 use paceline_types::error_code::ER_TABLE_DEF_CHANGED;
@@ -56,8 +58,10 @@ pub async fn run_plan(
         true => AffectedRows::Found,
         false => AffectedRows::Changed,
     };
+    let text_log = state.text_log(plan, execution)?;
     let mut context = ExecutionContext {
         affected,
+        text_log: text_log.as_ref().map(|log| log as &dyn TextLog),
         ..state.execution_context(&catalog, plan, execution)?
     };
     let mut sink = ResultWriter::new(connection, style, streaming, known);

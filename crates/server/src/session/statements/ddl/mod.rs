@@ -33,6 +33,7 @@ use paceline_syntax::definition::CreateView;
 use paceline_syntax::{AccountName, DdlStatement, Error, Result, RoutineType, Statement, UserName};
 use paceline_types::ServerId;
 use paceline_types::error_code::*;
+use paceline_wire::session_state::StateChange;
 
 /// Executes a DDL statement.
 ///
@@ -174,6 +175,9 @@ pub async fn execute(
     {
         warn_if_nothing_runs(state);
     }
+    if is_temporary {
+        state.tracking.note_state_change();
+    }
     state.apply_temporary(temporary_plan, temporary_rows)?;
     if let Some(failure) = failure {
         return Err(failure);
@@ -251,6 +255,12 @@ fn leave_dropped_database(state: &mut SessionState) {
     };
     if state.find_database(current).is_none() {
         state.set_database(None);
+        let tracks = (state.services.values.lock())
+            .get(Variable::SessionTrackSchema)
+            .as_bool();
+        if tracks {
+            state.changes.add(&StateChange::Schema(String::new()));
+        }
     }
 }
 

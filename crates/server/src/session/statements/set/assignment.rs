@@ -7,11 +7,11 @@ use crate::row_options::replicated_row_options;
 use crate::session::services::{SessionServices, must_be_of_connections, split_connection, unknown};
 use crate::statement_logs::{is_log_variable, other_name};
 use crate::variables::{
-    Access, Effect, Fit, Kind, Scope, Variable, VariableValue, apply_to_session, is_transaction_config,
-    overflowed, session_memory_max,
+    Access, Effect, Fit, Kind, Scope, Variable, VariableValue, apply_to_session, binlog_format,
+    is_transaction_config, overflowed, session_memory_max,
 };
 use paceline_binlog::{GtidPosition, GtidState};
-use paceline_expression::session::{SessionContext, VariableScope};
+use paceline_expression::session::{BinlogFormat, SessionContext, VariableScope};
 use paceline_log_stream::source::definition::UseGtid;
 use paceline_replication::connection_set::must_stop;
 use paceline_syntax::{Error, Result};
@@ -29,6 +29,15 @@ pub struct Assignment {
     /// Connection name of `connection.variable`.
     connection: Option<String>,
     effect: AssignmentEffect,
+}
+
+impl Assignment {
+    /// Returns whether this sets the session's `binlog_format` to a value.
+    pub fn sets_session_format(&self, format: BinlogFormat) -> bool {
+        self.variable == Variable::BinlogFormat
+            && !self.global
+            && matches!(&self.effect, AssignmentEffect::Set(setting) if binlog_format(setting) == format)
+    }
 }
 
 /// Effect of an assignment.
@@ -147,11 +156,7 @@ pub fn check(
     definition.warn_assigned(session, &setting, &services.server.globals);
     warn_without_effect(session, variable, &setting);
     let effect = match variable {
-        // Both variables accept their fixed values, for the text of a log and for clients that request row format.
-        Variable::BinlogFormat if definition.show(&setting).as_deref() != Some("ROW") => {
-            let format = definition.show(&setting).unwrap_or_default();
-            return Err(Error::unsupported(format_args!("binlog_format={format}")));
-        }
+        // The text of a log assigns its fixed value.
         Variable::SqlIfExists if setting.as_bool() => return Err(Error::unsupported("sql_if_exists=ON")),
         Variable::GtidSlavePos => {
             AssignmentEffect::SlavePosition(setting.as_str().parse().map_err(of_gtid_list)?)
@@ -185,6 +190,7 @@ fn check_transaction(variable: Variable, scope: VariableScope, services: &Sessio
         Variable::GtidSeqNo | Variable::GtidDomainId | Variable::ServerId => {
             ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_GTID_DOMAIN_ID_SEQ_NO
         }
+        Variable::BinlogFormat => ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_BINLOG_FORMAT,
         Variable::SqlLogBin => ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_SQL_LOG_BIN,
         Variable::SkipReplication | Variable::SkipParallelReplication => {
             ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_SKIP_REPLICATION

@@ -2,12 +2,13 @@
 
 use crate::errors::of_log;
 use crate::session::protocol::Output;
+use crate::session::replicated::user_variable;
 use crate::session::services::SessionServices;
-use paceline_binlog::event::{Event, EventFlags, GtidFlags, IntvarKind};
+use paceline_binlog::event::{Event, EventFlags, GtidFlags, IntvarKind, UserVarEvent};
 use paceline_expression::session::Privilege;
 use paceline_syntax::{Error, Result, ShowLimit};
-use paceline_types::Value;
 use paceline_types::error_code::ER_ERROR_WHEN_EXECUTING_COMMAND;
+use paceline_types::{Collation, TimeZone, Value};
 
 /// Returns a result set without rows, with the columns of SHOW BINLOG EVENTS and SHOW RELAYLOG EVENTS.
 pub fn event_columns() -> Output {
@@ -103,13 +104,17 @@ pub fn binlog_events(
         if logged.start.ordinal() != from.ordinal() {
             break;
         }
+        let decoded = logged.event.decode(&format);
+        if matches!(&decoded, Ok(Event::Ignorable(record)) if record.is_part_of_group()) {
+            continue;
+        }
         if skip > 0 {
             skip -= 1;
             continue;
         }
         left -= 1;
         let header = *logged.event.header();
-        let info = match logged.event.decode(&format) {
+        let info = match decoded {
             Ok(event) => describe(&event, header.flags),
             Err(error) => error.to_string(),
         };
@@ -176,8 +181,33 @@ fn describe(event: &Event<'_>, flags: EventFlags) -> String {
             IntvarKind::InsertId => format!("INSERT_ID={}", intvar.value),
         },
         Event::Rand(rand) => format!("rand_seed1={},rand_seed2={}", rand.seed1, rand.seed2),
-        // Only statements have these events, and this log contains rows.
-        Event::UserVar(variable) => format!("@`{}`", text(variable.name)),
+        Event::UserVar(variable) => describe_variable(variable),
         _ => String::new(),
     }
+}
+
+/// Returns the description of a User var event: `@`name`=value`.
+fn describe_variable(variable: &UserVarEvent<'_>) -> String {
+    let name = String::from_utf8_lossy(variable.name).into_owned();
+    let value = match &variable.value {
+        None => "NULL".to_owned(),
+        // A string is shown as its bytes; the value of a number would be shown without its type.
+        Some(value) if value.value_type == 0 => {
+            let hex: String = value.bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+            let collation = u16::try_from(value.collation).ok().and_then(Collation::from_id);
+            match collation {
+                Some(collation) => format!(
+                    "_{} X'{hex}' COLLATE {}",
+                    collation.charset().name(),
+                    collation.name()
+                ),
+                None => "???".to_owned(),
+            }
+        }
+        Some(_) => {
+            let value = user_variable(variable).value;
+            paceline_types::text::to_string(&value.as_ref(), &TimeZone::UTC)
+        }
+    };
+    format!("@`{name}`={value}")
 }
