@@ -1,7 +1,7 @@
 //! Documents of the command line: completions for shells, and manual pages.
 //!
-//! `server` and `join` parse their options themselves, because MariaDB's options differ from clap's. Here the commands that
-//! describe these options for the help stand in their place.
+//! `server` and `join` parse their options themselves, because MariaDB's options differ from clap's. Here the commands
+//! that describe these options for the help stand in their place.
 
 use clap::{Command, ValueHint};
 use clap_complete::Shell;

@@ -9,7 +9,8 @@
 use super::error::{Error, REDEFINED_UNSEEN, Result, read_error_text};
 use super::progress::Progress;
 use super::row::append_line;
-use super::schema::{Table, Transfer, quoted};
+use super::identifier::quoted;
+use super::schema::{Table, Transfer};
 use super::table_ranges::{TableRange, TableState, split};
 use super::target::Session;
 use crate::connection::{Connection, quoted as literal};
