@@ -296,7 +296,7 @@ impl Block<'_, '_> {
     fn take_view_order(&mut self, items: &[ast::OrderItem], exprs: &[Expr]) -> Result<()> {
         let mut order = Vec::with_capacity(items.len());
         for item in items {
-            let place = super::select::position(&item.expr);
+            let place = super::position::position(&item.expr);
             let output = place.and_then(|place| exprs.get(usize::try_from(place).ok()?.checked_sub(1)?));
             let key = match output {
                 Some(expr) => self.used_merged(expr.clone()),

@@ -138,7 +138,11 @@ pub fn check(
             })?,
         None => setting,
     };
-    if !global && matches!(variable, Variable::MaxAllowedPacket | Variable::NetBufferLength) {
+    let is_fixed = matches!(
+        variable,
+        Variable::MaxAllowedPacket | Variable::NetBufferLength | Variable::MaxUserConnections
+    );
+    if !global && is_fixed {
         return Err(Error::new(
             ER_VARIABLE_IS_READONLY,
             &[&"SESSION", &name, &"GLOBAL"],
