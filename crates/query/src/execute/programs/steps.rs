@@ -157,7 +157,7 @@ impl Steps<'_, '_> {
 
     fn answer(&mut self, request: Request<'_>, place: CodePlace, values: &[Value]) -> Result<Answer> {
         self.steps = self.steps.wrapping_add(1);
-        if self.steps % STEPS_PER_INTERRUPT_CHECK == 0 {
+        if self.steps.is_multiple_of(STEPS_PER_INTERRUPT_CHECK) {
             self.session.services.functions.check_interrupt(self.session)?;
         }
         let keeps = matches!(

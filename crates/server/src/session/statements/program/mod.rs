@@ -178,7 +178,7 @@ impl Driver<'_> {
     async fn answer(&mut self, request: Request<'_>, place: CodePlace, values: &[Value]) -> Result<Answer> {
         // Statements that read rows check themselves, so that most steps need not look at the clock.
         self.steps = self.steps.wrapping_add(1);
-        if self.steps % STEPS_PER_INTERRUPT_CHECK == 0 || !is_evaluation(&request) {
+        if self.steps.is_multiple_of(STEPS_PER_INTERRUPT_CHECK) || !is_evaluation(&request) {
             self.state.services.check_interrupt(&self.state.context)?;
         }
         let keeps = matches!(
