@@ -66,8 +66,8 @@ impl SharedAccounts {
         self.cached_passwords.lock().insert(stored.to_owned(), cached);
     }
 
-    /// Executes FLUSH PRIVILEGES: resets the counters of wrong passwords and the cache of passwords, and ends `--skip-grant-tables` for later
-    /// logins.
+    /// Executes FLUSH PRIVILEGES: resets the counters of wrong passwords and the cache of passwords, and ends
+    /// `--skip-grant-tables` for later logins.
     pub fn heed(&self) {
         self.password_errors.forgive_all();
         self.cached_passwords.lock().clear();
