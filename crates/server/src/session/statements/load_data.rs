@@ -149,6 +149,7 @@ async fn run_load(
         ..state.execution_context(&catalog, plan, execution)?
     };
     let done = execute_plan(plan, &mut context, &mut RowCollector::default());
+    drop(context);
     if let Source::Client(file) = source
         && file.drain() == Transfer::Broken
     {
