@@ -56,7 +56,7 @@ impl<'a> ReplyWriter<'a> {
         if more == More::InProgram {
             return;
         }
-        self.state.report_tracked();
+        self.report_tracked();
         let ok = OkPacket {
             affected_rows,
             last_insert_id,
@@ -71,6 +71,12 @@ impl<'a> ReplyWriter<'a> {
             self.connection.capabilities,
         );
         self.state.changes.clear();
+    }
+
+    /// Adds what the client tracks to the changes that the next OK packet reports.
+    fn report_tracked(&mut self) {
+        let state = &mut *self.state;
+        (state.tracking).report(&state.transaction, &state.table_locks, &mut state.changes);
     }
 
     /// Writes an OK packet without any information, as the last reply.
@@ -129,7 +135,7 @@ impl<'a> ReplyWriter<'a> {
     /// Writes the packet that ends the rows of a result set.
     fn end_of_rows(&mut self, more: More) {
         self.state.context.row_count = -1;
-        self.state.report_tracked();
+        self.report_tracked();
         let ok = OkPacket {
             status: more.mark(self.state.status()),
             warnings: self.state.context.diagnostics.warning_count_u16(),

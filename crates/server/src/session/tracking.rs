@@ -15,7 +15,9 @@
 //! ```
 //! The *characteristics* are the statements that begin such a transaction elsewhere.
 
-use super::state::SessionState;
+use super::protocol::StateChanges;
+use super::table_locks::TableLocks;
+use super::transaction_slot::TransactionSlot;
 use crate::variables::{SessionValues, Variable};
 use paceline_query::plan::Plan;
 use paceline_txn::{AccessMode, IsolationLevel};
@@ -152,34 +154,38 @@ fn access_words(access: AccessMode) -> &'static str {
     }
 }
 
-impl SessionState {
+impl Tracking {
     /// Adds what the client tracks and has not been told yet to the changes that the next OK packet reports.
-    pub(super) fn report_tracked(&mut self) {
-        let changed = std::mem::take(&mut self.tracking.state_changed);
-        if changed && self.tracking.wants_state_change {
-            self.changes.add(&StateChange::State);
+    pub fn report(
+        &mut self,
+        transaction: &TransactionSlot,
+        table_locks: &TableLocks,
+        changes: &mut StateChanges,
+    ) {
+        let changed = std::mem::take(&mut self.state_changed);
+        if changed && self.wants_state_change {
+            changes.add(&StateChange::State);
         }
-        if self.tracking.wanted == Wanted::Nothing {
+        if self.wanted == Wanted::Nothing {
             return;
         }
-        let state = self.transaction_state();
-        if self.tracking.told_state.as_ref() != Some(&state) {
-            self.changes.add(&StateChange::TransactionState(state.clone()));
-            self.tracking.told_state = Some(state);
+        let state = self.transaction_state(transaction, table_locks);
+        if self.told_state.as_ref() != Some(&state) {
+            changes.add(&StateChange::TransactionState(state.clone()));
+            self.told_state = Some(state);
         }
-        if self.tracking.wanted == Wanted::Characteristics {
-            let text = self.transaction_characteristics();
-            if self.tracking.told_characteristics.as_ref() != Some(&text) {
-                self.changes
-                    .add(&StateChange::TransactionCharacteristics(text.clone()));
-                self.tracking.told_characteristics = Some(text);
+        if self.wanted == Wanted::Characteristics {
+            let text = self.transaction_characteristics(transaction);
+            if self.told_characteristics.as_ref() != Some(&text) {
+                changes.add(&StateChange::TransactionCharacteristics(text.clone()));
+                self.told_characteristics = Some(text);
             }
         }
     }
 
-    fn transaction_state(&self) -> String {
-        let tracked = &self.tracking.transaction;
-        let is_open = self.transaction.is_open();
+    fn transaction_state(&self, transaction: &TransactionSlot, table_locks: &TableLocks) -> String {
+        let tracked = &self.transaction;
+        let is_open = transaction.is_open();
         let mark = |is_so: bool, letter: char| if is_so { letter } else { '_' };
         let kind = match tracked.begun_by.is_empty() {
             _ if !is_open => '_',
@@ -194,20 +200,20 @@ impl SessionState {
             mark(is_open && tracked.writes, 'W'),
             '_',
             mark(is_open && tracked.sends, 'S'),
-            mark(self.table_locks.has_tables(), 'L'),
+            mark(table_locks.has_tables(), 'L'),
         ]
         .into_iter()
         .collect()
     }
 
-    fn transaction_characteristics(&self) -> String {
-        if self.transaction.is_open() {
-            return self.tracking.transaction.begun_by.clone();
+    fn transaction_characteristics(&self, transaction: &TransactionSlot) -> String {
+        if transaction.is_open() {
+            return self.transaction.begun_by.clone();
         }
-        let mut text = (self.transaction.next_isolation)
+        let mut text = (transaction.next_isolation)
             .map(isolation_statement)
             .unwrap_or_default();
-        if let Some(access) = self.transaction.next_access {
+        if let Some(access) = transaction.next_access {
             text.push_str(&format!("SET TRANSACTION {};", access_words(access)));
         }
         text.trim_end().to_owned()

@@ -8,7 +8,8 @@ use paceline_wire::column::{ColumnDefinition, ReceivedColumn, field_type};
 use paceline_wire::command::Command;
 use paceline_wire::framing::{PacketReader, PacketWriter};
 use paceline_wire::handshake::{Greeting, HandshakeResponse, decode_authentication_request, is_tls_request};
-use paceline_wire::prepared::{Parameters, PrepareReply};
+use paceline_wire::prepared::{BulkParameters, Parameters, PrepareReply, bulk_flag, indicator};
+use paceline_wire::proxy_header::ProxyHeader;
 use paceline_wire::response::{OkKind, OkPacket, ReceivedOk, Status, decode_error};
 use paceline_wire::session_state::StateChange;
 use paceline_wire::tls::{Certificate, ServerTls, TlsParameters};
@@ -36,7 +37,9 @@ const PREPARED: u8 = 8;
 const ERROR: u8 = 9;
 const PARAMETERS: u8 = 10;
 const CERTIFICATE: u8 = 11;
-const LAST_KIND: u8 = CERTIFICATE;
+const BULK_PARAMETERS: u8 = 12;
+const PROXY_HEADER: u8 = 13;
+const LAST_KIND: u8 = PROXY_HEADER;
 
 /// Number of parameters that the count 255 stands for: more than a NULL bitmap of one cache line.
 const PARAMETERS_MAX: usize = 300;
@@ -74,6 +77,20 @@ fn run(input: &[u8]) {
                 if let Ok(parameters) = Parameters::parse(payload, count, &mut types) {
                     let _ = (0..count).filter(|index| parameters.is_null(*index)).count();
                 }
+            }
+        }
+        BULK_PARAMETERS => {
+            if let Some((count, payload)) = bytes.split_first() {
+                let (flags, count) = (bulk_flag::SEND_TYPES, usize::from(*count));
+                let parsed = BulkParameters::parse(payload.to_vec(), flags, count, &mut vec![]);
+                if let Ok(mut parameters) = parsed {
+                    while let Ok(true) = parameters.advance() {}
+                }
+            }
+        }
+        PROXY_HEADER => {
+            if let ProxyHeader::Complete(_, length) = ProxyHeader::read(bytes) {
+                assert!(length <= bytes.len());
             }
         }
         CERTIFICATE => {
@@ -153,6 +170,25 @@ fn samples() -> Vec<Vec<u8>> {
         StateChange::Schema("test".into()).encode(out);
     });
     add(STATE_CHANGES, &state);
+    let types = [2, field_type::VAR_STRING, 0, field_type::LONG, 0x80];
+    let set = [
+        indicator::VALUE,
+        1,
+        b'x',
+        indicator::VALUE,
+        7,
+        0,
+        0,
+        0,
+        indicator::DEFAULT,
+        indicator::NULL,
+    ];
+    add(BULK_PARAMETERS, &[&types[..], &set].concat());
+    add(PROXY_HEADER, b"PROXY TCP4 10.1.2.3 10.9.9.9 4711 3306\r\n");
+    add(
+        PROXY_HEADER,
+        b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\x0a\x01\x02\x03\x0a\x09\x09\x09\x12\x67\x0c\xea",
+    );
     let mut writer = PacketWriter::new();
     OkPacket {
         affected_rows: 1,
