@@ -4,6 +4,8 @@
 # make torture  tries to break it for an hour (ARGS="--seed N --time SECONDS --only PART"), and says what it tried
 # make exams   what others have written, set to Paceline and MariaDB side by side (ARGS="tpch --scale 0.1"); minutes to hours
 # make fuzz    the fuzz targets, a minute each (needs a nightly toolchain and cargo-fuzz)
+# make deb     Debian packages in target/debian/
+# make apt-repository DIR=… KEY=…  a signed apt repository of them; KEY is a secret key of gpg
 # Each installs what it misses on a fresh Debian, and says so.
 
 CARGO_TARGET_DIR ?= $(CURDIR)/target
@@ -15,7 +17,7 @@ SOCKET ?= $(DATADIR)/paceline.sock
 # Replicas of 10 million rows are among them: an hour and a half, and 20 GB. REPLICATION_ARGS="--load updates" takes minutes.
 REPLICATION_ARGS ?= --load updates,single,read-write --durability on,off --lag 30
 
-.PHONY: build run test bench torture exams fuzz clean
+.PHONY: build run test bench torture exams fuzz deb apt-repository clean
 
 build:
 	tools/install.sh build
@@ -47,6 +49,14 @@ exams:
 fuzz:
 	tools/install.sh build
 	tools/fuzz.sh
+
+deb:
+	tools/install.sh build packages
+	packaging/build_deb.sh
+
+apt-repository:
+	tools/install.sh packages
+	packaging/apt_repository.sh "$(DIR)" "$(KEY)"
 
 clean:
 	cargo clean

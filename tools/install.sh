@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what a build, the tests or the benchmark need and this machine lacks (Debian packages; Python packages into
-# ./.venv), and says what it installs. Usage: tools/install.sh [build] [test] [exams] [bench]
+# ./.venv), and says what it installs. Usage: tools/install.sh [build] [test] [exams] [bench] [packages]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -32,6 +32,12 @@ for purpose in "$@"; do
     exams)
         # The tests are a package of their own, which the runner depends on.
         need mariadb-test /usr/share/mysql/mysql-test/main ;;
+    packages)
+        need debhelper dh
+        need dpkg-dev dpkg-buildpackage
+        need apt-utils apt-ftparchive
+        need gnupg gpg
+        need debootstrap debootstrap ;;
     bench)
         need mariadb-server /usr/sbin/mariadbd
         need mariadb-client mariadb

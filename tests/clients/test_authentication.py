@@ -1,8 +1,11 @@
 """Authentication methods: what accounts store of a password, and logins of MariaDB's clients and replicas by each."""
 
+import re
 import subprocess
 from pathlib import Path
 
+import mysql.connector
+import pymysql
 import pytest
 from support.replication import change_master, slave_status, wait_for_replica
 from support.servers import MariaDb, Paceline
@@ -80,5 +83,80 @@ def test_a_replica_logs_in_by_ed25519_and_repeats_what_is_done_to_accounts(prima
         assert replica.query(f"show create user {user}") == primary.query(f"show create user {user}")
     assert login(replica, "a", "y") == "a@%" and login(replica, "b", "zz") == "b@%"
     assert len(replica.query(shown)) == 2
+    replica.close()
+    primary.close()
+
+
+def connector(server, **options):
+    options = {"host": "127.0.0.1", "port": server.port, "connection_timeout": 20, **options}
+    with mysql.connector.connect(**options) as connection, connection.cursor() as cursor:
+        cursor.execute("select current_user()")
+        return cursor.fetchall()[0][0]
+
+
+def refused(server, **options):
+    with pytest.raises(mysql.connector.Error) as error:
+        connector(server, **options)
+    return error.value.errno
+
+
+def test_caching_sha2_password(tmp_path):
+    server = start(Paceline, tmp_path / "server")
+    server.query("create user s@'%' identified via caching_sha2_password using password('secret')",
+                 "create user e@'%' identified via caching_sha2_password",
+                 "create user o@'%' identified via mysql_native_password using password('n') or caching_sha2_password using password('c')",
+                 "create user m@'%' identified via caching_sha2_password using '$A$005$0123456789abcdefghijaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'")
+    # What is stored is what is logged, and a salt is used once.
+    [(shown,)] = server.query("show create user s")
+    [hash_of_s] = re.findall(r"USING '(\$A\$005\$.{63})'$", shown)
+    log = [row[5] for row in server.query("show binlog events") if row[2] == "Query"]
+    assert any(hash_of_s in text for text in log) and not any("secret" in text for text in log)
+    assert server.query("select plugin, authentication_string from mysql.user where user = 's'") == (("caching_sha2_password", hash_of_s),)
+    # Without encryption only a password that is known from an earlier login is accepted: it is not sent in clear.
+    clear, encrypted = {"ssl_disabled": True}, {"ssl_disabled": False}
+    assert refused(server, user="s", password="secret", **clear) in (1045, 2026, 2061)
+    assert refused(server, user="s", password="wrong", **encrypted) == 1045
+    assert connector(server, user="s", password="secret", **encrypted) == "s@%"
+    assert connector(server, user="s", password="secret", **clear) == "s@%"
+    assert connector(server, user="s", password="secret", auth_plugin="caching_sha2_password", **clear) == "s@%"
+    assert refused(server, user="s", password="wrong", **clear) in (1045, 2026, 2061)
+    assert refused(server, user="s", password="", **encrypted) == 1045
+    assert connector(server, user="e", password="", **clear) == "e@%"
+    assert refused(server, user="e", password="x", **encrypted) == 1045
+    assert refused(server, user="m", password="x", **encrypted) == 1045
+    for password in "nc":
+        assert connector(server, user="o", password=password, **encrypted) == "o@%"
+    # MariaDB's own client, over the UNIX socket too.
+    assert login(server, "s", "secret", "--ssl") == "s@%" and login(server, "s", "wrong", "--ssl") == 1045
+    server.query("flush privileges")
+    socket_login = ["mariadb", "--no-defaults", "-S", str(server.socket), "-us", "--password=secret", "--skip-ssl", "-Ne", "select current_user()"]
+    assert subprocess.run(socket_login, capture_output=True, text=True).stdout == "s@%\n"
+    # A new password ends what is known of the old one.
+    server.query("set password for s@'%' = password('new')")
+    assert refused(server, user="s", password="secret", **clear) in (1045, 2026, 2061)
+    assert connector(server, user="s", password="new", **encrypted) == "s@%"
+    server.kill()
+    server.start()
+    assert connector(server, user="s", password="new", **encrypted) == "s@%"
+    with pytest.raises(pymysql.err.MySQLError, match="Password hash should be 70 characters long"):
+        server.query("create user x identified via caching_sha2_password using 'short'")
+    # Statements that MariaDB's users begin with: the methods are there.
+    server.query("install soname 'auth_ed25519'", "install plugin if not exists ed25519 soname 'auth_ed25519'")
+    with pytest.raises(pymysql.err.MySQLError, match="Plugin 'ed25519' already installed"):
+        server.query("install plugin ed25519 soname 'auth_ed25519'")
+    server.close()
+
+
+def test_a_replica_logs_in_by_caching_sha2_password(tmp_path):
+    primary = start(Paceline, tmp_path / "primary", "--server-id=1")
+    replica = start(Paceline, tmp_path / "replica", "--server-id=2")
+    primary.query("create user repl@'%' identified via caching_sha2_password using password('secret')",
+                  "grant replication slave, binlog monitor on *.* to repl@'%'")
+    change_master(replica, primary, master_use_gtid="slave_pos", master_ssl=1)
+    replica.query("start slave")
+    primary.query("create user a@'%' identified via caching_sha2_password using password('x')", "set password for a@'%' = password('y')")
+    wait_for_replica(replica, primary)
+    assert replica.query("show create user a") == primary.query("show create user a")
+    assert connector(replica, user="a", password="y") == "a@%"
     replica.close()
     primary.close()

@@ -88,3 +88,27 @@ insert into t values (1, 5) on duplicate key update b = -1;
 insert into t values (1, -5) on duplicate key update b = 7;
 select * from t;
 drop table t;
+-- A check whose condition cannot be computed is not met either.
+create or replace table checked (v varchar(10), check (v > 5));
+insert into checked values ('6x');
+show warnings;
+insert ignore into checked values ('x');
+-- What names a check, and what it may name.
+create or replace table checked (v int auto_increment primary key, check (v > 0));
+create or replace table checked (a int check (a > 2), constraint a check (a < 5));
+create or replace table checked (a int check (a > 2), constraint `checked.a` check (a < 5));
+-- A check goes with the last of its columns.
+create or replace table checked (a int, b int, check (a > 0));
+alter table checked drop column a;
+show create table checked;
+create or replace table checked (a int, b int, c int, check (a > 0 and b > 0));
+alter table checked drop column a;
+alter table checked drop column a, drop column b;
+show create table checked;
+-- ALTER IGNORE leaves out the rows that do not pass.
+create or replace table checked (f int);
+insert into checked values (0), (1), (2);
+alter ignore table checked add constraint check (f > 0);
+show warnings;
+select * from checked;
+drop table checked;

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use paceline_expression::session::{Services, SessionContext, SqlMode};
 use paceline_syntax::definition::{DdlStatement, TypeSpec, ViewSecurity};
 use paceline_syntax::{
-    DataAccess, ParseOptions, RoutineKind, RoutineParameter, RoutineType, Statement, parse_first,
+    Aggregation, DataAccess, ParseOptions, RoutineKind, RoutineParameter, RoutineType, Statement, parse_first,
 };
 
 /// Settings of the session that created a stored program, under which it is parsed and executed.
@@ -93,6 +93,9 @@ pub struct RoutineDescription {
     pub comment: String,
     pub deterministic: bool,
     pub data_access: DataAccess,
+    /// Of a function: whether it is called for groups.
+    #[serde(default)]
+    pub aggregation: Aggregation,
     pub security: ViewSecurity,
     /// `DEFINER`: user and host.
     pub definer: (String, String),
@@ -224,7 +227,11 @@ impl RoutineDefinition {
         match kind {
             RoutineType::Procedure => format!("CREATE PROCEDURE x({parameters}){lines}{body}"),
             RoutineType::Function => {
-                format!("CREATE FUNCTION x({parameters}) RETURNS {returns}{lines}{body}")
+                let aggregate = match self.aggregation {
+                    Aggregation::None => "",
+                    Aggregation::Group => "AGGREGATE ",
+                };
+                format!("CREATE {aggregate}FUNCTION x({parameters}) RETURNS {returns}{lines}{body}")
             }
         }
     }

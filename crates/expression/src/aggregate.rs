@@ -47,6 +47,7 @@ impl Aggregate {
                 squares: 0.0,
             },
             A::GroupConcat | A::JsonArrayAgg | A::JsonObjectAgg => State::Texts(Texts::default()),
+            A::Stored => State::Rows(Vec::new()),
         };
         let seen = (self.distinct == Distinctness::Distinct).then(HashSet::new);
         Accumulator { state, seen }
@@ -127,6 +128,8 @@ enum State {
     },
     /// GROUP_CONCAT, JSON_ARRAYAGG, JSON_OBJECTAGG.
     Texts(Texts),
+    /// Arguments of a stored function, which runs when the group is complete.
+    Rows(Vec<Vec<Value>>),
 }
 
 impl Accumulator {
@@ -146,6 +149,15 @@ impl Accumulator {
         {
             *count += 1;
             return Ok(0);
+        }
+        if let State::Rows(rows) = &mut self.state {
+            let mut arguments = Vec::with_capacity(aggregate.args.len());
+            for arg in &aggregate.args {
+                arguments.push(arg.eval(row, context)?);
+            }
+            let bytes = arguments.iter().map(Value::memory_bytes).sum::<usize>();
+            rows.push(arguments);
+            return Ok(size_of::<Vec<Value>>() + bytes);
         }
         if let [arg] = &aggregate.args[..] {
             let value = if aggregate.function.calculates() && self.seen.is_none() {
@@ -252,6 +264,7 @@ impl Accumulator {
         context: &mut EvalContext<'_>,
     ) -> Result<usize> {
         match &mut self.state {
+            State::Rows(_) => unreachable!("a stored function has its arguments added as a row"),
             State::Count(count) => *count += 1,
             State::Decimal { sum, small, count } => {
                 *count += 1;
@@ -347,6 +360,14 @@ impl Accumulator {
                 }
             }
             State::Texts(texts) if texts.parts.is_empty() => Value::Null,
+            State::Rows(rows) if rows.is_empty() => Value::Null,
+            State::Rows(rows) => {
+                let rows = std::mem::take(rows);
+                match (&aggregate.stored, &mut context.runner) {
+                    (Some(call), Some(runner)) => runner.call_group(call, rows, context.session)?,
+                    _ => return Err(errors::not_supported("stored aggregate functions here")),
+                }
+            }
             State::Texts(texts) => {
                 let mut texts = std::mem::take(&mut texts.parts);
                 sort_parts(aggregate, &mut texts, context)?;

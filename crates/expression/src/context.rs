@@ -56,6 +56,17 @@ pub trait NestedRunner {
         arguments: Vec<Value>,
         session: &mut SessionContext,
     ) -> Result<Value>;
+
+    /// Calls a stored aggregate function for a group, with the arguments of each row. There is at least one.
+    ///
+    /// # Errors
+    /// The errors of the call.
+    fn call_group(
+        &mut self,
+        call: &StoredCall,
+        rows: Vec<Vec<Value>>,
+        session: &mut SessionContext,
+    ) -> Result<Value>;
 }
 
 /// The part of an evaluation's context that a subquery's execution receives. Together with the runner it
@@ -89,6 +100,13 @@ impl EvalState {
     /// Returns an empty state, for the start of an execution.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Empties the state, for another execution.
+    pub fn reset(&mut self) {
+        self.forget_parameters();
+        self.generators.clear();
+        self.noted_calls.clear();
     }
 
     /// Forgets results that may depend on parameters, which will have other values.

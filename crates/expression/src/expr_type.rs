@@ -449,7 +449,7 @@ impl ExprType {
             DataType::Integer(integer) => {
                 let has_sign = !matches!(self.note, TypeNote::Digits | TypeNote::Boolean);
                 let sign = u32::from(integer.sign == Sign::Signed && has_sign);
-                u32::from(integer.display_width).saturating_sub(sign).max(1)
+                self.display_width().saturating_sub(sign).max(1)
             }
             DataType::Year => 4,
             DataType::Bit { length } => u32::from(*length),
@@ -458,6 +458,30 @@ impl ExprType {
             DataType::DateTime { .. } | DataType::Timestamp { .. } => 14,
             DataType::Enum { .. } | DataType::Set { .. } => self.max_characters().clamp(1, 20) as u32,
             _ => 65 - 38,
+        }
+    }
+
+    /// Returns the number of characters of a number or date. The width that a column is declared with does not limit its
+    /// values.
+    pub(crate) fn display_width(&self) -> u32 {
+        match &self.data_type {
+            DataType::Integer(integer) => {
+                let declared = u32::from(integer.display_width);
+                let is_unsigned = integer.sign == Sign::Unsigned;
+                let values = match integer.width {
+                    IntegerWidth::Tiny => 4 - u32::from(is_unsigned),
+                    IntegerWidth::Small => 6 - u32::from(is_unsigned),
+                    IntegerWidth::Medium => 9 - u32::from(is_unsigned),
+                    IntegerWidth::Int => 11 - u32::from(is_unsigned),
+                    IntegerWidth::Big => 20,
+                };
+                if self.is_column() {
+                    declared.max(values)
+                } else {
+                    declared
+                }
+            }
+            other => other.display_length(1),
         }
     }
 
@@ -506,7 +530,7 @@ impl ExprType {
     }
 
     /// Returns whether this is the type of a table's column, rather than of a computed value.
-    pub(crate) fn is_column(&self) -> bool {
+    pub fn is_column(&self) -> bool {
         self.coercibility == Coercibility::Implicit
     }
 

@@ -410,7 +410,17 @@ pub(crate) fn common_type_in(
             DataType::Enum { collation, .. } | DataType::Set { collation, .. } => {
                 ExprType::text(first.max_characters(), *collation).data_type
             }
+            // An integer has as many digits as the longest one, and a sign.
+            DataType::Integer(integer) => DataType::Integer(IntegerType {
+                display_width: width_of_digits(&known, integer.sign),
+                ..*integer
+            }),
             same => same.clone(),
+        };
+        let note = if note == TypeNote::Digits {
+            TypeNote::Plain
+        } else {
+            note
         };
         let coercibility = match data_type {
             DataType::Bit { .. } | DataType::Year | DataType::Float(_) | DataType::Double(_) => {
@@ -513,6 +523,13 @@ fn are_unsigned_integers(types: &[&ExprType]) -> bool {
         && !are_same(|ty| matches!(ty, DataType::Year))
 }
 
+/// Returns the display width of an integer that can be any of these.
+fn width_of_digits(types: &[&ExprType], sign: Sign) -> u8 {
+    let digits = types.iter().map(|ty| ty.integer_digits()).max().unwrap_or(1);
+    let width = digits + u32::from(sign == Sign::Signed);
+    u8::try_from(width).unwrap_or(u8::MAX)
+}
+
 fn common_integer(types: &[&ExprType]) -> ExprType {
     let bits = |ty: &&ExprType| match ty.data_type {
         DataType::Bit { length } => Some(length),
@@ -523,18 +540,12 @@ fn common_integer(types: &[&ExprType]) -> ExprType {
         return ExprType::new(DataType::Bit { length });
     }
     let unsigned = types.iter().filter(|ty| ty.is_unsigned()).count();
-    let mut width = IntegerWidth::Tiny;
-    let mut digits = 1;
-    for ty in types {
-        let (own, display) = match &ty.data_type {
-            DataType::Integer(integer) => (integer.width, integer.display_width),
-            DataType::Year => (IntegerWidth::Small, 4),
-            DataType::Bit { length } => (IntegerWidth::Big, *length),
-            _ => (IntegerWidth::Big, 20),
-        };
-        width = width.max(own);
-        digits = digits.max(display);
-    }
+    let own_width = |ty: &&ExprType| match &ty.data_type {
+        DataType::Integer(integer) => integer.width,
+        DataType::Year => IntegerWidth::Small,
+        _ => IntegerWidth::Big,
+    };
+    let width = types.iter().map(own_width).max().unwrap_or(IntegerWidth::Big);
     let sign = if unsigned == types.len() {
         Sign::Unsigned
     } else {
@@ -549,7 +560,7 @@ fn common_integer(types: &[&ExprType]) -> ExprType {
         width,
         sign,
         zerofill: false,
-        display_width: digits,
+        display_width: width_of_digits(types, sign),
     }))
 }
 

@@ -11,6 +11,7 @@ use paceline_types::error_code::{
 
 use super::errors;
 use super::expr_type::ExprType;
+use super::function_id::StoredCall;
 use super::tree::Expr;
 use crate::error::Result;
 use crate::session::SessionContext;
@@ -119,6 +120,15 @@ pub trait Scope {
     /// needs the same values.
     fn depend_on(&mut self, dependence: Dependence<'_>) {
         let _ = dependence;
+    }
+
+    /// Finds the stored aggregate function that a call means, and its type. Returns `None` if it means none.
+    ///
+    /// # Errors
+    /// 1318 for another number of arguments.
+    fn find_stored_aggregate(&mut self, call: &ast::FunctionCall) -> Result<Option<(StoredCall, ExprType)>> {
+        let _ = call;
+        Ok(None)
     }
 
     /// Called for `@name := …`, with the name in lower case.

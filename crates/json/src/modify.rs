@@ -69,7 +69,8 @@ pub fn change<'t>(root: &mut Node<'t>, path: &Path, value: Node<'t>, change: Cha
             Index::FromStart(0) | Index::FromEnd(0) if change != Change::Insert => {
                 *parent = value;
             }
-            Index::FromStart(_) if change != Change::Replace => {
+            Index::FromStart(0) => {}
+            Index::FromStart(_) | Index::FromEnd(0) if change != Change::Replace => {
                 let first = std::mem::replace(parent, Node::new(Kind::Null));
                 parent.kind = Kind::Array(vec![first, value]);
             }
@@ -103,9 +104,8 @@ pub fn remove(root: &mut Node<'_>, path: &Path) -> bool {
     };
     match (last, &mut parent.kind) {
         (Step::Key(wanted), Kind::Object(members)) => {
-            let count = members.len();
-            members.retain(|(key, _)| !same_key(key, wanted));
-            members.len() < count
+            let at = members.iter().position(|(key, _)| same_key(key, wanted));
+            at.map(|at| members.remove(at)).is_some()
         }
         (Step::Index(index), Kind::Array(items)) => match index.resolve(items.len()) {
             Some(at) if at < items.len() => {

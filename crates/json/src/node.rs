@@ -126,6 +126,15 @@ impl<'t> Node<'t> {
             out.extend(std::iter::repeat_n(' ', indent * level));
         };
         match &self.kind {
+            // An array of at most one scalar is on one line.
+            Kind::Array(items)
+                if items.len() < 2
+                    && !items
+                        .iter()
+                        .any(|item| matches!(item.kind, Kind::Array(_) | Kind::Object(_))) =>
+            {
+                self.write_loose(out);
+            }
             Kind::Array(items) => {
                 out.push('[');
                 for (index, item) in items.iter().enumerate() {

@@ -1,5 +1,7 @@
 //! Paths of SQL's JSON functions: `$.key[0].*`, `$**.key`, `$[last-1]`, `$[0 to 2]`.
 
+use std::collections::HashSet;
+
 use crate::escape::unescape;
 use crate::node::{Kind, Node};
 
@@ -83,6 +85,8 @@ pub enum PathFault {
     End,
     /// 4042: a character is invalid.
     Syntax(usize),
+    /// 4043: a step too many.
+    Depth(usize),
 }
 
 impl Path {
@@ -100,6 +104,9 @@ impl Path {
         }
         let mut steps = Vec::new();
         loop {
+            if steps.len() == crate::DEPTH_MAX && at < bytes.len() {
+                return Err(PathFault::Depth(at));
+            }
             match bytes.get(at) {
                 None => break,
                 Some(b'.') => {
@@ -162,11 +169,18 @@ impl Path {
     /// Returns all matching values, in the order of the document.
     pub fn find<'n, 't>(&self, root: &'n Node<'t>, keys: KeyMatch) -> Vec<&'n Node<'t>> {
         let mut found = vec![root];
+        let mut descended = false;
         for step in &self.steps {
             let mut next = Vec::new();
             for node in found {
                 step.apply(node, keys, &mut next);
             }
+            // A value can be below several, and be treated as the array that it is in.
+            if descended {
+                let mut seen = HashSet::new();
+                next.retain(|node| seen.insert(std::ptr::from_ref::<Node<'t>>(node)));
+            }
+            descended |= *step == Step::Descend;
             found = next;
         }
         found
@@ -180,7 +194,7 @@ impl Step {
                 out.extend(
                     members
                         .iter()
-                        .find(|(key, _)| match keys {
+                        .filter(|(key, _)| match keys {
                             KeyMatch::Written => key == wanted,
                             KeyMatch::Decoded => same_key(key, wanted),
                         })

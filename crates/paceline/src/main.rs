@@ -4,6 +4,7 @@
 mod archive;
 mod backup;
 mod binlog;
+mod command_documents;
 mod connection;
 mod hidden_arguments;
 mod join;
@@ -16,7 +17,7 @@ mod rewind;
 mod stop;
 mod tls;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use join::NextStep;
 use paceline_server::options::{self, Request};
 use std::process::ExitCode;
@@ -73,6 +74,11 @@ enum Command {
     Promote(promote::Options),
     /// Create a data directory from a backup, at a point in time.
     Restore(restore::Options),
+    /// Print completions for a shell: bash, elvish, fish, powershell or zsh.
+    Completions(command_documents::CompletionOptions),
+    /// Write the manual pages.
+    #[command(hide = true)]
+    Man(command_documents::ManOptions),
     /// Remove from a dead primary the transactions that its successor lacks, so that it can become a replica.
     Rewind(rewind::Options),
 }
@@ -102,6 +108,14 @@ fn main() -> ExitCode {
         Command::Join { options } => return join(&options),
         Command::Binlog(options) => return binlog::run(*options),
         Command::Promote(options) => return promote(&options),
+        Command::Completions(options) => {
+            command_documents::print_completions(&options, CommandLine::command());
+            return ExitCode::SUCCESS;
+        }
+        Command::Man(options) => {
+            let written = command_documents::write_manual(&options, CommandLine::command());
+            return report("man", written);
+        }
         Command::Restore(options) => return report("restore", restore(&options)),
         Command::Rewind(options) => {
             start_logging(LevelFilter::WARN);

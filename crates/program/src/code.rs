@@ -103,6 +103,8 @@ pub(crate) enum Instruction {
     Close {
         cursor: usize,
     },
+    /// Takes the next row of the group.
+    FetchGroup,
     /// Closes those of the cursors that are open.
     CloseOpen(Range<usize>),
     Return(Expr),
@@ -270,6 +272,9 @@ impl Compiler {
             }
             ProgramStatement::Close { cursor } => {
                 self.emit(Instruction::Close { cursor: *cursor });
+            }
+            ProgramStatement::FetchGroup => {
+                self.emit(Instruction::FetchGroup);
             }
             ProgramStatement::Assign(items) => items.iter().for_each(|item| self.assign(item)),
             ProgramStatement::Sql(sql) => self.sql(sql),

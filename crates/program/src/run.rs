@@ -35,10 +35,14 @@ pub enum Request<'c> {
     Open { cursor: usize, query: &'c SqlStatement },
     /// Read the next row of an open cursor. Answer: as of [`Request::SelectInto`].
     Fetch { cursor: usize, into: &'c [usize] },
-    /// Read the next row of an open cursor for a FOR loop. Answer: [`Answer::Values`], or [`Answer::Done`] after the last.
+    /// Read the next row of an open cursor for a FOR loop. Answer: [`Answer::Values`], or [`Answer::Done`] after the
+    /// last.
     FetchNext { cursor: usize, into: &'c [usize] },
     /// Forget the rows of a cursor. Answer: [`Answer::Done`].
     Close { cursor: usize },
+    /// Take the next row of an aggregate function's group: its arguments. Answer: [`Answer::Values`], or
+    /// [`Answer::Done`] if the parameters have them.
+    FetchGroup,
     /// Evaluate the value that the function returns. Answer: [`Answer::Value`].
     Return(&'c Expr),
     /// Nothing: the program has ended, with the value of its RETURN.
@@ -241,6 +245,7 @@ impl<'c> Run<'c> {
                     Some(cursor) => return Ok(Request::Close { cursor }),
                     None => self.at += 1,
                 },
+                Instruction::FetchGroup => return Ok(Request::FetchGroup),
                 Instruction::Return(value) => match self.returned.take() {
                     Some(value) => return Ok(Request::End(Some(value))),
                     None => return Ok(Request::Return(value)),

@@ -74,6 +74,7 @@ fn trace(text: &str) -> String {
                     _ => Ok(Answer::Done),
                 }
             }
+            Request::FetchGroup => panic!("no aggregate function"),
             Request::DefineRow { .. } => {
                 trace.push("define".to_owned());
                 Ok(Answer::Done)

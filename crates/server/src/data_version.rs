@@ -14,9 +14,10 @@
 //! | a newer version | refuses: nothing is ever downgraded. A newer patch of the same minor version is accepted |
 //! | a version before 0.2.0, which wrote no such file | treats the format as 0 |
 //!
-//! The file is replaced **before** anything else is written. In the other order a crash could leave files of the new format under
-//! the old number, and an old server would be let in. The price: a new version that fails to start has raised the number already.
-//! A backup has its own format number; a restored directory gets this file at its first start.
+//! The file is replaced **before** anything else is written. In the other order a crash could leave files of the new
+//! format under the old number, and an old server would be let in. The price: a new version that fails to start has
+//! raised the number already. A backup has its own format number; a restored directory gets this file at its first
+//! start.
 
 use crate::data_directory::DirectoryAge;
 use std::fs::{self, File};

@@ -5,7 +5,7 @@
 //! other tables describe features that do not exist here, and are empty.
 
 use crate::accounts::privilege::ALL;
-use crate::accounts::{Account, Accounts, PrivilegeSet, RoleGrant, RoutineGrant, TableGrant};
+use crate::accounts::{Account, Accounts, PrivilegeSet, ProxyGrant, RoleGrant, RoutineGrant, TableGrant};
 use crate::information_schema::Row;
 use crate::mysql_columns::columns;
 use paceline_binlog::GtidPosition;
@@ -36,6 +36,7 @@ pub fn rows(table: &str, accounts: &Accounts) -> Vec<Row> {
         "columns_priv" => accounts.iter().flat_map(columns_priv).collect(),
         "procs_priv" => accounts.iter().flat_map(procs_priv).collect(),
         "roles_mapping" => accounts.iter().flat_map(roles_mapping).collect(),
+        "proxies_priv" => accounts.iter().flat_map(proxies_priv).collect(),
         "global_priv" => accounts.iter().map(global_priv).collect(),
         _ => vec![],
     }
@@ -139,6 +140,21 @@ fn procs_priv(account: &Account) -> Vec<Row> {
         ]
     };
     account.routines.iter().map(row).collect()
+}
+
+fn proxies_priv(account: &Account) -> Vec<Row> {
+    let row = |grant: &ProxyGrant| {
+        vec![
+            text(&account.host),
+            text(&account.user),
+            text(&grant.host),
+            text(&grant.user),
+            Value::Int(grant.grant_option.into()),
+            text(&grant.grantor),
+            no_time(),
+        ]
+    };
+    account.proxies.iter().map(row).collect()
 }
 
 fn roles_mapping(account: &Account) -> Vec<Row> {

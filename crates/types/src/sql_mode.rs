@@ -109,7 +109,7 @@ impl SqlMode {
     /// The first name that is not a mode.
     pub fn parse(text: &str) -> Result<SqlMode, String> {
         let mut mode = SqlMode::EMPTY;
-        for name in text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+        for name in text.trim_end().split(',').filter(|name| !name.is_empty()) {
             let upper = name.to_ascii_uppercase();
             let Some((_, flag)) = Self::NAMES.iter().find(|(known, _)| *known == upper) else {
                 return Err(name.to_owned());

@@ -1,4 +1,4 @@
-//! `caching_sha2_password`, MySQL's default since 8.0: the client's side.
+//! `caching_sha2_password`, MySQL's default since 8.0.
 //!
 //! ```text
 //!   client   SHA256(password) XOR SHA256(SHA256(SHA256(password)) ‖ scramble)
@@ -8,7 +8,11 @@
 //!            over TCP in clear: requests the server's RSA key, and sends (password, NUL) XOR scramble, encrypted with OAEP
 //! ```
 //! The key is sent over the same connection: it protects the password from eavesdroppers, but not from a man in the
-//! middle that answers with a key of its own. TLS protects from both.
+//! middle that answers with a key of its own. TLS protects from both. This server has no such key: decrypting what
+//! strangers send would have to take the same time for all of it.
+//!
+//! The server stores `$A$005$`, a salt of 20 bytes, and 43 digits: SHA-crypt, 5,000 rounds of SHA-256, so that guessing
+//! takes time. After a login it keeps `SHA256(SHA256(password))` in memory, which suffices for the next ones.
 
 use crate::authentication::Scramble;
 use crate::error::{WireError, WireResult};
@@ -69,6 +73,156 @@ pub fn encrypted(password: &[u8], scramble: &Scramble, key_pem: &[u8]) -> WireRe
         .map_err(|_| WireError::Malformed("a password longer than the server's public key"))
 }
 
+/// First part of the stored form: the method and the rounds in thousands.
+const STORED_PREFIX: &str = "$A$005$";
+/// Rounds of SHA-crypt.
+const ROUNDS: u32 = 5_000;
+/// Length of a salt, in bytes.
+const SALT_LENGTH: usize = 20;
+/// Length of the hash as text.
+const DIGITS_LENGTH: usize = 43;
+/// Length of the stored form, in bytes.
+pub const STORED_LENGTH: usize = STORED_PREFIX.len() + SALT_LENGTH + DIGITS_LENGTH;
+/// Maximum length of a password, in bytes. The time of the hash depends on it.
+const PASSWORD_MAX: usize = 256;
+/// Digits of a hash and of a new salt.
+const DIGITS: &[u8; 64] = b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// What the server stores of a password.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CachingSha2Password(String);
+
+impl CachingSha2Password {
+    /// Returns a stored form of a password, which is not empty: one with a new salt.
+    pub fn of(password: &[u8]) -> CachingSha2Password {
+        let random: [u8; SALT_LENGTH] = rand::random();
+        let salt = random.map(|byte| DIGITS[usize::from(byte % 64)]);
+        Self::with_salt(password, &salt)
+    }
+
+    fn with_salt(password: &[u8], salt: &[u8]) -> CachingSha2Password {
+        let salt_text: String = salt.iter().map(|byte| char::from(*byte)).collect();
+        CachingSha2Password(format!("{STORED_PREFIX}{salt_text}{}", sha_crypt(password, salt)))
+    }
+
+    /// Parses a stored form. `None` for any other text, also for one with a salt that is not ASCII.
+    pub fn parse(text: &str) -> Option<CachingSha2Password> {
+        let is_right = text.len() == STORED_LENGTH
+            && text.is_ascii()
+            && text.starts_with(STORED_PREFIX)
+            && text
+                .bytes()
+                .rev()
+                .take(DIGITS_LENGTH)
+                .all(|digit| DIGITS.contains(&digit));
+        is_right.then(|| CachingSha2Password(text.to_owned()))
+    }
+
+    /// Returns the stored form as text.
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns whether this is the password. Takes milliseconds, on purpose.
+    pub fn verify(&self, password: &[u8]) -> bool {
+        let salt = &self.0.as_bytes()[STORED_PREFIX.len()..][..SALT_LENGTH];
+        !password.is_empty()
+            && password.len() <= PASSWORD_MAX
+            && is_same(Self::with_salt(password, salt).0.as_bytes(), self.0.as_bytes())
+    }
+}
+
+/// What the server keeps in memory of a password after a login.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CachedPassword([u8; 32]);
+
+impl CachedPassword {
+    /// Returns what is kept of a password.
+    pub fn of(password: &[u8]) -> CachedPassword {
+        CachedPassword(Sha256::digest(Sha256::digest(password)).into())
+    }
+
+    /// Returns whether a client's first answer proves knowledge of the password.
+    pub fn verify(&self, scramble: &Scramble, answer: &[u8]) -> bool {
+        let mask = Sha256::new_with_prefix(self.0)
+            .chain_update(scramble.bytes())
+            .finalize();
+        let first: Vec<u8> = answer.iter().zip(mask).map(|(a, b)| a ^ b).collect();
+        answer.len() == mask.len() && is_same(&Sha256::digest(first), &self.0)
+    }
+}
+
+/// Compares without an early exit: the duration must not reveal how much is equal.
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    one.len() == other.len()
+        && one
+            .iter()
+            .zip(other)
+            .fold(0, |difference, (a, b)| difference | (a ^ b))
+            == 0
+}
+
+/// Returns the digits of SHA-crypt (Ulrich Drepper's specification), with a salt of any length.
+fn sha_crypt(password: &[u8], salt: &[u8]) -> String {
+    let repeated =
+        |block: &[u8], length: usize| -> Vec<u8> { block.iter().copied().cycle().take(length).collect() };
+    let alternate = Sha256::new()
+        .chain_update(password)
+        .chain_update(salt)
+        .chain_update(password)
+        .finalize();
+    let mut digest = Sha256::new()
+        .chain_update(password)
+        .chain_update(salt)
+        .chain_update(repeated(&alternate, password.len()));
+    let mut bits = password.len();
+    while bits > 0 {
+        match bits & 1 {
+            1 => digest.update(alternate),
+            _ => digest.update(password),
+        }
+        bits >>= 1;
+    }
+    let mut hash = digest.finalize();
+    let of_password = Sha256::digest(repeated(password, password.len() * password.len()));
+    let password = repeated(&of_password, password.len());
+    let of_salt = Sha256::digest(repeated(salt, salt.len() * (16 + usize::from(hash[0]))));
+    let salt = repeated(&of_salt, salt.len());
+    for round in 0..ROUNDS {
+        let mut digest = Sha256::new();
+        match round % 2 {
+            1 => digest.update(&password),
+            _ => digest.update(hash),
+        }
+        if round % 3 != 0 {
+            digest.update(&salt);
+        }
+        if round % 7 != 0 {
+            digest.update(&password);
+        }
+        match round % 2 {
+            1 => digest.update(hash),
+            _ => digest.update(&password),
+        }
+        hash = digest.finalize();
+    }
+    let mut text = String::with_capacity(DIGITS_LENGTH);
+    let mut add = |bytes: [u8; 3], digits: usize| {
+        let mut bits = u32::from_be_bytes([0, bytes[0], bytes[1], bytes[2]]);
+        for _ in 0..digits {
+            text.push(char::from(DIGITS[(bits & 63) as usize]));
+            bits >>= 6;
+        }
+    };
+    let (mut a, mut b, mut c) = (0, 10, 20);
+    for _ in 0..10 {
+        add([hash[a], hash[b], hash[c]], 4);
+        (a, b, c) = (c + 1, a + 1, b + 1);
+    }
+    add([0, hash[31], hash[30]], 3);
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,6 +240,44 @@ mod tests {
             let theirs = theirs.map(|bytes| bytes.to_vec()).unwrap_or_default();
             assert_eq!(answer(&scramble, password.as_bytes()), theirs);
         }
+    }
+
+    /// The example of hashcat for MySQL's hashes (mode 7401): the password is `hashcat`.
+    #[test]
+    fn the_stored_form_equals_mysqls() {
+        let salt = [
+            0xF9, 0xCC, 0x98, 0xCE, 0x08, 0x89, 0x29, 0x24, 0xF5, 0x0A, 0x21, 0x3B, 0x6B, 0xC5, 0x71, 0xA2,
+            0xC1, 0x17, 0x78, 0xC5,
+        ];
+        assert_eq!(
+            sha_crypt(b"hashcat", &salt),
+            "bTy95Y99eAME1dwEkHOA1ndHGBWz.1bxSSRkuTXFGV/"
+        );
+    }
+
+    #[test]
+    fn stored_passwords_are_verified() {
+        let stored = CachingSha2Password::of(b"secret");
+        assert_eq!(CachingSha2Password::parse(stored.text()), Some(stored.clone()));
+        assert_ne!(CachingSha2Password::of(b"secret"), stored);
+        assert!(stored.verify(b"secret") && !stored.verify(b"Secret") && !stored.verify(b""));
+        assert!(!stored.verify(&[b'x'; 300]));
+        for text in [
+            "",
+            "secret",
+            &stored.text()[1..],
+            &stored.text().replace("005", "006"),
+        ] {
+            assert_eq!(CachingSha2Password::parse(text), None);
+        }
+        let scramble = Scramble::random();
+        let cached = CachedPassword::of(b"secret");
+        assert!(cached.verify(&scramble, &answer(&scramble, b"secret")));
+        assert!(!cached.verify(&scramble, &answer(&scramble, b"Secret")));
+        assert!(
+            !cached.verify(&scramble, &[])
+                && !cached.verify(&Scramble::random(), &answer(&scramble, b"secret"))
+        );
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Column definitions, which precede the rows of a result set.
 
+use std::borrow::Cow;
+
 use crate::bytes::{Cursor, put_lenenc_bytes};
 use crate::capability::Capabilities;
 use crate::error::WireResult;
@@ -92,8 +94,18 @@ pub struct ColumnDefinition<'a> {
 }
 
 impl ColumnDefinition<'_> {
-    /// Appends the payload of the packet.
+    /// Appends the payload of the packet, with names in UTF-8.
     pub fn encode(&self, out: &mut Vec<u8>, capabilities: Capabilities) {
+        self.encode_in(out, capabilities, &|name| Cow::Borrowed(name.as_bytes()));
+    }
+
+    /// Appends the payload of the packet, with the names as `encoded` makes them.
+    pub fn encode_in(
+        &self,
+        out: &mut Vec<u8>,
+        capabilities: Capabilities,
+        encoded: &dyn Fn(&str) -> Cow<'_, [u8]>,
+    ) {
         put_lenenc_bytes(out, b"def");
         for text in [
             self.schema,
@@ -102,7 +114,7 @@ impl ColumnDefinition<'_> {
             self.name,
             self.original_name,
         ] {
-            put_lenenc_bytes(out, text.as_bytes());
+            put_lenenc_bytes(out, &encoded(text));
         }
         if capabilities.has(Capabilities::MARIADB_EXTENDED_METADATA) {
             let mut extended = Vec::new();

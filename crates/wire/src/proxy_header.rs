@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Everybody can send a header, so it is believed only if the connection comes from a network of
-//! `proxy_protocol_networks`. As in MariaDB a header is at most 256 bytes long, and either of its forms is recognized by
-//! its first four bytes, which would be the head of a packet out of order.
+//! `proxy_protocol_networks`. As in MariaDB a header is at most 256 bytes long, and either of its forms is recognized
+//! by its first four bytes, which would be the head of a packet out of order.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 

@@ -1,5 +1,7 @@
 //! The short answers: OK, EOF and ERR packets.
 
+use std::borrow::Cow;
+
 use crate::bytes::{Cursor, put_lenenc_bytes, put_lenenc_int};
 use crate::capability::Capabilities;
 use crate::error::{WireError, WireResult};
@@ -141,16 +143,37 @@ const MESSAGE_MAX: usize = 512;
 
 /// Writes an ERR packet: MariaDB's error number, SQLSTATE, and at most 512 bytes of the message.
 pub fn write_error(writer: &mut PacketWriter, code: u16, sqlstate: &str, message: &str) {
+    write_error_in(writer, code, sqlstate, message, &|message| {
+        Cow::Borrowed(message.as_bytes())
+    });
+}
+
+/// Writes an ERR packet with the message as `encoded` makes it.
+pub fn write_error_in(
+    writer: &mut PacketWriter,
+    code: u16,
+    sqlstate: &str,
+    message: &str,
+    encoded: &dyn Fn(&str) -> Cow<'_, [u8]>,
+) {
     debug_assert_eq!(sqlstate.len(), 5, "SQLSTATE has five characters: {sqlstate:?}");
-    write_error_packet(writer, code, &["#", sqlstate], message);
+    write_error_packet(writer, code, &["#", sqlstate], message, encoded);
 }
 
 /// Writes an ERR packet without SQLSTATE, for a client that has not yet said which protocol it uses.
 pub fn write_early_error(writer: &mut PacketWriter, code: u16, message: &str) {
-    write_error_packet(writer, code, &[], message);
+    write_error_packet(writer, code, &[], message, &|message| {
+        Cow::Borrowed(message.as_bytes())
+    });
 }
 
-fn write_error_packet(writer: &mut PacketWriter, code: u16, state: &[&str], message: &str) {
+fn write_error_packet(
+    writer: &mut PacketWriter,
+    code: u16,
+    state: &[&str],
+    message: &str,
+    encoded: &dyn Fn(&str) -> Cow<'_, [u8]>,
+) {
     let mut end = message.len().min(MESSAGE_MAX);
     while !message.is_char_boundary(end) {
         end -= 1;
@@ -161,7 +184,7 @@ fn write_error_packet(writer: &mut PacketWriter, code: u16, state: &[&str], mess
     for part in state {
         out.extend_from_slice(part.as_bytes());
     }
-    out.extend_from_slice(&message.as_bytes()[..end]);
+    out.extend_from_slice(&encoded(&message[..end]));
     writer.end();
 }
 

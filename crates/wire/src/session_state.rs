@@ -44,7 +44,8 @@ impl StateChange {
                 1
             }
             StateChange::State => {
-                put_lenenc_bytes(&mut data, b"1");
+                // As in MariaDB; MySQL writes the length of this text, too.
+                data.push(b'1');
                 2
             }
             StateChange::TransactionCharacteristics(text) => {

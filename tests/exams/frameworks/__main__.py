@@ -89,6 +89,8 @@ def main():
         portions = arguments.portion or suite.portions()
         for kind in ["mariadb", "paceline"] if arguments.server == "both" else [arguments.server]:
             write_outcomes(arguments.report / f"{name}.{kind}.jsonl", run_suite(suite, kind, portions, arguments.seconds_max), bool(arguments.portion))
+        if arguments.server == "mariadb":
+            continue
         control, ours = (read_outcomes(arguments.report / f"{name}.{kind}.jsonl") for kind in ("mariadb", "paceline"))
         reasons = reasons_of(name)
         passed = [test for test, outcome in control.items() if outcome.kind == "passed"]

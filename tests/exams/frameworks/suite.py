@@ -109,6 +109,34 @@ class PythonSuite(Suite):
             packed.extractall(self.folder / "source", filter="data")
 
 
+class DebianSource(Suite):
+    """A suite in the source package of Debian's package."""
+
+    # Name of the source package, and packages that the suite needs beside it.
+    source: str
+    packages: list[str] = []
+
+    @property
+    def tree(self) -> Path:
+        """The unpacked source."""
+        [tree] = [path for path in self.folder.iterdir() if path.is_dir() and path.name != "lists"]
+        return tree
+
+    def install(self):
+        self.fetching("apt-get", "install", "-y", "-qq", "--no-install-recommends", *self.packages, env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
+        # Lists of our own: a machine rarely has those of sources.
+        release = dict(line.split("=", 1) for line in Path("/etc/os-release").read_text(encoding="utf-8").splitlines())["VERSION_CODENAME"]
+        (self.folder / "lists/partial").mkdir(parents=True)
+        (self.folder / "sources.list").write_text(f"deb-src http://deb.debian.org/debian {release} main\n", encoding="utf-8")
+        get = ["apt-get", "-qq", "-o", f"Dir::Etc::sourcelist={self.folder / 'sources.list'}", "-o", "Dir::Etc::sourceparts=-", "-o",
+               f"Dir::State::lists={self.folder / 'lists'}"]
+        self.fetching(*get, "update")
+        self.fetching(*get, "source", "--download-only", "--tar-only", self.source)
+        [archive] = self.folder.glob("*.orig.tar.*")
+        with tarfile.open(archive) as packed:
+            packed.extractall(self.folder, filter="data")
+
+
 def output(command: list, seconds_max: float, **options) -> tuple[int | None, str]:
     """Runs a command. Returns its status, which is None if its time was over, and what it printed."""
     process = subprocess.Popen([*map(str, command)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

@@ -2,10 +2,10 @@
 """Runs MariaDB's own tests against Paceline, with MariaDB 10.11 as the control that decides which tests count.
 
     tests/exams/mariadb_suite [--suite main,innodb,rpl] [--server paceline|mariadb] [--test SUITE.NAME ...] [--report DIRECTORY]
-    [--jobs N] [--seconds-max N] [--list FILE] [--whole] [--all-features]
+    [--jobs N] [--seconds-max N] [--list FILE] [--whole] [--all-features] [--continue-on-error]
 
 Each test runs with servers of its own, which start empty. A test counts if it uses no feature that Paceline lacks as
-a whole (routines, triggers, events, partitions, full-text, spatial, statement logging) and the control passes it
+a whole (partitions, full-text, spatial, XA, system versioning, statement logging) and the control passes it
 here: these tests are listed in control/SUITE.txt. It passes if its output is what MariaDB's tree expects, except for
 plans (see comparison.py). The report has a line of JSON for each test, and for each failed test the first lines that
 differ.
@@ -41,6 +41,10 @@ SKIPPED = 62  # mysqltest's exit status for a test that does not apply here
 # Of include/default_client.cnf.
 CLIENTS = "".join(f"[{name}]\ndefault-character-set=latin1\n" for name in ("mysql", "mysqlshow", "mysqlimport", "mysqlcheck", "mysql_upgrade"))
 CLIENTS += "[mysqltest]\nloose-skip-ssl\n[mysqlslap]\nloose-skip-ssl\n"
+
+
+def control_of(suite: str, suffix: str = "") -> Path:
+    return CONTROL / f"{suite.replace('/', '_')}{suffix}.txt"
 
 
 def write_defaults(path: Path, servers: list[ServerOfTest]):
@@ -99,7 +103,7 @@ def kill_group(process: subprocess.Popen):
     process.wait()
 
 
-def run_test(case: TestCase, kind: str, work: Path, seconds_max: float) -> dict:
+def run_test(case: TestCase, kind: str, work: Path, seconds_max: float, flags: list[str]) -> dict:
     """Runs one test with servers of its own, and returns its result."""
     started = time.monotonic()
     # Paths of UNIX sockets and paths in the output of tests must be short.
@@ -133,7 +137,7 @@ def run_test(case: TestCase, kind: str, work: Path, seconds_max: float) -> dict:
         answer = vardir / "answer.result"
         command = ["/usr/bin/mariadb-test", f"--defaults-file={vardir / 'my.cnf'}", "--silent", "--database=test", f"--tmpdir={vardir / 'tmp'}",
                    f"--logdir={vardir / 'log'}", f"--suite-dir={case.suite_folder}/",
-                   f"--test-file={case.test_file}", "--record", f"--result-file={answer}", "--wait-for-pos-timeout=60"]
+                   f"--test-file={case.test_file}", "--record", f"--result-file={answer}", "--wait-for-pos-timeout=60", *flags]
         process = subprocess.Popen(command, cwd=case.tree, env=told, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT, start_new_session=True)
         try:
@@ -171,7 +175,7 @@ def known_reasons(suites: set[str]) -> dict[str, str]:
     """Returns the known reasons why tests of these suites do not pass."""
     reasons = {}
     for suite in suites:
-        path = CONTROL / f"{suite}_known.txt"
+        path = control_of(suite, "_known")
         for line in path.read_text().splitlines() if path.exists() else []:
             if line and not line.startswith("#"):
                 name, _, reason = line.partition(": ")
@@ -189,18 +193,19 @@ def main():
     parser.add_argument("--report", type=Path, help="directory for results.jsonl and a .diff file of each test that fails")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seconds-max", type=float, default=90, help="time that a test may take before it counts as hanging")
+    parser.add_argument("--continue-on-error", action="store_true", help="show all differences, not only those up to the first unexpected error")
     parser.add_argument("--all-features", action="store_true", help="also tests of features that Paceline refuses as a whole")
     arguments = parser.parse_args()
 
     work = Path(tempfile.mkdtemp(prefix="exam-"))
-    tree = copy_tree(work / "t")
     chosen = set(arguments.test)
     if arguments.list:
         chosen |= listed(arguments.list)
     suites = {name.split(".")[0] for name in chosen} or set(arguments.suite.split(","))
+    tree = copy_tree(work / "t", suites, arguments.server)
     cases = []
     for suite in sorted(suites):
-        counting = CONTROL / f"{suite}.txt"
+        counting = control_of(suite)
         if chosen:
             names = chosen
         elif counting.exists() and arguments.server == "paceline" and not arguments.whole and not arguments.all_features:
@@ -212,11 +217,12 @@ def main():
                 cases.append(case)
     if arguments.report:
         arguments.report.mkdir(parents=True, exist_ok=True)
+    flags = ["--continue-on-error"] if arguments.continue_on_error else []
     counts = Counter()
     reasons = known_reasons(suites) if arguments.server == "paceline" else {}
     known, unexplained = 0, []
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        runs = [pool.submit(run_test, case, arguments.server, work, arguments.seconds_max) for case in cases]
+        runs = [pool.submit(run_test, case, arguments.server, work, arguments.seconds_max, flags) for case in cases]
         for run in concurrent.futures.as_completed(runs):
             result = run.result()
             counts[result["outcome"]] += 1
@@ -233,7 +239,7 @@ def main():
                 if result["outcome"] not in ("passes", "skipped"):
                     errors = "".join(f"{line}\n" for line in result.get("errors", []))
                     text = f"{result.get('server', '')}\n{result['difference']}\n{errors}"
-                    (arguments.report / f"{result['test']}.diff").write_text(text, errors="surrogateescape")
+                    (arguments.report / f"{result['test'].replace('/', '_')}.diff").write_text(text, errors="surrogateescape")
     shutil.rmtree(work, ignore_errors=True)
     print(", ".join(f"{count} {outcome}" for outcome, count in counts.most_common()))
     counted = sum(counts.values()) - counts["skipped"]

@@ -8,40 +8,35 @@ from pathlib import Path
 
 from mariadb_suite.configuration import Configuration, chosen, combinations_of, options_of
 
-# Folders of the tests and of the expected results; those of other suites differ from `main`'s.
-SUITE_FOLDERS = {"main": ("main", "main"), "innodb": ("suite/innodb/t", "suite/innodb/r"), "rpl": ("suite/rpl/t", "suite/rpl/r")}
-
 CHARSETS = ("armscii8|big5|cp1250|cp1251|cp1256|cp1257|cp850|cp852|cp866|cp932|dec8|eucjpms|euckr|gb2312|gbk|geostd8|greek|hebrew|hp8|keybcs2|koi8r|koi8u|"
             "latin2|latin5|latin7|macce|macroman|sjis|swe7|tis620|ucs2|ujis|utf16|utf16le|utf32")
 
 # Features that Paceline lacks as a whole. A test that uses one says nothing about the others.
 FEATURES = {
-    "routines": r"\b(create|alter)\s+(or\s+replace\s+)?(definer\s*=\s*\S+\s+)?(aggregate\s+)?(procedure|function|package)\b|^\s*call\s",
-    "triggers": r"\bcreate\s+(or\s+replace\s+)?(definer\s*=\s*\S+\s+)?trigger\b",
-    "events": r"\bcreate\s+(or\s+replace\s+)?(definer\s*=\s*\S+\s+)?event\b|event_scheduler",
-    "partitions": r"\bpartition\s+by\b|have_partition",
+    "packages and aggregate functions": r"\b(create|alter)\s+(or\s+replace\s+)?(definer\s*=\s*\S+\s+)?(aggregate\s+function|package)\b",
+    "Oracle's mode": r"sql_mode\s*=[^;]*\boracle\b",
+    "partitions": r"\bpartition\s+by\b|have_partition\.inc",
     "full-text": r"\bfulltext\b|\bmatch\s*\(.*\bagainst\b",
-    "compound statements": r"^\s*(eval\s+|send\s+)?(begin\s+not\s+atomic|signal|resignal|get\s+(current\s+|stacked\s+)?diagnostics)\b",
-    "sequences": r"\b(create|alter|drop)\s+(or\s+replace\s+)?(temporary\s+)?sequence\b",
-    "roles": r"\b(create|drop|set|set\s+default)\s+(or\s+replace\s+)?role\b",
     "system versioning": r"\bsystem\s+versioning\b|\bfor\s+system_time\b",
     "periods": r"\bperiod\s+for\b|\bwithout\s+overlaps\b",
     "XA": r"^\s*(eval\s+|send\s+|--\s*send\s+)?xa\s+(start|begin|end|prepare|commit|recover|rollback)\b",
-    "HANDLER": r"^\s*(eval\s+|send\s+)?handler\s+\S+\s+(open|read|close)\b",
-    "types": r"\b(inet4|inet6|uuid)\s*(not\s+null|null|default|primary|unique|key|,|\))|\bas\s+(inet4|inet6|uuid)\b",
     "character sets": rf"\b(character\s+set|charset|char\s+set|set\s+names|using|convert\(.*using|collate|_client|_connection|_server|_results)\s*=?\s*'?({CHARSETS})(_\w+)?\b"
                       rf"|\b_({CHARSETS})\s*(x|b|0x)?['\"0]|have_({CHARSETS})|default-character-set=({CHARSETS})",
     "spatial": r"\b(geometry|point|linestring|polygon|geometrycollection|multipoint)\b|\bspatial\b|\bst_\w+\(|have_geometry",
     "logging of statements": r"have_binlog_format_(statement|mixed|mixed_or_statement)\.inc",
 }
-# For statements that change rows through a view, the view's name is needed.
-VIEW = re.compile(r"\bcreate\s+(?:or\s+replace\s+)?(?:algorithm\s*=\s*\w+\s+)?(?:definer\s*=\s*\S+\s+)?(?:sql\s+security\s+\w+\s+)?view\s+"
-                  r"(?:if\s+not\s+exists\s+)?([\w.`]+)", re.I)
-CHANGE = r"\b(?:(?:insert|replace)(?:\s+ignore)?(?:\s+into)?|update(?:\s+ignore)?|delete(?:\s+from)?|into\s+table)\s+{view}(?![\w.`])"
 SEARCHES = {name: re.compile(pattern, re.I | re.M) for name, pattern in FEATURES.items()}
 INCLUDED = re.compile(r"^\s*(?:--\s*)?source\s+([^\s;]+)", re.I | re.M)
 # mysql-test-run leaves out tests that include these, unless told otherwise.
 LEFT_OUT = {"have_debug.inc", "have_debug_sync.inc", "big_test.inc", "have_example_plugin.inc"}
+
+
+@functools.cache
+def folders_of_suite(tree: Path, suite: str) -> tuple[Path, Path, Path]:
+    """Returns the folders of a suite itself, of its tests and of its expected results: `t` and `r`, or all in one."""
+    folder = tree / "main" if suite == "main" else tree / "suite" / suite
+    tests = folder / "t"
+    return (folder, tests, folder / "r") if tests.exists() else (folder, folder, folder)
 
 
 @dataclass
@@ -59,11 +54,11 @@ class TestCase:
 
     @property
     def folder(self) -> Path:
-        return self.tree / SUITE_FOLDERS[self.suite][0]
+        return folders_of_suite(self.tree, self.suite)[1]
 
     @property
     def suite_folder(self) -> Path:
-        return self.folder if self.suite == "main" else self.folder.parent
+        return folders_of_suite(self.tree, self.suite)[0]
 
     @property
     def test_file(self) -> Path:
@@ -116,8 +111,10 @@ class TestCase:
         """Returns the chosen alternative of each group of combinations, with its options."""
         fixed = [option for option in self.options_of_files("master") if option in self.options_of_files("slave")]
         found = {}
-        for file in self.files:
-            alternatives = combinations_of(text_beside(file, ".combinations"))
+        of_suite = self.suite_folder / "combinations"
+        texts = [text_of(of_suite)] if of_suite.exists() else []
+        for text in [*texts, *(text_beside(file, ".combinations") for file in self.files)]:
+            alternatives = combinations_of(text)
             name = chosen(alternatives, fixed)
             if name is not None and not found.keys() & alternatives.keys():
                 found[name] = alternatives[name]
@@ -127,8 +124,9 @@ class TestCase:
         """Returns the options of server number `server`, beyond the defaults."""
         role = "slave" if self.configuration.has_mark(server, "use-slave-opt") else "master"
         of_files = [option for option in self.options_of_files(role) if not option.startswith("--timezone=")]
+        of_suite = options_of(text_of(path)) if (path := self.suite_folder / "suite.opt").exists() else []
         of_combination = [option for options in self.combination.values() for option in options]
-        return [*self.configuration.options(server, addresses), *of_combination, *of_files]
+        return [*self.configuration.options(server, addresses), *of_combination, *of_suite, *of_files]
 
     @functools.cached_property
     def time_zone(self) -> str | None:
@@ -152,7 +150,7 @@ class TestCase:
     def result_files(self) -> list[Path]:
         """Returns the files with the expected result: a .result file, and a .rdiff file to apply to it if there is
         one."""
-        folder = self.tree / SUITE_FOLDERS[self.suite][1]
+        folder = folders_of_suite(self.tree, self.suite)[2]
         found = []
         for path in folder.glob(f"{self.name}*"):
             names = path.name.removeprefix(self.name).rpartition(".")[0].split(",")
@@ -218,25 +216,18 @@ def disabled(folder: Path) -> set[str]:
     return {line.split(":")[0].strip() for line in lines if ":" in line and not line.startswith("#")}
 
 
-def changes_views(code: str) -> bool:
-    """Returns whether a test inserts into, updates or deletes from a view that it creates."""
-    views = set(VIEW.findall(code))
-    return any(re.search(CHANGE.format(view=re.escape(view)), code, re.I) for view in views)
-
-
 def find_cases(tree: Path, suite: str) -> list[TestCase]:
     """Returns the tests of a suite in the order of their names, with the features that each one uses."""
     cases = []
-    not_run = disabled(TestCase(suite, "", tree).suite_folder)
-    with_results = {re.split("[.,]", path.name)[0] for path in (tree / SUITE_FOLDERS[suite][1]).glob("*.result")}
-    for path in sorted((tree / SUITE_FOLDERS[suite][0]).glob("*.test")):
+    folder_of_suite, folder, folder_of_results = folders_of_suite(tree, suite)
+    not_run = disabled(folder_of_suite)
+    with_results = {re.split("[.,]", path.name)[0] for path in folder_of_results.glob("*.result")}
+    for path in sorted(folder.glob("*.test")):
         case = TestCase(suite, path.stem, tree)
         if case.name not in with_results or case.name in not_run or case.is_left_out:
             continue
         text = text_with_includes(case, path, set())
         code = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
         case.features = [name for name, search in SEARCHES.items() if search.search(code)]
-        if changes_views(code):
-            case.features.append("updatable views")
         cases.append(case)
     return cases

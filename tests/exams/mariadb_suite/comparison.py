@@ -4,7 +4,10 @@ Left out on both sides are:
 - plans: rows of EXPLAIN and ANALYZE, the notes 1003, 1105 and 1276 about them, counters of executed operations, and
   statistics in ANALYZE TABLE and SHOW INDEX;
 - the name of the storage engine in a table's definition, and options of MariaDB's engines;
-- the order of rows without ORDER BY: MyISAM returns rows as they were inserted, other engines by the primary key;
+- the order of rows without ORDER BY: MyISAM returns rows as they were inserted, other engines by the primary key; and
+  that of SHOW GRANTS, which is the order of MariaDB's hash tables;
+- what OPTIMIZE and REPAIR say about a table that they have nothing to do for: it depends on the engine;
+- Paceline's own events in a listing of the log (type 28, Ignorable);
 - Paceline's own notes: a variable has no effect (1235), CHANGE MASTER without a position continues from the GTID
   position (1105), a table of another engine is an InnoDB table here (1266) and lacks that engine's features (note
   1031), and the rows of a table were rewritten although an instant ALTER TABLE was requested (note 1846).
@@ -31,6 +34,10 @@ PLAN_NOTE = re.compile(r"^Note\t(1003\t|1276\t|1105\tCannot use key )")
 STATISTICS = re.compile(r"^\S+\tanalyze\t(status|Warning)\tEngine-independent statistics ")
 # MyISAM's ANALYZE prints this if nothing has changed since.
 ANALYZED = re.compile(r"^(\S+\tanalyze\tstatus\t)Table is already up to date$")
+# OPTIMIZE and REPAIR of a table of another engine.
+MAINTAINED = re.compile(r"^(\S+\t(?:optimize|repair)\t)(?:status\tTable is already up to date|note\tThe storage engine for the table doesn't support repair)$")
+RECREATED = re.compile(r"^\S+\toptimize\tnote\tTable does not support optimize, doing recreate \+ analyze instead$")
+OWN_EVENT = re.compile(r"^\S+\t[\d#]+\tIgnorable\t")
 # A row of SHOW INDEX: the cardinality is an estimate.
 INDEX_ROW = re.compile(r"^(\w+\t[01]\t[^\t]+\t\d+\t[^\t]+\t[AD]\t|\w+\t[01]\t[^\t]+\t\d+\t[^\t]+\tNULL\t)(\d+|NULL)(\t.*\t(BTREE|HASH)\t)")
 ENGINE = re.compile(r"\bENGINE=\w+|(?<=^\) )TYPE=\w+", re.I)
@@ -41,7 +48,7 @@ STATEMENT = re.compile(r"^\s*\(*\s*(select|with|values|table|insert|replace|upda
                        r"deallocate|use|begin|start|commit|rollback|lock|unlock|flush|truncate|rename|do|describe|desc|check|optimize|repair|load|"
                        r"grant|revoke|kill|reset|call|handler|help|savepoint|release|xa)\b", re.I)
 END_OF_ROWS = re.compile(r"^(#|connect(ion)? |disconnect |Warnings:$|ERROR |affected rows: |\*{3})")
-QUERY = re.compile(r"^\s*(set\s+statement\s.*?\sfor\s+)?\(*\s*(select|with|values|table)\b", re.I)
+QUERY = re.compile(r"^\s*(set\s+statement\s.*?\sfor\s+)?\(*\s*(select|with|values|table|show\s+grants|(insert|replace|delete)\b.*\breturning)\b", re.I | re.S)
 
 
 def without_plans(text: str) -> list[str]:
@@ -64,7 +71,7 @@ def without_plans(text: str) -> list[str]:
             if line == "}":
                 in_json = 0
             continue
-        if COUNTER.match(line) or STATISTICS.match(line):
+        if COUNTER.match(line) or STATISTICS.match(line) or RECREATED.match(line) or OWN_EVENT.match(line):
             continue
         if PLAN_NOTE.match(line) or REMARK.match(line):
             # The heading of warnings that were all left out.
@@ -75,7 +82,7 @@ def without_plans(text: str) -> list[str]:
             lines.pop()
             if "\t" not in line:
                 lines.pop()
-        line = INDEX_ROW.sub(r"\1…\3", ANALYZED.sub(r"\1OK", line))
+        line = INDEX_ROW.sub(r"\1…\3", MAINTAINED.sub(r"\1status\tOK", ANALYZED.sub(r"\1OK", line)))
         lines.append(ENGINE_OPTION.sub("", ENGINE.sub("ENGINE=…", line)))
     if lines[-2:] == ["Warnings:", ""]:
         del lines[-2:]

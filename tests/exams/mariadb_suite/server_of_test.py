@@ -27,12 +27,12 @@ TIME_ZONES = Path("/usr/share/mysql/mysql_test_data_timezone.sql")
 
 # The part of include/default_mysqld.cnf that a test can notice.
 DEFAULTS = ["--character-set-server=latin1", "--local-infile=ON", "--connect-timeout=60", "--log-bin-trust-function-creators=1",
-            "--sort-buffer-size=256K", "--max-heap-table-size=1M", "--slave-net-timeout=120", "--port-open-timeout=10"]
+            "--sort-buffer-size=256K", "--max-heap-table-size=1M", "--slave-net-timeout=120", "--port-open-timeout=10", "--key-buffer-size=1M",
+            "--loose-innodb-lru-scan-depth=100", "--loose-innodb-write-io-threads=2", "--loose-innodb-read-io-threads=2", "--loose-innodb-log-buffer-size=2M",
+            "--loose-innodb-log-file-size=10M", "--binlog-direct-non-transactional-updates", "--use-stat-tables=preferably", "--histogram-type=json_hb"]
 # Settings whose default differs from MariaDB 10.11.
 PACELINE_DEFAULTS = ["--innodb-snapshot-isolation=OFF"]
-MARIADB_DEFAULTS = [*DEFAULTS, "--loose-innodb_buffer_pool_size=8M", "--debug-no-sync", "--key-buffer-size=1M", "--default-storage-engine=myisam",
-                    "--use_stat_tables=preferably", "--histogram_type=json_hb", "--binlog-direct-non-transactional-updates",
-                    "--log-basename=mysqld"]
+MARIADB_DEFAULTS = [*DEFAULTS, "--loose-innodb_buffer_pool_size=8M", "--debug-no-sync", "--default-storage-engine=myisam", "--log-basename=mysqld"]
 
 
 @functools.cache

@@ -583,15 +583,31 @@ fn name_checks(checks: &mut [CheckConstraint]) -> Result<()> {
 /// 1054.
 fn check_expressions(description: &TableDescription) -> Result<()> {
     use crate::ColumnDefault;
-    for column in &description.columns {
-        if let Some(text) = &column.check {
-            check_columns(text, description, "CHECK")?;
+    for column in description.columns.iter().filter(|column| column.check.is_some()) {
+        // The check of a column has its name.
+        if description
+            .checks
+            .iter()
+            .any(|check| same_name(&check.name, &column.name))
+        {
+            return Err(Error::new(ER_DUP_CONSTRAINT_NAME, &[&"CHECK", &column.name]));
         }
     }
-    description
-        .checks
+    let of_columns = description
+        .columns
         .iter()
-        .try_for_each(|check| check_columns(&check.expression, description, "CHECK"))?;
+        .filter_map(|column| column.check.as_ref());
+    let of_table = description.checks.iter().map(|check| &check.expression);
+    for text in of_columns.chain(of_table) {
+        check_columns(text, description, "CHECK")?;
+        let counted = description.columns.iter().find(|column| column.auto_increment);
+        if let Some(column) = counted.filter(|column| names_column(text, &column.name)) {
+            return Err(Error::new(
+                ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED,
+                &[&"AUTO_INCREMENT", &"CHECK", &column.name],
+            ));
+        }
+    }
     for column in &description.columns {
         if let ColumnDefault::Expression(text) = &column.default {
             check_columns(text, description, "DEFAULT")?;
@@ -601,6 +617,13 @@ fn check_expressions(description: &TableDescription) -> Result<()> {
         }
     }
     check_generated(description)
+}
+
+/// Returns whether an expression in normal form names a column.
+fn names_column(text: &str, name: &str) -> bool {
+    let mut quoted = String::new();
+    super::normal_form::quote_identifier(name, &mut quoted);
+    text.to_lowercase().contains(&quoted.to_lowercase())
 }
 
 /// Checks that generated columns come after the columns that they depend on.
@@ -617,9 +640,7 @@ fn check_generated(description: &TableDescription) -> Result<()> {
             (None, _) => continue,
         };
         for (other, named) in description.columns.iter().enumerate() {
-            let mut quoted = String::new();
-            super::normal_form::quote_identifier(&named.name, &mut quoted);
-            if !text.to_lowercase().contains(&quoted.to_lowercase()) {
+            if !names_column(text, &named.name) {
                 continue;
             }
             if named.generated.is_some() && other >= made_before {

@@ -158,6 +158,12 @@ pub(crate) fn resolve_indexes(
     if drafts.len() > INDEXES_MAX {
         return Err(Error::new(ER_TOO_MANY_KEYS, &[&INDEXES_MAX]));
     }
+    // MariaDB finds an unknown column before it compares names.
+    for (name, ..) in drafts.iter().flat_map(|draft| &draft.parts) {
+        if !columns.iter().any(|column| same_name(&column.name, name)) {
+            return Err(Error::new(ER_KEY_COLUMN_DOES_NOT_EXIST, &[name]));
+        }
+    }
     let mut taken: Vec<String> = Vec::new();
     for draft in drafts.iter().filter(|draft| draft.kind != IndexKind::Primary) {
         if let Some(name) = &draft.name {

@@ -14,8 +14,8 @@ use crate::column_type::resolve_type;
 use crate::error::{Error, Result};
 use crate::{CatalogChange, ProgramEnvironment, RoutineDescription, ViewSecurity};
 use paceline_syntax::{
-    Characteristics, DataAccess, Program, Routine, RoutineKind, RoutineType, TableName, UserName,
-    VariableKind,
+    Aggregation, Characteristics, DataAccess, Program, Routine, RoutineKind, RoutineType, TableName,
+    UserName, VariableKind,
 };
 use paceline_types::Collation;
 
@@ -56,6 +56,10 @@ impl Planner<'_> {
             comment: given.comment.clone().unwrap_or_default(),
             deterministic: given.deterministic.unwrap_or(false),
             data_access: given.data_access.unwrap_or_default(),
+            aggregation: match routine.kind {
+                RoutineKind::Procedure => Aggregation::None,
+                RoutineKind::Function { aggregation, .. } => aggregation,
+            },
             security: given.security.unwrap_or_default(),
             definer: self.definer(routine.definer.as_ref())?,
             created_seconds: now,
@@ -220,6 +224,9 @@ fn write_routine(
     text: &mut String,
 ) {
     write_definer(&routine.definer, text);
+    if routine.aggregation == Aggregation::Group {
+        text.push_str(" AGGREGATE");
+    }
     text.push(' ');
     text.push_str(routine.kind.name());
     text.push(' ');

@@ -8,6 +8,7 @@ use super::bind_expr;
 use crate::error::Result;
 use crate::errors;
 use crate::expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS};
+use crate::function_id::StoredCall;
 use crate::rules::CollationMix;
 use crate::scope::Scope;
 use crate::tree::window::SortOrder;
@@ -47,6 +48,28 @@ pub(super) fn bind(kind: AggregateFunction, call: &ast::FunctionCall, scope: &mu
     scope.exit_aggregate(aggregate)
 }
 
+/// Binds a call of a stored aggregate function, whose value has this type, and passes it to the scope.
+pub(super) fn bind_stored(
+    stored: StoredCall,
+    ty: ExprType,
+    call: &ast::FunctionCall,
+    scope: &mut dyn Scope,
+) -> Result<Expr> {
+    scope.enter_aggregate()?;
+    let args = call.arguments.exprs().iter().map(|arg| bind_expr(arg, scope));
+    let args = args.collect::<Result<_>>()?;
+    scope.exit_aggregate(Aggregate {
+        function: AggregateFunction::Stored,
+        distinct: Distinctness::All,
+        args,
+        order_by: Vec::new(),
+        separator: "".into(),
+        limit: None,
+        ty,
+        stored: Some(Box::new(stored)),
+    })
+}
+
 pub(super) fn bind_arguments(
     kind: AggregateFunction,
     call: &ast::FunctionCall,
@@ -60,6 +83,7 @@ pub(super) fn bind_arguments(
         separator: ",".into(),
         limit: None,
         ty: ExprType::null(),
+        stored: None,
     };
     if call.distinct {
         aggregate.distinct = Distinctness::Distinct;
@@ -220,6 +244,8 @@ fn result_type(aggregate: &Aggregate, scope: &mut dyn Scope) -> Result<ExprType>
                 .with_coercibility(coercibility)
                 .nullable()
         }
+        // It has the type of the function.
+        A::Stored => aggregate.ty.clone(),
         A::JsonArrayAgg | A::JsonObjectAgg => {
             ExprType::text(4_294_967_295 / 4, Collation::Utf8mb4GeneralCi).nullable()
         }

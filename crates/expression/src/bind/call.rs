@@ -7,7 +7,7 @@ use paceline_types::error_code::ER_SP_DOES_NOT_EXIST;
 use crate::bind::{aggregate, bind_expr, bind_operand_of, window};
 use crate::error::Result;
 use crate::errors;
-use crate::expr_type::ExprType;
+use crate::expr_type::{Class, ExprType};
 use crate::functions;
 use crate::scope::{Dependence, Scope};
 use crate::session::SessionContext;
@@ -66,6 +66,11 @@ pub(super) fn function(call: &ast::FunctionCall, scope: &mut dyn Scope) -> Resul
         ("rownum", _) => return Err(errors::parameter_count(&written)),
         ("last_value", []) => return Err(errors::syntax_near(")")),
         _ => {}
+    }
+    if functions::find(&lower).is_none()
+        && let Some((stored, ty)) = scope.find_stored_aggregate(call)?
+    {
+        return aggregate::bind_stored(stored, ty, call, scope);
     }
     let args = args
         .iter()
@@ -171,6 +176,10 @@ fn make_written(name: &str, written: &str, mut args: Vec<Expr>, scope: &mut dyn 
         compared: None,
     };
     let ty = (function.bind)(&mut call)?;
+    let ty = match functions::makes_text(name) {
+        true => nullable_text(ty, session),
+        false => ty,
+    };
     let call = Call {
         function: call.function,
         args: call.args,
@@ -182,6 +191,15 @@ fn make_written(name: &str, written: &str, mut args: Vec<Expr>, scope: &mut dyn 
         kind: ExprKind::Call(Box::new(call)),
         ty,
     })
+}
+
+/// Returns the type of a text that is made by a function. In strict mode it is nullable: MariaDB's functions are NULL
+/// if the bytes of the text are invalid.
+pub(super) fn nullable_text(ty: ExprType, session: &SessionContext) -> ExprType {
+    match ty.class() == Class::String && session.settings.sql_mode.is_strict() {
+        true => ty.nullable(),
+        false => ty,
+    }
 }
 
 /// Selects the numeric or temporal form of the arguments that the function reads as such.

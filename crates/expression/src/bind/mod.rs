@@ -94,6 +94,12 @@ fn bind_operand_of(operation: &str, expr: &ast::Expr, scope: &mut dyn Scope) -> 
     }
 }
 
+/// Returns a conversion to text with its nullability.
+fn made_text(converted: Expr, scope: &mut dyn Scope) -> Result<Expr> {
+    let ty = call::nullable_text(converted.ty, scope.session());
+    Ok(Expr { ty, ..converted })
+}
+
 fn bind_all<'e>(exprs: impl IntoIterator<Item = &'e ast::Expr>, scope: &mut dyn Scope) -> Result<Vec<Expr>> {
     exprs.into_iter().map(|expr| bind_expr(expr, scope)).collect()
 }
@@ -226,13 +232,14 @@ fn bind_node(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
         E::Cast { operand, target } => {
             let bound = bind_expr(operand, scope)?;
             let target = cast_target(operand, target, scope.session())?;
-            cast(bound, target)
+            made_text(cast(bound, target)?, scope)
         }
         E::ConvertUsing { operand, charset } => {
             let operand = bind_expr(operand, scope)?;
-            convert_using(operand, charset_named(charset)?.default_collation())
+            let converted = convert_using(operand, charset_named(charset)?.default_collation())?;
+            made_text(converted, scope)
         }
-        E::Collate { operand, collation } => collate(operand, collation, scope),
+        E::Collate { operand, collation } => made_text(collate(operand, collation, scope)?, scope),
         E::Call(call) => call::function(call, scope),
         E::Sequence(value) => call::sequence_value(value, scope),
         E::Extract { unit, operand } => {

@@ -1,6 +1,6 @@
 //! User variables and system variables.
 
-use paceline_types::{Collation, DataType};
+use paceline_types::{Collation, DataType, FloatType};
 
 use crate::error::Result;
 use crate::expr_type::{Coercibility, ExprType, TypeNote};
@@ -26,11 +26,16 @@ pub(super) fn user_variable(name: &str, session: &SessionContext) -> Expr {
     }
 }
 
-/// Returns the type of a user variable after an assignment of this type: integers lose their display widths.
+/// Returns the type of a user variable after an assignment of this type: integers lose their display widths, FLOAT and
+/// DOUBLE their fixed decimals.
 fn in_variable(ty: &ExprType) -> ExprType {
     match (&ty.data_type, ty.is_unsigned()) {
         (DataType::Integer(_) | DataType::Year, false) => ExprType::bigint(20),
         (DataType::Integer(_), true) => ExprType::bigint_unsigned(20),
+        (DataType::Double(_), _) => ExprType::double().with_nullable(ty.nullable),
+        (DataType::Float(_), _) => {
+            ExprType::new(DataType::Float(FloatType::default())).with_nullable(ty.nullable)
+        }
         _ => ty.clone(),
     }
 }
@@ -49,6 +54,6 @@ pub(super) fn system_variable(
             name: name.into(),
             scope: variable_scope,
         },
-        ty: variable.ty,
+        ty: variable.ty.nullable(),
     })
 }

@@ -203,7 +203,7 @@ pub(super) fn quantified(
     query: &ast::Query,
     scope: &mut dyn Scope,
 ) -> Result<Expr> {
-    let mut left = bind_operand(left, scope)?;
+    let mut left = bind_operand(left, scope).map_err(errors::beside_subquery)?;
     let subquery = Arc::new(scope.bind_subquery(query)?);
     let types = operators::column_types(&left);
     if types.len() != subquery.columns.len() {

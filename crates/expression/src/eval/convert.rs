@@ -358,14 +358,17 @@ pub(crate) fn from_latin_view(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// Converts to a datetime for a comparison. Zero dates are valid. Adds warning 1292 if the value is not a date.
+/// Converts to a datetime for a comparison. Zero dates and February 31st are valid. Adds warning 1292 if the value is not
+/// a date.
 pub(crate) fn to_datetime_for_comparison(
     value: &Value,
     context: &mut EvalContext<'_>,
 ) -> Result<Option<DateTime>> {
     let value = &*bits_as_text(value, context);
+    let mut conversion = context.lax_convert_context();
+    conversion.date_modes.allow_invalid_dates = true;
     if let Value::Text(text) = value
-        && let Some(parsed) = temporal::parse_datetime(text, context.lax_convert_context().date_modes)
+        && let Some(parsed) = temporal::parse_datetime(text, conversion.date_modes)
     {
         let kind = if parsed.has_time { "datetime" } else { "date" };
         if parsed.truncated {
@@ -380,7 +383,7 @@ pub(crate) fn to_datetime_for_comparison(
         Value::Date(date) => Some(date.at_midnight()),
         Value::Year(year) => Some(Date::new(*year, 0, 0).at_midnight()),
         Value::Null => None,
-        _ => match convert::to_datetime(value, &context.lax_convert_context()) {
+        _ => match convert::to_datetime(value, &conversion) {
             Some(datetime) => Some(datetime),
             // A value that is not a date compares as the zero date.
             None => {

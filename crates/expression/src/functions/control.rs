@@ -42,7 +42,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     steady(
         "name_const",
         (2, 2),
-        |call| Ok(call.args[1].ty.clone()),
+        |call| Ok(call.args[1].ty.clone().nullable()),
         |args, context| args.value(1, context).map(std::borrow::Cow::into_owned),
     ),
 ];

@@ -13,7 +13,7 @@ use super::string::within_packet;
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::eval::convert;
-use crate::expr_type::{Coercibility, ExprType, Repertoire};
+use crate::expr_type::{Class, Coercibility, ExprType, Repertoire};
 use crate::functions::arguments::some;
 use crate::tree::{Args, BindCall, Function, pure, volatile};
 
@@ -46,26 +46,35 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "to_base64",
         (1, 1),
-        |call| Ok(call.connection_text(call.length(0) * 4 * 2)),
+        |call| {
+            let characters = call.args[0].ty.max_bytes().div_ceil(3).saturating_mul(4);
+            Ok(call.connection_text(characters.saturating_add(characters.saturating_sub(1) / 76)))
+        },
         eval_to_base64,
     ),
     pure(
         "from_base64",
         (1, 1),
-        |call| Ok(ExprType::bytes(call.length(0)).nullable()),
+        |call| {
+            let groups = call.args[0].ty.max_bytes().saturating_add(3) / 4;
+            Ok(ExprType::bytes(groups.saturating_mul(3)).nullable())
+        },
         eval_from_base64,
     ),
     pure("hex", (1, 1), bind_hex, eval_hex),
     pure(
         "unhex",
         (1, 1),
-        |call| Ok(ExprType::bytes(call.length(0).div_ceil(2)).nullable()),
+        |call| Ok(ExprType::bytes(call.args[0].ty.max_bytes().div_ceil(2)).nullable()),
         eval_unhex,
     ),
     volatile(
         "random_bytes",
         (1, 1),
-        |_| Ok(ExprType::bytes(1024).nullable()),
+        |call| {
+            let length = call.constant_int(0).filter(|length| (0..=1024).contains(length));
+            Ok(ExprType::bytes(length.unwrap_or(1024) as u64).nullable())
+        },
         eval_random_bytes,
     ),
     volatile(
@@ -237,7 +246,11 @@ fn bad_base64(position: usize, context: &mut EvalContext<'_>) -> Result<Value> {
 }
 
 fn bind_hex(call: &mut BindCall<'_>) -> Result<ExprType> {
-    let length = call.args[0].ty.max_bytes().saturating_mul(2).max(16);
+    let argument = &call.args[0].ty;
+    let length = match argument.class() {
+        Class::Int | Class::Decimal | Class::Double => 16,
+        _ => argument.max_bytes().saturating_mul(2),
+    };
     Ok(call.ascii_text(length))
 }
 

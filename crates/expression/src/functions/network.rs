@@ -22,7 +22,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "inet_ntoa",
         (1, 1),
-        |call| Ok(call.connection_text(15).nullable()),
+        |call| Ok(call.connection_text(3 * 8 + 7).nullable()),
         eval_ntoa,
     ),
     pure(

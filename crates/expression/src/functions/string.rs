@@ -109,7 +109,14 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "export_set",
         (3, 5),
-        |call| call.text(64 * 64, &[1, 2, 3]),
+        |call| {
+            let separator = if call.args.len() > 3 { call.length(3) } else { 1 };
+            let bit = call.length(1).max(call.length(2));
+            let length = bit
+                .saturating_mul(64)
+                .saturating_add(separator.saturating_mul(63));
+            call.text(length, &[1, 2, 3])
+        },
         eval_export_set,
     ),
     pure(
@@ -275,6 +282,16 @@ fn eval_substring_index(args: &Args<'_>, context: &mut EvalContext<'_>) -> Resul
 
 fn bind_substr(call: &mut BindCall<'_>) -> Result<ExprType> {
     let length = call.length(0);
+    let length = match call.constant_int(1) {
+        // Counted from the end.
+        Some(start) if start < 0 => match start.unsigned_abs() {
+            start if start > length => 0,
+            start => start,
+        },
+        Some(0) => 0,
+        Some(start) => length.saturating_sub(start as u64 - 1),
+        None => length,
+    };
     let count = match call.args.len() {
         3 => call.constant_int(2),
         _ => None,
@@ -697,7 +714,11 @@ fn eval_elt(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
 
 fn bind_make_set(call: &mut BindCall<'_>) -> Result<ExprType> {
     let indexes: Vec<usize> = (1..call.args.len()).collect();
-    let length = indexes.iter().map(|index| call.length(*index) + 1).sum();
+    let separators = indexes.len() as u64 - 1;
+    let length = indexes
+        .iter()
+        .map(|index| call.length(*index))
+        .fold(separators, u64::saturating_add);
     let nullable = call.args[0].ty.nullable;
     Ok(call.text(length, &indexes)?.with_nullable(nullable))
 }

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
+use paceline_types::data_type::IntegerWidth;
 use paceline_types::decimal::Rounding;
-use paceline_types::{Locale, Value};
+use paceline_types::{DataType, Locale, Value};
 
 use super::numeric::round_double;
 use super::temporal_format::locale_named;
@@ -39,7 +40,10 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "chr",
         (1, 1),
-        |call| Ok(call.connection_text(4)),
+        |call| {
+            let ty = ExprType::text(4, call.session.settings.collation_database);
+            Ok(call.with_nullability(ty))
+        },
         |args, context| {
             let code = some!(args.wide_int(0, context)?) as u32;
             Ok(
@@ -52,7 +56,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "bin",
         (1, 1),
-        |call| Ok(call.connection_text(64).nullable()),
+        |call| Ok(call.connection_text(65).nullable()),
         |args, context| {
             let number = some!(number_for_base(args, 0, 10, context)?);
             Ok(Value::Text(in_base(number, 2)))
@@ -61,7 +65,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "oct",
         (1, 1),
-        |call| Ok(call.connection_text(64).nullable()),
+        |call| Ok(call.connection_text(65).nullable()),
         |args, context| {
             let number = some!(number_for_base(args, 0, 10, context)?);
             Ok(Value::Text(in_base(number, 8)))
@@ -196,12 +200,28 @@ fn eval_conv(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
 }
 
 fn bind_format(call: &mut BindCall<'_>) -> Result<ExprType> {
-    let length = call.length(0);
-    Ok(call.connection_text(length + length / 3 + 40).nullable())
+    let (digits, scale) = match &call.args[0].ty.data_type {
+        DataType::Decimal(decimal) => (
+            u64::from(decimal.precision - decimal.scale),
+            u64::from(decimal.scale),
+        ),
+        DataType::Integer(integer) => match integer.width {
+            IntegerWidth::Big => (20, 0),
+            _ => (10, 0),
+        },
+        // The digits of the largest DOUBLE.
+        _ => (310, 0),
+    };
+    let fraction = match call.constant_int(1) {
+        Some(0) => 0,
+        Some(decimals) => decimals.clamp(0, 38) as u64 + 1,
+        None => 39,
+    };
+    let length = 1 + digits + digits / 3 + fraction.max(scale);
+    Ok(call.connection_text(length).nullable())
 }
 
-/// Computes FORMAT(number, decimals[, locale]): with thousands separators.
-/// The digits of a double that has been rounded to so many decimals.
+/// Returns the digits of a double that has been rounded to so many decimals.
 fn fixed_double(number: f64, decimals: usize) -> String {
     // A zero has no sign.
     let shortest = (number + 0.0).to_string();

@@ -11,6 +11,8 @@ pub struct StatementContext {
     /// Start of the statement, in microseconds since 1970 (UTC), or the value of `SET TIMESTAMP`. `NOW()`
     /// reads this.
     pub start_micros: i64,
+    /// Whether a database was dropped. Clients then ask for their current one.
+    pub has_dropped_database: bool,
     /// Last argument of `LAST_INSERT_ID(expr)`, which the OK packet reports.
     pub explicit_last_insert_id: Option<u64>,
     /// `SET INSERT_ID`: the next value for an AUTO_INCREMENT column.

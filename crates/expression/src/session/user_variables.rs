@@ -39,8 +39,8 @@ impl UserVariable {
     }
 }
 
-/// Returns whether an expression that names a variable of one type can be evaluated with the other: the lengths of texts
-/// do not count.
+/// Returns whether an expression that names a variable of one type can be evaluated with the other: the lengths of
+/// texts do not count.
 fn is_planned_alike(one: &ExprType, other: &ExprType) -> bool {
     let (one, other) = (&one.data_type, &other.data_type);
     match one.is_text() && other.is_text() {

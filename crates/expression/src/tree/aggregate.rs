@@ -2,6 +2,7 @@
 
 use super::Expr;
 use crate::expr_type::ExprType;
+use crate::function_id::StoredCall;
 use paceline_syntax::ast::SortOrder;
 
 /// Aggregate functions.
@@ -26,6 +27,8 @@ pub enum AggregateFunction {
     VarSamp,
     JsonArrayAgg,
     JsonObjectAgg,
+    /// A stored aggregate function.
+    Stored,
 }
 
 impl AggregateFunction {
@@ -74,4 +77,6 @@ pub struct Aggregate {
     pub limit: Option<(u64, u64)>,
     /// Type of the result.
     pub ty: ExprType,
+    /// The stored function.
+    pub stored: Option<Box<StoredCall>>,
 }

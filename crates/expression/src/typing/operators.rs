@@ -856,13 +856,6 @@ pub fn arithmetic(
     })
 }
 
-fn display_width(ty: &ExprType) -> u32 {
-    match &ty.data_type {
-        DataType::Integer(integer) => u32::from(integer.display_width),
-        other => other.display_length(1),
-    }
-}
-
 fn integer_type(op: ArithmeticOp, left: &ExprType, right: &ExprType, session: &SessionContext) -> ExprType {
     let mode = session.settings.sql_mode;
     // Beside a date, a number first becomes a decimal, which is unsigned only if both operands are. DIV has no
@@ -879,7 +872,7 @@ fn integer_type(op: ArithmeticOp, left: &ExprType, right: &ExprType, session: &S
     };
     let digits = |ty: &ExprType| match ty.class() {
         Class::Int | Class::Date | Class::Time | Class::DateTime => ty.integer_digits(),
-        _ => display_width(ty).saturating_sub(1),
+        _ => ty.display_width().saturating_sub(1),
     };
     let (a, b) = (digits(left), digits(right));
     let length = match op {
@@ -932,7 +925,9 @@ fn double_type(op: ArithmeticOp, left: &ExprType, right: &ExprType, increment: u
         return ExprType::double();
     }
     let precision = match op {
-        ArithmeticOp::Divide => (display_width(left) + u32::from(scale - a)).min(u32::from(17 + scale)) as u8,
+        ArithmeticOp::Divide => {
+            (left.display_width() + u32::from(scale - a)).min(u32::from(17 + scale)) as u8
+        }
         _ => 17 + scale,
     };
     let fixed = Some(FixedPoint { precision, scale });
@@ -1008,7 +1003,7 @@ pub(crate) fn negate(mut operand: Expr, source: &str) -> Result<Expr> {
             (Domain::Decimal, ExprType::decimal(digits, 0))
         }
         Class::Int | Class::Null => {
-            let length = (display_width(&operand.ty) + 1).min(21) as u8;
+            let length = (operand.ty.display_width() + 1).min(21) as u8;
             (Domain::Int, ExprType::int(length))
         }
         Class::Decimal => {

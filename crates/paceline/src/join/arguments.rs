@@ -148,6 +148,11 @@ pub enum Refusal {
     Server(OptionError),
 }
 
+/// Returns a description of the command's own options, for completions and manual pages.
+pub fn command() -> clap::Command {
+    Options::command()
+}
+
 /// Parses the arguments after `paceline join`.
 ///
 /// # Errors

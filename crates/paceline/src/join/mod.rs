@@ -25,8 +25,9 @@
 //! (`--replicate-ignore-table` and similar) are not copied, because their changes will not be replicated. Views are
 //! copied, and so are triggers, routines and events ([`programs`]), unless `--leave-out` says otherwise; triggers are
 //! left out only if the primary logs rows. A replica does not need them for replication, but they are missing if it
-//! becomes a primary. Foreign keys are copied with their tables. Those without actions may be left out: changes by an action are not in a
-//! MariaDB's log, so the replica must perform the action itself. When rows are copied, accounts are not.
+//! becomes a primary. Foreign keys are copied with their tables. Those without actions may be left out: changes by an
+//! action are not in a MariaDB's log, so the replica must perform the action itself. When rows are copied, accounts are
+//! not.
 //!
 //! *Rows are loaded as text*, in transactions of some megabytes, with exact values of all columns: TIMESTAMP in UTC,
 //! FLOAT as the double with the same value, BIT as a number. Each LOAD DATA must report as many rows as were sent, and
@@ -38,6 +39,7 @@
 mod arguments;
 mod error;
 mod file_copy;
+mod identifier;
 mod primary;
 mod programs;
 mod progress;
@@ -48,7 +50,7 @@ mod snapshot;
 mod table_ranges;
 mod target;
 
-pub use arguments::{Arguments, Refusal, parse};
+pub use arguments::{Arguments, Refusal, command, parse};
 
 use crate::backup::error::Error as CopyError;
 use crate::stop::StopSignals;

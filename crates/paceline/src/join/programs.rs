@@ -10,7 +10,7 @@
 
 use super::arguments::Kind;
 use super::error::{Error, Result, is_error, read_error_text};
-use super::schema::quoted;
+use super::identifier::quoted;
 use super::target::Session;
 use crate::connection::{Connection, Row, quoted as literal};
 use paceline_types::error_code::{

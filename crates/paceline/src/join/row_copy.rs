@@ -7,9 +7,10 @@
 //! primary key ([`super::table_ranges`]). All sessions see the same state, so any of them may read any range.
 
 use super::error::{Error, REDEFINED_UNSEEN, Result, read_error_text};
+use super::identifier::quoted;
 use super::progress::Progress;
 use super::row::append_line;
-use super::schema::{Table, Transfer, quoted};
+use super::schema::{Table, Transfer};
 use super::table_ranges::{TableRange, TableState, split};
 use super::target::Session;
 use crate::connection::{Connection, quoted as literal};

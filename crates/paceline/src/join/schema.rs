@@ -2,6 +2,7 @@
 
 use super::arguments::{Kind, Options};
 use super::error::{Error, Result, is_error, read_error_text};
+use super::identifier::quoted;
 use super::programs::StoredProgram;
 use super::target::Session;
 use crate::connection::{Connection, Row};
@@ -377,8 +378,8 @@ impl Schema {
         problems
     }
 
-    /// Creates databases, tables, views, routines and events, and tries triggers. If the server refuses one, that is a problem, and the others are still
-    /// tried.
+    /// Creates databases, tables, views, routines and events, and tries triggers. If the server refuses one, that is a
+    /// problem, and the others are still tried.
     pub async fn create(&self, session: &mut Session, selection: &CopySelection) -> Result<Vec<String>> {
         let mut problems = vec![];
         for database in &self.databases {
@@ -515,11 +516,6 @@ fn hint(kind: Kind) -> &'static str {
         Kind::Events => " (--leave-out=events)",
         Kind::ForeignKeys => " (--leave-out=foreign-keys)", // Only those without actions.
     }
-}
-
-/// Returns an identifier in backticks.
-pub fn quoted(name: &str) -> String {
-    format!("`{}`", name.replace('`', "``"))
 }
 
 /// A foreign key in the output of SHOW CREATE TABLE.

@@ -6,7 +6,8 @@
 //! one no upper bound: together they cover the whole table, whatever its keys.
 
 use super::error::Result;
-use super::schema::{Table, quoted};
+use super::identifier::quoted;
+use super::schema::Table;
 use crate::connection::Connection;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

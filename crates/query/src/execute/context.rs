@@ -101,7 +101,14 @@ pub(crate) type ExecuteStatement = fn(&Plan, &mut ExecutionContext<'_>, &mut dyn
 
 /// Calls a stored function.
 pub(crate) type RunFunction =
-    fn(&mut StatementState<'_>, &StoredCall, Vec<Value>, &mut SessionContext) -> Result<Value>;
+    fn(&mut StatementState<'_>, &StoredCall, FunctionArguments, &mut SessionContext) -> Result<Value>;
+
+/// Arguments of a stored function.
+pub(crate) enum FunctionArguments {
+    Row(Vec<Value>),
+    /// Of an aggregate function: those of each row of the group.
+    Group(Vec<Vec<Value>>),
+}
 
 /// Value of [`StatementState::conditions_held`]: no condition of the step remains to be checked.
 pub(crate) const ALL_CONDITIONS: usize = usize::MAX;
@@ -295,6 +302,16 @@ impl NestedRunner for StatementState<'_> {
         session: &mut SessionContext,
     ) -> Result<Value> {
         let run = self.programs()?.run_function;
-        run(self, call, arguments, session)
+        run(self, call, FunctionArguments::Row(arguments), session)
+    }
+
+    fn call_group(
+        &mut self,
+        call: &StoredCall,
+        rows: Vec<Vec<Value>>,
+        session: &mut SessionContext,
+    ) -> Result<Value> {
+        let run = self.programs()?.run_function;
+        run(self, call, FunctionArguments::Group(rows), session)
     }
 }

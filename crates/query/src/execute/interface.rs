@@ -12,6 +12,7 @@ use crate::plan::{Plan, ResultColumn, Statistics, TableUse};
 use crate::program::ProgramCache;
 use paceline_catalog::{Catalog, RoutineDefinition};
 use paceline_expression::session::SessionContext;
+use paceline_syntax::SetItem;
 
 /// Receiver of a result's rows.
 pub trait RowSink {
@@ -111,6 +112,13 @@ pub trait ProgramHost: Send + Sync {
     /// # Errors
     /// 1370, 1456.
     fn check_call(&self, routine: &RoutineDefinition, session: &SessionContext) -> Result<()>;
+
+    /// Executes an item of SET, whose value has been evaluated: `None` is DEFAULT, and of an item without a value.
+    ///
+    /// # Errors
+    /// Those of SET; 1560, 1695, 1930 and 1954 for variables that a function must not set; 1235 for an item that is not
+    /// implemented there.
+    fn set(&self, item: &SetItem, value: Option<Value>, session: &mut SessionContext) -> Result<()>;
 }
 
 /// Tables of a statement and of those around it.

@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 use paceline_storage::RowPlacement;
 use paceline_types::error_code::{
-    ER_FIELD_SPECIFIED_TWICE, ER_ILLEGAL_HA, ER_MULTI_UPDATE_KEY_CONFLICT, ER_NO_DEFAULT_FOR_FIELD,
-    ER_UNKNOWN_TABLE, ER_UPDATE_TABLE_USED, ER_UPDATED_COLUMN_ONLY_ONCE, ER_WRONG_VALUE_COUNT_ON_ROW,
+    ER_FIELD_SPECIFIED_TWICE, ER_ILLEGAL_HA, ER_MULTI_UPDATE_KEY_CONFLICT, ER_NO_DB_ERROR,
+    ER_NO_DEFAULT_FOR_FIELD, ER_NONUNIQ_TABLE, ER_UNKNOWN_TABLE, ER_UPDATE_TABLE_USED,
+    ER_UPDATED_COLUMN_ONLY_ONCE, ER_WRONG_VALUE_COUNT_ON_ROW,
 };
 
 use super::block::{BindMode, Block, VisibleColumn, find_assigned};
@@ -43,6 +44,18 @@ fn padded_slots(select: &SelectPlan) -> Vec<(usize, usize)> {
             .collect::<Vec<_>>()
     };
     select.tables.iter().flat_map(of_table).collect()
+}
+
+/// Returns the tables of a join in order, those in parentheses too.
+fn factors(joined: &ast::JoinedTables) -> Vec<&ast::TableFactor> {
+    let mut all = Vec::new();
+    for factor in std::iter::once(&joined.first).chain(joined.joins.iter().map(|join| &join.table)) {
+        match factor {
+            ast::TableFactor::Nested(inner) => all.extend(factors(inner)),
+            factor => all.push(factor),
+        }
+    }
+    all
 }
 
 /// Makes quotients keep their digits, in the plan and in its alternative.
@@ -368,6 +381,45 @@ impl Planner<'_> {
         ))
     }
 
+    /// Returns the database and the alias of the table of FROM that a DELETE from several tables names: by its alias, or
+    /// by its name if it has none. The database is `None` for an alias.
+    ///
+    /// # Errors
+    /// 1046 without a database; 1066 for a name of two tables.
+    fn deleted_name(
+        &self,
+        target: &ast::TableName,
+        from: &[ast::JoinedTables],
+    ) -> Result<Option<(Option<String>, String)>> {
+        let current = self.session().database.as_deref();
+        let database_of = |name: &ast::TableName| match name.database.as_deref().or(current) {
+            Some(database) => Ok(database.to_owned()),
+            None => Err(Error::new(ER_NO_DB_ERROR, &[])),
+        };
+        let database = database_of(target)?;
+        let mut found = None;
+        for factor in from.iter().flat_map(factors) {
+            let names = match factor {
+                ast::TableFactor::Table {
+                    alias: Some(alias), ..
+                }
+                | ast::TableFactor::Derived { alias, .. } => {
+                    (target.database.is_none() && *alias == target.name).then(|| (None, alias.clone()))
+                }
+                ast::TableFactor::Table { name, .. } => (name.name == target.name
+                    && database_of(name)? == database)
+                    .then(|| (Some(database.clone()), name.name.clone())),
+                ast::TableFactor::Nested(_) => None,
+            };
+            if let Some(names) = names
+                && found.replace(names).is_some()
+            {
+                return Err(Error::new(ER_NONUNIQ_TABLE, &[&target.name]));
+            }
+        }
+        Ok(found)
+    }
+
     pub(super) fn plan_delete(
         &self,
         delete: &paceline_syntax::Delete,
@@ -380,13 +432,15 @@ impl Planner<'_> {
             numbers.extend((0..block.tables.len()).filter(|&table| block.tables[table].owner == 0));
         }
         for target in &delete.targets {
+            let Some((database, alias)) = self.deleted_name(target, &delete.from)? else {
+                return Err(Error::new(ER_UNKNOWN_TABLE, &[&target.name, &"MULTI DELETE"]));
+            };
             let found = block.tables.iter().position(|table| {
-                *table.alias == *target.name
-                    && table.owner == 0
-                    && target
-                        .database
-                        .as_deref()
-                        .is_none_or(|database| *table.database == *database)
+                table.owner == 0
+                    && *table.alias == *alias
+                    && database
+                        .as_ref()
+                        .is_none_or(|database| *table.database == **database)
             });
             let Some(table) = found else {
                 return Err(Error::new(ER_UNKNOWN_TABLE, &[&target.name, &"MULTI DELETE"]));

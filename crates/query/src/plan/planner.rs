@@ -4,7 +4,7 @@ use std::cell::{Cell, Ref, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use paceline_types::ErrorCode;
+use paceline_types::{ErrorCode, Value};
 
 use super::known_values::KnownValues;
 use super::result_column::ResultColumn;
@@ -23,6 +23,7 @@ use paceline_catalog::{
 };
 use paceline_expression::session::SessionContext;
 use paceline_expression::{ExprType, FunctionId, SubqueryId};
+use paceline_syntax::ast;
 
 /// Context for planning a statement.
 #[derive(Clone, Copy)]
@@ -66,6 +67,8 @@ pub(crate) struct Planner<'a> {
     pub variables: Variables,
     /// Whether a choice depended on values that are not literals.
     rested: Cell<bool>,
+    /// Whether a parameter is the position of a column in ORDER BY or GROUP BY.
+    positional: Cell<bool>,
     /// Copy of the session for evaluating expressions.
     scratch: RefCell<Option<SessionContext>>,
     /// Estimated number of rows that the largest access reads.
@@ -103,6 +106,7 @@ impl<'a> Planner<'a> {
             reads: Cell::new(tree::ReadMode::Snapshot),
             variables: Variables::default(),
             rested: Cell::new(false),
+            positional: Cell::new(false),
             scratch: RefCell::default(),
             expected_rows: Cell::new(0.0),
             joined_rows: Cell::new(0.0),
@@ -120,10 +124,12 @@ impl<'a> Planner<'a> {
     pub(super) fn finish(self, kind: PlanKind, columns: Vec<ResultColumn>) -> Plan {
         let foreign_keys = self.foreign_keys();
         self.note_tables();
-        let values = match self.rested.get() {
-            false => PlannedValues::Any,
-            true if self.context.parameters.len() < self.parameters.get() => PlannedValues::Unknown,
-            true => PlannedValues::Given,
+        let is_unknown = self.context.parameters.len() < self.parameters.get();
+        let values = match (self.positional.get(), self.rested.get()) {
+            (false, false) => PlannedValues::Any,
+            _ if is_unknown => PlannedValues::Unknown,
+            (true, _) => PlannedValues::Only,
+            (false, true) => PlannedValues::Given,
         };
         Plan {
             foreign_keys,
@@ -188,6 +194,19 @@ impl<'a> Planner<'a> {
     /// Returns the plan of a subquery in an expression.
     pub fn subquery(&self, id: SubqueryId) -> Arc<tree::QueryPlan> {
         self.subqueries.borrow()[id.index()].clone()
+    }
+
+    /// Returns the position that an integer in ORDER BY or GROUP BY names, or that a parameter with an integer does.
+    pub fn position(&self, expr: &ast::Expr) -> Option<i64> {
+        let ast::Expr::Parameter(number) = expr else {
+            return super::select::position(expr);
+        };
+        self.positional.set(true);
+        match self.context.parameters.get(*number)? {
+            Value::Int(place) => Some(*place),
+            Value::UInt(place) => Some(i64::try_from(*place).unwrap_or(i64::MAX)),
+            _ => None,
+        }
     }
 
     /// Returns the values that are known while planning.

@@ -60,6 +60,11 @@ pub struct ResultColumn {
     pub format: &'static str,
     /// Name of the type (`uuid`) if it has no type number, for the same clients; else empty.
     pub type_name: &'static str,
+    /// Whether a DOUBLE is computed: it is announced with one more character than a column.
+    pub is_computed: bool,
+    /// Whether it shows a column of a temporary table of the statement. In CREATE TABLE … SELECT such a column has the
+    /// zero of its type as its default, unless it is nullable.
+    pub is_temporary: bool,
 }
 
 impl ResultColumn {
@@ -129,11 +134,14 @@ impl ResultColumn {
                 DataType::FixedBinary(t) => t.name(),
                 _ => "",
             },
+            is_computed: !ty.is_column(),
+            is_temporary: false,
         }
     }
 
     /// Changes the description to that of a column of a view or derived table.
     pub fn seen_through(&mut self, through: Through) {
+        self.is_temporary |= self.origin.is_none();
         if let Some(origin) = &mut self.origin
             && origin.through != Through::Merged
         {
@@ -168,6 +176,7 @@ impl ResultColumn {
                 // For TEXT the protocol counts the bytes as characters.
                 DataType::Text { size, .. } => saturated(size.max_bytes(), bytes_per_character),
                 DataType::Json => saturated(BlobSize::Long.max_bytes(), bytes_per_character),
+                DataType::Double(double) if double.fixed.is_none() && self.is_computed => DOUBLE_LENGTH,
                 other => other.display_length(bytes_per_character),
             }
         }
@@ -178,6 +187,9 @@ impl ResultColumn {
         self.flags & column_flags::NOT_NULL != 0
     }
 }
+
+/// Length of a computed DOUBLE.
+const DOUBLE_LENGTH: u32 = 23;
 
 fn saturated(characters: u64, bytes_per_character: u32) -> u32 {
     u32::try_from(characters * u64::from(bytes_per_character)).unwrap_or(u32::MAX)

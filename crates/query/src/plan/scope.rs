@@ -2,7 +2,8 @@
 
 use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_INVALID_GROUP_FUNC_USE, ER_NO_DEFAULT_FOR_FIELD, ER_NO_SUCH_TABLE, ER_PARSE_ERROR,
-    ER_SUM_FUNC_WITH_WINDOW_FUNC_AS_ARG, ER_UNKNOWN_SEQUENCES, ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
+    ER_SUM_FUNC_WITH_WINDOW_FUNC_AS_ARG, ER_UNKNOWN_SEQUENCES, ER_UNKNOWN_TABLE,
+    ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
 };
 use paceline_types::{DataType, Date, DateTime, Value};
 
@@ -12,13 +13,16 @@ use super::same_expr::same_expr;
 use super::statement_plan::TableUsage;
 use super::tree::TableSource;
 use crate::error::{Error, Result};
+use paceline_catalog::RoutineDefinition;
 use paceline_expression::session::SessionContext;
 use paceline_expression::{
-    Aggregate, Clause, Coercibility, CompareOp, Dependence, Expr, ExprKind, ExprType, Scope, Subquery, Truth,
-    WindowCall, WindowFunction, bind_comparison, bind_condition, bind_expr, stored_function_call,
+    Aggregate, Clause, Coercibility, CompareOp, Dependence, Expr, ExprKind, ExprType, Scope, StoredCall,
+    Subquery, Truth, WindowCall, WindowFunction, bind_comparison, bind_condition, bind_expr,
+    stored_function_call,
 };
-use paceline_syntax::RoutineType;
 use paceline_syntax::ast::{self, ColumnName, SequenceOperation};
+use paceline_syntax::{Aggregation, RoutineType};
+use std::sync::Arc;
 
 impl Block<'_, '_> {
     /// Binds an expression with a single value.
@@ -107,6 +111,18 @@ impl<'b, 'p, 'o, 'm> BlockScope<'b, 'p, 'o, 'm> {
 
 impl BlockScope<'_, '_, '_, '_> {
     fn unknown(&self, name: &ColumnName) -> Error {
+        // Where there is no table at all, MariaDB misses the table.
+        if let Some(table) = &name.table
+            && self.block.tables.is_empty()
+            && self.block.parent.is_none()
+            && !matches!(self.mode.clause_name, "HAVING" | "VALUES")
+        {
+            let table = match &name.database {
+                Some(database) => format!("{database}.{table}"),
+                None => table.clone(),
+            };
+            return Error::new(ER_UNKNOWN_TABLE, &[&table, &self.mode.clause_name]);
+        }
         Error::new(ER_BAD_FIELD_ERROR, &[name, &self.mode.clause_name])
     }
 
@@ -173,6 +189,43 @@ impl OuterScope for BlockScope<'_, '_, '_, '_> {
     }
 }
 
+impl BlockScope<'_, '_, '_, '_> {
+    /// Returns the stored function that a call means, with its type; `None` if it means none.
+    ///
+    /// # Errors
+    /// 1318 for another number of arguments.
+    fn stored_function(
+        &self,
+        call: &ast::FunctionCall,
+        arguments: usize,
+    ) -> Result<Option<(Arc<RoutineDefinition>, ExprType)>> {
+        let planner = self.block.planner;
+        // In a view the name is that of a function in the view's database.
+        let view = planner.views.borrow().last().cloned();
+        let current = match &view {
+            Some(view) => Some(view.description().database.as_str()),
+            None => planner.session().database.as_deref(),
+        };
+        let Some(database) = call.database.as_deref().or(current) else {
+            return Ok(None);
+        };
+        let catalog = planner.context.catalog;
+        let Some(routine) = catalog.routine(RoutineType::Function, database, &call.name) else {
+            return Ok(None);
+        };
+        let compiled = routine.compiled()?;
+        routine.check_arguments(&compiled, arguments)?;
+        let data_type = compiled.returns.clone();
+        let data_type = data_type.ok_or_else(|| Error::unsupported("this function"))?;
+        let ty = ExprType {
+            nullable: true,
+            coercibility: Coercibility::Coercible,
+            ..ExprType::new(data_type)
+        };
+        Ok(Some((routine.clone(), ty)))
+    }
+}
+
 impl Scope for BlockScope<'_, '_, '_, '_> {
     fn session(&self) -> &SessionContext {
         self.block.planner.session()
@@ -228,30 +281,10 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
     }
 
     fn bind_stored_function(&mut self, call: &ast::FunctionCall, args: &[Expr]) -> Result<Option<Expr>> {
-        let planner = self.block.planner;
-        // In a view the name is that of a function in the view's database.
-        let view = planner.views.borrow().last().cloned();
-        let current = match &view {
-            Some(view) => Some(view.description().database.as_str()),
-            None => planner.session().database.as_deref(),
-        };
-        let Some(database) = call.database.as_deref().or(current) else {
+        let Some((routine, ty)) = self.stored_function(call, args.len())? else {
             return Ok(None);
         };
-        let catalog = planner.context.catalog;
-        let Some(routine) = catalog.routine(RoutineType::Function, database, &call.name) else {
-            return Ok(None);
-        };
-        let compiled = routine.compiled()?;
-        routine.check_arguments(&compiled, args.len())?;
-        let data_type = compiled.returns.clone();
-        let data_type = data_type.ok_or_else(|| Error::unsupported("this function"))?;
-        let ty = ExprType {
-            nullable: true,
-            coercibility: Coercibility::Coercible,
-            ..ExprType::new(data_type)
-        };
-        let function = planner.add_function(routine.clone());
+        let function = self.block.planner.add_function(routine);
         Ok(Some(stored_function_call(
             function,
             call.to_string(),
@@ -262,6 +295,18 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
 
     fn depend_on(&mut self, dependence: Dependence<'_>) {
         self.block.planner.dependences.depend_on(dependence);
+    }
+
+    fn find_stored_aggregate(&mut self, call: &ast::FunctionCall) -> Result<Option<(StoredCall, ExprType)>> {
+        let Some((routine, ty)) = self.stored_function(call, call.arguments.exprs().len())? else {
+            return Ok(None);
+        };
+        if routine.aggregation == Aggregation::None {
+            return Ok(None);
+        }
+        let function = self.block.planner.add_function(routine);
+        let text = call.to_string();
+        Ok(Some((StoredCall { function, text }, ty)))
     }
 
     fn assign_variable(&mut self, name: &str) {

@@ -246,7 +246,8 @@ impl Block<'_, '_> {
         let named = !matches!(name, ast::ItemName::Text(_));
         let is_of_column = *name == ast::ItemName::Column;
         let name: Arc<str> = match (name.text(), written) {
-            (Some(name), _) => name.into(),
+            // Clients end a name at its first NUL.
+            (Some(name), _) => name.replace('\0', "\\x00").into(),
             (None, Some(column)) => column.name.as_str().into(),
             (None, None) => expr.to_string().into(),
         };
@@ -286,7 +287,7 @@ impl Block<'_, '_> {
     }
 
     fn bind_group(&mut self, expr: &ast::Expr, outputs: &[Output]) -> Result<Expr> {
-        let bound = match position(expr) {
+        let bound = match self.planner.position(expr) {
             Some(place) => match column_at(place).and_then(|place| outputs.get(place)) {
                 Some(output) => output.expr.clone(),
                 None => return Err(Error::new(ER_BAD_FIELD_ERROR, &[&place, &"GROUP BY"])),
@@ -303,7 +304,11 @@ impl Block<'_, '_> {
         if bound
             .any(&mut |node| matches!(node.kind, ExprKind::Column(slot) if aggregate_slots.contains(&slot)))
         {
-            return Err(Error::new(ER_WRONG_GROUP_FIELD, &[expr]));
+            let selected = self.planner.position(expr).and_then(column_at);
+            return Err(match selected.and_then(|place| outputs.get(place)) {
+                Some(output) => Error::new(ER_WRONG_GROUP_FIELD, &[&output.result.name]),
+                None => Error::new(ER_WRONG_GROUP_FIELD, &[expr]),
+            });
         }
         Ok(bound)
     }
@@ -351,7 +356,7 @@ impl Block<'_, '_> {
                 Some(column) => self.find_alias(outputs, column)?,
                 None => None,
             };
-            let key = match (position(&item.expr), alias) {
+            let key = match (self.planner.position(&item.expr), alias) {
                 (Some(place), _) => match column_at(place) {
                     Some(place) if place < outputs.len() => SortKey::Output(place),
                     _ => return Err(Error::new(ER_BAD_FIELD_ERROR, &[&place, &"ORDER BY"])),

@@ -9,7 +9,7 @@ use paceline_types::error_code::{
 use super::block::{BindMode, Block, OuterScope, Output};
 use super::common_table::{CommonTableKind, CommonTables, add_readers, not_compliant};
 use super::dml::keep_digits;
-use super::select::{Surroundings, column_at, position};
+use super::select::{Surroundings, column_at};
 use super::tree::{
     Limit, QueryBody, QueryPlan, ReadMode, RecursivePlan, SetOperation, SetPlan, SortItem, SortKey,
     ValuesPlan,
@@ -237,9 +237,13 @@ impl Planner<'_> {
             types.push(ty);
         }
         let mut columns = Vec::with_capacity(types.len());
-        for (column, ty) in first.columns.iter().zip(&types) {
-            let mut merged = ResultColumn::of_expression(column.name.clone(), ty);
+        for (column, (result, ty)) in first.columns.iter().zip(&types).enumerate() {
+            let mut merged = ResultColumn::of_expression(result.name.clone(), ty);
             merged.org_name = merged.name.clone();
+            let mut sides = std::iter::once(&first).chain(rest.iter().map(|(_, plan)| plan));
+            let are_columns = sides.all(|plan| plan.types[column].is_column());
+            merged.is_computed = !are_columns;
+            merged.is_temporary = !are_columns;
             merged.become_field();
             columns.push(merged);
         }
@@ -326,7 +330,7 @@ impl Planner<'_> {
         let mut items = Vec::with_capacity(order_by.len());
         for item in order_by {
             let descending = item.order == ast::SortOrder::Descending;
-            let key = match position(&item.expr) {
+            let key = match self.position(&item.expr) {
                 Some(place) => match column_at(place) {
                     Some(place) if place < columns.len() => SortKey::Output(place),
                     _ => return Err(Error::new(ER_BAD_FIELD_ERROR, &[&place, &"ORDER BY"])),

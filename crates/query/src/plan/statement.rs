@@ -132,7 +132,11 @@ impl Planner<'_> {
         let mut block = Block::new(self, None);
         let mut bound = Vec::with_capacity(exprs.len());
         for expr in exprs {
-            bound.push(block.bind(expr, BindMode::values())?);
+            let mode = BindMode {
+                clause_name: "DO",
+                ..BindMode::values()
+            };
+            bound.push(block.bind(expr, mode)?);
         }
         Ok((PlanKind::Do(bound), Vec::new()))
     }

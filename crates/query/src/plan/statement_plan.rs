@@ -44,6 +44,8 @@ pub enum PlannedValues {
     Any,
     /// The given values. Another plan may be better for others.
     Given,
+    /// Only the given values: a parameter is the position of a column in ORDER BY or GROUP BY.
+    Only,
     /// None: the parameters were unknown. A plan for the actual values may be better.
     Unknown,
 }
@@ -58,7 +60,7 @@ pub fn is_to_be_planned_again(plan: &Plan, rows_read: u64) -> bool {
     let expected = plan.expected_rows();
     match plan.values() {
         PlannedValues::Any => false,
-        PlannedValues::Unknown => true,
+        PlannedValues::Unknown | PlannedValues::Only => true,
         PlannedValues::Given => {
             expected > WORTH_PLANNING_ROWS || rows_read as f64 > 4.0 * expected + WORTH_PLANNING_ROWS
         }

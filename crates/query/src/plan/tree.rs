@@ -405,6 +405,15 @@ pub(crate) fn pad(row: &mut [paceline_types::Value], padding: &[(usize, usize)])
     }
 }
 
+/// Gives the texts in these slots their stored form again, without trailing blanks.
+pub(crate) fn unpad(row: &mut [paceline_types::Value], padding: &[(usize, usize)]) {
+    for (slot, _) in padding {
+        if let paceline_types::Value::Text(text) = &mut row[*slot] {
+            text.truncate(text.trim_end_matches(' ').len());
+        }
+    }
+}
+
 /// Source of a table's rows.
 #[derive(Debug, Clone)]
 pub enum TableSource {

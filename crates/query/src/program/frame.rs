@@ -64,7 +64,7 @@ pub fn enter_routine(
         database: (session.database.as_deref() != Some(database))
             .then(|| session.database.replace(database.to_owned())),
         current_user,
-        program_variables: std::mem::take(&mut session.program_variables),
+        program_variables: session.program_variables.clone(),
         handled_condition: session.handled_condition.take(),
     };
     settings.sql_mode = program.sql_mode;

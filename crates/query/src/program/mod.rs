@@ -31,6 +31,6 @@ pub use conditions::{Handling, error_of, raised_of, warnings};
 pub use diagnostics::{diagnostics_values, get_diagnostics, set_typed_user_variable, set_user_variable};
 pub use evaluate::{evaluate_typed, needs_plan};
 pub use frame::{CallerSettings, enter_routine, leave_routine};
-pub use prepared::{Bound, PreparedProgram, evaluate_bound};
+pub use prepared::{Evaluated, PreparedProgram};
 pub use signal::signal;
 pub use variables::{FieldSource, VariableTypes, convert_returned, is_true};

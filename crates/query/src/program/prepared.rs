@@ -41,6 +41,10 @@ pub struct PreparedProgram {
     settings: PlannedSettings,
     /// By instruction.
     steps: Vec<PreparedStep>,
+    /// Empty between two evaluations: kept for its memory.
+    evaluation: EvalState,
+    /// Empty between two runs: kept for its memory.
+    values: Vec<Value>,
 }
 
 /// What was made of the expressions and the statement of an instruction.
@@ -64,10 +68,18 @@ struct KeptExpression {
 
 /// An expression of a program.
 #[derive(Clone)]
-pub enum Bound {
+enum Bound {
     /// It is evaluated directly.
     Direct(Arc<Expr>),
     /// It contains queries or stored functions, and is executed as this statement.
+    Query(Arc<SqlStatement>),
+}
+
+/// Result of an evaluation.
+pub enum Evaluated {
+    /// The value, and the expression that has it.
+    Value(Value, Arc<Expr>),
+    /// The query to execute: its row is the value.
     Query(Arc<SqlStatement>),
 }
 
@@ -153,6 +165,8 @@ impl PreparedProgram {
                 .take(code.instruction_count())
                 .collect(),
             code,
+            evaluation: EvalState::new(),
+            values: Vec::new(),
         })
     }
 
@@ -246,7 +260,7 @@ impl PreparedProgram {
     ///
     /// # Errors
     /// The errors of binding it.
-    pub fn bound(&mut self, place: CodePlace, expr: &SyntaxExpr, session: &SessionContext) -> Result<&Bound> {
+    fn bound(&mut self, place: CodePlace, expr: &SyntaxExpr, session: &SessionContext) -> Result<&Bound> {
         let kept = &mut self.item(place).bound;
         if kept.as_ref().is_none_or(|kept| !kept.valid.holds(session)) {
             let bound = match needs_plan(expr) {
@@ -262,6 +276,44 @@ impl PreparedProgram {
             });
         }
         Ok(&kept.as_ref().expect("made above").bound)
+    }
+
+    /// Evaluates an expression, unless it is executed as a query.
+    ///
+    /// # Errors
+    /// The errors of binding and evaluating it.
+    pub fn evaluate(
+        &mut self,
+        place: CodePlace,
+        expr: &SyntaxExpr,
+        values: &[Value],
+        session: &mut SessionContext,
+    ) -> Result<Evaluated> {
+        let bound = match self.bound(place, expr, session)? {
+            Bound::Direct(bound) => bound.clone(),
+            Bound::Query(query) => return Ok(Evaluated::Query(query.clone())),
+        };
+        self.evaluation.reset();
+        let mut context = EvalContext {
+            session,
+            parameters: values,
+            state: &mut self.evaluation,
+            runner: None,
+            mode: EvalMode::Query,
+        };
+        let value = bound.eval_unrounded(&[], &mut context)?.into_owned();
+        Ok(Evaluated::Value(value, bound))
+    }
+
+    /// Takes memory for the values of a run.
+    pub(crate) fn take_values(&mut self) -> Vec<Value> {
+        std::mem::take(&mut self.values)
+    }
+
+    /// Keeps the memory of the values of a run.
+    pub(crate) fn give_back_values(&mut self, mut values: Vec<Value>) {
+        values.clear();
+        self.values = values;
     }
 
     /// Returns the plan of a statement, which `make` makes if there is no valid one.
@@ -307,22 +359,6 @@ impl PreparedProgram {
     pub fn forget_plan(&mut self, place: CodePlace) {
         self.item(place).plan = None;
     }
-}
-
-/// Evaluates an expression of a program that is evaluated directly.
-///
-/// # Errors
-/// The errors of its evaluation.
-pub fn evaluate_bound(expr: &Expr, values: &[Value], session: &mut SessionContext) -> Result<Value> {
-    let mut evaluation = EvalState::new();
-    let mut context = EvalContext {
-        session,
-        parameters: values,
-        state: &mut evaluation,
-        runner: None,
-        mode: EvalMode::Query,
-    };
-    Ok(expr.eval_unrounded(&[], &mut context)?.into_owned())
 }
 
 /// Returns whether the type of an expression can depend on user variables.

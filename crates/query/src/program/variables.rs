@@ -9,8 +9,9 @@ use paceline_program::RowValue;
 use paceline_syntax::ast::Expr;
 use paceline_syntax::{Error, Result, Variable, VariableKind};
 use paceline_types::convert::{Severity, assign};
+use paceline_types::data_type::Sign;
 use paceline_types::error_code::*;
-use paceline_types::{DataType, Value};
+use paceline_types::{Charset, DataType, Value};
 use std::sync::Arc;
 
 /// Types of a program's variables, by number.
@@ -320,6 +321,22 @@ struct Named<'n> {
     table: Option<&'n str>,
 }
 
+/// Returns whether a value is certainly one of a type, so that a conversion would change nothing.
+fn is_stored_unchanged(value: &Value, data_type: &DataType) -> bool {
+    match (value, data_type) {
+        (Value::Null, _) => true,
+        (Value::Int(number), DataType::Integer(integer)) => {
+            let (lowest, highest) = integer.width.signed_range();
+            integer.sign == Sign::Signed && (lowest..=highest).contains(number)
+        }
+        // A text has at most as many characters as bytes.
+        (Value::Text(text), DataType::VarChar { length, collation }) => {
+            text.len() <= *length as usize && collation.charset() == Charset::Utf8mb4
+        }
+        _ => false,
+    }
+}
+
 /// Converts a value to a type. `row` is the number of the row in messages.
 fn convert_to(
     value: Value,
@@ -328,6 +345,9 @@ fn convert_to(
     row: u64,
     context: &mut SessionContext,
 ) -> Result<Value> {
+    if is_stored_unchanged(&value, data_type) {
+        return Ok(value);
+    }
     let is_strict = context.settings.sql_mode.is_strict();
     if !value.is_null() {
         let source = ExprType::of_value(&value, context.settings.collation_connection);
@@ -407,6 +427,11 @@ fn column_type(
 /// # Errors
 /// The errors of the conversion to a number.
 pub fn is_true(value: &Value, context: &mut SessionContext) -> Result<bool> {
+    match value {
+        Value::Null => return Ok(false),
+        Value::Int(number) => return Ok(*number != 0),
+        _ => {}
+    }
     let mut state = EvalState::new();
     Ok(truth(value, &mut EvalContext::new(context, &mut state))? == Some(true))
 }

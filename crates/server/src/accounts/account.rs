@@ -31,6 +31,20 @@ pub struct RoleGrant {
     pub admin: bool,
 }
 
+/// An account that another one may stand for: `GRANT PROXY`. No authentication method of this server, nor of MariaDB
+/// without PAM, finds such a client; the grants are kept for those that read them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProxyGrant {
+    /// User of the proxied account; empty for any.
+    pub user: String,
+    /// Host of the proxied account.
+    pub host: String,
+    /// `WITH GRANT OPTION`.
+    pub grant_option: bool,
+    /// Who granted it, as `user@host`.
+    pub grantor: String,
+}
+
 /// Privileges on one table from all sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TablePrivileges {
@@ -59,6 +73,8 @@ pub struct Account {
     pub tables: Vec<TableGrant>,
     /// Privileges on routines, in the order of the grants.
     pub routines: Vec<RoutineGrant>,
+    /// Accounts that it may stand for, in the order of the grants.
+    pub proxies: Vec<ProxyGrant>,
     /// Whether it is a role: it has no host and cannot log in.
     pub is_role: bool,
     /// Roles granted to it, in the order of the grants.
@@ -95,6 +111,8 @@ struct AccountRecord {
     tables: Vec<TableGrant>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     routines: Vec<RoutineGrant>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    proxies: Vec<ProxyGrant>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_role: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -125,6 +143,7 @@ impl Account {
             databases: vec![],
             tables: vec![],
             routines: vec![],
+            proxies: vec![],
             is_role: false,
             roles: vec![],
             default_role: String::new(),
@@ -164,6 +183,7 @@ impl Account {
             databases: self.databases.clone(),
             tables: self.tables.clone(),
             routines: self.routines.clone(),
+            proxies: self.proxies.clone(),
             is_role: self.is_role,
             roles: self.roles.clone(),
             default_role: self.default_role.clone(),
@@ -188,6 +208,7 @@ impl Account {
             databases: record.databases,
             tables: record.tables,
             routines: record.routines,
+            proxies: record.proxies,
             is_role: record.is_role,
             roles: record.roles,
             default_role: record.default_role,

@@ -5,9 +5,11 @@
 //! *primary* method is in `plugin` and `authentication_string`, which `mysql.user` shows; all methods are in `auth_or`,
 //! where `{}` stands for the primary one.
 
+use super::show::text_literal;
 use paceline_syntax::{Error, PasswordSpec, Result};
 use paceline_types::error_code::*;
 use paceline_wire::authentication::{NATIVE_PASSWORD, NativePassword};
+use paceline_wire::caching_sha2::{self, CACHING_SHA2_PASSWORD, CachingSha2Password};
 use paceline_wire::ed25519::{self, ED25519, Ed25519Password};
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +34,8 @@ pub enum Method {
         /// `None`: nobody can log in by this method.
         password: Option<Ed25519Password>,
     },
+    /// `caching_sha2_password`, which MariaDB has from version 12 on. `None`: the empty password.
+    CachingSha2(Option<CachingSha2Password>),
     /// `unix_socket`: the operating system's user with the account's name. As in MariaDB 10.11 the text after USING is
     /// stored and not used.
     UnixSocket(String),
@@ -64,6 +68,19 @@ impl Method {
                 password,
             });
         }
+        if plugin.eq_ignore_ascii_case(CACHING_SHA2_PASSWORD) {
+            let refusal = || {
+                let message = format!(
+                    "Password hash should be {} characters long",
+                    caching_sha2::STORED_LENGTH
+                );
+                Error::with_message(ER_PASSWD_LENGTH, message)
+            };
+            return Ok(Method::CachingSha2(match text {
+                "" => None,
+                _ => Some(CachingSha2Password::parse(text).ok_or_else(refusal)?),
+            }));
+        }
         if !plugin.is_empty() && !plugin.eq_ignore_ascii_case(NATIVE_PASSWORD) {
             return Err(Error::new(ER_PLUGIN_IS_NOT_LOADED, &[&plugin]));
         }
@@ -93,6 +110,7 @@ impl Method {
         match self {
             Method::Native(_) | Method::NoPassword(_) => NATIVE_PASSWORD,
             Method::Ed25519 { spelled, .. } => spelled,
+            Method::CachingSha2(_) => CACHING_SHA2_PASSWORD,
             Method::UnixSocket(_) => UNIX_SOCKET,
         }
     }
@@ -104,6 +122,10 @@ impl Method {
             Method::Ed25519 { password, .. } => {
                 password.map(|password| password.to_string()).unwrap_or_default()
             }
+            Method::CachingSha2(password) => password
+                .as_ref()
+                .map(|password| password.text().to_owned())
+                .unwrap_or_default(),
             Method::NoPassword(text) | Method::UnixSocket(text) => text.clone(),
         }
     }
@@ -127,11 +149,14 @@ impl Method {
     }
 }
 
-/// Returns the hash of a password for a method, which is stored and shown instead of the password.
+/// Returns the hash of a password for a method, which is stored and shown instead of the password. That of
+/// `caching_sha2_password` is another one each time.
 pub fn stored_hash(plugin: &str, password: &str) -> String {
-    match plugin.eq_ignore_ascii_case(ED25519) {
-        true if password.is_empty() => String::new(),
-        true => Ed25519Password::of(password.as_bytes()).to_string(),
+    let is = |method: &str| plugin.eq_ignore_ascii_case(method);
+    match password.is_empty() {
+        true => String::new(),
+        false if is(ED25519) => Ed25519Password::of(password.as_bytes()).to_string(),
+        false if is(CACHING_SHA2_PASSWORD) => CachingSha2Password::of(password.as_bytes()).text().to_owned(),
         false => NativePassword::of(password).to_string(),
     }
 }
@@ -209,11 +234,19 @@ impl Authentication {
         })
     }
 
-    /// Replaces the password of the first method that has one, for `SET PASSWORD`. Also returns that method.
+    /// Returns the hash that `SET PASSWORD` replaces: that of the first method that has a password.
+    pub fn first_hash(&self) -> Option<String> {
+        self.0
+            .iter()
+            .find(|method| method.has_password())
+            .map(Method::text)
+    }
+
+    /// Replaces the password of the first method that has one, for `SET PASSWORD`.
     ///
     /// # Errors
     /// 1699 if no method has one; 1372 for a text that is not a hash for this method.
-    pub fn with_password(&self, password: &PasswordSpec) -> Result<(Authentication, Method)> {
+    pub fn with_password(&self, password: &PasswordSpec) -> Result<Authentication> {
         let mut changed = self.clone();
         let Some(method) = changed.0.iter_mut().find(|method| method.has_password()) else {
             return Err(Error::new(
@@ -222,15 +255,14 @@ impl Authentication {
             ));
         };
         *method = Method::with(method.plugin(), password)?;
-        let method = method.clone();
-        Ok((changed, method))
+        Ok(changed)
     }
 
     /// Returns ` IDENTIFIED …` as SHOW prints it; empty for an account without a password.
     pub fn show(&self) -> String {
         let using = |method: &Method| match method.text() {
             text if text.is_empty() => method.plugin().to_owned(),
-            text => format!("{} USING '{text}'", method.plugin()),
+            text => format!("{} USING {}", method.plugin(), text_literal(&text)),
         };
         match self.0.as_slice() {
             [Method::Native(NativePassword::Empty)] => String::new(),
@@ -393,10 +425,7 @@ mod tests {
     #[test]
     fn set_password_changes_the_first_method_that_has_one() {
         let password = PasswordSpec::Plain("x".into());
-        let after = |list| {
-            let (changed, _) = methods(list).with_password(&password).unwrap();
-            changed.show()
-        };
+        let after = |list| methods(list).with_password(&password).unwrap().show();
         assert_eq!(
             after(&[("", "invalid"), (UNIX_SOCKET, "")]),
             format!(" IDENTIFIED VIA mysql_native_password USING '{HASH}' OR unix_socket")

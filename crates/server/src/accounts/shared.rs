@@ -1,11 +1,15 @@
 //! Accounts of a running server.
 
+use super::authentication::Method;
 use super::password_errors::PasswordErrors;
 use super::resource_limits::HourlyUses;
 use super::{Accounts, InitialAccounts};
 use arc_swap::ArcSwap;
 use paceline_catalog::Catalog;
 use paceline_types::error_code::ER_OPTION_PREVENTS_STATEMENT;
+use paceline_wire::caching_sha2::CachedPassword;
+use parking_lot::Mutex;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -19,6 +23,8 @@ pub struct SharedAccounts {
     skipped: AtomicBool,
     password_errors: PasswordErrors,
     hourly_uses: HourlyUses,
+    /// What earlier logins by `caching_sha2_password` have left, by the stored form of the password.
+    cached_passwords: Mutex<HashMap<String, CachedPassword>>,
 }
 
 impl SharedAccounts {
@@ -31,6 +37,7 @@ impl SharedAccounts {
             skipped: AtomicBool::new(false),
             password_errors: PasswordErrors::default(),
             hourly_uses: HourlyUses::default(),
+            cached_passwords: Mutex::default(),
         }
     }
 
@@ -49,10 +56,21 @@ impl SharedAccounts {
         &self.hourly_uses
     }
 
-    /// Executes FLUSH PRIVILEGES: resets the counters of wrong passwords, and ends `--skip-grant-tables` for later
+    /// Returns what an earlier login has left of the password with this stored form.
+    pub fn cached_password(&self, stored: &str) -> Option<CachedPassword> {
+        self.cached_passwords.lock().get(stored).copied()
+    }
+
+    /// Keeps what a login has left of the password with this stored form, as long as an account has it.
+    pub fn cache_password(&self, stored: &str, cached: CachedPassword) {
+        self.cached_passwords.lock().insert(stored.to_owned(), cached);
+    }
+
+    /// Executes FLUSH PRIVILEGES: resets the counters of wrong passwords and the cache of passwords, and ends `--skip-grant-tables` for later
     /// logins.
     pub fn heed(&self) {
         self.password_errors.forgive_all();
+        self.cached_passwords.lock().clear();
         self.skipped.store(false, Ordering::Release);
     }
 
@@ -96,6 +114,15 @@ impl SharedAccounts {
     pub fn reload(&self, catalog: &Catalog) {
         let accounts = Accounts::of_catalog(catalog, &self.initial);
         self.password_errors.forgive_changed(&self.load(), &accounts);
+        let mut cached = self.cached_passwords.lock();
+        if !cached.is_empty() {
+            let methods = accounts
+                .iter()
+                .flat_map(|account| account.authentication.methods());
+            let texts: HashSet<String> = methods.map(Method::text).collect();
+            cached.retain(|stored, _| texts.contains(stored));
+        }
+        drop(cached);
         self.now.store(Arc::new(accounts));
         self.generation.fetch_add(1, Ordering::AcqRel);
     }
@@ -112,6 +139,7 @@ impl SharedAccounts {
             skipped: AtomicBool::new(false),
             password_errors: PasswordErrors::default(),
             hourly_uses: HourlyUses::default(),
+            cached_passwords: Mutex::default(),
         }
     }
 

@@ -53,6 +53,17 @@ pub fn grants(account: &Account) -> Vec<String> {
             ));
         }
     }
+    // Those for any user come last.
+    let (any, named): (Vec<_>, Vec<_>) = account.proxies.iter().partition(|grant| grant.user.is_empty());
+    for grant in named.into_iter().chain(any) {
+        let option = if grant.grant_option {
+            " WITH GRANT OPTION"
+        } else {
+            ""
+        };
+        let (user, host) = (identifier(&grant.user), identifier(&grant.host));
+        lines.push(format!("GRANT PROXY ON {user}@{host} TO {to}{option}"));
+    }
     lines
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use paceline_catalog::{RoutineDefinition, TriggerDefinition};
 use paceline_expression::session::{SessionContext, WantedRows};
 use paceline_query::program::VariableTypes;
-use paceline_syntax::{RoutineParameter, RoutineType, TriggerEvent, TriggerTime};
+use paceline_syntax::{Aggregation, RoutineParameter, RoutineType, TriggerEvent, TriggerTime};
 use paceline_types::{Collation, DataType, Timestamp, Value};
 
 use super::catalog_tables::time;
@@ -37,7 +37,9 @@ fn routines_seen(sources: &dyn Sources, wanted: &WantedRows) -> Vec<(Arc<Routine
         // FUNCTION comes before PROCEDURE in MariaDB.
         seen[first..].sort_by_cached_key(|(routine, _)| {
             let is_procedure = routine.kind == RoutineType::Procedure;
-            (routine.name.to_lowercase(), is_procedure)
+            let mut name = Vec::new();
+            Collation::Utf8mb3GeneralCi.append_sort_key(&routine.name, None, &mut name);
+            (name, is_procedure)
         });
     }
     seen
@@ -224,7 +226,10 @@ pub(crate) fn proc(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
             text(&*routine.environment.collation_connection),
             text(&*routine.environment.collation_database),
             blob(&routine.body),
-            text("NONE"),
+            text(match routine.aggregation {
+                Aggregation::None => "NONE",
+                Aggregation::Group => "GROUP",
+            }),
         ]
     })
     .collect()

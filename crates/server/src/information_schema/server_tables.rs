@@ -1,6 +1,6 @@
 //! Tables about the server: engines, character sets, sessions, variables, privileges.
 
-use paceline_types::{Charset, Collation, Decimal, Value};
+use paceline_types::{Charset, Collation, Value};
 
 use super::{
     ApplicableRole, GrantedObject, GrantedPrivilege, Row, Sources, number, text, text_or_null, yes_no,
@@ -117,6 +117,10 @@ pub(super) fn collation_applicability() -> Vec<Row> {
 }
 
 pub(super) fn processlist(sources: &dyn Sources) -> Vec<Row> {
+    let with_three_decimals = |number: u64| {
+        let text = format!("{number}.000");
+        Value::Decimal(text.parse().expect("a number"))
+    };
     let row = |process: super::Process| {
         vec![
             number(process.id),
@@ -127,10 +131,10 @@ pub(super) fn processlist(sources: &dyn Sources) -> Vec<Row> {
             Value::Int((process.time_ms / 1000) as i64),
             text(process.state.unwrap_or_default()),
             text_or_null(process.info.clone()),
-            Value::Decimal(Decimal::from(process.time_ms as i64)),
+            with_three_decimals(process.time_ms),
             Value::Int(0),
             Value::Int(0),
-            Value::Decimal(Decimal::from(0i64)),
+            with_three_decimals(0),
             Value::Int(0),
             Value::Int(0),
             Value::Int(0),
@@ -247,6 +251,11 @@ pub(super) fn plugins() -> Vec<Row> {
             "ed25519",
             "AUTHENTICATION",
             "Elliptic curve ED25519 based authentication",
+        ),
+        row(
+            "caching_sha2_password",
+            "AUTHENTICATION",
+            "Caching SHA2 authentication",
         ),
         row("InnoDB", "STORAGE ENGINE", ENGINES[0][2]),
         row("MEMORY", "STORAGE ENGINE", ENGINES[1][2]),

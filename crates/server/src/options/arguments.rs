@@ -84,7 +84,7 @@ pub(super) fn help(listing: Listing) -> String {
 }
 
 /// Returns the command with its arguments.
-fn command(listing: Listing) -> Command {
+pub(super) fn command(listing: Listing) -> Command {
     let usual = USUAL.map(|(variable, help, default)| {
         let definition = variable.definition();
         let default = default.or(definition.default).unwrap_or_default();

@@ -19,6 +19,11 @@ use paceline_log_stream::source::filter::FilterKind;
 use paceline_types::{Charset, Collation};
 use std::path::{Path, PathBuf};
 
+/// Returns a description of all options, for completions and manual pages. It parses nothing.
+pub fn command() -> clap::Command {
+    arguments::command(Listing::All)
+}
+
 /// Action requested by the command line.
 #[derive(Debug)]
 pub enum Request {
@@ -138,14 +143,19 @@ fn offer_tls(name: &str, value: Option<&str>) -> Result<Option<OfferTls>, Option
     }))
 }
 
-/// Returns whether an option needs a value: all except Boolean ones, `log_bin`, and unknown options.
+/// Returns whether an option needs a value: all except Boolean ones, `log_bin`, `event_scheduler`, and unknown options.
 pub fn takes_value(name: &str) -> bool {
     match normalized(name).as_str() {
         "config" | "defaults_file" => true,
-        "log_bin" => false,
+        "log_bin" | "event_scheduler" => false,
         name if name.contains('.') => true,
         name => Variable::by_option(name).is_some_and(|variable| variable.definition().kind != Kind::Boolean),
     }
+}
+
+/// Returns whether an option without a value switches the variable on.
+fn is_switch(variable: Variable) -> bool {
+    variable == Variable::EventScheduler || variable.definition().kind == Kind::Boolean
 }
 
 fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> Result<Request, OptionError> {
@@ -191,15 +201,13 @@ fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> R
         };
         let (variable, value) = match (Variable::by_option(&wanted), value) {
             (Some(variable), Some(value)) => (variable, value),
-            (Some(variable), None) if variable.definition().kind == Kind::Boolean => {
-                (variable, "ON".to_owned())
-            }
+            (Some(variable), None) if is_switch(variable) => (variable, "ON".to_owned()),
             (Some(_), None) => return Err(OptionError(format!("option '--{name}' needs a value"))),
             (None, value) => {
                 // --skip-NAME and --disable-NAME switch off, --enable-NAME switches on.
                 let switch = |prefix: &str| {
                     let variable = wanted.strip_prefix(prefix).and_then(Variable::by_name)?;
-                    (variable.definition().kind == Kind::Boolean && value.is_none()).then_some(variable)
+                    (is_switch(variable) && value.is_none()).then_some(variable)
                 };
                 if let Some(variable) = switch("skip_").or_else(|| switch("disable_")) {
                     (variable, "OFF".to_owned())

@@ -42,6 +42,7 @@ impl SessionState {
         {
             self.changes.add(&StateChange::Schema(name.clone()));
         }
+        self.tracking.note_state_change();
         self.services.enter_database(&name);
         self.set_database(Some((name, collation)));
         Ok(())

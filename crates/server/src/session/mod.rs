@@ -67,6 +67,7 @@ mod table_locks;
 mod temporary;
 mod temporary_tables;
 mod text_log;
+mod tracking;
 mod transaction;
 mod transaction_slot;
 

@@ -77,6 +77,9 @@ impl SessionState {
             true => self.enter_transaction(),
             false => self.enter_tableless(),
         }
+        if self.transaction.is_open() {
+            self.tracking.execute(plan);
+        }
         let transaction = self.transaction.running()?;
         if plan.writes_ordinary() {
             transaction
@@ -112,6 +115,7 @@ impl SessionState {
             QueryOrigin::Client => self.context.settings.select_limit,
             QueryOrigin::Server => u64::MAX,
         };
+        self.has_run_programs |= plan.runs_programs();
         let programs = plan.runs_programs().then_some(StatementPrograms {
             host: Arc::new(SessionProgramHost::new(&self.services, self.temporary.catalog())),
             cache: &mut self.programs,

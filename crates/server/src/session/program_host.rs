@@ -1,6 +1,7 @@
 //! Services of the server for functions and triggers that run within a statement.
 
 use super::services::SessionServices;
+use super::statements::set::set_within_statement;
 use crate::accounts::checks::{check_plan, check_routine};
 use crate::variables::Variable;
 use paceline_catalog::{Catalog, RoutineDefinition, TemporaryCatalog};
@@ -8,7 +9,8 @@ use paceline_expression::session::{Privilege, SessionContext};
 use paceline_query::execute::ProgramHost;
 use paceline_query::plan::{Plan, Statistics};
 use paceline_query::program::check_recursion;
-use paceline_syntax::Result;
+use paceline_syntax::{Result, SetItem};
+use paceline_types::Value;
 use std::sync::Arc;
 
 /// The server as the functions and triggers of one statement see it.
@@ -58,5 +60,9 @@ impl ProgramHost for SessionProgramHost {
             .get(Variable::MaxSpRecursionDepth)
             .as_u64();
         check_recursion(routine, most, session)
+    }
+
+    fn set(&self, item: &SetItem, value: Option<Value>, session: &mut SessionContext) -> Result<()> {
+        set_within_statement(item, value, &self.services, session)
     }
 }

@@ -2,7 +2,9 @@
 //! changes.
 
 use super::execution::Execution;
-use super::protocol::{Connection, More, Output, Reply, ResultStyle, ResultWriter, Streaming};
+use super::protocol::{
+    Connection, More, Output, Reply, ResultStyle, ResultWriter, Streaming, message_in_results,
+};
 use super::state::SessionState;
 use paceline_query::execute::RowSink;
 use paceline_syntax::{Error, Result};
@@ -54,6 +56,7 @@ impl<'a> ReplyWriter<'a> {
         if more == More::InProgram {
             return;
         }
+        self.state.report_tracked();
         let ok = OkPacket {
             affected_rows,
             last_insert_id,
@@ -90,11 +93,13 @@ impl<'a> ReplyWriter<'a> {
         context.row_count = -1;
         // Many clients end a message at its first NUL, so it is escaped as in MariaDB.
         let message = error.message().replace('\0', "\\0000");
-        response::write_error(
+        let charset = self.state.context.settings.character_set_results;
+        response::write_error_in(
             &mut self.connection.writer,
             error.code().number(),
             error.sqlstate(),
             &message,
+            &|message| message_in_results(message, charset),
         );
     }
 
@@ -124,6 +129,7 @@ impl<'a> ReplyWriter<'a> {
     /// Writes the packet that ends the rows of a result set.
     fn end_of_rows(&mut self, more: More) {
         self.state.context.row_count = -1;
+        self.state.report_tracked();
         let ok = OkPacket {
             status: more.mark(self.state.status()),
             warnings: self.state.context.diagnostics.warning_count_u16(),

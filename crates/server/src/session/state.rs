@@ -6,6 +6,7 @@ use super::restrictions::Restrictions;
 use super::services::SessionServices;
 use super::table_locks::TableLocks;
 use super::temporary_tables::SessionTemporaryTables;
+use super::tracking::Tracking;
 use super::transaction_slot::TransactionSlot;
 use crate::names::qualified;
 use crate::registry::SessionHandle;
@@ -33,12 +34,16 @@ pub struct SessionState {
     pub(super) table_locks: TableLocks,
     /// Stored programs that the session has run.
     pub(super) programs: ProgramCache,
+    /// Whether functions or triggers have run in the client's statement.
+    pub(super) has_run_programs: bool,
     /// Statements of PREPARE.
     pub(super) prepared: NamedStatements,
     /// Format of the events in BINLOG statements, after one of them has set it.
     pub(super) binlog_format: Option<FormatDescription>,
     /// Changes to report in the next OK packet.
     pub(super) changes: StateChanges,
+    /// What the client tracks besides.
+    pub(super) tracking: Tracking,
     pub(super) log_settings: StatementLogSettings,
     /// Restrictions of the account; `None` without any.
     pub(super) restrictions: Option<Box<Restrictions>>,
@@ -68,9 +73,11 @@ impl SessionState {
             transaction: TransactionSlot::default(),
             table_locks: TableLocks::default(),
             programs: ProgramCache::default(),
+            has_run_programs: false,
             prepared: NamedStatements::default(),
             binlog_format: None,
             changes: StateChanges::default(),
+            tracking: Tracking::default(),
             log_settings: StatementLogSettings::default(),
             restrictions: None,
             ends_with_reply: false,
@@ -99,6 +106,7 @@ impl SessionState {
         self.context.current_user = current_user;
         self.context.current_role = current_role;
         self.changes.clear();
+        self.tracking = Tracking::default();
         self.services.reset();
         self.shared.update(|activity| activity.database = None);
     }
@@ -129,6 +137,9 @@ impl SessionState {
             if self.transaction.is_read_only() {
                 status = status.with(Status::IN_READ_ONLY_TRANSACTION);
             }
+        }
+        if self.context.statement.has_dropped_database {
+            status = status.with(Status::DATABASE_DROPPED);
         }
         if settings.sql_mode.contains(SqlMode::NO_BACKSLASH_ESCAPES) {
             status = status.with(Status::NO_BACKSLASH_ESCAPES);

@@ -88,6 +88,9 @@ impl Session {
             self.replies().error(error);
         }
         self.state.shared.interrupt.clear_query();
+        if std::mem::take(&mut self.state.has_run_programs) {
+            statements::set::heed_programs(&mut self.state, &mut self.connection);
+        }
         let duration = self.state.log_settings.started.elapsed();
         if duration >= self.state.log_settings.slow_after {
             self.state.log_slow_statement(duration);

@@ -101,6 +101,34 @@ impl TableLocks {
         Ok(())
     }
 
+    /// Checks whether FLUSH TABLES may close these tables, all tables if none is named, under LOCK TABLES.
+    ///
+    /// # Errors
+    /// 1099 and 1100.
+    pub fn check_flush(&self, names: &[(String, String)]) -> Result<()> {
+        if !self.has_tables() {
+            return Ok(());
+        }
+        let is_written = |(database, name): &(String, String)| {
+            let written = |locked: &LockedTable| locked.is(database, name).then_some(locked.write);
+            self.tables.iter().filter_map(written).max()
+        };
+        let all: Vec<(String, String)> = match names {
+            [] => { self.tables.iter() }
+                .map(|locked| (locked.database.clone(), locked.name.clone()))
+                .collect(),
+            names => names.to_vec(),
+        };
+        for table in &all {
+            match is_written(table) {
+                None => return Err(Error::new(ER_TABLE_NOT_LOCKED, &[&table.1])),
+                Some(false) => return Err(Error::new(ER_TABLE_NOT_LOCKED_FOR_WRITE, &[&table.1])),
+                Some(true) => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Checks whether DDL may change an object under LOCK TABLES: it must be locked for writing.
     ///
     /// # Errors

@@ -217,6 +217,7 @@ impl SessionState {
     }
 
     fn transaction_ended(&mut self) {
+        self.tracking.end();
         let mut view = self.services.transaction.lock();
         view.open = false;
         view.snapshot = None;

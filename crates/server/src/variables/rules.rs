@@ -97,6 +97,16 @@ impl Definition {
                 refused()
             }
             Variable::LogOutput if setting.as_u64() == 0 => refused(),
+            Variable::SessionTrackSystemVariables => {
+                let names = setting.as_str().split(',').map(str::trim);
+                let mut unknown = names.filter(|name| {
+                    !name.is_empty() && *name != "*" && Variable::by_name(&name.to_lowercase()).is_none()
+                });
+                match unknown.next() {
+                    Some(name) => Err(Error::new(ER_UNKNOWN_SYSTEM_VARIABLE, &[&name])),
+                    None => Ok(setting),
+                }
+            }
             Variable::ProxyProtocolNetworks => match ProxyNetworks::parse(setting.as_str()) {
                 Ok(_) => Ok(setting),
                 Err(wrong) => {

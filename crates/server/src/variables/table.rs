@@ -178,7 +178,7 @@ mod list {
         InPredicateConversionThreshold "in_predicate_conversion_threshold" Both Dynamic Unsigned { min: 0, max: 4294967295, block: 1 } => Some("1000"), Absent;
         InTransaction "in_transaction" SessionOnly Fixed Unsigned { min: 0, max: 1, block: 1 } => Some("0");
         InitConnect "init_connect" Global Dynamic Text => Some("");
-        InitFile "init_file" Global Fixed Text => Some("");
+        InitFile "init_file" Global Fixed Text => None;
         InitSlave "init_slave" Global Dynamic Text => Some(""), Absent;
         InnodbAdaptiveFlushing "innodb_adaptive_flushing" Global Dynamic Boolean => Some("ON"), Absent;
         InnodbAdaptiveFlushingLwm "innodb_adaptive_flushing_lwm" Global Dynamic Double { min: 0.0, max: 70.0 } => Some("10.000000"), Absent;
@@ -210,7 +210,7 @@ mod list {
         InnodbCompressionLevel "innodb_compression_level" Global Dynamic Unsigned { min: 0, max: 9, block: 1 } => Some("6"), Absent;
         InnodbCompressionPadPctMax "innodb_compression_pad_pct_max" Global Dynamic Unsigned { min: 0, max: 75, block: 1 } => Some("50"), Absent;
         InnodbDataFilePath "innodb_data_file_path" Global Fixed Text => Some("ibdata1:12M:autoextend"), Absent;
-        InnodbDataHomeDir "innodb_data_home_dir" Global Fixed Text => Some(""), Absent;
+        InnodbDataHomeDir "innodb_data_home_dir" Global Fixed Text => None, Absent;
         InnodbDeadlockDetect "innodb_deadlock_detect" Global Dynamic Boolean => Some("ON"), Absent;
         InnodbDeadlockReport "innodb_deadlock_report" Global Dynamic Enum(&["off", "basic", "full"]) => Some("full"), Absent;
         InnodbDefaultEncryptionKeyId "innodb_default_encryption_key_id" Both Dynamic Unsigned { min: 1, max: 4294967295, block: 1 } => Some("1"), Absent;
@@ -540,10 +540,10 @@ mod list {
         ReplicateSameServerId "replicate_same_server_id" Global Fixed Boolean => Some("OFF");
         ReplicateWildDoTable "replicate_wild_do_table" Global Dynamic Text => Some("");
         ReplicateWildIgnoreTable "replicate_wild_ignore_table" Global Dynamic Text => Some("");
-        ReportHost "report_host" Global Fixed Text => Some("");
-        ReportPassword "report_password" Global Fixed Text => Some("");
+        ReportHost "report_host" Global Fixed Text => None;
+        ReportPassword "report_password" Global Fixed Text => None;
         ReportPort "report_port" Global Fixed Unsigned { min: 0, max: 4294967295, block: 1 } => Some("0");
-        ReportUser "report_user" Global Fixed Text => Some("");
+        ReportUser "report_user" Global Fixed Text => None;
         RequireSecureTransport "require_secure_transport" Global Dynamic Boolean => Some("OFF");
         RowidMergeBuffSize "rowid_merge_buff_size" Both Dynamic Unsigned { min: 0, max: 9223372036854775807, block: 1 } => Some("8388608"), Absent;
         RplSemiSyncMasterEnabled "rpl_semi_sync_master_enabled" Global Dynamic Boolean => Some("OFF");
@@ -562,9 +562,9 @@ mod list {
         ServerId "server_id" Both Dynamic Unsigned { min: 1, max: 4294967295, block: 1 } => Some("1");
         ServerUid "server_uid" Global Fixed Text => Some(""), NoOption;
         SessionTrackSchema "session_track_schema" Both Dynamic Boolean => Some("ON");
-        SessionTrackStateChange "session_track_state_change" Both Dynamic Boolean => Some("OFF"), Absent;
+        SessionTrackStateChange "session_track_state_change" Both Dynamic Boolean => Some("OFF");
         SessionTrackSystemVariables "session_track_system_variables" Both Dynamic Text => Some("autocommit,character_set_client,character_set_connection,character_set_results,time_zone");
-        SessionTrackTransactionInfo "session_track_transaction_info" Both Dynamic Enum(&["OFF", "STATE", "CHARACTERISTICS"]) => Some("OFF"), Absent;
+        SessionTrackTransactionInfo "session_track_transaction_info" Both Dynamic Enum(&["OFF", "STATE", "CHARACTERISTICS"]) => Some("OFF");
         SkipExternalLocking "skip_external_locking" Global Fixed Boolean => Some("ON"), Absent;
         SkipGrantTables "skip_grant_tables" Global Fixed Boolean => Some("OFF");
         SkipNameResolve "skip_name_resolve" Global Fixed Boolean => Some("OFF"), Absent;

@@ -113,6 +113,13 @@ impl Definition {
             },
             Kind::Boolean | Kind::Enum(_) | Kind::Set(_) => match text.trim().parse::<i64>() {
                 Ok(value) => self.assign(&Value::Int(value)),
+                // In SET these are keywords, not texts.
+                Err(_) if self.kind == Kind::Boolean && text.trim().eq_ignore_ascii_case("true") => {
+                    self.assign(&Value::Int(1))
+                }
+                Err(_) if self.kind == Kind::Boolean && text.trim().eq_ignore_ascii_case("false") => {
+                    self.assign(&Value::Int(0))
+                }
                 Err(_) => self.assign(&Value::Text(text.trim().to_owned())),
             },
             _ => self.assign(&Value::Text(text.to_owned())),
@@ -280,12 +287,8 @@ impl Definition {
 
     fn boolean(&self, value: &Value) -> Result<bool, Error> {
         match value {
-            Value::Text(word) if word.eq_ignore_ascii_case("on") || word.eq_ignore_ascii_case("true") => {
-                Ok(true)
-            }
-            Value::Text(word) if word.eq_ignore_ascii_case("off") || word.eq_ignore_ascii_case("false") => {
-                Ok(false)
-            }
+            Value::Text(word) if word.eq_ignore_ascii_case("on") => Ok(true),
+            Value::Text(word) if word.eq_ignore_ascii_case("off") => Ok(false),
             Value::Text(word) => match word.as_str() {
                 "1" => Ok(true),
                 "0" => Ok(false),
@@ -327,7 +330,8 @@ impl Definition {
             return Err(self.wrong_type());
         };
         let mut bits = 0;
-        for word in list.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+        // Only blanks at the end do not count.
+        for word in list.trim_end().split(',').filter(|word| !word.is_empty()) {
             bits |= 1 << self.word(words, &Value::Text(word.to_owned()))?;
         }
         Ok(bits)
@@ -350,7 +354,7 @@ impl Definition {
             _ => Ok(0),
         };
         let mut bits = defaults()?;
-        for part in list.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        for part in list.trim_end().split(',').filter(|part| !part.is_empty()) {
             if part.eq_ignore_ascii_case("default") {
                 bits = defaults()?;
                 continue;
@@ -425,7 +429,7 @@ impl Definition {
             Kind::Unsigned { .. } => ExprType::bigint_unsigned(21),
             Kind::Double { .. } => ExprType::new(DataType::Double(FloatType {
                 fixed: Some(FixedPoint {
-                    precision: 23,
+                    precision: 21,
                     scale: 6,
                 }),
                 ..FloatType::default()

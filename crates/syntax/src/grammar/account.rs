@@ -353,8 +353,8 @@ impl Parser<'_> {
     pub(super) fn grant_or_revoke(&mut self) -> Result<Statement> {
         let grant = self.is_word("GRANT");
         self.advance();
-        if self.is_word("PROXY") {
-            return Ok(Statement::Unsupported("PROXY"));
+        if self.accept_words(&["PROXY", "ON"]) {
+            return self.grant_or_revoke_proxy(grant);
         }
         if self.names_role(grant) {
             return self.grant_or_revoke_role(grant);
@@ -398,6 +398,27 @@ impl Parser<'_> {
             level,
             accounts,
             options,
+            grant_option,
+        }))
+    }
+
+    /// Parses the rest of `GRANT PROXY ON` or `REVOKE PROXY ON`.
+    fn grant_or_revoke_proxy(&mut self, grant: bool) -> Result<Statement> {
+        let proxied = self.account_name()?;
+        if !grant {
+            self.expect_word("FROM")?;
+            let accounts = self.comma_separated(Self::account_name)?;
+            return Ok(Statement::Account(AccountStatement::RevokeProxy {
+                proxied,
+                accounts,
+            }));
+        }
+        self.expect_word("TO")?;
+        let accounts = self.comma_separated(Self::account_spec)?;
+        let grant_option = self.accept_phrase(&["WITH", "GRANT", "OPTION"])?;
+        Ok(Statement::Account(AccountStatement::GrantProxy {
+            proxied,
+            accounts,
             grant_option,
         }))
     }

@@ -49,6 +49,7 @@ impl Parser<'_> {
             "DEFINER",
             "SQL",
             "PROCEDURE",
+            "AGGREGATE",
             "FUNCTION",
             "TRIGGER",
             "EVENT",

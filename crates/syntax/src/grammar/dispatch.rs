@@ -113,7 +113,7 @@ impl Parser<'_> {
             "XA" => Ok(Statement::Unsupported("XA")),
             "CALL" => self.call(),
             "HANDLER" => self.handler_statement(),
-            "INSTALL" | "UNINSTALL" => Ok(Statement::Unsupported("INSTALL PLUGIN")),
+            "INSTALL" | "UNINSTALL" => self.plugin_statement(),
             "SIGNAL" | "RESIGNAL" => self.signal(),
             "GET" => self.get_diagnostics(),
             "IF" | "CASE" | "LOOP" | "WHILE" | "REPEAT" | "FOR" => self.control_statement(),
@@ -206,6 +206,10 @@ impl Parser<'_> {
             let chain = !self.accept_word("NO");
             self.expect_word("CHAIN")?;
             completion.chain = Some(chain);
+            // The next transaction needs the connection.
+            if chain && self.is_word("RELEASE") {
+                return Err(self.error());
+            }
         }
         if self.is_word("RELEASE") || self.is_word("NO") {
             let release = !self.accept_word("NO");

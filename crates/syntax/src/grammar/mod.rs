@@ -14,6 +14,7 @@ mod foreign_key;
 mod function;
 mod handler;
 mod parser;
+mod plugin;
 mod program;
 mod query;
 mod replication;

@@ -186,6 +186,19 @@ pub enum AccountStatement {
         /// `None` is the current account.
         account: Option<AccountName>,
     },
+    /// `GRANT PROXY ON account TO`.
+    GrantProxy {
+        /// The account that others may stand for.
+        proxied: AccountName,
+        accounts: Vec<AccountSpec>,
+        /// `WITH GRANT OPTION`.
+        grant_option: bool,
+    },
+    /// `REVOKE PROXY ON account FROM`.
+    RevokeProxy {
+        proxied: AccountName,
+        accounts: Vec<AccountName>,
+    },
     /// `REVOKE ALL PRIVILEGES, GRANT OPTION FROM`.
     RevokeAll(Vec<AccountName>),
     /// `SET PASSWORD` as a statement of its own.

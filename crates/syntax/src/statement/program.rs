@@ -48,8 +48,8 @@ pub enum VariableKind {
     TypeOf(ColumnName),
     /// `ROW (…)`, with the variables of its fields, by number.
     Row { fields: std::ops::Range<usize> },
-    /// `ROW TYPE OF cursor`, `ROW TYPE OF table`, and the variable of a FOR loop over rows: its fields are the columns of
-    /// the cursor's query.
+    /// `ROW TYPE OF cursor`, `ROW TYPE OF table`, and the variable of a FOR loop over rows: its fields are the columns
+    /// of the cursor's query.
     RowOf { cursor: usize },
     /// A field of a [`VariableKind::RowOf`] that is named somewhere.
     RowField { row: usize },
@@ -135,6 +135,8 @@ pub enum ProgramStatement {
         /// The cursor, by number.
         cursor: usize,
     },
+    /// `FETCH GROUP NEXT ROW` of an aggregate function.
+    FetchGroup,
     /// `SET` with a variable of the program among its items.
     Assign(Vec<super::SetItem>),
     /// Any other statement.
@@ -374,6 +376,7 @@ pub enum RoutineKind {
         returns_text: String,
         /// Whether the body contains a RETURN: without it the function is refused (1320).
         has_return: bool,
+        aggregation: Aggregation,
     },
 }
 
@@ -385,6 +388,16 @@ impl RoutineKind {
             RoutineKind::Function { .. } => RoutineType::Function,
         }
     }
+}
+
+/// What a stored function is called for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Aggregation {
+    /// A row.
+    #[default]
+    None,
+    /// A group of rows: `CREATE AGGREGATE FUNCTION`.
+    Group,
 }
 
 /// Kinds of routines in ALTER.

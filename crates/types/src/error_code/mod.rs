@@ -206,17 +206,17 @@ fn fill(format: &str, arguments: &[&dyn Display]) -> String {
     out
 }
 
-/// Limits the text from `from` on to `limit` characters. `%T` marks a cut with an ellipsis.
+/// Limits the text from `from` on to `limit` bytes of whole characters. `%T` marks a cut with an ellipsis.
 fn cut(out: &mut String, from: usize, limit: usize, ellipsis: bool) {
-    let Some((end, _)) = out[from..].char_indices().nth(limit) else {
+    if out.len() - from <= limit {
         return;
-    };
-    if ellipsis && limit > 3 {
-        let keep = out[from..].char_indices().nth(limit - 3).map_or(end, |(i, _)| i);
-        out.truncate(from + keep);
+    }
+    let has_ellipsis = ellipsis && limit > 3;
+    let kept = limit - if has_ellipsis { 3 } else { 0 };
+    let boundary = (from..=from + kept).rev().find(|&end| out.is_char_boundary(end));
+    out.truncate(boundary.unwrap_or(from));
+    if has_ellipsis {
         out.push_str("...");
-    } else {
-        out.truncate(from + end);
     }
 }
 

@@ -9,7 +9,7 @@ use crate::ddl::column::{give_old_timestamp_defaults, resolve_column, resolve_de
 use crate::ddl::index::DraftIndex;
 use crate::ddl::plan::Planner;
 use crate::error::{Error, Result};
-use crate::{ColumnDefault, ColumnDefinition, same_name};
+use crate::{ColumnDefinition, same_name};
 use paceline_syntax::definition::{AlterAction, ColumnPosition};
 
 impl Planner<'_> {
@@ -96,7 +96,8 @@ impl Planner<'_> {
                     ..
                 } if same_name(name, &old_name) => {
                     column.default = match default {
-                        None => ColumnDefault::None,
+                        // DROP DEFAULT leaves NULL where it is allowed, as if no default had been declared.
+                        None => resolve_default(column, None, self.session)?,
                         Some(_) if column.auto_increment => {
                             return Err(Error::new(ER_INVALID_DEFAULT, &[&column.name]));
                         }

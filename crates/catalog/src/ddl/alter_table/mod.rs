@@ -29,6 +29,8 @@ mod strategy;
 
 use std::sync::Arc;
 
+use paceline_syntax::ast::Expr;
+use paceline_syntax::ast::visit::for_each_expr;
 use paceline_types::error_code::*;
 
 use compatibility::{kept_checks, renames};
@@ -298,7 +300,34 @@ fn is_check(action: &AlterAction) -> bool {
     matches!(action, AlterAction::AddConstraint(TableConstraint::Check(_)))
 }
 
+/// Drops the checks of which no column stays.
+fn drop_checks_of_dropped_columns(alteration: &mut Alteration, actions: &[AlterAction]) -> Result<()> {
+    let is_dropped = |column: &str| {
+        actions
+            .iter()
+            .any(|action| matches!(action, AlterAction::DropColumn { name, .. } if same_name(name, column)))
+    };
+    let mut kept = Vec::with_capacity(alteration.checks.len());
+    for check in std::mem::take(&mut alteration.checks) {
+        let (mut dropped, mut staying) = (false, false);
+        for_each_expr(&paceline_syntax::parse_expression(&check.expression)?, |expr| {
+            if let Expr::Column(column) = expr {
+                match is_dropped(&column.name) {
+                    true => dropped = true,
+                    false => staying = true,
+                }
+            }
+        });
+        if staying || !dropped {
+            kept.push(check);
+        }
+    }
+    alteration.checks = kept;
+    Ok(())
+}
+
 fn alter_checks(alteration: &mut Alteration, actions: &[AlterAction]) -> Result<()> {
+    drop_checks_of_dropped_columns(alteration, actions)?;
     for action in actions {
         match action {
             AlterAction::DropConstraint { name, .. } => {

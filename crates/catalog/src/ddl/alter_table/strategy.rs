@@ -59,8 +59,10 @@ impl Planner<'_> {
         let is_unique = |index: &IndexDefinition| index.kind != IndexKind::Plain;
         let has_new_unique = { description.indexes.iter() }.any(|index| is_unique(index) && !known(index.id));
         let may_drop_rows = misfits == Misfits::Adjusted && has_new_unique;
+        let may_refuse_rows = misfits == Misfits::Adjusted && new_checks;
         let rows_stay = !alteration.force_rebuild
             && !may_drop_rows
+            && !may_refuse_rows
             && !copies
             && !engine_changes
             && sources.len() == old.columns().len()

@@ -5,7 +5,7 @@ use paceline_types::Value;
 use paceline_types::convert;
 use paceline_types::error_code::*;
 
-use super::description::{BuildKind, ColumnSource, TableBuild, TestedRows};
+use super::description::{BuildKind, ColumnSource, Misfits, TableBuild, TestedRows};
 use super::numbers::{NumberingWay, Numbers};
 use crate::ddl::assignment::assign;
 use crate::ddl::row_expression::RowExpressions;
@@ -60,7 +60,22 @@ impl<'a> Rows<'a> {
         })
     }
 
+    /// Returns the next row of the new table; `None` after the last one.
     pub fn next(&mut self, session: &mut SessionContext) -> Result<Option<BuiltRow>> {
+        loop {
+            match self.next_converted(session) {
+                // IGNORE leaves the row out.
+                Err(error)
+                    if error.code() == ER_CONSTRAINT_FAILED && self.build.misfits == Misfits::Adjusted =>
+                {
+                    session.diagnostics.warn(error.code(), error.message());
+                }
+                next => return next,
+            }
+        }
+    }
+
+    fn next_converted(&mut self, session: &mut SessionContext) -> Result<Option<BuiltRow>> {
         if !self.cursor.advance()? {
             return Ok(None);
         }

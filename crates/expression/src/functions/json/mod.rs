@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use paceline_json::modify::{self, Change};
 use paceline_json::{DEPTH_MAX, Fault, KeyMatch, Kind, Path, PathFault, Step, escape, unescape};
 use paceline_types::error_code::{
-    ER_JSON_DEPTH, ER_JSON_EOS, ER_JSON_ONE_OR_ALL, ER_JSON_PATH_EMPTY, ER_JSON_PATH_EOS,
+    ER_JSON_DEPTH, ER_JSON_EOS, ER_JSON_ONE_OR_ALL, ER_JSON_PATH_DEPTH, ER_JSON_PATH_EMPTY, ER_JSON_PATH_EOS,
     ER_JSON_PATH_NO_WILDCARD, ER_JSON_PATH_SYNTAX, ER_JSON_SYNTAX, ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT,
 };
-use paceline_types::{Collation, DataType, Value};
+use paceline_types::{BlobSize, Collation, DataType, Value};
 
 use super::string::{overflows, too_long};
 use crate::context::EvalContext;
@@ -17,6 +17,7 @@ use crate::errors;
 use crate::eval::convert;
 use crate::expr_type::{Class, ExprType, Repertoire, TypeNote};
 use crate::functions::arguments::some;
+use crate::rules::CollationMix;
 use crate::session::Level;
 use crate::tree::{Args, BindCall, Function, MANY, pure};
 
@@ -90,13 +91,13 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "json_length",
         (1, 2),
-        |_| Ok(ExprType::int(10).nullable()),
+        |_| Ok(ExprType::int32(10).nullable()),
         eval_length,
     ),
     pure(
         "json_depth",
         (1, 1),
-        |_| Ok(ExprType::int(10).nullable()),
+        |call| Ok(call.with_nullability(ExprType::int32(10))),
         |args, context| {
             let (_, node) = some!(document(args, 0, context)?);
             Ok(Value::Int(node.depth() as i64))
@@ -105,7 +106,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "json_type",
         (1, 1),
-        |call| Ok(call.connection_text(12).nullable()),
+        |_| Ok(ExprType::text(12, Collation::Utf8mb3GeneralCi).nullable()),
         eval_type,
     ),
     pure("json_keys", (1, 2), bind_json, eval_keys),
@@ -116,9 +117,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure("json_merge_preserve", (2, MANY), bind_json, |args, context| {
         eval_merge(args, context, modify::merge_preserve)
     }),
-    pure("json_merge_patch", (2, MANY), bind_json, |args, context| {
-        eval_merge(args, context, modify::merge_patch)
-    }),
+    pure("json_merge_patch", (2, MANY), bind_json, eval_merge_patch),
     pure("json_compact", (1, 1), bind_json, |args, context| {
         reformat(args, context, Node::write_compact)
     }),
@@ -165,23 +164,78 @@ pub(crate) fn append_json_value(value: &Value, ty: &ExprType, context: &EvalCont
 
 /// Returns the type of JSON built by a function. Other JSON functions insert it without quotes.
 fn bind_json_made(call: &mut BindCall<'_>) -> Result<ExprType> {
-    let length = call
-        .args
-        .iter()
-        .map(|arg| arg.ty.max_characters() + 4)
-        .fold(2, u64::saturating_add);
-    let ty = ExprType::text(length, call.connection());
+    if call.args.is_empty() {
+        return Ok(ExprType {
+            note: TypeNote::Json,
+            ..ExprType::text(0, call.connection())
+        });
+    }
+    let length = length_of_elements(call);
+    let types: Vec<&ExprType> = call.args.iter().map(|arg| &arg.ty).collect();
+    let collation = match CollationMix::of(&types, call.connection(), call.name)?.0 {
+        Collation::Binary => call.connection(),
+        collation => collation,
+    };
     Ok(ExprType {
         note: TypeNote::Json,
-        ..ty
+        ..ExprType::text(length, collation)
     })
+}
+
+/// Returns the length of an array of the arguments: a text may have a backslash before each character, and anything
+/// may be NULL.
+fn length_of_elements(call: &BindCall<'_>) -> u64 {
+    let length_of = |ty: &ExprType| match ty.class() {
+        Class::Int | Class::Decimal | Class::Double | Class::Null => ty.max_characters(),
+        _ if ty.is_json() => ty.max_characters(),
+        _ => ty.max_characters().saturating_mul(2),
+    };
+    call.args
+        .iter()
+        .map(|arg| length_of(&arg.ty).max(4).saturating_add(4))
+        .fold(2, u64::saturating_add)
+}
+
+/// Returns the length of a part of a document or of a result built from it, in characters. The lengths are MariaDB's:
+/// a result can be longer.
+fn length_of_part(call: &BindCall<'_>) -> u64 {
+    let document = call.length(0);
+    let twice = document.saturating_mul(2);
+    let lengths = |from: usize, more: u64| {
+        let indexes = (from..call.args.len()).step_by(2);
+        indexes
+            .map(|index| call.length(index) + more)
+            .fold(0, u64::saturating_add)
+    };
+    match call.name {
+        "json_value" | "json_query" | "json_keys" | "json_compact" | "json_remove" => document,
+        "json_set" | "json_insert" | "json_replace" => {
+            let values = (0..call.args.len() - 1).step_by(2);
+            let values = values.map(|index| call.length(index) + 4);
+            document
+                .saturating_add(lengths(1, 6))
+                .saturating_add(values.fold(0, u64::saturating_add))
+        }
+        "json_array_append" | "json_array_insert" => document.saturating_add(lengths(2, 4)),
+        "json_merge" | "json_merge_preserve" | "json_merge_patch" => length_of_elements(call),
+        "json_extract" if call.args.len() > 2 => {
+            twice.saturating_add(2).saturating_mul(call.args.len() as u64 - 1)
+        }
+        "json_search" => {
+            let ty = &call.args[0].ty;
+            let width = u64::from(ty.charset().max_bytes_per_character());
+            ty.max_bytes().saturating_mul(ty.max_bytes()) / width
+        }
+        "json_detailed" | "json_pretty" => BlobSize::Long.max_bytes(),
+        _ => twice,
+    }
 }
 
 /// Returns the type of a part of a document or of a result built from it: it has the document's collation, or the
 /// connection's if the document is not text.
 fn bind_json(call: &mut BindCall<'_>) -> Result<ExprType> {
     let document = &call.args[0].ty;
-    let characters = call.length(0).saturating_mul(2);
+    let characters = length_of_part(call);
     let is_text = document.class() == Class::String
         && !document.is_parameter()
         && document.collation() != Collation::Binary;
@@ -257,7 +311,11 @@ fn examined<'a>(
     match Node::parse(&text) {
         Ok(node) => Ok(Some((text, node))),
         Err(fault) => {
-            let (argument, name) = (index + 1, args.name());
+            let name = match args.name() {
+                "json_merge" => "json_merge_preserve",
+                name => name,
+            };
+            let argument = index + 1;
             let (code, message) = match fault {
                 Fault::End => (ER_JSON_EOS, ER_JSON_EOS.message(&[&argument, &name])),
                 Fault::Syntax(at) => (
@@ -289,6 +347,10 @@ fn path(args: &Args<'_>, index: usize, context: &mut EvalContext<'_>) -> Result<
             let (argument, name) = (index + 1, args.name());
             let (code, message) = match fault {
                 PathFault::End => (ER_JSON_PATH_EOS, ER_JSON_PATH_EOS.message(&[&argument, &name])),
+                PathFault::Depth(at) => (
+                    ER_JSON_PATH_DEPTH,
+                    ER_JSON_PATH_DEPTH.message(&[&DEPTH_MAX, &(index + 1), &args.name(), &at]),
+                ),
                 PathFault::Syntax(at) => (
                     ER_JSON_PATH_SYNTAX,
                     ER_JSON_PATH_SYNTAX.message(&[&argument, &name, &(at + 1)]),
@@ -342,8 +404,13 @@ fn extracted(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Option<No
         let Some(path) = path(args, index, context)? else {
             return Ok(None);
         };
+        let matching = path.find(&root, KeyMatch::Written).into_iter();
+        // Of members with the same key the first one counts.
+        match path.has_wildcard() {
+            true => found.extend(matching.cloned()),
+            false => found.extend(matching.take(1).cloned()),
+        }
         several |= path.has_wildcard();
-        found.extend(path.find(&root, KeyMatch::Written).into_iter().cloned());
     }
     if found.is_empty() {
         return Ok(None);
@@ -390,7 +457,7 @@ fn number_prefix(text: &str) -> &str {
 /// Computes JSON_VALUE: the first scalar at the path, without quotes.
 fn eval_value(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let root = some!(quiet_document(args, context)?);
-    let path = some!(path(args, 1, context)?);
+    let path = some!(exact_path(args, 1, context)?);
     let scalar = path
         .find(&root, KeyMatch::Decoded)
         .into_iter()
@@ -543,6 +610,9 @@ fn eval_array_insert(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<V
     for index in (1..args.len()).step_by(2) {
         let path = some!(exact_path(args, index, context)?);
         let value = value_node(args, index + 1, context)?;
+        if path.steps.is_empty() {
+            return Ok(Value::Null);
+        }
         let Some((Step::Index(at), before)) = path.steps.split_last() else {
             let message = ER_JSON_PATH_ARRAY.message(&[&(index + 1), &args.name()]);
             context.warn(ER_JSON_PATH_ARRAY, message)?;
@@ -761,12 +831,37 @@ fn eval_merge(
     context: &mut EvalContext<'_>,
     merge: fn(Node, Node) -> Node,
 ) -> Result<Value> {
+    for index in 0..args.len() {
+        if args.value(index, context)?.is_null() {
+            return Ok(Value::Null);
+        }
+    }
     let (_, mut merged) = some!(document(args, 0, context)?);
     for index in 1..args.len() {
         let (_, next) = some!(document(args, index, context)?);
         merged = merge(merged, next);
     }
     Ok(json(&merged))
+}
+
+/// Computes JSON_MERGE_PATCH. NULL makes the result unknown, until a document that is not an object replaces it.
+fn eval_merge_patch(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let mut merged: Option<Node> = None;
+    for index in 0..args.len() {
+        // The first document is not read if NULL follows.
+        if args.value(index, context)?.is_null() || index == 0 && args.value(1, context)?.is_null() {
+            merged = None;
+            continue;
+        }
+        let (_, next) = some!(document(args, index, context)?);
+        let is_object = matches!(next.kind, Kind::Object(_));
+        merged = match merged {
+            None if index > 0 && is_object => None,
+            None => Some(next),
+            Some(before) => Some(modify::merge_patch(before, next)),
+        };
+    }
+    Ok(merged.as_ref().map_or(Value::Null, json))
 }
 
 fn reformat(args: &Args<'_>, context: &mut EvalContext<'_>, write: fn(&Node, &mut String)) -> Result<Value> {

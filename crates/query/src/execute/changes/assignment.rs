@@ -3,7 +3,7 @@
 use paceline_types::convert::{Severity, assign};
 use paceline_types::error_code::{
     ER_BAD_NULL_ERROR, ER_CONSTRAINT_FAILED, ER_NO_DEFAULT_FOR_FIELD, ER_NO_DEFAULT_FOR_VIEW_FIELD,
-    ER_VIEW_CHECK_FAILED, ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN,
+    ER_TRUNCATED_WRONG_VALUE, ER_VIEW_CHECK_FAILED, ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN,
 };
 use paceline_types::temporal::DateModes;
 use paceline_types::{DataType, EnumValue, Timestamp, Value};
@@ -274,11 +274,24 @@ pub(crate) fn check_constraints(
         return Ok(true);
     }
     for check in checks {
-        if check.condition.eval_truth(row, &mut exec.context())? == Some(false) {
-            let error = Error::new(
+        let failed = || {
+            Error::new(
                 ER_CONSTRAINT_FAILED,
                 &[&check.name, &table.database(), &table.name()],
-            );
+            )
+        };
+        let truth = check.condition.eval_truth(row, &mut exec.context());
+        if let Err(error) = &truth
+            && error.code() == ER_TRUNCATED_WRONG_VALUE
+        {
+            // In MariaDB the condition is also not met.
+            let failed = failed();
+            exec.session
+                .diagnostics
+                .error_after_error(failed.code(), failed.message());
+        }
+        if truth? == Some(false) {
+            let error = failed();
             if ignore == Ignore::No {
                 return Err(error);
             }

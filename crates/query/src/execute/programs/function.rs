@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use super::group_rows::GroupRows;
 use super::steps::{Place, Program, Returned, run_steps};
 use crate::error::{Error, Result};
-use crate::execute::context::{ProgramState, StatementState};
+use crate::execute::context::{FunctionArguments, ProgramState, StatementState};
 use crate::program::{CallerSettings, enter_routine, leave_routine, output_targets};
 use paceline_catalog::ddl::no_such_routine;
 use paceline_catalog::{CompiledRoutine, RoutineDefinition, ViewSecurity};
@@ -24,7 +25,7 @@ use paceline_types::error_code::*;
 pub(crate) fn run_function(
     state: &mut StatementState<'_>,
     call: &StoredCall,
-    arguments: Vec<Value>,
+    arguments: FunctionArguments,
     session: &mut SessionContext,
 ) -> Result<Value> {
     let routine = state.programs()?.functions[call.function.index()].clone();
@@ -35,17 +36,35 @@ pub(crate) fn run_function(
     {
         return Err(Error::new(ER_SP_NO_RECURSION, &[]));
     }
-    let (value, _) = run_routine(
-        Invocation {
-            routine: &routine,
-            text: &call.text,
-            place: Place::Function,
-        },
-        arguments,
-        state,
-        session,
-    )?;
+    let invocation = Invocation {
+        routine: &routine,
+        text: &call.text,
+        place: Place::Function,
+    };
+    let value = match arguments {
+        FunctionArguments::Row(arguments) => run_routine(invocation, arguments, None, state, session)?.0,
+        FunctionArguments::Group(rows) => run_group(invocation, rows, state, session)?,
+    };
     value.ok_or_else(|| Error::new(ER_SP_NORETURNEND, &[&routine.name]))
+}
+
+/// Runs an aggregate function for a group. A function that returns before the last row begins again with the next one,
+/// as in MariaDB.
+fn run_group(
+    call: Invocation<'_>,
+    rows: Vec<Vec<Value>>,
+    state: &mut StatementState<'_>,
+    session: &mut SessionContext,
+) -> Result<Option<Value>> {
+    let mut group = GroupRows::new(rows);
+    let mut value = None;
+    while let Some(arguments) = group.begin() {
+        (value, _) = run_routine(call, arguments, Some(&mut group), state, session)?;
+        if value.is_none() {
+            break;
+        }
+    }
+    Ok(value)
 }
 
 /// Calls a procedure within a function or trigger. Returns the values of its OUT parameters with their targets.
@@ -83,6 +102,7 @@ pub(super) fn call_procedure(
             place,
         },
         values,
+        None,
         state,
         session,
     )?;
@@ -104,6 +124,7 @@ struct Invocation<'c> {
 fn run_routine(
     call: Invocation<'_>,
     arguments: Vec<Value>,
+    group: Option<&mut GroupRows>,
     state: &mut StatementState<'_>,
     session: &mut SessionContext,
 ) -> Result<(Option<Value>, Vec<Value>)> {
@@ -112,7 +133,7 @@ fn run_routine(
     let definer = (routine.security == ViewSecurity::Definer).then_some(&routine.definer);
     let saved = enter_routine(&compiled.settings, &routine.database, definer, session)?;
     session.calls.push(routine.call_name().clone());
-    let done = run_compiled(call, &compiled, arguments, &saved, state, session);
+    let done = run_compiled(call, &compiled, arguments, group, &saved, state, session);
     session.calls.pop();
     leave_routine(saved, session);
     done
@@ -122,6 +143,7 @@ fn run_compiled(
     call: Invocation<'_>,
     compiled: &CompiledRoutine,
     mut arguments: Vec<Value>,
+    group: Option<&mut GroupRows>,
     caller: &CallerSettings,
     state: &mut StatementState<'_>,
     session: &mut SessionContext,
@@ -142,7 +164,7 @@ fn run_compiled(
             }),
             call_procedure,
         };
-        let mut steps = |session: &mut _| run_steps(&mut run, &mut prepared, program, state, session);
+        let steps = |session: &mut _| run_steps(&mut run, &mut prepared, program, group, state, session);
         let returned = match call.routine.kind {
             RoutineType::Function => isolated(session, steps)?,
             // A procedure is a statement of the program that calls it.

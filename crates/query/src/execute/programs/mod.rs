@@ -25,6 +25,7 @@
 
 pub(crate) mod cursors;
 mod function;
+mod group_rows;
 mod steps;
 mod trigger;
 

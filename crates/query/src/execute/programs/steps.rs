@@ -1,6 +1,7 @@
 //! The steps of a program that runs within a statement.
 
 use super::cursors::{CursorSink, Cursors, SingleRow};
+use super::group_rows::{GroupFetch, GroupRows};
 use crate::error::{Error, Result};
 use crate::execute::context::{ProgramState, StatementState};
 use crate::execute::interface::{
@@ -8,20 +9,23 @@ use crate::execute::interface::{
 };
 use crate::plan::{Plan, PlanContext, ResultColumn, plan_statement};
 use crate::program::{
-    Bound, FieldSource, Handling, PreparedProgram, convert_returned, diagnostics_values, error_of,
-    evaluate_bound, is_true, raised_of, set_typed_user_variable, set_user_variable, signal, warnings,
+    Evaluated, FieldSource, Handling, PreparedProgram, convert_returned, diagnostics_values, error_of,
+    is_true, raised_of, set_typed_user_variable, set_user_variable, signal, warnings,
 };
 use paceline_expression::ExprType;
 use paceline_expression::session::SessionContext;
 use paceline_program::{Answer, CodePlace, Raised, Request, Run};
 use paceline_syntax::ast::{Expr, TableName};
-use paceline_syntax::{SetItem, SqlStatement, Statement, Target};
+use paceline_syntax::{DdlStatement, SetItem, SetValue, SqlStatement, Statement, Target};
 use paceline_types::error_code::*;
 use paceline_types::{DataType, Value};
 use std::sync::Arc;
 
 /// Maximum number of attempts to plan a statement whose tables change repeatedly.
 const ATTEMPTS_MAX: usize = 100;
+
+/// Number of steps between two checks for KILL. Statements that read rows check themselves.
+const STEPS_PER_INTERRUPT_CHECK: u32 = 16;
 
 /// Kind of the outermost program that runs within a statement, for messages.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -76,6 +80,7 @@ pub(super) fn run_steps(
     run: &mut Run<'_>,
     prepared: &mut PreparedProgram,
     program: Program<'_>,
+    group: Option<&mut GroupRows>,
     state: &mut StatementState<'_>,
     session: &mut SessionContext,
 ) -> Result<Option<Value>> {
@@ -84,10 +89,13 @@ pub(super) fn run_steps(
     let mut steps = Steps {
         program,
         prepared,
+        group,
         state,
         session,
         cursors,
         handling: Handling::default(),
+        steps: 0,
+        fetched: None,
     };
     steps.run(run).map_err(|(error, line)| {
         let message = format!("At line {line} in {}", program.name);
@@ -99,10 +107,16 @@ pub(super) fn run_steps(
 struct Steps<'s, 't> {
     program: Program<'s>,
     prepared: &'s mut PreparedProgram,
+    /// Rows of an aggregate function.
+    group: Option<&'s mut GroupRows>,
     state: &'s mut StatementState<'t>,
     session: &'s mut SessionContext,
     cursors: Cursors,
     handling: Handling,
+    /// Number of steps so far.
+    steps: u32,
+    /// Row that FETCH GROUP NEXT ROW has read.
+    fetched: Option<GroupFetch>,
 }
 
 impl Steps<'_, '_> {
@@ -115,6 +129,12 @@ impl Steps<'_, '_> {
             if let Request::End(value) = request {
                 self.handling.end(self.session);
                 return Ok(value);
+            }
+            if let Request::FetchGroup = request {
+                match self.group.as_mut().map(|group| group.fetch()) {
+                    None | Some(GroupFetch::Over) => return Ok(None),
+                    Some(fetch) => self.fetched = Some(fetch),
+                }
             }
             let line = run.line();
             let located = |raised: Raised| (error_of(raised), line);
@@ -136,7 +156,10 @@ impl Steps<'_, '_> {
     }
 
     fn answer(&mut self, request: Request<'_>, place: CodePlace, values: &[Value]) -> Result<Answer> {
-        self.session.services.functions.check_interrupt(self.session)?;
+        self.steps = self.steps.wrapping_add(1);
+        if self.steps % STEPS_PER_INTERRUPT_CHECK == 0 {
+            self.session.services.functions.check_interrupt(self.session)?;
+        }
         let keeps = matches!(
             request,
             Request::Execute(SqlStatement {
@@ -186,6 +209,18 @@ impl Steps<'_, '_> {
                 };
                 self.prepared.define_row(row, plan.columns(), self.session)?
             }
+            Request::FetchGroup => match self.fetched.take() {
+                Some(GroupFetch::Row(row)) => {
+                    let mut assigned = Vec::with_capacity(row.len());
+                    for (parameter, value) in row.into_iter().enumerate() {
+                        let types = self.prepared.types();
+                        assigned.push((parameter, types.convert(parameter, value, self.session)?));
+                    }
+                    Answer::Values(assigned)
+                }
+                Some(GroupFetch::End) => return Err(Error::new(ER_SP_FETCH_NO_DATA, &[])),
+                _ => Answer::Done,
+            },
             Request::FetchNext { cursor, into } => {
                 self.cursors
                     .fetch_next(cursor, into, self.prepared.types(), self.session)?
@@ -226,13 +261,9 @@ impl Steps<'_, '_> {
 
     /// Evaluates an expression of the program.
     fn evaluate(&mut self, place: CodePlace, expr: &Expr, values: &[Value]) -> Result<Value> {
-        match self.prepared.bound(place, expr, self.session)? {
-            Bound::Direct(bound) => evaluate_bound(bound, values, self.session),
-            Bound::Query(query) => {
-                let query = query.clone();
-                let row = self.collect::<SingleRow>(&query, place, values)?;
-                Ok(row.into_value().0)
-            }
+        match self.prepared.evaluate(place, expr, values, self.session)? {
+            Evaluated::Value(value, _) => Ok(value),
+            Evaluated::Query(query) => Ok(self.collect::<SingleRow>(&query, place, values)?.into_value().0),
         }
     }
 
@@ -243,12 +274,9 @@ impl Steps<'_, '_> {
         expr: &Expr,
         values: &[Value],
     ) -> Result<(Value, ExprType)> {
-        match self.prepared.bound(place, expr, self.session)? {
-            Bound::Direct(bound) => Ok((evaluate_bound(bound, values, self.session)?, bound.ty.clone())),
-            Bound::Query(query) => {
-                let query = query.clone();
-                Ok(self.collect::<SingleRow>(&query, place, values)?.into_value())
-            }
+        match self.prepared.evaluate(place, expr, values, self.session)? {
+            Evaluated::Value(value, expr) => Ok((value, expr.ty.clone())),
+            Evaluated::Query(query) => Ok(self.collect::<SingleRow>(&query, place, values)?.into_value()),
         }
     }
 
@@ -291,6 +319,9 @@ impl Steps<'_, '_> {
                 self.assign(outputs)
             }
             Statement::Empty => Ok(Answer::Done),
+            Statement::Ddl(ddl) if concerns_temporary_table(ddl) => Err(Error::unsupported(
+                "CREATE and DROP of temporary tables in a function or trigger",
+            )),
             Statement::Transaction(_) | Statement::Ddl(_) | Statement::Account(_) => {
                 Err(Error::new(ER_COMMIT_NOT_ALLOWED_IN_SF_OR_TRG, &[]))
             }
@@ -321,25 +352,27 @@ impl Steps<'_, '_> {
         Ok(Answer::Values(assigned))
     }
 
-    /// Executes SET. All values are evaluated before the first is assigned.
+    /// Executes SET, which has one item in a program.
     fn set(&mut self, items: &[SetItem], place: CodePlace, values: &[Value]) -> Result<Answer> {
-        let mut assigned = Vec::with_capacity(items.len());
         for (number, item) in items.iter().enumerate() {
-            match item {
+            let place = place.of_item(number);
+            let value = match item {
                 SetItem::UserVariable { name, value } => {
-                    let (value, ty) = self.evaluate_typed(place.of_item(number), value, values)?;
-                    assigned.push((name, value, ty));
+                    let (value, ty) = self.evaluate_typed(place, value, values)?;
+                    set_typed_user_variable(name, &value, ty, self.session)?;
+                    continue;
                 }
-                _ => {
-                    return Err(Error::unsupported(
-                        "SET of system variables in a function or trigger",
-                    ));
-                }
-            }
+                SetItem::Variable { value, .. } => match value {
+                    SetValue::Default => None,
+                    SetValue::Word(word) => Some(Value::Text(word.clone())),
+                    SetValue::Expr(expr) => Some(self.evaluate(place, expr, values)?),
+                },
+                _ => None,
+            };
+            let host = self.state.programs()?.host.clone();
+            host.set(item, value, self.session)?;
         }
-        for (name, value, ty) in assigned {
-            set_typed_user_variable(name, &value, ty, self.session)?;
-        }
+        self.prepared.forget_outdated(self.session);
         Ok(Answer::Done)
     }
 
@@ -443,6 +476,14 @@ fn execute_nested(
         }),
     };
     execute(plan, &mut context, sink).map(Some)
+}
+
+fn concerns_temporary_table(ddl: &DdlStatement) -> bool {
+    match ddl {
+        DdlStatement::CreateTable(table) => table.temporary,
+        DdlStatement::DropTables { temporary, .. } => *temporary,
+        _ => false,
+    }
 }
 
 /// Sink of statements that must not return rows.

@@ -51,7 +51,13 @@ impl<'p> Triggers<'p> {
     /// The errors of their bodies; 1054 for a column that the table no longer has.
     pub fn before(self, exec: &mut Execution<'_, '_>, old: &[Value], new: &mut [Value]) -> Result<()> {
         let mut triggers = self.before.iter();
-        triggers.try_for_each(|trigger| fire(trigger, self.table, old, new, exec.state, exec.session))
+        triggers.try_for_each(|trigger| {
+            let rows = Rows {
+                old,
+                new: NewRow::Before(new),
+            };
+            fire(trigger, self.table, rows, exec.state, exec.session)
+        })
     }
 
     /// Runs those after the change of a row.
@@ -59,21 +65,36 @@ impl<'p> Triggers<'p> {
     /// # Errors
     /// Those of [`Self::before`].
     pub fn after(self, exec: &mut Execution<'_, '_>, old: &[Value], new: &[Value]) -> Result<()> {
-        if self.after.is_empty() {
-            return Ok(());
-        }
-        let mut new = new.to_vec();
         let mut triggers = self.after.iter();
-        triggers.try_for_each(|trigger| fire(trigger, self.table, old, &mut new, exec.state, exec.session))
+        triggers.try_for_each(|trigger| {
+            let rows = Rows {
+                old,
+                new: NewRow::After(new),
+            };
+            fire(trigger, self.table, rows, exec.state, exec.session)
+        })
     }
+}
+
+/// Rows of a trigger. One that the event does not have is empty.
+struct Rows<'r> {
+    old: &'r [Value],
+    new: NewRow<'r>,
+}
+
+/// The new row.
+enum NewRow<'r> {
+    /// It gets the values that the trigger sets.
+    Before(&'r mut [Value]),
+    /// It is written already.
+    After(&'r [Value]),
 }
 
 /// Runs a trigger for a row.
 fn fire(
     trigger: &TriggerDefinition,
     table: &Arc<TableDefinition>,
-    old: &[Value],
-    new: &mut [Value],
+    rows: Rows<'_>,
     state: &mut StatementState<'_>,
     session: &mut SessionContext,
 ) -> Result<()> {
@@ -81,28 +102,29 @@ fn fire(
     isolated(session, |session| {
         let definer = Some(&trigger.definer);
         let saved = enter_routine(&compiled.settings, &trigger.database, definer, session)?;
-        let done = run_trigger(trigger.time, &compiled, table, old, new, state, session);
+        let done = run_trigger(&compiled, table, rows, state, session);
         leave_routine(saved, session);
         done
     })
 }
 
 fn run_trigger(
-    time: TriggerTime,
     compiled: &CompiledTrigger,
     table: &Arc<TableDefinition>,
-    old: &[Value],
-    new: &mut [Value],
+    rows: Rows<'_>,
     state: &mut StatementState<'_>,
     session: &mut SessionContext,
 ) -> Result<()> {
     let ProgramState { host, cache, .. } = state.programs()?;
     let mut prepared = cache.take(&compiled.code, Some(table), || host.catalog(), session)?;
-    let mut run = Run::new(&compiled.code, Vec::new());
+    let mut run = Run::new(&compiled.code, prepared.take_values());
     for (variable, row, column) in prepared.row_columns() {
         let value = match row {
-            TriggerRow::Old => &old[*column],
-            TriggerRow::New => &new[*column],
+            TriggerRow::Old => &rows.old[*column],
+            TriggerRow::New => match &rows.new {
+                NewRow::Before(new) => &new[*column],
+                NewRow::After(new) => &new[*column],
+            },
         };
         run.set_value(*variable, value.clone());
     }
@@ -112,15 +134,16 @@ fn run_trigger(
         returns: None,
         call_procedure,
     };
-    let done = run_steps(&mut run, &mut prepared, program, state, session);
-    if done.is_ok() && time == TriggerTime::Before {
-        let values = run.into_values();
+    let done = run_steps(&mut run, &mut prepared, program, None, state, session);
+    let mut values = run.into_values();
+    if let (Ok(_), NewRow::Before(new)) = (&done, rows.new) {
         for (variable, row, column) in prepared.row_columns() {
             if *row == TriggerRow::New {
-                new[*column].clone_from(&values[*variable]);
+                new[*column] = std::mem::replace(&mut values[*variable], Value::Null);
             }
         }
     }
+    prepared.give_back_values(values);
     state.programs()?.cache.give_back(prepared);
     done.map(|_| ())
 }

@@ -362,8 +362,7 @@ impl<'p> BaseReader<'p> {
 
     fn decode(&self, image: &[u8], row: &mut [Value]) -> Result<()> {
         decode(self.schema, image, &self.instance.used, self.slots(row))?;
-        // Values that are written back keep their stored form.
-        if !self.instance.padding.is_empty() && !self.plan.keep_row_handles {
+        if !self.instance.padding.is_empty() {
             self.instance.pad(self.slots(row));
         }
         Ok(())

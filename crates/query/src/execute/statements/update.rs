@@ -384,6 +384,8 @@ impl UpdateRun<'_> {
             let start = target.plan.base;
             start..start + definition.columns().len()
         };
+        // Values that are written back have their stored form.
+        crate::plan::tree::unpad(row, &target.plan.padding);
         let triggers = target.triggers;
         let old = match triggers.is_empty() {
             true => Vec::new(),

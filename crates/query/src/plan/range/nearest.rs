@@ -117,11 +117,17 @@ pub(super) fn nearest(
         (Comparison::Int, Value::Text(text)) => paceline_types::convert::text_to_integer(&text).0,
         (_, value) => value,
     };
-    let near = assign(value.clone(), data_type, &context.convert_context()).value;
+    let mut conversion = context.convert_context();
+    conversion.date_modes.allow_invalid_dates = true;
+    let near = assign(value.clone(), data_type, &conversion).value;
     if near.is_null() {
         return Bound::Unknown;
     }
     match compare_values(by, &near, &value, context) {
+        // What is no timestamp becomes zero, which is not near it.
+        Ok(Some(Ordering::Less | Ordering::Greater)) if matches!(&near, Value::Timestamp(zero) if zero.seconds == 0 && zero.micros == 0) => {
+            Bound::Unknown
+        }
         Ok(Some(ordering)) => Bound::Near(near, ordering),
         _ => Bound::Unknown,
     }

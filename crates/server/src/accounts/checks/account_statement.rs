@@ -1,9 +1,10 @@
 //! Privileges for CREATE USER, GRANT, SET PASSWORD and related statements.
 
 use crate::accounts::account::PUBLIC;
+use crate::accounts::host::like;
 use crate::accounts::show::identifier;
 use crate::accounts::statements::{AccountContext, Object, resolve};
-use crate::accounts::{Account, Authority, PrivilegeSet};
+use crate::accounts::{Account, Authority, PrivilegeSet, ProxyGrant};
 use paceline_catalog::Catalog;
 use paceline_expression::session::{Privilege, PrivilegeTarget};
 use paceline_syntax::{AccountName, AccountOptions, AccountStatement, PrivilegeLevel, RoleName};
@@ -37,7 +38,34 @@ pub fn check_account_statement(authority: Authority<'_>, statement: &AccountStat
         AccountStatement::Grant { level, .. } | AccountStatement::Revoke { level, .. } => {
             check_grant(authority, level, statement)
         }
+        AccountStatement::GrantProxy { proxied, .. } | AccountStatement::RevokeProxy { proxied, .. } => {
+            check_proxy(authority, proxied)
+        }
         _ => authority.require_any(&[Privilege::CreateUser]),
+    }
+}
+
+/// Checks that the account may let others stand for an account: it is its own, or one for which it has PROXY WITH GRANT
+/// OPTION. An account with all global privileges may do it too, because a new `root` has no such grant here.
+fn check_proxy(authority: Authority<'_>, proxied: &AccountName) -> Result<()> {
+    let accounts = authority.accounts().load();
+    let (user, host) = resolve(proxied, authority.names(&accounts, &Catalog::default()))?;
+    let account = authority.account();
+    let covers = |grant: &ProxyGrant| {
+        grant.grant_option && (grant.user.is_empty() || grant.user == user) && like(&grant.host, &host)
+    };
+    let may = (user.as_str(), host.as_str()) == authority.current_user()
+        || account.global.includes(PrivilegeSet::everything())
+        || account.proxies.iter().any(covers);
+    match may {
+        true => Ok(()),
+        false => {
+            let (user, _) = authority.current_user();
+            Err(Error::new(
+                ER_ACCESS_DENIED_NO_PASSWORD_ERROR,
+                &[&user, &authority.client_host()],
+            ))
+        }
     }
 }
 
@@ -56,7 +84,9 @@ pub fn check_grant_options(
         AccountStatement::Grant {
             accounts, options, ..
         } => (accounts, options),
-        AccountStatement::GrantRole { accounts, .. } => (accounts, &no_options),
+        AccountStatement::GrantRole { accounts, .. } | AccountStatement::GrantProxy { accounts, .. } => {
+            (accounts, &no_options)
+        }
         _ => return Ok(()),
     };
     let own = authority.account();

@@ -23,19 +23,46 @@ fn needed_to_assign(variable: Variable, scope: VariableScope) -> &'static [Privi
     use Variable as V;
     let global = scope == VariableScope::Global;
     match variable {
-        V::SqlLogBin | V::BinlogFormat => &[Super, BinlogAdmin],
+        V::SqlLogBin
+        | V::BinlogFormat
+        | V::BinlogAnnotateRowEvents
+        | V::BinlogRowImage
+        | V::BinlogDirectNonTransactionalUpdates => &[Super, BinlogAdmin],
         V::PacelineLoadGenerated => &[Super, BinlogReplay],
         V::GtidDomainId | V::ServerId | V::GtidSeqNo | V::PseudoThreadId | V::PseudoSlaveMode if !global => {
             &[Super, BinlogReplay]
         }
         _ if !global => &[],
-        V::ReadOnly => &[Super, ReadOnlyAdmin],
-        V::GtidDomainId | V::ServerId => &[Super, ReplicationMasterAdmin],
+        V::ReadOnly => &[ReadOnlyAdmin],
+        V::GtidDomainId | V::ServerId | V::GtidBinlogState | V::MasterVerifyChecksum => {
+            &[Super, ReplicationMasterAdmin]
+        }
         V::GtidSlavePos
         | V::GtidStrictMode
         | V::GtidIgnoreDuplicates
-        | V::SlaveNetTimeout
+        | V::GtidCleanupBatchSize
+        | V::GtidPosAutoEngines
+        | V::InitSlave
+        | V::ReadBinlogSpeedLimit
+        | V::RelayLogPurge
+        | V::RelayLogRecovery
+        | V::SlaveCompressedProtocol
+        | V::SlaveDdlExecMode
+        | V::SlaveDomainParallelThreads
+        | V::SlaveExecMode
         | V::SlaveMaxAllowedPacket
+        | V::SlaveNetTimeout
+        | V::SlaveParallelMaxQueued
+        | V::SlaveParallelMode
+        | V::SlaveParallelThreads
+        | V::SlaveParallelWorkers
+        | V::SlaveRunTriggersForRbr
+        | V::SlaveSqlVerifyChecksum
+        | V::SlaveTransactionRetryInterval
+        | V::SlaveTypeConversions
+        | V::SyncMasterInfo
+        | V::SyncRelayLog
+        | V::SyncRelayLogInfo
         | V::SqlSlaveSkipCounter
         | V::MasterRetryCount
         | V::RplSemiSyncSlaveEnabled
@@ -59,16 +86,27 @@ fn needed_to_assign(variable: Variable, scope: VariableScope) -> &'static [Privi
         | V::BinlogCommitWaitCount
         | V::BinlogCommitWaitUsec
         | V::BinlogCacheSize
+        | V::BinlogFileCacheSize
+        | V::BinlogStmtCacheSize
         | V::BinlogRowMetadata
         | V::BinlogChecksum
-        | V::BinlogAnnotateRowEvents
-        | V::GtidBinlogState => &[Super, BinlogAdmin],
+        | V::LogBinCompress
+        | V::LogBinCompressMinLen
+        | V::LogBinTrustFunctionCreators
+        | V::MaxBinlogStmtCacheSize => &[Super, BinlogAdmin],
         V::ConnectTimeout
         | V::MaxConnections
         | V::MaxConnectErrors
         | V::MaxPasswordErrors
+        | V::DisconnectOnExpiredPassword
+        | V::ExtraMaxConnections
         | V::InitConnect
+        | V::ProxyProtocolNetworks
         | V::SecureAuth
+        | V::ThreadPoolIdleTimeout
+        | V::ThreadPoolMaxThreads
+        | V::ThreadPoolOversubscribe
+        | V::ThreadPoolStallLimit
         | V::SlowLaunchTime => &[Super, ConnectionAdmin],
         _ => &[Super],
     }
@@ -103,6 +141,10 @@ mod tests {
     fn global_values_belong_to_the_administrators_of_their_subject() {
         for (variable, privilege) in [
             (Variable::ReadOnly, Privilege::ReadOnlyAdmin),
+            (Variable::GtidBinlogState, Privilege::ReplicationMasterAdmin),
+            (Variable::SlaveExecMode, Privilege::ReplicationSlaveAdmin),
+            (Variable::LogBinCompress, Privilege::BinlogAdmin),
+            (Variable::ThreadPoolIdleTimeout, Privilege::ConnectionAdmin),
             (Variable::ServerId, Privilege::ReplicationMasterAdmin),
             (Variable::GtidSlavePos, Privilege::ReplicationSlaveAdmin),
             (Variable::ReplicateDoDb, Privilege::ReplicationSlaveAdmin),

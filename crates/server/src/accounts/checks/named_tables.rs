@@ -1,9 +1,9 @@
 //! Privileges for a statement that cannot be planned: an account that may not use a table must not learn from the error
 //! which tables and columns exist.
 //!
-//! A plan knows exactly which tables and columns a statement uses, and [`super::check_plan`] checks those. Without a plan
-//! there are only the names in the text. The tables that they name are checked as MariaDB does before it opens them; only
-//! after that the error of the planner may be told.
+//! A plan knows exactly which tables and columns a statement uses, and [`super::check_plan`] checks those. Without a
+//! plan there are only the names in the text. The tables that they name are checked as MariaDB does before it opens
+//! them; only after that the error of the planner may be told.
 
 use crate::accounts::{Authority, PrivilegeSet};
 use crate::information_schema::is_for_everybody;

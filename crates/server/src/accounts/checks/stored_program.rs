@@ -74,6 +74,7 @@ mod tests {
             comment: String::new(),
             deterministic: false,
             data_access: DataAccess::default(),
+            aggregation: paceline_syntax::Aggregation::None,
             security: ViewSecurity::Definer,
             definer: (definer.to_owned(), "%".to_owned()),
             environment: ProgramEnvironment {

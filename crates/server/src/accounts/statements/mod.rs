@@ -9,6 +9,7 @@
 //! is replayed from the log, so nothing may depend on anything but its arguments.
 
 mod grants;
+mod proxies;
 mod roles;
 mod users;
 
@@ -134,6 +135,12 @@ pub fn apply(statement: &AccountStatement, context: AccountContext<'_>) -> Resul
             let revoked = grants::Granted::of(privileges, level, false, context)?;
             grants::revoke(&revoked, accounts, context)
         }
+        AccountStatement::GrantProxy {
+            proxied,
+            accounts,
+            grant_option,
+        } => proxies::grant(proxied, accounts, *grant_option, context),
+        AccountStatement::RevokeProxy { proxied, accounts } => proxies::revoke(proxied, accounts, context),
         AccountStatement::RevokeAll(accounts) => grants::revoke_all(accounts, context),
         AccountStatement::CreateRoles {
             or_replace,

@@ -178,7 +178,7 @@ pub(super) fn set_password(
     let account = next
         .get(&user, &host)
         .ok_or_else(|| Error::new(ER_PASSWORD_NO_MATCH, &[]))?;
-    let (authentication, _) = account.authentication.with_password(password)?;
+    let authentication = account.authentication.with_password(password)?;
     let mut account = Account {
         authentication,
         ..account.clone()

@@ -1,5 +1,5 @@
-//! The protocol's commands: their dispatch here, COM_STMT_… in [`prepared`], [`bulk`] and [`cursor`], replicas of this server in
-//! [`binlog_dump`].
+//! The protocol's commands: their dispatch here, COM_STMT_… in [`prepared`], [`bulk`] and [`cursor`], replicas of this
+//! server in [`binlog_dump`].
 
 mod binlog_dump;
 mod bulk;

@@ -10,6 +10,7 @@ use paceline_syntax::{Error, Result};
 use paceline_types::error_code::*;
 use paceline_wire::WireResult;
 use paceline_wire::authentication::{NATIVE_PASSWORD, Scramble};
+use paceline_wire::caching_sha2::{CACHING_SHA2_PASSWORD, CachedPassword, CachingSha2Password, auth_status};
 use paceline_wire::ed25519::{CLIENT_ED25519, Nonce};
 use paceline_wire::handshake::{
     HandshakeResponse, encode_authentication_request, encode_authentication_switch,
@@ -22,6 +23,8 @@ struct LoginAttempt {
     scramble: Scramble,
     /// The client's answer for `mysql_native_password`, if it has sent one.
     native: Option<Vec<u8>>,
+    /// The client's answer for `caching_sha2_password`, if it has sent one.
+    caching_sha2: Option<Vec<u8>>,
     /// Whether the client has answered any method that needs a password.
     was_asked: bool,
     /// Use of a password, as the error mentions it: `YES`, `NO`. `None` for a user of the UNIX socket, who has none.
@@ -34,10 +37,12 @@ impl LoginAttempt {
             .plugin
             .as_deref()
             .is_none_or(|plugin| plugin == NATIVE_PASSWORD);
+        let is_caching_sha2 = login.plugin.as_deref() == Some(CACHING_SHA2_PASSWORD);
         LoginAttempt {
             scramble,
             native: is_native.then(|| login.answer.clone()),
-            was_asked: is_native,
+            caching_sha2: is_caching_sha2.then(|| login.answer.clone()),
+            was_asked: is_native || is_caching_sha2,
             using_password: Some(if login.answer.is_empty() { "NO" } else { "YES" }),
         }
     }
@@ -138,6 +143,7 @@ impl Session {
                 self.native_answer(attempt).await?;
                 Ok(false)
             }
+            Method::CachingSha2(password) => self.try_caching_sha2(password.as_ref(), login, attempt).await,
             Method::Ed25519 { password, .. } => {
                 // Each try needs a nonce of its own.
                 let nonce = Nonce::random();
@@ -149,6 +155,57 @@ impl Session {
                 Ok(password.is_some_and(|password| password.verify(&nonce, &answer)))
             }
         }
+    }
+
+    /// Authenticates the client by `caching_sha2_password`: by what an earlier login has left in memory, or else by the
+    /// password itself, if nobody can read it on its way.
+    async fn try_caching_sha2(
+        &mut self,
+        password: Option<&CachingSha2Password>,
+        login: &HandshakeResponse,
+        attempt: &mut LoginAttempt,
+    ) -> WireResult<bool> {
+        let answer = match attempt.caching_sha2.take() {
+            Some(answer) => answer,
+            None => {
+                let writer = &mut self.connection.writer;
+                encode_authentication_switch(writer.begin(), CACHING_SHA2_PASSWORD, &attempt.scramble);
+                writer.end();
+                self.answer_to_request(attempt).await?
+            }
+        };
+        if answer.is_empty() || answer == [0] {
+            attempt.using_password = Some("NO");
+            return Ok(password.is_none());
+        }
+        attempt.using_password = Some("YES");
+        let Some(password) = password else {
+            return Ok(false);
+        };
+        let server = self.state.server.clone();
+        let cached = server.accounts.cached_password(password.text());
+        if cached.is_some_and(|cached| cached.verify(&attempt.scramble, &answer)) {
+            self.connection.writer.packet(&[1, auth_status::FAST_OK]);
+            return Ok(true);
+        }
+        self.connection.writer.packet(&[1, auth_status::FULL]);
+        let sent = self.answer_to_request(attempt).await?;
+        if !self.connection.socket.is_confidential() {
+            tracing::warn!(
+                "connection {}: caching_sha2_password of '{}' needs TLS for the first login",
+                self.state.shared.id,
+                login.user.escape_debug()
+            );
+            return Ok(false);
+        }
+        let sent = sent.strip_suffix(&[0]).unwrap_or(&sent);
+        let is_right = tokio::task::block_in_place(|| password.verify(sent));
+        if is_right {
+            server
+                .accounts
+                .cache_password(password.text(), CachedPassword::of(sent));
+        }
+        Ok(is_right)
     }
 
     /// Returns the client's answer for `mysql_native_password`.

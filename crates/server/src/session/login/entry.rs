@@ -171,6 +171,7 @@ impl Session {
             .set_payload_max(self.state.context.settings.max_allowed_packet);
         self.connection.heed(&values);
         self.state.log_settings.heed(&values);
+        self.state.tracking.heed(&values);
         if self.connection.capabilities.has(Capabilities::IGNORE_SPACE) {
             let mode = self.state.context.settings.sql_mode.with(SqlMode::IGNORE_SPACE);
             self.state.context.settings.sql_mode = mode;

@@ -1,5 +1,7 @@
 //! Column definitions of result sets.
 
+use std::borrow::Cow;
+
 use paceline_query::plan::{Plan, ResultColumn};
 use paceline_types::Charset;
 use paceline_types::data_type::FieldType;
@@ -65,7 +67,8 @@ impl EncodedColumns {
         for column in columns {
             let start = bytes.len();
             bytes.extend_from_slice(&[0; 4]);
-            definition(column, charset).encode(&mut bytes, capabilities);
+            definition(column, charset)
+                .encode_in(&mut bytes, capabilities, &|name| in_results(name, charset));
             let length = (bytes.len() - start - 4) as u32;
             bytes[start..start + 4].copy_from_slice(&length.to_le_bytes());
         }
@@ -81,6 +84,36 @@ impl EncodedColumns {
             rest = tail;
         }
     }
+}
+
+/// Returns a name in the character set of the results. A character that it lacks becomes `?`.
+fn in_results(name: &str, charset: Option<Charset>) -> Cow<'_, [u8]> {
+    match charset {
+        Some(charset) if !name.is_ascii() && charset != Charset::Binary => {
+            let mut encoded = Vec::with_capacity(name.len());
+            charset.encode(name, &mut encoded);
+            Cow::Owned(encoded)
+        }
+        _ => Cow::Borrowed(name.as_bytes()),
+    }
+}
+
+/// Returns an error's message in the character set of the results. A character that it lacks becomes `\` and its number.
+pub fn message_in_results(message: &str, charset: Option<Charset>) -> Cow<'_, [u8]> {
+    let Some(charset) = charset.filter(|charset| *charset != Charset::Binary && !charset.can_encode(message))
+    else {
+        return in_results(message, charset);
+    };
+    let mut encoded = Vec::with_capacity(message.len());
+    let mut buffer = [0; 4];
+    for character in message.chars() {
+        let text = character.encode_utf8(&mut buffer);
+        match charset.can_encode(text) {
+            true => charset.encode(text, &mut encoded),
+            false => encoded.extend_from_slice(format!("\\{:04X}", u32::from(character)).as_bytes()),
+        }
+    }
+    Cow::Owned(encoded)
 }
 
 /// Returns the protocol's description of a column, with text in the character set of the results.

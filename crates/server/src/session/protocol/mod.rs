@@ -18,7 +18,7 @@ pub(super) use client_statements::{
     ClientStatements, CountedStatement, PreparedStatement, unknown_statement,
 };
 pub use columns::KnownColumns;
-pub(super) use columns::{EncodedColumns, definition};
+pub(super) use columns::{EncodedColumns, definition, message_in_results};
 pub use connection::Connection;
 pub(super) use connection::FLUSH_AT;
 pub(super) use cursor::Cursor;

@@ -283,7 +283,10 @@ fn table_to_fill(statement: &mut Statement) -> Option<&mut CreateTable> {
 fn creates_program(statement: &Statement) -> bool {
     match statement {
         Statement::SetStatement { statement, .. } => creates_program(statement),
-        Statement::Unsupported(object) => matches!(*object, "TRIGGER" | "PROCEDURE" | "FUNCTION" | "EVENT"),
+        Statement::Unsupported(object) => matches!(
+            *object,
+            "TRIGGER" | "PROCEDURE" | "FUNCTION" | "AGGREGATE" | "EVENT"
+        ),
         _ => false,
     }
 }

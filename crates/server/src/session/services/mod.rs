@@ -62,6 +62,8 @@ pub struct SessionServices {
     pub(super) time_slice: TimeSlice,
     /// Temporary table of the running SHOW statement, which information_schema includes during the statement.
     pub(super) shown_temporary: Mutex<Option<Arc<TableDefinition>>>,
+    /// Variables that functions and triggers of the running statement have set.
+    pub(super) set_by_programs: Mutex<Vec<Variable>>,
 }
 
 /// State of a session's transactions that variables show.
@@ -103,6 +105,7 @@ impl SessionServices {
             sequences: SessionSequences::default(),
             time_slice: TimeSlice::default(),
             shown_temporary: Mutex::default(),
+            set_by_programs: Mutex::default(),
         }
     }
 
@@ -290,6 +293,22 @@ impl SessionServices {
             }
             Variable::GtidBinlogState => text(self.server.transactions.gtid_state().to_string()),
             Variable::SqlMode if scope != Scope::Global => text(session.settings.sql_mode.to_string()),
+            // A stored program has its own.
+            Variable::CharacterSetClient if scope != Scope::Global => {
+                text(session.settings.character_set_client.name().to_owned())
+            }
+            Variable::CharacterSetConnection if scope != Scope::Global => {
+                text(session.settings.collation_connection.charset().name().to_owned())
+            }
+            Variable::CollationConnection if scope != Scope::Global => {
+                text(session.settings.collation_connection.name().to_owned())
+            }
+            Variable::CharacterSetDatabase if scope != Scope::Global => {
+                text(session.settings.collation_database.charset().name().to_owned())
+            }
+            Variable::CollationDatabase if scope != Scope::Global => {
+                text(session.settings.collation_database.name().to_owned())
+            }
             Variable::ExternalUser | Variable::ProxyUser => VariableValue::Null,
             _ => return None,
         })

@@ -17,10 +17,14 @@ use crate::session::state::SessionState;
 use crate::session::transaction::replication;
 use paceline_catalog::{CatalogChange, write_changes};
 use paceline_storage::WriteSet;
-use paceline_syntax::{AccountName, AccountSpec, AccountStatement, PrivilegeLevel, RoleName, UserName};
+use paceline_syntax::{
+    AccountName, AccountSpec, AccountStatement, Authentication, AuthenticationPlugin, PasswordSpec,
+    PrivilegeLevel, RoleName, Statement, UserName,
+};
 use paceline_syntax::{Error, Result};
 use paceline_txn::DdlCommit;
 use paceline_types::error_code::*;
+use paceline_wire::caching_sha2::CACHING_SHA2_PASSWORD;
 use std::time::Duration;
 use tokio::sync::MutexGuard;
 
@@ -38,8 +42,10 @@ pub async fn execute(statement: &AccountStatement, state: &mut SessionState, tex
         AccountStatement::Alter { .. } => counters.com_alter_user.add(1),
         AccountStatement::Drop { .. } => counters.com_drop_user.add(1),
         AccountStatement::Rename(_) => counters.com_rename_user.add(1),
-        AccountStatement::Grant { .. } => counters.com_grant.add(1),
-        AccountStatement::Revoke { .. } | AccountStatement::RevokeAll(_) => counters.com_revoke.add(1),
+        AccountStatement::Grant { .. } | AccountStatement::GrantProxy { .. } => counters.com_grant.add(1),
+        AccountStatement::Revoke { .. }
+        | AccountStatement::RevokeProxy { .. }
+        | AccountStatement::RevokeAll(_) => counters.com_revoke.add(1),
         AccountStatement::CreateRoles { .. } => counters.com_create_role.add(1),
         AccountStatement::DropRoles { .. } => counters.com_drop_role.add(1),
         AccountStatement::GrantRole { .. } => counters.com_grant_role.add(1),
@@ -63,6 +69,8 @@ pub async fn change_accounts(
     state: &mut SessionState,
 ) -> Result<()> {
     state.server.accounts.must_count()?;
+    let hashed = text.and_then(|text| with_hashes(statement, text, state));
+    let statement = hashed.as_ref().unwrap_or(statement);
     check_account_statement(state.services.authority(&state.context), statement)?;
     state.check_writable()?;
     if state.table_locks.is_globally_locked() {
@@ -109,17 +117,14 @@ pub async fn change_accounts(
     }
     let text = match (statement, text) {
         // The log should not contain a password in plain text.
-        (AccountStatement::SetPassword { account, password }, _) => {
+        (AccountStatement::SetPassword { account, .. }, _) => {
             let (user, host) = match account {
                 Some(name) => resolve(name, context)?,
                 None => current.clone(),
             };
-            let account = before.get(&user, &host);
-            let changed = account.map(|account| account.authentication.with_password(password));
-            let hash = match changed.transpose()? {
-                Some((_, method)) => method.text(),
-                None => String::new(),
-            };
+            let changed = applied.accounts.get(&user, &host);
+            let hash = changed.and_then(|account| account.authentication.first_hash());
+            let hash = hash.unwrap_or_default();
             let [user, host] = [user, host].map(|name| name.replace('\\', "\\\\").replace('\'', "''"));
             format!("SET PASSWORD FOR '{user}'@'{host}'='{hash}'").into_bytes()
         }
@@ -149,6 +154,38 @@ pub async fn change_accounts(
     match applied.failure {
         Some(failure) => Err(failure),
         None => Ok(()),
+    }
+}
+
+/// Returns the statement as it is logged, with hashes instead of passwords, if it has a password for
+/// `caching_sha2_password`: its hash is another one each time, and what is logged must be what is stored.
+fn with_hashes(statement: &AccountStatement, text: &[u8], state: &SessionState) -> Option<AccountStatement> {
+    let specs = match statement {
+        AccountStatement::Create { accounts, .. }
+        | AccountStatement::Alter { accounts, .. }
+        | AccountStatement::Grant { accounts, .. }
+        | AccountStatement::GrantRole { accounts, .. }
+        | AccountStatement::GrantProxy { accounts, .. } => accounts,
+        _ => return None,
+    };
+    let is_salted = |plugin: &AuthenticationPlugin| {
+        matches!(plugin.credential, Some(PasswordSpec::Plain(_)))
+            && plugin.plugin.eq_ignore_ascii_case(CACHING_SHA2_PASSWORD)
+    };
+    let has_salted = specs.iter().any(|spec| match &spec.authentication {
+        Some(Authentication::Plugins(plugins)) => plugins.iter().any(is_salted),
+        _ => false,
+    });
+    if !has_salted {
+        return None;
+    }
+    match state.parse(text).ok()?.parsed.statement {
+        Statement::Account(statement) => Some(statement),
+        Statement::SetStatement { statement, .. } => match *statement {
+            Statement::Account(statement) => Some(statement),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

@@ -9,7 +9,7 @@ use crate::session::protocol::Reply;
 use crate::session::state::SessionState;
 use paceline_expression::session::Privilege;
 use paceline_syntax::{
-    FlushTablesLock, FlushTarget, LockTable, Result, TableMaintenance, TableName, WriteToBinlog,
+    Error, FlushTablesLock, FlushTarget, LockTable, Result, TableMaintenance, TableName, WriteToBinlog,
 };
 use paceline_types::error_code::*;
 use std::time::Duration;
@@ -28,11 +28,21 @@ pub async fn execute(
     state.commit().await?;
     state.services.require_any(&[Privilege::Reload])?;
     for target in targets {
+        if let FlushTarget::Tables { lock, .. } = target
+            && *lock != FlushTablesLock::None
+            && state.table_locks.has_tables()
+        {
+            return Err(Error::new(ER_LOCK_OR_ACTIVE_TRANSACTION, &[]));
+        }
         match target {
             FlushTarget::Tables {
                 lock: FlushTablesLock::None,
                 tables,
             } => {
+                let names = tables.iter().map(|table| state.qualified(table));
+                state
+                    .table_locks
+                    .check_flush(&names.collect::<Result<Vec<_>>>()?)?;
                 wait_for_users(tables, state)?;
                 forget_sequences(tables, state);
             }
@@ -40,7 +50,6 @@ pub async fn execute(
                 tables,
                 lock: FlushTablesLock::ReadLock | FlushTablesLock::ReadLockDisableCheckpoint,
             } if tables.is_empty() => {
-                state.table_locks.release_tables();
                 if !state.table_locks.is_globally_locked() {
                     let timeout = state.context.settings.metadata_lock_wait_timeout;
                     state

@@ -26,7 +26,7 @@ mod prepare;
 pub(in crate::session) mod program;
 pub(super) mod query;
 mod replication;
-mod set;
+pub(in crate::session) mod set;
 mod show;
 mod shutdown;
 mod snapshot_at_gtid;

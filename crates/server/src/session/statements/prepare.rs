@@ -38,6 +38,7 @@ pub fn prepare(name: &str, source: &Expr, parameters: &[Value], state: &mut Sess
         _memory: memory,
     };
     state.prepared.statements.insert(key, prepared);
+    state.tracking.note_state_change();
     Ok(Reply::with_info(0, "Statement prepared"))
 }
 

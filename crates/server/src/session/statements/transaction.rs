@@ -5,6 +5,7 @@ use crate::errors::of_transaction;
 use crate::session::logged_statement::LoggedStatement;
 use crate::session::protocol::Reply;
 use crate::session::state::SessionState;
+use crate::session::tracking::Snapshot;
 use crate::variables::Variable;
 use paceline_syntax::{Completion, Error, Result, TransactionStatement};
 use paceline_txn::{IsolationLevel, Lifetime, TransactionOptions};
@@ -29,8 +30,11 @@ pub async fn execute(statement: &TransactionStatement, state: &mut SessionState)
                 let transaction = begin_at(position, *access, state)?;
                 state.services.transaction.lock().snapshot = transaction.snapshot_version();
                 state.open_transaction(transaction);
+                state.tracking.begin(None, *access, Snapshot::Consistent);
                 return Ok(Reply::ok());
             }
+            let isolation = state.transaction.next_isolation;
+            let begun_access = access.or(state.transaction.next_access);
             let options = state.transaction_options(Lifetime::Explicit, *access);
             if *consistent_snapshot {
                 state.services.await_gtid()?;
@@ -47,6 +51,11 @@ pub async fn execute(statement: &TransactionStatement, state: &mut SessionState)
             };
             state.mark_serial(&mut transaction);
             state.open_transaction(transaction);
+            let snapshot = match consistent_snapshot {
+                true => Snapshot::Consistent,
+                false => Snapshot::Late,
+            };
+            state.tracking.begin(isolation, begun_access, snapshot);
         }
         TransactionStatement::Commit(completion) => {
             counters.com_commit.add(1);
@@ -121,5 +130,6 @@ fn complete(completion: Completion, chained: Option<TransactionOptions>, state: 
         let mut transaction = state.server.transactions.begin(&state.services.locks, options);
         state.mark_serial(&mut transaction);
         state.open_transaction(transaction);
+        state.tracking.begin(None, None, Snapshot::Late);
     }
 }

@@ -165,7 +165,7 @@ impl Parser<'_> {
             if again {
                 return Err(Error::new(ER_DUP_FIELDNAME, &[&name]));
             }
-            let kind = self.simple_kind()?;
+            let kind = VariableKind::Typed(self.declared_type()?);
             fields.push((name, kind));
             if !self.accept(&Token::Comma) {
                 break;

@@ -73,6 +73,13 @@ impl Parser<'_> {
             self.scope().check_cursor_arguments(cursor, arguments.len())?;
             return Ok(ProgramStatement::Open { cursor, arguments });
         }
+        if self.accept_words(&["FETCH", "GROUP", "NEXT", "ROW"]) {
+            if self.scope().aggregation == Aggregation::None {
+                return Err(Error::new(ER_NOT_AGGREGATE_FUNCTION, &[]));
+            }
+            self.scope().fetches_group = true;
+            return Ok(ProgramStatement::FetchGroup);
+        }
         if self.accept_word("FETCH") {
             let _ = self.accept_words(&["NEXT", "FROM"]) || self.accept_word("FROM");
             let cursor = self.cursor_name()?;

@@ -39,28 +39,43 @@ impl Parser<'_> {
         if self.accept_word("EVENT") {
             return self.create_event(options, start).map(Some);
         }
-        match self.accept_any_word(&["PROCEDURE", "FUNCTION"]) {
-            Some("PROCEDURE") => self.create_routine(options, ProgramKind::Procedure).map(Some),
-            Some(_) => self.create_routine(options, ProgramKind::Function).map(Some),
-            None => Ok(None),
-        }
+        let aggregation = match self.accept_word("AGGREGATE") {
+            true if self.is_word("FUNCTION") => Aggregation::Group,
+            true => return Err(self.error()),
+            false => Aggregation::None,
+        };
+        let kind = match self.accept_any_word(&["PROCEDURE", "FUNCTION"]) {
+            Some("PROCEDURE") => ProgramKind::Procedure,
+            Some(_) => ProgramKind::Function,
+            None => return Ok(None),
+        };
+        self.create_routine(options, kind, aggregation).map(Some)
     }
 
-    fn create_routine(&mut self, options: CreateOptions, kind: ProgramKind) -> Result<Statement> {
+    fn create_routine(
+        &mut self,
+        options: CreateOptions,
+        kind: ProgramKind,
+        aggregation: Aggregation,
+    ) -> Result<Statement> {
         let if_not_exists = self.if_not_exists(options.or_replace)?;
         let name = self.table_name()?;
         if kind == ProgramKind::Function && self.is_word("RETURNS") {
             return Ok(Statement::Unsupported("FUNCTION of a library"));
         }
         let mut scope = ProgramScope::new(kind);
+        scope.aggregation = aggregation;
         let mut parameters = Vec::new();
         self.expect(&Token::LeftParen)?;
-        let start = self.position();
+        // MariaDB keeps the text between the parentheses; of a function only from the first parameter on.
+        let start = match kind {
+            ProgramKind::Function => self.position(),
+            _ => self.previous_end(),
+        };
         if !self.is(&Token::RightParen) {
             parameters = self.comma_separated(|parser| parser.routine_parameter(&mut scope))?;
         }
-        let end = self.position();
-        let parameters_text = self.slice(start..end).trim_end().to_owned();
+        let parameters_text = self.slice(start..self.position());
         self.expect(&Token::RightParen)?;
         let mut kind = match kind {
             ProgramKind::Function => {
@@ -71,23 +86,28 @@ impl Parser<'_> {
                     returns,
                     returns_text: self.text_since(start),
                     has_return: false,
+                    aggregation,
                 }
             }
             _ => RoutineKind::Procedure,
         };
         let characteristics = self.characteristics()?;
         let start = self.position();
-        let mut returns = false;
+        let (mut returns, mut fetches_group) = (false, false);
         let program = self.program(scope, |parser| {
             let body = match parser.scope().kind {
                 ProgramKind::Function => parser.function_body()?,
                 _ => parser.program_statement()?,
             };
             returns = parser.scope().has_return;
+            fetches_group = parser.scope().fetches_group;
             Ok(body)
         })?;
         if let RoutineKind::Function { has_return, .. } = &mut kind {
             *has_return = returns;
+        }
+        if aggregation == Aggregation::Group && !fetches_group {
+            return Err(Error::new(ER_INVALID_AGGREGATE_FUNCTION, &[]));
         }
         Ok(Statement::Ddl(DdlStatement::CreateRoutine(Box::new(Routine {
             or_replace: options.or_replace,

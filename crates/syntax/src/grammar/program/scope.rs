@@ -3,8 +3,8 @@
 use crate::error::{Error, Result};
 use crate::statement::definition::TypeKind;
 use crate::statement::{
-    ConditionValue, Cursor, Label, SqlStatement, TriggerEvent, TriggerRow, TriggerTime, Variable,
-    VariableKind,
+    Aggregation, ConditionValue, Cursor, Label, SqlStatement, TriggerEvent, TriggerRow, TriggerTime,
+    Variable, VariableKind,
 };
 use paceline_types::error_code::*;
 
@@ -69,6 +69,10 @@ pub(in crate::grammar) struct ProgramScope {
     pub variables: Vec<Variable>,
     pub cursors: Vec<Cursor>,
     pub has_return: bool,
+    /// Whether the program is an aggregate function.
+    pub aggregation: Aggregation,
+    /// Whether it contains FETCH GROUP NEXT ROW.
+    pub fetches_group: bool,
     /// Whether a name at the cursor can be a column, outside of queries.
     pub has_columns: bool,
     /// Number of times that a variable was named in an expression.
@@ -85,6 +89,8 @@ impl ProgramScope {
             variables: Vec::new(),
             cursors: Vec::new(),
             has_return: false,
+            aggregation: Aggregation::None,
+            fetches_group: false,
             has_columns: false,
             uses: 0,
             blocks: Vec::new(),

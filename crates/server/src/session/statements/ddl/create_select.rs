@@ -19,6 +19,7 @@ use paceline_syntax::{
     ColumnName, DdlStatement, Duplicates, Error, Insert, InsertKind, InsertSource, Result, Statement,
     TableName,
 };
+use paceline_types::DataType;
 use paceline_types::error_code::*;
 use std::sync::Arc;
 
@@ -85,6 +86,22 @@ pub async fn fill_temporary_table(
     }
 }
 
+/// Returns the default of a column that is read from a temporary table: the zero of its type.
+fn zero_default(data_type: &DataType) -> ColumnDefault {
+    let zero = match data_type {
+        DataType::Integer(_) | DataType::Decimal(_) | DataType::Float(_) | DataType::Double(_) => "0",
+        DataType::Char { .. }
+        | DataType::VarChar { .. }
+        | DataType::Binary { .. }
+        | DataType::VarBinary { .. } => "",
+        DataType::Date => "0000-00-00",
+        DataType::Time { .. } => "00:00:00",
+        DataType::DateTime { .. } => "0000-00-00 00:00:00",
+        _ => return ColumnDefault::None,
+    };
+    ColumnDefault::Literal(zero.to_owned())
+}
+
 /// Returns the columns of CREATE TABLE … SELECT.
 pub fn plan_create_select(ddl: &DdlStatement, state: &SessionState) -> Result<Option<Vec<SelectedColumn>>> {
     let DdlStatement::CreateTable(create) = ddl else {
@@ -112,6 +129,7 @@ pub fn plan_create_select(ddl: &DdlStatement, state: &SessionState) -> Result<Op
                     ColumnDefault::Literal("0".to_owned())
                 }
                 Some(source) if through != Some(Through::Merged) => source.default.clone(),
+                None if column.is_temporary && column.is_not_null() => zero_default(&column.data_type),
                 _ => ColumnDefault::None,
             },
             on_update: source

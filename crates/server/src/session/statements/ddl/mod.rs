@@ -33,6 +33,7 @@ use paceline_syntax::definition::CreateView;
 use paceline_syntax::{AccountName, DdlStatement, Error, Result, RoutineType, Statement, UserName};
 use paceline_types::ServerId;
 use paceline_types::error_code::*;
+use paceline_wire::session_state::StateChange;
 
 /// Executes a DDL statement.
 ///
@@ -44,14 +45,6 @@ pub async fn execute(
     execution: Execution<'_>,
 ) -> Result<Reply> {
     count(ddl, &state.shared.counters);
-    check_definition(
-        state.services.authority(&state.context),
-        ddl,
-        &DefinitionCatalogs {
-            temporary: state.temporary.catalog(),
-            visible: &state.catalog(),
-        },
-    )?;
     let ends_transaction = !matches!(ddl, DdlStatement::CreateTable(create) if create.temporary)
         && !matches!(ddl, DdlStatement::CreateSequence(create) if create.temporary)
         && !matches!(
@@ -59,32 +52,32 @@ pub async fn execute(
             DdlStatement::DropTables { temporary: true, .. }
                 | DdlStatement::DropSequences { temporary: true, .. }
         );
-    if ends_transaction && state.transaction.is_open() && state.is_read_only_transaction() {
-        // The statement belongs to the next transaction. Its access mode decides whether the statement is allowed.
-        state.commit().await?;
-    }
-    if state.is_read_only_transaction() {
-        return Err(Error::new(ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, &[]));
-    }
-    let catalog = state.catalog();
-    let is_temporary = is_temporary_ddl(ddl, &catalog, state.context.database.as_deref())?;
+    let is_temporary = is_temporary_ddl(ddl, &state.catalog(), state.context.database.as_deref())?;
     if !is_temporary || matches!(ddl, DdlStatement::RenameTables { .. }) {
         state.check_writable()?;
+    }
+    if ends_transaction {
+        // Also if the statement then fails. It belongs to the next transaction, whose access mode decides whether it is
+        // allowed.
+        state.commit().await?;
+    }
+    let catalog = state.catalog();
+    check_definition(
+        state.services.authority(&state.context),
+        ddl,
+        &DefinitionCatalogs {
+            temporary: state.temporary.catalog(),
+            visible: &catalog,
+        },
+    )?;
+    if state.is_read_only_transaction() {
+        return Err(Error::new(ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, &[]));
     }
     if state.table_locks.is_globally_locked() && !is_temporary {
         return Err(Error::new(ER_CANT_UPDATE_WITH_READLOCK, &[]));
     }
-    match ddl {
-        DdlStatement::CreateTable(create) => {
-            check_select_source(create, state)?;
-            if !create.temporary {
-                state.commit().await?;
-            }
-        }
-        DdlStatement::DropTables { temporary: true, .. }
-        | DdlStatement::DropSequences { temporary: true, .. } => {}
-        DdlStatement::CreateSequence(create) if create.temporary => {}
-        _ => state.commit().await?,
+    if let DdlStatement::CreateTable(create) = ddl {
+        check_select_source(create, state)?;
     }
     if state.table_locks.has_tables() && matches!(ddl, DdlStatement::RenameTables { .. }) {
         return Err(Error::new(ER_LOCK_OR_ACTIVE_TRANSACTION, &[]));
@@ -174,12 +167,16 @@ pub async fn execute(
             None => commit_ddl(prepared, text, state).await?,
         }
         leave_dropped_database(state);
+        state.context.statement.has_dropped_database = matches!(ddl, DdlStatement::DropDatabase { .. });
     }
     drop(names);
     if let DdlStatement::CreateEvent(_) = ddl
         && text.is_some()
     {
         warn_if_nothing_runs(state);
+    }
+    if is_temporary {
+        state.tracking.note_state_change();
     }
     state.apply_temporary(temporary_plan, temporary_rows)?;
     if let Some(failure) = failure {
@@ -258,6 +255,12 @@ fn leave_dropped_database(state: &mut SessionState) {
     };
     if state.find_database(current).is_none() {
         state.set_database(None);
+        let tracks = (state.services.values.lock())
+            .get(Variable::SessionTrackSchema)
+            .as_bool();
+        if tracks {
+            state.changes.add(&StateChange::Schema(String::new()));
+        }
     }
 }
 

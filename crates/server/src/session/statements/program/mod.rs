@@ -39,6 +39,9 @@ use paceline_wire::Capabilities;
 use queries::has_plan;
 use std::sync::Arc;
 
+/// Number of evaluations between two checks for KILL.
+const STEPS_PER_INTERRUPT_CHECK: u32 = 16;
+
 /// Executes a program outside a routine.
 ///
 /// # Errors
@@ -55,6 +58,7 @@ pub async fn execute(
     // Within EXECUTE IMMEDIATE in another program, the outer program's variables are restored at the end.
     let outer = std::mem::take(&mut state.context.program_variables);
     let outer_handled = state.context.handled_condition.take();
+    let outer_mode = state.context.settings.sql_mode;
     let done = run(
         &mut prepared,
         Vec::new(),
@@ -65,6 +69,7 @@ pub async fn execute(
     )
     .await;
     state.context.program_variables = outer;
+    state.context.settings.sql_mode = outer_mode;
     state.context.handled_condition = outer_handled;
     done.map(|finished| Reply::affected(finished.affected_rows))
 }
@@ -102,6 +107,7 @@ async fn run(
         cursors: Cursors::new(code.cursors().len()),
         affected_rows: 0,
         handling: Handling::default(),
+        steps: 0,
     };
     let mark = driver.state.context.diagnostics.mark();
     let mut run = Run::new(&code, parameters);
@@ -134,6 +140,8 @@ struct Driver<'a> {
     cursors: Cursors,
     affected_rows: u64,
     handling: Handling,
+    /// Number of steps so far.
+    steps: u32,
 }
 
 impl Driver<'_> {
@@ -168,7 +176,11 @@ impl Driver<'_> {
     }
 
     async fn answer(&mut self, request: Request<'_>, place: CodePlace, values: &[Value]) -> Result<Answer> {
-        self.state.services.check_interrupt(&self.state.context)?;
+        // Statements that read rows check themselves, so that most steps need not look at the clock.
+        self.steps = self.steps.wrapping_add(1);
+        if self.steps % STEPS_PER_INTERRUPT_CHECK == 0 || !is_evaluation(&request) {
+            self.state.services.check_interrupt(&self.state.context)?;
+        }
         let keeps = matches!(
             request,
             Request::Execute(SqlStatement {
@@ -194,6 +206,8 @@ impl Driver<'_> {
             }
             Request::AssignRow { row, value } => self.assign_row(row, value, place, values).await?,
             Request::DefineRow { row, query } => self.define_row(row, query, place, values)?,
+            // The parser refuses it outside of aggregate functions.
+            Request::FetchGroup => return Err(Error::new(ER_NOT_AGGREGATE_FUNCTION, &[])),
             Request::FetchNext { cursor, into } => {
                 let types = self.prepared.types();
                 (self.cursors).fetch_next(cursor, into, types, &mut self.state.context)?
@@ -313,6 +327,14 @@ impl Driver<'_> {
         self.affected_rows += u64::try_from(self.state.context.row_count).unwrap_or(0);
         Ok(())
     }
+}
+
+/// Returns whether a request is only the evaluation of an expression.
+fn is_evaluation(request: &Request<'_>) -> bool {
+    matches!(
+        request,
+        Request::Assign { .. } | Request::Test(_) | Request::AssignRow { .. }
+    )
 }
 
 /// Returns whether a statement sends rows to the client.

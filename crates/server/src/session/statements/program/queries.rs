@@ -10,7 +10,7 @@ use paceline_expression::ExprType;
 use paceline_program::{Answer, CodePlace, RowValue};
 use paceline_query::execute::{CursorSink, RowSink, SingleRow};
 use paceline_query::plan::Plan;
-use paceline_query::program::{Bound, FieldSource, evaluate_bound, set_typed_user_variable};
+use paceline_query::program::{Evaluated, FieldSource, set_typed_user_variable};
 use paceline_syntax::ast::Expr;
 use paceline_syntax::{Error, Result, SetItem, SqlStatement, Statement, Target};
 use paceline_types::Value;
@@ -34,13 +34,10 @@ impl Driver<'_> {
         expr: &Expr,
         values: &[Value],
     ) -> Result<Value> {
-        let bound = self.prepared.bound(place, expr, &self.state.context)?;
-        match bound {
-            Bound::Direct(bound) => evaluate_bound(bound, values, &mut self.state.context),
-            Bound::Query(query) => {
-                let query = query.clone();
-                Ok(self.evaluate_query(place, &query, values).await?.0)
-            }
+        let context = &mut self.state.context;
+        match self.prepared.evaluate(place, expr, values, context)? {
+            Evaluated::Value(value, _) => Ok(value),
+            Evaluated::Query(query) => Ok(self.evaluate_query(place, &query, values).await?.0),
         }
     }
 
@@ -50,16 +47,10 @@ impl Driver<'_> {
         expr: &Expr,
         values: &[Value],
     ) -> Result<(Value, ExprType)> {
-        let bound = self.prepared.bound(place, expr, &self.state.context)?;
-        match bound {
-            Bound::Direct(bound) => {
-                let value = evaluate_bound(bound, values, &mut self.state.context)?;
-                Ok((value, bound.ty.clone()))
-            }
-            Bound::Query(query) => {
-                let query = query.clone();
-                self.evaluate_query(place, &query, values).await
-            }
+        let context = &mut self.state.context;
+        match self.prepared.evaluate(place, expr, values, context)? {
+            Evaluated::Value(value, expr) => Ok((value, expr.ty.clone())),
+            Evaluated::Query(query) => self.evaluate_query(place, &query, values).await,
         }
     }
 

@@ -127,7 +127,15 @@ pub fn check(
         }
     };
     let setting = match &value {
-        Some(_) => definition.admit(setting, &services.server.globals, global)?,
+        Some(value) => definition
+            .admit(setting, &services.server.globals, global)
+            .map_err(|error| match error.code() {
+                // It names the value as it was given.
+                ER_WRONG_VALUE_FOR_VAR if !value.is_null() => definition.wrong_value(
+                    &paceline_types::text::to_string(&value.as_ref(), &session.settings.time_zone),
+                ),
+                _ => error,
+            })?,
         None => setting,
     };
     if !global && matches!(variable, Variable::MaxAllowedPacket | Variable::NetBufferLength) {

@@ -9,11 +9,12 @@ use super::query::collect;
 use crate::accounts::checks::check_member;
 use crate::session::execution::Execution;
 use crate::session::protocol::{Connection, Reply};
+use crate::session::services::SessionServices;
 use crate::session::state::SessionState;
 use crate::variables::{Scope, Variable, VariableValue, apply_to_session, isolation_setting};
 use assignment::Assignment;
 use paceline_expression::ExprType;
-use paceline_expression::session::{BinlogFormat, Privilege, SessionContext, UserVariable};
+use paceline_expression::session::{BinlogFormat, Privilege, SessionContext, UserVariable, VariableScope};
 use paceline_query::execute::SingleRow;
 use paceline_query::program::{evaluate_typed, needs_plan};
 use paceline_syntax::ast::Expr;
@@ -70,6 +71,111 @@ pub async fn execute(
     Ok(Reply::ok())
 }
 
+/// Executes an item of SET within a function or trigger. `value` is the value of a system variable; `None` is DEFAULT.
+/// What concerns the connection takes effect at the end of the client's statement ([`heed_programs`]).
+///
+/// # Errors
+/// Those of SET; 1560, 1695, 1930 and 1954 for variables that concern the log of the statement; 1235 for other items.
+pub fn set_within_statement(
+    item: &SetItem,
+    value: Option<Value>,
+    services: &SessionServices,
+    context: &mut SessionContext,
+) -> Result<()> {
+    let client = |charset: Charset, connection: Collation| {
+        [
+            (Variable::CharacterSetClient, charset.name()),
+            (Variable::CharacterSetResults, charset.name()),
+            (Variable::CollationConnection, connection.name()),
+        ]
+    };
+    let changed = match item {
+        SetItem::Variable {
+            scope,
+            base: None,
+            name,
+            ..
+        } => {
+            let name = name.to_lowercase();
+            if let (Some(variable), false) = (Variable::by_name(&name), *scope == VariableScope::Global) {
+                check_within_statement(variable)?;
+            }
+            let assignment = assignment::check(&name, *scope, value, services, context)?;
+            let (variable, global) = (assignment.variable, assignment.global);
+            assignment::execute(assignment, services, context)?;
+            if let (Variable::Timestamp, Some(micros)) = (variable, context.settings.timestamp_override) {
+                context.statement.start_micros = micros;
+            }
+            match global {
+                true => return Ok(()),
+                false => vec![variable],
+            }
+        }
+        SetItem::Names { charset, collation } => {
+            let charset = client_charset(charset.as_deref(), context)?;
+            let connection = match collation {
+                None => charset.default_collation(),
+                Some(name) => collation_of(charset, name)?,
+            };
+            assign_each(&client(charset, connection), services, context)
+        }
+        SetItem::CharacterSet(charset) => {
+            let charset = client_charset(charset.as_deref(), context)?;
+            assign_each(
+                &client(charset, context.settings.collation_database),
+                services,
+                context,
+            )
+        }
+        _ => return Err(Error::unsupported("this SET in a function or trigger")),
+    };
+    services.set_by_programs.lock().extend(changed);
+    Ok(())
+}
+
+fn assign_each(
+    settings: &[(Variable, &str)],
+    services: &SessionServices,
+    context: &mut SessionContext,
+) -> Vec<Variable> {
+    let assign = |(variable, value): &(Variable, &str)| {
+        let setting = VariableValue::Text((*value).into());
+        let mut values = services.values.lock();
+        values.set(*variable, setting.clone());
+        apply_to_session(context, &mut values, *variable, &setting);
+        *variable
+    };
+    settings.iter().map(assign).collect()
+}
+
+/// Refuses the variables that decide how the statement around the program is logged.
+fn check_within_statement(variable: Variable) -> Result<()> {
+    Err(match variable {
+        Variable::SqlLogBin => Error::new(ER_STORED_FUNCTION_PREVENTS_SWITCH_SQL_LOG_BIN, &[]),
+        Variable::BinlogFormat => Error::new(ER_STORED_FUNCTION_PREVENTS_SWITCH_BINLOG_FORMAT, &[]),
+        Variable::SkipReplication => Error::new(ER_STORED_FUNCTION_PREVENTS_SWITCH_SKIP_REPLICATION, &[]),
+        Variable::GtidDomainId | Variable::GtidSeqNo => {
+            Error::new(ER_STORED_FUNCTION_PREVENTS_SWITCH_GTID_DOMAIN_ID_SEQ_NO, &[])
+        }
+        // It decides which temporary tables the statement has.
+        Variable::PseudoThreadId => Error::unsupported("SET of pseudo_thread_id in a function or trigger"),
+        _ => return Ok(()),
+    })
+}
+
+/// Applies what programs within the client's statement have set: variables of the connection and of the statement logs,
+/// and the client's copies.
+pub fn heed_programs(state: &mut SessionState, connection: &mut Connection) {
+    let changed = std::mem::take(&mut *state.services.set_by_programs.lock());
+    if changed.is_empty() {
+        return;
+    }
+    for variable in changed {
+        track(variable, state);
+    }
+    heed_variables(state, connection);
+}
+
 /// Executes SET STATEMENT … FOR: a statement with other values of variables. Its reply is written before the values are
 /// restored.
 ///
@@ -120,6 +226,7 @@ pub fn heed_variables(state: &mut SessionState, connection: &mut Connection) {
     let values = state.services.values.lock();
     connection.heed(&values);
     state.log_settings.heed(&values);
+    state.tracking.heed(&values);
 }
 
 /// Checks all assignments, whose values are evaluated before any of them takes effect, and then executes them in order.
@@ -231,12 +338,18 @@ async fn check_item(item: &SetItem, parameters: &[Value], state: &mut SessionSta
 async fn apply_item(item: CheckedItem, state: &mut SessionState) -> Result<()> {
     match item {
         CheckedItem::Variable(assignment) => set_variable(assignment, state).await?,
-        CheckedItem::UserVariable(name, variable) => state.context.user_variables.set(&name, variable)?,
+        CheckedItem::UserVariable(name, variable) => {
+            state.context.user_variables.set(&name, variable)?;
+            state.tracking.note_state_change();
+        }
         CheckedItem::Client { charset, connection } => {
-            assign(Variable::CharacterSetClient, charset.name(), state);
-            assign(Variable::CharacterSetResults, charset.name(), state);
+            // As in MariaDB the client is told of the character set, not of the collation, and in this order.
             assign(Variable::CollationConnection, connection.name(), state);
             track(Variable::CharacterSetConnection, state);
+            for variable in [Variable::CharacterSetClient, Variable::CharacterSetResults] {
+                assign(variable, charset.name(), state);
+                track(variable, state);
+            }
         }
         CheckedItem::Transaction(scope, isolation, access) => {
             set_transaction(scope, isolation, access, state)
@@ -287,6 +400,7 @@ pub(super) async fn evaluate_any(
 
 /// Reports a changed variable to the client, if the client tracks it.
 fn track(variable: Variable, state: &mut SessionState) {
+    state.tracking.note_state_change();
     if state.services.tracks(variable) {
         let value = state
             .services
@@ -306,7 +420,6 @@ fn assign(variable: Variable, value: &str, state: &mut SessionState) {
         values.set(variable, setting.clone());
         apply_to_session(&mut state.context, &mut values, variable, &setting);
     }
-    track(variable, state);
 }
 
 /// Returns the character set of SET NAMES and SET CHARACTER SET; `None` is DEFAULT.

@@ -42,9 +42,16 @@ pub fn table(table: &TableName, state: &mut SessionState) -> Result<Output> {
         None => virtual_create_table(&database, &name),
     };
     let mut output = Output::new();
-    output.text("Table", 64).text("Create Table", 65_535);
+    output
+        .text("Table", 64)
+        .text("Create Table", statement_length(&statement));
     output.row(vec![Value::Text(name), Value::Text(statement)]);
     Ok(output)
+}
+
+/// Returns the length of a statement's column, in characters, as MariaDB announces it: its text, at least 1,024.
+fn statement_length(statement: &str) -> u32 {
+    u32::try_from(statement.len()).map_or(65_535, |length| length.clamp(1024, 65_535))
 }
 
 /// Checks that the account has a privilege on a whole table: those on columns are not sufficient to see its definition.
@@ -89,7 +96,7 @@ pub fn view(name: &TableName, state: &mut SessionState) -> Result<Output> {
     let mut output = Output::new();
     output
         .text("View", 64)
-        .text("Create View", 65_535)
+        .text("Create View", statement_length(&statement))
         .text("character_set_client", 32)
         .text("collation_connection", 64);
     output.row(vec![

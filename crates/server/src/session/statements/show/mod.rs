@@ -18,6 +18,7 @@ use crate::session::protocol::{Connection, Output, Reply};
 use crate::session::state::SessionState;
 use names::{shown_database, shown_table};
 use paceline_catalog::ddl::IfNotExists;
+use paceline_expression::ExprType;
 use paceline_expression::session::{Diagnostics, Level};
 use paceline_syntax::{Error, Result, RoutineType, Show, ShowFilter, ShowLimit};
 use paceline_types::Value;
@@ -221,12 +222,15 @@ async fn run_query(
 /// Returns SHOW WARNINGS and SHOW ERRORS.
 fn conditions(diagnostics: &Diagnostics, limit: ShowLimit, wanted: impl Fn(Level) -> bool) -> Output {
     let mut output = Output::new();
-    output.text("Level", 7).number("Code").text("Message", 512);
+    output
+        .text("Level", 7)
+        .column("Code", ExprType::int(4))
+        .text("Message", 512);
     let shown = diagnostics.conditions().iter();
     for condition in shown.filter(|condition| wanted(condition.level)) {
         output.row(vec![
             Value::Text(condition.level.as_str().into()),
-            Value::UInt(u64::from(condition.code.number())),
+            Value::Int(i64::from(condition.code.number())),
             Value::Text(condition.message.clone()),
         ]);
     }

@@ -207,7 +207,8 @@ pub fn process_list(columns: ShownColumns) -> ShowQuery {
         "LEFT(INFO, 100)"
     };
     let select = format!(
-        "SELECT ID AS `Id`, USER AS `User`, HOST AS `Host`, DB AS `db`, COMMAND AS `Command`, TIME AS `Time`, STATE AS `State`, \
+        "SELECT ID AS `Id`, USER AS `User`, HOST AS `Host`, DB AS `db`, COMMAND AS `Command`, TIME AS `Time`, \
+                     IF(ID = CONNECTION_ID(), 'starting', STATE) AS `State`, \
                      {info} AS `Info`, PROGRESS AS `Progress` FROM information_schema.PROCESSLIST ORDER BY 1"
     );
     query(select, "`Id`")

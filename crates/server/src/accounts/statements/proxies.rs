@@ -1,0 +1,68 @@
+//! GRANT PROXY and REVOKE PROXY.
+
+use super::users::authenticate;
+use super::{AccountChange, AccountContext, grantee, resolve};
+use crate::accounts::ProxyGrant;
+use paceline_expression::session::Privilege;
+use paceline_syntax::{AccountName, AccountSpec};
+use paceline_syntax::{Error, Result};
+use paceline_types::error_code::*;
+
+/// Executes GRANT PROXY. The proxied account need not exist. As in MariaDB, WITH GRANT OPTION is also the global one.
+pub(super) fn grant(
+    proxied: &AccountName,
+    accounts: &[AccountSpec],
+    grant_option: bool,
+    context: AccountContext<'_>,
+) -> Result<AccountChange> {
+    let mut next = context.accounts.clone();
+    let (proxied_user, proxied_host) = resolve(proxied, context)?;
+    for spec in accounts {
+        let (user, host) = resolve(&spec.account, context)?;
+        let mut account = grantee(&next, spec, (&user, &host), context)?;
+        authenticate(&mut account, spec, context)?;
+        if grant_option {
+            account.global = account.global.with(Privilege::GrantOption);
+        }
+        let grant = ProxyGrant {
+            user: proxied_user.clone(),
+            host: proxied_host.clone(),
+            grant_option,
+            grantor: format!("{}@{}", context.current.0, context.current.1),
+        };
+        let known = account.proxies.iter_mut();
+        match known
+            .into_iter()
+            .find(|known| known.user == grant.user && known.host == grant.host)
+        {
+            Some(known) => *known = grant,
+            None => account.proxies.push(grant),
+        }
+        next = next.with(account);
+    }
+    Ok(AccountChange::to(next))
+}
+
+/// Executes REVOKE PROXY.
+pub(super) fn revoke(
+    proxied: &AccountName,
+    accounts: &[AccountName],
+    context: AccountContext<'_>,
+) -> Result<AccountChange> {
+    let mut next = context.accounts.clone();
+    let (proxied_user, proxied_host) = resolve(proxied, context)?;
+    for name in accounts {
+        let (user, host) = resolve(name, context)?;
+        let none = || Error::new(ER_NONEXISTING_GRANT, &[&user, &host]);
+        let mut account = next.get(&user, &host).ok_or_else(none)?.clone();
+        let before = account.proxies.len();
+        account
+            .proxies
+            .retain(|grant| grant.user != proxied_user || grant.host != proxied_host);
+        if account.proxies.len() == before {
+            return Err(none());
+        }
+        next = next.with(account);
+    }
+    Ok(AccountChange::to(next))
+}

@@ -1,0 +1,215 @@
+//! `session_track_state_change` and `session_track_transaction_info`: what a proxy between client and server needs to
+//! know to move a session to another server.
+//!
+//! The state of the transaction has eight characters, and is told when it has changed since it was told last:
+//!
+//! ```text
+//!   T  explicit transaction, or I: one that a statement has begun under autocommit=0
+//!   r  read from a table without transactions    (never here)
+//!   R  read from a table
+//!   w  wrote to a table without transactions     (never here)
+//!   W  wrote to a table, or locked its rows
+//!   s  statement whose effect is unsafe to repeat (never here)
+//!   S  sent a result set to the client
+//!   L  LOCK TABLES
+//! ```
+//! The *characteristics* are the statements that begin such a transaction elsewhere.
+
+use super::state::SessionState;
+use crate::variables::{SessionValues, Variable};
+use paceline_query::plan::Plan;
+use paceline_txn::{AccessMode, IsolationLevel};
+use paceline_wire::session_state::StateChange;
+
+/// What the client wants to know about transactions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Wanted {
+    #[default]
+    Nothing,
+    State,
+    Characteristics,
+}
+
+/// What is tracked of a session, and what was told to its client.
+#[derive(Debug, Default)]
+pub(super) struct Tracking {
+    wants_state_change: bool,
+    wanted: Wanted,
+    /// Whether the statement has changed the session's state.
+    state_changed: bool,
+    transaction: TrackedTransaction,
+    told_state: Option<String>,
+    told_characteristics: Option<String>,
+}
+
+/// What the open transaction has done.
+#[derive(Debug, Default)]
+struct TrackedTransaction {
+    /// The statements that have begun it; empty for one that has begun by itself.
+    begun_by: String,
+    reads: bool,
+    writes: bool,
+    sends: bool,
+}
+
+impl Tracking {
+    /// Applies the session's variables.
+    pub fn heed(&mut self, values: &SessionValues) {
+        self.wants_state_change = values.get(Variable::SessionTrackStateChange).as_bool();
+        let wanted = match values.get(Variable::SessionTrackTransactionInfo).as_u64() {
+            0 => Wanted::Nothing,
+            1 => Wanted::State,
+            _ => Wanted::Characteristics,
+        };
+        if wanted < self.wanted || self.wanted == Wanted::Nothing {
+            self.told_state = None;
+            self.told_characteristics = None;
+        }
+        self.wanted = wanted;
+    }
+
+    /// Records a change of the session's state.
+    pub fn note_state_change(&mut self) {
+        self.state_changed = true;
+    }
+
+    /// Records that a statement begins a transaction.
+    pub fn begin(
+        &mut self,
+        isolation: Option<IsolationLevel>,
+        access: Option<AccessMode>,
+        snapshot: Snapshot,
+    ) {
+        if self.wanted == Wanted::Nothing {
+            return;
+        }
+        let mut begun_by = isolation.map(isolation_statement).unwrap_or_default();
+        begun_by.push_str("START TRANSACTION");
+        if snapshot == Snapshot::Consistent {
+            begun_by.push_str(" WITH CONSISTENT SNAPSHOT");
+        }
+        if let Some(access) = access {
+            begun_by.push_str(if snapshot == Snapshot::Consistent {
+                ", "
+            } else {
+                " "
+            });
+            begun_by.push_str(access_words(access));
+        }
+        begun_by.push(';');
+        self.transaction = TrackedTransaction {
+            begun_by,
+            reads: snapshot == Snapshot::Consistent,
+            ..TrackedTransaction::default()
+        };
+    }
+
+    /// Records that the transaction has ended.
+    pub fn end(&mut self) {
+        self.transaction = TrackedTransaction::default();
+    }
+
+    /// Records what a statement does, in an open transaction.
+    #[inline]
+    pub fn execute(&mut self, plan: &Plan) {
+        if self.wanted == Wanted::Nothing {
+            return;
+        }
+        for table in plan.tables() {
+            let usage = &table.usage;
+            match usage.writes() || usage.lock {
+                true => self.transaction.writes = true,
+                false => self.transaction.reads |= usage.select,
+            }
+        }
+        self.transaction.sends |= plan.has_result_set();
+    }
+}
+
+/// Snapshot of a transaction that begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Snapshot {
+    /// Taken by the first read.
+    Late,
+    /// WITH CONSISTENT SNAPSHOT.
+    Consistent,
+}
+
+fn isolation_statement(level: IsolationLevel) -> String {
+    let level = match level {
+        IsolationLevel::ReadUncommitted => "READ UNCOMMITTED",
+        IsolationLevel::ReadCommitted => "READ COMMITTED",
+        IsolationLevel::RepeatableRead => "REPEATABLE READ",
+        IsolationLevel::Serializable => "SERIALIZABLE",
+    };
+    format!("SET TRANSACTION ISOLATION LEVEL {level}; ")
+}
+
+fn access_words(access: AccessMode) -> &'static str {
+    match access {
+        AccessMode::ReadOnly => "READ ONLY",
+        AccessMode::ReadWrite => "READ WRITE",
+    }
+}
+
+impl SessionState {
+    /// Adds what the client tracks and has not been told yet to the changes that the next OK packet reports.
+    pub(super) fn report_tracked(&mut self) {
+        let changed = std::mem::take(&mut self.tracking.state_changed);
+        if changed && self.tracking.wants_state_change {
+            self.changes.add(&StateChange::State);
+        }
+        if self.tracking.wanted == Wanted::Nothing {
+            return;
+        }
+        let state = self.transaction_state();
+        if self.tracking.told_state.as_ref() != Some(&state) {
+            self.changes.add(&StateChange::TransactionState(state.clone()));
+            self.tracking.told_state = Some(state);
+        }
+        if self.tracking.wanted == Wanted::Characteristics {
+            let text = self.transaction_characteristics();
+            if self.tracking.told_characteristics.as_ref() != Some(&text) {
+                self.changes
+                    .add(&StateChange::TransactionCharacteristics(text.clone()));
+                self.tracking.told_characteristics = Some(text);
+            }
+        }
+    }
+
+    fn transaction_state(&self) -> String {
+        let tracked = &self.tracking.transaction;
+        let is_open = self.transaction.is_open();
+        let mark = |is_so: bool, letter: char| if is_so { letter } else { '_' };
+        let kind = match tracked.begun_by.is_empty() {
+            _ if !is_open => '_',
+            true => 'I',
+            false => 'T',
+        };
+        [
+            kind,
+            '_',
+            mark(is_open && tracked.reads, 'R'),
+            '_',
+            mark(is_open && tracked.writes, 'W'),
+            '_',
+            mark(is_open && tracked.sends, 'S'),
+            mark(self.table_locks.has_tables(), 'L'),
+        ]
+        .into_iter()
+        .collect()
+    }
+
+    fn transaction_characteristics(&self) -> String {
+        if self.transaction.is_open() {
+            return self.tracking.transaction.begun_by.clone();
+        }
+        let mut text = (self.transaction.next_isolation)
+            .map(isolation_statement)
+            .unwrap_or_default();
+        if let Some(access) = self.transaction.next_access {
+            text.push_str(&format!("SET TRANSACTION {};", access_words(access)));
+        }
+        text.trim_end().to_owned()
+    }
+}

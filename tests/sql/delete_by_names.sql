@@ -1,0 +1,16 @@
+-- A DELETE from several tables names them by their alias, or by their name if they have none.
+create or replace database other;
+create table one (i int);
+create table other.one (i int);
+create table other.two (i int);
+delete from other.alias using other.one, other.two alias where one.i = alias.i;
+delete one from other.one, other.two;
+delete other.one from other.one as one, other.two;
+delete other.x from other.one as x, other.two;
+delete x from other.one as x, other.two;
+delete x from other.one as x, other.two as x;
+delete other.one, one from other.one, one;
+delete one from one, other.one as x where one.i = x.i;
+delete other.two from other.one, (one cross join other.two);
+drop database other;
+drop table one;

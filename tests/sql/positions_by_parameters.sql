@@ -1,0 +1,28 @@
+-- An integer for a parameter in ORDER BY and GROUP BY is the position of a column.
+create table p (id int primary key, c char(1));
+insert into p values (1, 'c'), (2, 'a'), (3, 'b');
+prepare s from 'select id, c from p order by ? desc';
+set @place = 1;
+execute s using @place;
+set @place = 2;
+execute s using @place;
+set @place = 1;
+execute s using @place;
+set @place = 0;
+execute s using @place;
+set @place = 3;
+execute s using @place;
+set @place = null;
+execute s using @place;
+set @place = 'c';
+execute s using @place;
+prepare s from 'select c, count(*) from p group by ?';
+set @place = 1;
+execute s using @place;
+set @place = 2;
+execute s using @place;
+prepare s from 'select c from p union select c from p order by ? desc';
+set @place = 1;
+execute s using @place;
+deallocate prepare s;
+drop table p;

@@ -1,0 +1,26 @@
+-- A qualified name where there is no table at all.
+create table lo(a int);
+select local.x;
+select nope.x;
+select db.nope.x;
+select nope.x from lo;
+select local.x from lo;
+select (select nope.x) from lo;
+select (select nope.x);
+select 1 where nope.x=1;
+select 1 from dual where nope.x=1;
+select nope.x from dual;
+select 1 order by nope.x;
+select 1 having nope.x;
+select 1 group by nope.x;
+select 1 union select nope.x;
+select * from lo where a in (select nope.x);
+select nope.x+1;
+select nope.*;
+select global.sort_buffer_size;
+select session.sql_mode;
+insert into lo values(nope.x);
+insert into lo set a=nope.x;
+select x;
+create view lv as select nope.x;
+drop table lo;
