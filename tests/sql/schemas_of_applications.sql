@@ -28,3 +28,14 @@ create procedure so_a() select 1;
 create procedure soUpload() select 1;
 create procedure SoB() select 1;
 select routine_name from information_schema.routines where routine_schema = database() and routine_name like 'so%';
+-- Of several errors an unknown column comes first, then the first object that cannot be dropped, of whatever kind.
+alter table sa drop index nx, drop column ny;
+alter table sa drop column ny, drop index nx;
+alter table sa drop column ny, modify nz int;
+alter table sa drop index nx, drop foreign key nf, drop column nc;
+alter table sa drop foreign key nf, drop column nc;
+alter table sa drop primary key, drop column nc;
+alter table sa drop index nx, rename index nb to c;
+alter table sa rename index nb to c, drop index nx;
+alter table sa drop index nx, rename column nb to c;
+alter table sa drop index if exists nx, drop column if exists ny, drop column nz;

@@ -80,8 +80,8 @@ impl NestedRunner for Rows {
         Ok(arguments.into_iter().next().unwrap_or(Value::Null))
     }
 
-    fn call_group(&mut self, _: &StoredCall, rows: Vec<Vec<Value>>, _: &mut SessionContext) -> Result<Value> {
-        Ok(Value::UInt(rows.len() as u64))
+    fn call_group(&mut self, _: &StoredCall, _: Vec<Vec<Value>>, _: &mut SessionContext) -> Result<Value> {
+        Ok(Value::Null)
     }
 }
 

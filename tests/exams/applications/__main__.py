@@ -28,10 +28,11 @@ SECONDS_MAX = 300
 DIFFERENCE_LINES_MAX = 12
 
 # What Paceline says and MariaDB does not, by intent (docs/differences.md).
-OWN_NOTES = re.compile(r"^(Note|Warning) \(Code (1105|1287|1266|1478)\): .*\n", re.M)
+OWN_NOTES = re.compile(r"^(Note|Warning) \(Code (1105|1235|1287|1266|1478)\): .*\n", re.M)
 TIMES = re.compile(r" \(\d+\.\d+ sec\)")
 # The warnings stand below; their number counts the notes that are left out.
 WARNINGS = re.compile(r", \d+ warnings?$|  Warnings: \d+$", re.M)
+TEMPORARY_NAMES = re.compile(r"#sql-alter-[0-9a-f]+-[0-9a-f]+")
 ENGINES = re.compile(r"ENGINE=\w+")
 
 
@@ -64,8 +65,8 @@ def scripts(application: Application, folder: Path) -> list[Path]:
 
 def run(server, arguments: list, text: bytes = b"") -> str:
     command = [arguments[0], "--no-defaults", "-uroot", "-S", str(server.socket), *arguments[1:]]
-    done = subprocess.run(command, input=text, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS_MAX, check=False)
-    return done.stdout.decode(errors="surrogateescape")
+    done = subprocess.run(command, input=text, capture_output=True, timeout=SECONDS_MAX, check=False)
+    return (done.stderr + done.stdout).decode(errors="surrogateescape")
 
 
 def load(server, application: Application, script: Path) -> str:
@@ -73,6 +74,7 @@ def load(server, application: Application, script: Path) -> str:
     text = gzip.decompress(script.read_bytes()) if script.suffix == ".gz" else script.read_bytes()
     printed = run(server, ["mariadb", "--force", "--verbose", "--verbose", "--show-warnings", "--default-character-set=utf8mb4",
                            "--init-command=set timestamp=1700000000, rand_seed1=1, rand_seed2=2", f"--database={application.name}"], text)
+    printed = TEMPORARY_NAMES.sub("#sql-alter", printed)
     return WARNINGS.sub("", OWN_NOTES.sub("", TIMES.sub("", printed)))
 
 

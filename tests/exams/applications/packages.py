@@ -12,10 +12,10 @@ class Application(NamedTuple):
     scripts: list[str]
 
 
-def dbconfig(name: str, package: str, upgrades: bool = True) -> Application:
+def dbconfig(name: str, package: str, folder: str | None = None) -> Application:
     """Returns an application whose package has its scripts where dbconfig-common expects them."""
-    folder = f"usr/share/dbconfig-common/data/{package}"
-    return Application(name, package, [f"{folder}/install/mysql"] + [f"{folder}/upgrade/mysql/*"] * upgrades)
+    path = f"usr/share/dbconfig-common/data/{folder or package}"
+    return Application(name, package, [f"{path}/install/mysql", f"{path}/upgrade/mysql/*"])
 
 
 APPLICATIONS = [
@@ -39,7 +39,7 @@ APPLICATIONS = [
     Application("powerdns", "pdns-backend-mysql", ["usr/share/pdns-backend-mysql/schema/schema.mysql.sql", "usr/share/pdns-backend-mysql/schema/*.sql"]),
     Application("request_tracker", "request-tracker5", [
         "usr/share/request-tracker5/etc/schema.mysql", "usr/share/request-tracker5/etc/upgrade/*/schema.mysql"]),
-    dbconfig("roundcube", "roundcube-core"),
+    dbconfig("roundcube", "roundcube-core", "roundcube"),
     dbconfig("rsyslog", "rsyslog-mysql"),
     dbconfig("tango", "tango-db"),
     dbconfig("tt_rss", "tt-rss"),

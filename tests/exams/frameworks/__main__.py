@@ -45,8 +45,9 @@ def reasons_of(suite: str) -> list[tuple[re.Pattern, str]]:
     return found
 
 
-def run_suite(suite: Suite, kind: str, portions: list[str], seconds_max: float) -> dict[str, Outcome]:
-    """Runs portions of a suite against a new server of this kind, and returns the outcomes by test."""
+def run_suite(suite: Suite, kind: str, portions: list[str], seconds_max: float, report: Path, beside_others: bool):
+    """Runs portions of a suite against a new server of this kind, and writes the outcomes to a file, `beside_others`: in
+    addition to those that it has."""
     directory = Path(tempfile.mkdtemp(prefix="exam-"))
     found = {}
     with contextlib.closing(SERVERS[kind](directory, *OPTIONS, *suite.server_options)) as server:
@@ -62,8 +63,8 @@ def run_suite(suite: Suite, kind: str, portions: list[str], seconds_max: float) 
                 print(f"{kind} ended with {server.process.returncode}:\n{server.said()[-2000:]}", flush=True)
                 found[f"{portion}: the server stays alive"] = Outcome("failed", server.said()[-500:])
                 server.start()
+            write_outcomes(report, found, beside_others)
     shutil.rmtree(directory, ignore_errors=True)
-    return found
 
 
 def main():
@@ -88,7 +89,7 @@ def main():
             continue
         portions = arguments.portion or suite.portions()
         for kind in ["mariadb", "paceline"] if arguments.server == "both" else [arguments.server]:
-            write_outcomes(arguments.report / f"{name}.{kind}.jsonl", run_suite(suite, kind, portions, arguments.seconds_max), bool(arguments.portion))
+            run_suite(suite, kind, portions, arguments.seconds_max, arguments.report / f"{name}.{kind}.jsonl", bool(arguments.portion))
         if arguments.server == "mariadb":
             continue
         control, ours = (read_outcomes(arguments.report / f"{name}.{kind}.jsonl") for kind in ("mariadb", "paceline"))

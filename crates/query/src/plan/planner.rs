@@ -199,7 +199,7 @@ impl<'a> Planner<'a> {
     /// Returns the position that an integer in ORDER BY or GROUP BY names, or that a parameter with an integer does.
     pub fn position(&self, expr: &ast::Expr) -> Option<i64> {
         let ast::Expr::Parameter(number) = expr else {
-            return super::select::position(expr);
+            return super::position::position(expr);
         };
         self.positional.set(true);
         match self.context.parameters.get(*number)? {

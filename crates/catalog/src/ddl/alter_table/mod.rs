@@ -54,6 +54,18 @@ use paceline_syntax::definition::{
     TableOptions,
 };
 
+/// Returns whether an action drops a part of the table.
+fn is_drop(action: &AlterAction) -> bool {
+    matches!(
+        action,
+        AlterAction::DropColumn { .. }
+            | AlterAction::DropIndex { .. }
+            | AlterAction::DropPrimaryKey { .. }
+            | AlterAction::DropForeignKey { .. }
+            | AlterAction::DropConstraint { .. }
+    )
+}
+
 /// A column during the change from the old table to the new one.
 struct Draft {
     column: ColumnDefinition,
@@ -193,16 +205,23 @@ impl Planner<'_> {
         };
         let mut by_kind: Vec<&AlterAction> = alter.actions.iter().collect();
         by_kind.sort_by_key(|action| kind(action));
+        // Of several errors it reports an unknown column first, then the first object that cannot be dropped.
+        let kind_of_error = |action: &AlterAction| match action {
+            AlterAction::RenameIndex { .. } | AlterAction::AlterIndex { .. } => 2,
+            action if is_drop(action) => 1,
+            _ => 0,
+        };
+        let mut failures = Vec::new();
+        for action in &alter.actions {
+            if let Some(ExistenceConflict::Fail(error)) = void_action(action, alter.origin, old) {
+                failures.push((kind_of_error(action), error));
+            }
+        }
         let mut actions = Vec::with_capacity(alter.actions.len());
         for action in by_kind {
-            if let Some(error) = void_action(action, alter.origin, old) {
-                match error {
-                    ExistenceConflict::Note(error) => {
-                        self.session.diagnostics.note(error.code(), error.message());
-                        continue;
-                    }
-                    ExistenceConflict::Fail(error) => return Err(error),
-                }
+            if let Some(ExistenceConflict::Note(error)) = void_action(action, alter.origin, old) {
+                self.session.diagnostics.note(error.code(), error.message());
+                continue;
             }
             // A foreign key has precedence over an index or a check of the same name.
             if let AlterAction::DropConstraint { if_exists, name } = action
@@ -227,6 +246,10 @@ impl Planner<'_> {
                 });
             }
             actions.push(action.clone());
+        }
+        // After the notes, as in MariaDB. Of errors of one kind the first remains.
+        if let Some((_, error)) = failures.into_iter().min_by_key(|(kind, _)| *kind) {
+            return Err(error);
         }
         Ok(actions)
     }
