@@ -7,6 +7,7 @@
 //! primary key ([`super::table_ranges`]). All sessions see the same state, so any of them may read any range.
 
 use super::error::{Error, REDEFINED_UNSEEN, Result, read_error_text};
+use super::identifier::quoted;
 use super::progress::Progress;
 use super::row::append_line;
 use super::identifier::quoted;

@@ -184,10 +184,17 @@ fn append_literal(value: &Value, settings: &Settings, out: &mut Vec<u8>) {
             let escapes = !settings.sql_mode.contains(SqlMode::NO_BACKSLASH_ESCAPES);
             out.push(b'\'');
             for byte in text {
+                let escaped = match byte {
+                    0 => b'0',
+                    b'\n' => b'n',
+                    b'\r' => b'r',
+                    0x1A => b'Z',
+                    b'\\' | b'\'' | b'"' => byte,
+                    _ => 0,
+                };
                 match byte {
-                    b'\'' => out.extend_from_slice(b"''"),
-                    b'\\' if escapes => out.extend_from_slice(b"\\\\"),
-                    0 if escapes => out.extend_from_slice(b"\\0"),
+                    b'\'' if !escapes => out.extend_from_slice(b"''"),
+                    _ if escapes && escaped != 0 => out.extend_from_slice(&[b'\\', escaped]),
                     _ => out.push(byte),
                 }
             }
