@@ -1,8 +1,8 @@
 //! Events of real logs, as samples: of files that a MariaDB wrote for the tests of the log, and of a log of our own.
 
 use paceline_binlog::event::{
-    EventFlags, EventHeader, EventStamp, HEADER_LENGTH, IgnorableEvent, MAGIC, TableId,
-    TableMapEvent, encode_event,
+    EventFlags, EventHeader, EventStamp, HEADER_LENGTH, IgnorableEvent, MAGIC, TableId, TableMapEvent,
+    encode_event,
 };
 use paceline_binlog::group::{
     CommitGroup, EventGroupBuffer, GroupOptions, GroupSize, LoggedTable, StatementOptions,
