@@ -270,7 +270,8 @@ fn resolve_parts(
         parts.push(IndexPart {
             column: number,
             prefix_length,
-            descending: *descending,
+            // A hash has no order.
+            descending: *descending && draft.algorithm.as_deref() != Some("HASH"),
         });
     }
     match key_length > KEY_BYTES_MAX {

@@ -269,6 +269,13 @@ async fn set_variable(assignment: Assignment, state: &mut SessionState) -> Resul
     let Assignment { variable, global, .. } = assignment;
     let was_autocommit = state.context.settings.autocommit;
     assignment::execute(assignment, &state.services, &mut state.context)?;
+    if global && variable == Variable::ServerId {
+        // As in MariaDB, the session that sets it uses it at once.
+        let setting = state.services.server.globals.get(variable);
+        let mut values = state.services.values.lock();
+        values.set(variable, setting.clone());
+        apply_to_session(&mut state.context, &mut values, variable, &setting);
+    }
     if state.context.settings.autocommit && !was_autocommit {
         // autocommit=1 commits the open transaction.
         state.commit().await?;
