@@ -10,7 +10,7 @@ import time
 import zlib
 
 import pytest
-from support.raw_protocol import BULK, END, ERROR, OK, USUAL, VAR_STRING, Closed, RawClient, framed, lenenc
+from support.raw_protocol import BULK, ERROR, USUAL, VAR_STRING, Closed, RawClient, framed, lenenc
 from support.servers import Paceline
 from support.waiting import let_run, wait_for
 
@@ -79,9 +79,9 @@ def test_clients_that_never_log_in(server):
             for connection in slow:
                 with contextlib.suppress(OSError):
                     connection.sendall(login[place:place + 1])
-            if time.monotonic() - began > 6:
+            if time.monotonic() - began > 4:
                 break
-            let_run(0.3)
+            let_run(0.2)
         wait_for("their end", lambda: connections(server) == 0, seconds=20)
         for connection in silent + slow:
             connection.close()
@@ -111,8 +111,10 @@ def test_a_flood_of_connections(server):
 
 
 # For each command that has arguments: payloads that end early or contradict themselves.
-MALFORMED = [bytes([code]) + body for code in (2, 3, 4, 7, 12, 17, 18, 21, 22, 23, 24, 25, 26, 27, 28, 250, 29, 30, 251, 254, 255)
-             for body in (b"", b"\0", b"\xff", b"\xff" * 3, b"\0" * 9, b"\xff" * 9, b"\xff" * 40, b"\0\0\0\0\x80\0" + b"\xfd\0" * 20)]
+MALFORMED = [bytes([code]) + body for code in (2, 3, 4, 7, 12, 17, 18, 21, 22, 23, 26, 27, 28, 250, 29, 251, 255)
+             for body in (b"", b"\xff" * 3, b"\0" * 9, b"\xff" * 40, b"\0\0\0\0\x80\0" + b"\xfd\0" * 20)]
+# These have no answer.
+UNANSWERED = [bytes([code]) + body for code in (24, 25) for body in (b"", b"\xff" * 3, b"\0" * 9, b"\xff" * 40)]
 
 
 def test_malformed_commands_of_each_kind(server):
@@ -120,17 +122,19 @@ def test_malformed_commands_of_each_kind(server):
         for payload in MALFORMED:
             client = RawClient(server, USUAL | BULK)
             client.prepare("insert into d.t values (?, ?)")
+            for unanswered in UNANSWERED:
+                client.send(unanswered)
             with contextlib.suppress(Closed, OSError, TimeoutError):
-                client.socket.settimeout(0.2)
+                # A part of a command with more to come has no answer either.
+                client.socket.settimeout(0.1)
                 client.send(payload)
-                while client.receive()[0] not in (OK, ERROR, END):
-                    pass
+                client.receive()
             client.close()
 
 
 def test_malformed_logins(server):
     good = struct.pack("<IIB19xI", USUAL, 1 << 24, 45, 0) + b"root\0\0mysql_native_password\0"
-    variants = [good[:length] for length in range(0, len(good), 3)]
+    variants = [good[:length] for length in range(0, len(good), 9)]
     # A password longer than the packet, attributes that end early, a name without end, TLS that never comes.
     variants += [good[:32] + b"root\0\xff" + b"x" * 10, struct.pack("<IIB19xI", USUAL | 1 << 20 | 1 << 21, 1 << 24, 45, 0) + b"root\0\xfe" + b"\xff" * 8,
                  good[:32] + b"x" * 500_000, struct.pack("<IIB19xI", USUAL | 0x800, 1 << 24, 45, 0)]
@@ -138,7 +142,7 @@ def test_malformed_logins(server):
         for login in variants:
             for sequence in (1, 7):
                 connection = dial(server)
-                connection.settimeout(0.2)
+                connection.settimeout(0.1)
                 with contextlib.suppress(OSError, TimeoutError):
                     connection.sendall(framed(login, sequence))
                     while connection.recv(1000):
@@ -163,7 +167,7 @@ def test_malformed_logins(server):
 def test_wrong_passwords(server):
     """Each try costs the server milliseconds, by design of the method."""
     def guess(number):
-        for attempt in range(15):
+        for attempt in range(8):
             with pytest.raises(Exception):
                 server.query("select 1", user="sha", password=f"{number}-{attempt}")
 
@@ -177,12 +181,13 @@ def test_wrong_passwords(server):
 
 def test_frames_that_decompress_to_much(server):
     """16 MiB of zeros are 16 KiB when compressed. The client may send as many as it likes, but the server keeps one."""
-    bomb = zlib.compress(bytes(0xFFFFFF), 9)
+    # The head of a packet that is longer than max_allowed_packet, and a part of it.
+    bomb = zlib.compress(b"\xff\xff\xff\0" + bytes(0xFFFFFF - 4), 9)
     before = resident_kib(server)
     with neighbour(server):
         clients = [RawClient(server, USUAL | COMPRESS) for _ in range(4)]
         for client in clients:
-            # A packet that is longer than max_allowed_packet, in frames of zeros.
+            client.socket.settimeout(5)
             with contextlib.suppress(OSError):
                 for number in range(6):
                     head = struct.pack("<I", len(bomb))[:3] + bytes([number]) + b"\xff\xff\xff"
@@ -190,6 +195,7 @@ def test_frames_that_decompress_to_much(server):
         # Frames that lie about their length, and that are no zlib streams.
         for content, plain in ((bomb, 100), (b"\0" * 100, 5000), (bomb[:100], 0xFFFFFF), (b"", 1)):
             client = RawClient(server, USUAL | COMPRESS)
+            client.socket.settimeout(5)
             client.socket.sendall(struct.pack("<I", len(content))[:3] + b"\0" + struct.pack("<I", plain)[:3] + content)
             with contextlib.suppress(Closed, OSError):
                 client.receive()

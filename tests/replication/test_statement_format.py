@@ -1,8 +1,8 @@
 """Statements that replicas get as text (binlog_format=STATEMENT and MIXED), with their rows beside them for recovery."""
 
-import shutil
 import subprocess
 
+import pymysql
 import pytest
 
 from support.replication import assert_same, change_master, replication_user, wait_for_replica
@@ -14,7 +14,7 @@ KINDS = pytest.mark.parametrize("kind", [MariaDb, Paceline])
 def texts(server):
     """Returns the statements in the log, with the values that precede them, and the names of other events of transactions."""
     shown = [row for row in server.query("show binlog events") if row[2] in ("Query", "Intvar", "RAND", "User var", "Write_rows_v1")]
-    return [row[5] if row[2] == "Query" else row[2] for row in shown]
+    return [row[2] if row[2] in ("RAND", "Write_rows_v1") else row[5] for row in shown]
 
 
 def follow(replica, primary):
@@ -57,6 +57,7 @@ def test_a_replica_has_the_values_that_a_text_depends_on(servers, kind, binlog_f
         "update a set v = concat(v, @s) where id < 3",
         "set @i = 1",
         "insert into a (v) values (@i := @i + 1), (@i := @i + 1)",
+        "prepare p from 'insert into a (v) values (?), (?), (?)'", "set @q = 'it''s \\\\ \"x\" größe'", "execute p using @q, @d, @n",
         "set insert_id = 100",
         "insert into a (v) values ('hundred'), ('and one')",
         "insert into a (id, v) values (500, 'given'), (null, 'after it')",
@@ -93,6 +94,21 @@ def test_recovery_and_restores_do_not_execute_the_text(servers, tmp_path):
     assert [primary.query("select * from t.a order by id"), primary.query("select * from t.b order by id")] == before
 
 
+def test_a_large_text(servers):
+    """Its rows are in a file of their own, and its text is at the end of it."""
+    primary, replica = servers(Paceline, 1, "--binlog_large_commit_threshold=10485760"), servers(Paceline, 2)
+    follow(replica, primary)
+    primary.query("create database t", "use t", "create table a (id int primary key, v varchar(2000))", "set session binlog_format = 'STATEMENT'", "begin",
+                  "insert into a select seq, repeat('x', 2000) from seq_1_to_10000", "update a set v = concat(id, uuid()) where id < 4000", "commit")
+    rows = primary.query("select count(*), sum(crc32(v)) from t.a")
+    primary.kill()
+    primary.start()
+    assert primary.query("select count(*), sum(crc32(v)) from t.a") == rows
+    wait_for_replica(replica, primary)
+    assert replica.query("select count(*), count(distinct v) from t.a") == primary.query("select count(*), count(distinct v) from t.a")
+    assert primary.query("show global status like 'Binlog_cache_disk_use'") == (("Binlog_cache_disk_use", "0"),)
+
+
 def test_mariadbs_tool_prints_and_restores_the_text(servers, mariadb):
     primary = servers(Paceline, 1)
     primary.query("create database t", "create table t.a (id int primary key auto_increment, v varchar(200))", database=None)
@@ -124,6 +140,11 @@ def test_what_is_logged(servers, mariadb):
         "delete from b where id = 1 limit 1",
         "insert into a (v) select v from b",
         "insert into b values (10, last_insert_id()), (11, @v), (12, rand())",
+        "set @i = -7, @u = 18446744073709551615, @d = 12.50, @f = 0.5e0, @s = 'größe', @b = x'00ff', @e = ''",
+        "insert into b values (13, @i), (14, @u), (15, @d), (16, @f), (17, @s), (18, hex(@b)), (19, @e)",
+        "set @s = _latin1'abc'",
+        "insert into b values (40, @s)",
+        "prepare p from 'insert into b values (?, ?), (?, ?)'", "set @i = 41, @s = 'it''s \\\\ \"x\"', @n = null, @j = 42", "execute p using @i, @s, @j, @n",
         "insert into b values (20, uuid())",
         "insert into b values (21, user())",
         "update a, b set a.v = 'u', b.v = 'w' where a.id = b.id",
@@ -149,3 +170,26 @@ def test_what_is_logged(servers, mariadb):
             logged.append([text for text in texts(server) if text != "COMMIT"])
             server.query("drop database t")
         assert logged[0] == logged[1], binlog_format
+
+
+@pytest.mark.parametrize("isolation, waits", [("repeatable read", True), ("read committed", False)])
+def test_nothing_appears_in_what_a_text_has_read(servers, isolation, waits):
+    """A replica executes the text at its place in the log: what it reads must be the same there."""
+    primary = servers(Paceline, 1)
+    primary.query("create database t", "create table t.a (id int primary key, k int, v int, key (k))", "create table t.sums (n int)",
+                  "insert into t.a values (1, 1, 1), (20, 20, 2)")
+    reads = ["insert into t.sums select count(*) from t.a where id between 5 and 15", "update t.a set v = 3 where id between 5 and 15",
+             "delete from t.a where k between 5 and 15", "insert into t.sums values ((select count(*) from t.a where k > 5))"]
+    for statement in reads:
+        with primary.connect(autocommit=False) as connection, connection.cursor() as cursor:
+            cursor.execute("set session binlog_format = 'MIXED'")
+            cursor.execute(f"set session transaction isolation level {isolation}")
+            cursor.execute(statement)
+            insert = ("set innodb_lock_wait_timeout = 1", "insert into t.a values (10, 10, 10)")
+            if waits:
+                with pytest.raises(pymysql.err.OperationalError) as error:
+                    primary.query(*insert)
+                assert error.value.args[0] == 1205, statement
+            elif "values ((" not in statement:
+                primary.query(*insert, "delete from t.a where id = 10")
+            connection.rollback()

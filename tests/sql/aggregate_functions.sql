@@ -11,7 +11,6 @@ select f1(1);
 select f1();
 select f1(a, a) from t;
 select f1(a + 1) + 1, sum(a), count(*) from t;
-select b from t group by b having f1(a) > 1;
 select f1(sum(a)) from t;
 select sum(f1(a)) from t;
 select a from t where f1(a) > 1;

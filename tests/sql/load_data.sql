@@ -129,3 +129,11 @@ execute s;
 execute s;
 select count(*) from t;
 drop table t;
+-- What is no file of rows.
+create table no_files (a text);
+load data infile '/proc/cpuinfo' into table no_files;
+load data infile '/tmp/../proc/self/environ' into table no_files;
+load data infile '/dev/zero' into table no_files;
+select load_file('/proc/cpuinfo');
+select 1 into outfile '/proc/nowhere';
+drop table no_files;

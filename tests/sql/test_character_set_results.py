@@ -20,7 +20,7 @@ def test_names_and_messages_are_in_the_character_set_of_the_results(server_class
             # PyMySQL reads messages as UTF-8.
             assert raised.value.args == (1231, "Variable 'foreign_key_checks' can't be set to the value of 'TR\ufffdE'")
             cursor.execute("set names latin1, character_set_client = utf8mb4")
-            with pytest.raises(pymysql.err.ProgrammingError) as raised:
+            with pytest.raises(pymysql.err.OperationalError) as raised:
                 cursor.execute("select `Таблица`".encode())
             assert raised.value.args[1] == r"Unknown column '\0422\0430\0431\043B\0438\0446\0430' in 'SELECT'"
     finally:

@@ -154,3 +154,13 @@ create view k2 as select count(*) from t with check option;
 drop view v cascade;
 drop view w restrict;
 drop database e;
+-- A function that a view names is one of the view's database.
+create function twice(x int) returns int deterministic return 2 * x;
+create view of_function as select twice(4) d;
+create or replace database elsewhere;
+use elsewhere;
+create function twice(x int) returns int deterministic return 3 * x;
+select * from t.of_function;
+select d, twice(d) from t.of_function;
+use t;
+drop database elsewhere;

@@ -12,3 +12,7 @@ set optimizer_switch = 'mrr=on,index_merge=on';
 set optimizer_switch = default;
 set global event_scheduler = 2;
 do nope;
+set max_user_connections = 100;
+set max_join_size = 1;
+show variables like 'max_join_size';
+set max_join_size = default;

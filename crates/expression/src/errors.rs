@@ -41,8 +41,8 @@ pub(crate) fn operand_columns(count: usize) -> Error {
     error(ER_OPERAND_COLUMNS, &[&count])
 }
 
-/// Returns the error of the left operand of IN, ANY or ALL with a subquery. MariaDB names these as the clause in which a
-/// column is unknown.
+/// Returns the error of the left operand of IN, ANY or ALL with a subquery. MariaDB names these as the clause in which
+/// a column is unknown.
 #[cold]
 pub fn beside_subquery(error: Error) -> Error {
     let unknown = (error.code() == ER_BAD_FIELD_ERROR)

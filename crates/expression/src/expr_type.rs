@@ -461,8 +461,8 @@ impl ExprType {
         }
     }
 
-    /// Returns the number of characters of a number or date. The width that a column is declared with does not limit its
-    /// values.
+    /// Returns the number of characters of a number or date. The width that a column is declared with does not limit
+    /// its values.
     pub(crate) fn display_width(&self) -> u32 {
         match &self.data_type {
             DataType::Integer(integer) => {

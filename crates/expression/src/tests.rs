@@ -79,6 +79,10 @@ impl NestedRunner for Rows {
     fn call(&mut self, _: &StoredCall, arguments: Vec<Value>, _: &mut SessionContext) -> Result<Value> {
         Ok(arguments.into_iter().next().unwrap_or(Value::Null))
     }
+
+    fn call_group(&mut self, _: &StoredCall, _: Vec<Vec<Value>>, _: &mut SessionContext) -> Result<Value> {
+        Ok(Value::Null)
+    }
 }
 
 fn tree(source: &str) -> ast::Expr {

@@ -5,7 +5,7 @@
     [--jobs N] [--seconds-max N] [--list FILE] [--whole] [--all-features] [--continue-on-error]
 
 Each test runs with servers of its own, which start empty. A test counts if it uses no feature that Paceline lacks as
-a whole (partitions, full-text, spatial, XA, system versioning, statement logging) and the control passes it
+a whole (partitions, full-text, spatial, XA, system versioning) and the control passes it
 here: these tests are listed in control/SUITE.txt. It passes if its output is what MariaDB's tree expects, except for
 plans (see comparison.py). The report has a line of JSON for each test, and for each failed test the first lines that
 differ.

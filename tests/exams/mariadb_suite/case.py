@@ -13,7 +13,7 @@ CHARSETS = ("armscii8|big5|cp1250|cp1251|cp1256|cp1257|cp850|cp852|cp866|cp932|d
 
 # Features that Paceline lacks as a whole. A test that uses one says nothing about the others.
 FEATURES = {
-    "packages and aggregate functions": r"\b(create|alter)\s+(or\s+replace\s+)?(definer\s*=\s*\S+\s+)?(aggregate\s+function|package)\b",
+    "packages": r"\b(create|alter)\s+(or\s+replace\s+)?(definer\s*=\s*\S+\s+)?package\b",
     "Oracle's mode": r"sql_mode\s*=[^;]*\boracle\b",
     "partitions": r"\bpartition\s+by\b|have_partition\.inc",
     "full-text": r"\bfulltext\b|\bmatch\s*\(.*\bagainst\b",
@@ -23,7 +23,6 @@ FEATURES = {
     "character sets": rf"\b(character\s+set|charset|char\s+set|set\s+names|using|convert\(.*using|collate|_client|_connection|_server|_results)\s*=?\s*'?({CHARSETS})(_\w+)?\b"
                       rf"|\b_({CHARSETS})\s*(x|b|0x)?['\"0]|have_({CHARSETS})|default-character-set=({CHARSETS})",
     "spatial": r"\b(geometry|point|linestring|polygon|geometrycollection|multipoint)\b|\bspatial\b|\bst_\w+\(|have_geometry",
-    "logging of statements": r"have_binlog_format_(statement|mixed|mixed_or_statement)\.inc",
 }
 SEARCHES = {name: re.compile(pattern, re.I | re.M) for name, pattern in FEATURES.items()}
 INCLUDED = re.compile(r"^\s*(?:--\s*)?source\s+([^\s;]+)", re.I | re.M)

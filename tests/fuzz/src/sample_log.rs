@@ -1,8 +1,8 @@
 //! Events of real logs, as samples: of files that a MariaDB wrote for the tests of the log, and of a log of our own.
 
 use paceline_binlog::event::{
-    EventFlags, EventHeader, EventStamp, HEADER_LENGTH, IgnorableEvent, MAGIC, RowsFlags, TableId,
-    TableMapEvent, encode_event,
+    EventFlags, EventHeader, EventStamp, HEADER_LENGTH, IgnorableEvent, MAGIC, TableId, TableMapEvent,
+    encode_event,
 };
 use paceline_binlog::group::{
     CommitGroup, EventGroupBuffer, GroupOptions, GroupSize, LoggedTable, StatementOptions,
@@ -111,7 +111,7 @@ fn commit(log: &Log, gtid: Gtid, rows: u32) -> Result<()> {
     buffer.begin_statement(&StatementOptions {
         timestamp: NOW,
         annotation: Some(b"INSERT INTO t VALUES (...)"),
-        row_flags: RowsFlags(0),
+        ..StatementOptions::default()
     });
     (0..rows).for_each(|row| insert(&mut buffer, row));
     buffer.commit(1);

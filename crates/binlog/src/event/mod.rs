@@ -158,8 +158,8 @@ impl<'a> Event<'a> {
 }
 
 impl<'a> Event<'a> {
-    /// Returns the row event that a record contains ([`IgnorableEvent::RowEvent`]), for readers that want the changes of
-    /// rows and not the texts of statements; any other event unchanged. `header` is the event's.
+    /// Returns the row event that a record contains ([`IgnorableEvent::RowEvent`]), for readers that want the changes
+    /// of rows and not the texts of statements; any other event unchanged. `header` is the event's.
     ///
     /// # Errors
     /// Those of [`Event::decode`].

@@ -118,8 +118,8 @@ impl Planner<'_> {
         )
     }
 
-    /// Reports what a DROP of several objects did not drop: as notes, or as errors, of which the first one is that of the
-    /// statement.
+    /// Reports what a DROP of several objects did not drop: as notes, or as errors, of which the first one is that
+    /// of the statement.
     pub(super) fn note_or_fail_after(&mut self, if_exists: bool, errors: Vec<Error>) {
         for error in errors {
             let (code, message) = (error.code(), error.message().to_owned());

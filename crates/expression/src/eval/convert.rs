@@ -358,8 +358,8 @@ pub(crate) fn from_latin_view(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// Converts to a datetime for a comparison. Zero dates and February 31st are valid. Adds warning 1292 if the value is not
-/// a date.
+/// Converts to a datetime for a comparison. Zero dates and February 31st are valid. Adds warning 1292 if the value is
+/// not a date.
 pub(crate) fn to_datetime_for_comparison(
     value: &Value,
     context: &mut EvalContext<'_>,

@@ -23,9 +23,9 @@
 //! *Nothing is left out silently.* Tables are copied completely, or the join fails before it copies: if our server
 //! refuses to create a table, its message is printed. Tables that the server's replication filters exclude
 //! (`--replicate-ignore-table` and similar) are not copied, because their changes will not be replicated. Views are
-//! copied. Triggers, routines and events are left out only on request (`--leave-out`), triggers only if the primary
-//! logs rows. Such a replica does not need them for replication, but they are missing if it becomes a primary. Foreign
-//! keys are copied with their tables. Those without actions may be left out: changes by an action are not in a
+//! copied, and so are triggers, routines and events ([`programs`]), unless `--leave-out` says otherwise; triggers are
+//! left out only if the primary logs rows. A replica does not need them for replication, but they are missing if it
+//! becomes a primary. Foreign keys are copied with their tables. Those without actions may be left out: changes by an action are not in a
 //! MariaDB's log, so the replica must perform the action itself. When rows are copied, accounts are not.
 //!
 //! *Rows are loaded as text*, in transactions of some megabytes, with exact values of all columns: TIMESTAMP in UTC,
@@ -39,6 +39,7 @@ mod arguments;
 mod error;
 mod file_copy;
 mod primary;
+mod programs;
 mod progress;
 mod row;
 mod row_copy;
@@ -218,6 +219,13 @@ async fn fill_rows(
         copier.run(snapshot.sessions, targets).await?
     };
     let session = target.session().await?;
+    let problems = snapshot.schema.create_triggers(session).await?;
+    if !problems.is_empty() {
+        return Err(Error::Unsupported {
+            address: options.primary.clone(),
+            problems,
+        });
+    }
     for statement in primary.follow_statements(options, &snapshot.position, &snapshot.state)? {
         session.execute(&statement).await?;
     }

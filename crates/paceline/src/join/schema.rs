@@ -2,6 +2,7 @@
 
 use super::arguments::{Kind, Options};
 use super::error::{Error, Result, is_error, read_error_text};
+use super::programs::StoredProgram;
 use super::target::Session;
 use crate::connection::{Connection, Row};
 use paceline_log_stream::source::filter::Filters;
@@ -100,6 +101,7 @@ pub struct Schema {
     databases: Vec<Database>,
     tables: Vec<Table>,
     views: Vec<View>,
+    programs: Vec<StoredProgram>,
     /// Other objects, and tables that cannot be copied: the kind if it can be left out, and a line for users.
     others: Vec<(Option<Kind>, String)>,
 }
@@ -111,11 +113,12 @@ impl Schema {
             databases: vec![],
             tables: vec![],
             views: vec![],
+            programs: vec![],
             others: vec![],
         };
         schema.read_tables(session, selection).await?;
+        schema.read_programs(session, selection).await?;
         schema.read_databases(session, selection).await?;
-        schema.read_others(session).await?;
         Ok(schema)
     }
 
@@ -274,7 +277,8 @@ impl Schema {
             .await?;
         for name in listed.into_iter().flatten().flatten() {
             let has_tables = self.tables.iter().any(|table| table.database == name)
-                || self.views.iter().any(|view| view.database == name);
+                || self.views.iter().any(|view| view.database == name)
+                || self.programs.iter().any(|program| program.database == name);
             if !has_tables && !selection.filters.wants_database(selection.filters.rewrite(&name)) {
                 continue;
             }
@@ -290,29 +294,33 @@ impl Schema {
         Ok(())
     }
 
-    async fn read_others(&mut self, session: &mut Connection) -> Result<()> {
-        let questions = [
-            (
-                Kind::Triggers,
+    /// Reads the stored programs that belong to what is copied.
+    async fn read_programs(&mut self, session: &mut Connection, selection: &CopySelection) -> Result<()> {
+        for mut program in StoredProgram::list(session, SYSTEM).await? {
+            let database = selection.filters.rewrite(&program.database);
+            let wanted = match &program.table {
+                Some(table) => selection.wants_table(&program.database, table),
+                None => selection.filters.wants_database(database),
+            };
+            let problem = if !wanted {
+                continue;
+            } else if selection.leaves_out(program.kind) {
+                program.line()
+            } else if !selection.filters.rewrites.is_empty() {
                 format!(
-                    "SELECT 'trigger', trigger_schema, trigger_name FROM information_schema.triggers WHERE trigger_schema NOT IN {SYSTEM}"
-                ),
-            ),
-            (
-                Kind::Routines,
-                format!("SELECT LOWER(type), db, name FROM mysql.proc WHERE db NOT IN {SYSTEM}"),
-            ),
-            (
-                Kind::Events,
-                format!("SELECT 'event', db, name FROM mysql.event WHERE db NOT IN {SYSTEM}"),
-            ),
-        ];
-        for (kind, question) in questions {
-            for row in session.rows(&question).await? {
-                let mut next = texts(row);
-                self.others
-                    .push((Some(kind), format!("{} {}.{}", next(), next(), next())));
-            }
+                    "{}: it may name databases, which may be renamed here",
+                    program.line()
+                )
+            } else {
+                match program.read(session).await? {
+                    Ok(()) => {
+                        self.programs.push(program);
+                        continue;
+                    }
+                    Err(problem) => problem,
+                }
+            };
+            self.others.push((Some(program.kind), problem));
         }
         Ok(())
     }
@@ -331,7 +339,13 @@ impl Schema {
         });
         let others = self.others.iter().map(|(_, line)| line.clone());
         let views = self.views.iter().map(|view| view.create.clone());
-        databases.chain(tables).chain(views).chain(others).collect()
+        let programs = self.programs.iter().map(|program| program.create.clone());
+        databases
+            .chain(tables)
+            .chain(views)
+            .chain(programs)
+            .chain(others)
+            .collect()
     }
 
     /// Returns problems that are visible without creating anything, as texts for users.
@@ -363,7 +377,7 @@ impl Schema {
         problems
     }
 
-    /// Creates databases, tables and views. If the server refuses one, that is a problem, and the others are still
+    /// Creates databases, tables, views, routines and events, and tries triggers. If the server refuses one, that is a problem, and the others are still
     /// tried.
     pub async fn create(&self, session: &mut Session, selection: &CopySelection) -> Result<Vec<String>> {
         let mut problems = vec![];
@@ -396,8 +410,37 @@ impl Schema {
                 problems.push(format!("table {}.{}: {error}", table.database, table.name));
             }
         }
+        self.create_programs(session, Kind::Routines, &mut problems).await;
         self.create_views(session, &mut problems).await?;
+        let before = problems.len();
+        self.create_programs(session, Kind::Triggers, &mut problems).await;
+        if problems.len() == before {
+            // In reverse: a trigger may name the one that it follows.
+            for trigger in self.of_kind(Kind::Triggers).rev() {
+                trigger.drop_trigger(session).await?;
+            }
+        }
+        self.create_programs(session, Kind::Events, &mut problems).await;
         Ok(problems)
+    }
+
+    /// Creates the triggers again, when the rows are there.
+    pub async fn create_triggers(&self, session: &mut Session) -> Result<Vec<String>> {
+        let mut problems = vec![];
+        self.create_programs(session, Kind::Triggers, &mut problems).await;
+        Ok(problems)
+    }
+
+    fn of_kind(&self, kind: Kind) -> impl DoubleEndedIterator<Item = &StoredProgram> {
+        self.programs.iter().filter(move |program| program.kind == kind)
+    }
+
+    async fn create_programs(&self, session: &mut Session, kind: Kind, problems: &mut Vec<String>) {
+        for program in self.of_kind(kind) {
+            if let Err(error) = program.create(session).await {
+                problems.push(format!("{}: {error}{}", program.line(), hint(kind)));
+            }
+        }
     }
 
     /// Creates the views. A view may read another one: those that fail are retried as long as some succeed.

@@ -12,7 +12,7 @@ use crate::plan::{Plan, ResultColumn, Statistics, TableUse};
 use crate::program::ProgramCache;
 use paceline_catalog::{Catalog, RoutineDefinition};
 use paceline_expression::session::SessionContext;
-use paceline_syntax::SetItem;
+use paceline_syntax::{DdlStatement, SetItem};
 
 /// Receiver of a result's rows.
 pub trait RowSink {
@@ -90,6 +90,8 @@ pub struct StatementPrograms<'a> {
     pub cache: &'a mut ProgramCache,
     /// Tables of the statements around this one; `None` for a client's statement.
     pub outer: Option<&'a UsedTables<'a>>,
+    /// What the server lends to the host for the statement; dropped at its end. `None` for a nested statement.
+    pub lent: Option<Box<dyn Send + 'a>>,
 }
 
 /// Services of the server for the statements of functions and triggers, which are planned and executed within another
@@ -119,6 +121,17 @@ pub trait ProgramHost: Send + Sync {
     /// Those of SET; 1560, 1695, 1930 and 1954 for variables that a function must not set; 1235 for an item that is not
     /// implemented there.
     fn set(&self, item: &SetItem, value: Option<Value>, session: &mut SessionContext) -> Result<()>;
+
+    /// Creates or drops temporary tables.
+    ///
+    /// # Errors
+    /// Those of the statement; 1235 for CREATE … SELECT.
+    fn define_temporary(
+        &self,
+        ddl: &DdlStatement,
+        transaction: &mut Transaction,
+        session: &mut SessionContext,
+    ) -> Result<()>;
 }
 
 /// Tables of a statement and of those around it.

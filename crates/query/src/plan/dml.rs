@@ -381,8 +381,8 @@ impl Planner<'_> {
         ))
     }
 
-    /// Returns the database and the alias of the table of FROM that a DELETE from several tables names: by its alias, or
-    /// by its name if it has none. The database is `None` for an alias.
+    /// Returns the database and the alias of the table of FROM that a DELETE from several tables names: by its alias,
+    /// or by its name if it has none. The database is `None` for an alias.
     ///
     /// # Errors
     /// 1046 without a database; 1066 for a name of two tables.

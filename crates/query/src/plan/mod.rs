@@ -62,6 +62,7 @@ mod load;
 mod loose_scan;
 pub(crate) mod measurements;
 mod planner;
+pub(crate) mod position;
 pub(crate) mod range;
 mod result_column;
 mod row_format;

@@ -200,8 +200,13 @@ impl BlockScope<'_, '_, '_, '_> {
         arguments: usize,
     ) -> Result<Option<(Arc<RoutineDefinition>, ExprType)>> {
         let planner = self.block.planner;
-        let database = call.database.as_deref().or(planner.session().database.as_deref());
-        let Some(database) = database else {
+        // In a view the name is that of a function in the view's database.
+        let view = planner.views.borrow().last().cloned();
+        let current = match &view {
+            Some(view) => Some(view.description().database.as_str()),
+            None => planner.session().database.as_deref(),
+        };
+        let Some(database) = call.database.as_deref().or(current) else {
             return Ok(None);
         };
         let catalog = planner.context.catalog;

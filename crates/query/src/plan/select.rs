@@ -17,6 +17,7 @@ use super::common_table::CommonTables;
 use super::conditions::{SlotMap, split_and};
 use super::from::{FromNode, describe_from};
 use super::join_order::{Optimizer, estimated_groups, table_infos};
+use super::position::column_at;
 use super::same_expr::same_expr;
 use super::table_ref::TableRef;
 use super::text_dependence::UnsafeReason;
@@ -631,6 +632,8 @@ impl Block<'_, '_> {
             step.source.for_each_access(&mut |access| {
                 self.planner.expect_rows(access.rows);
                 let rows = match &access.path {
+                    // max_join_size does not limit what SHOW reads.
+                    _ if matches!(select.tables[access.table].source, TableSource::Virtual { .. }) => 1.0,
                     AccessPath::Hash { keys, .. } if keys.is_empty() => {
                         select.tables[access.table].row_estimate
                     }
@@ -688,28 +691,4 @@ fn padding(block: &Block<'_, '_>, table: &TableRef) -> Vec<(usize, usize)> {
             _ => None,
         })
         .collect()
-}
-
-/// Returns the position that an integer in ORDER BY or GROUP BY names. It may be in parentheses or have a sign; a
-/// negative one is not a valid position. TRUE is 1.
-pub(crate) fn position(expr: &ast::Expr) -> Option<i64> {
-    match expr {
-        // A number beyond BIGINT is the BIGINT of the same bits.
-        ast::Expr::Literal(ast::Literal::Number(digits)) => {
-            digits.parse::<u64>().ok().map(|number| number as i64)
-        }
-        ast::Expr::Literal(ast::Literal::Boolean(truth)) => Some(i64::from(*truth)),
-        ast::Expr::Nested(inner) => position(inner),
-        ast::Expr::Unary { op, operand } => match op {
-            ast::UnaryOp::Plus => position(operand),
-            ast::UnaryOp::Minus => position(operand)?.checked_neg(),
-            ast::UnaryOp::Not | ast::UnaryOp::BitNot => None,
-        },
-        _ => None,
-    }
-}
-
-/// Returns the column at a position of ORDER BY or GROUP BY.
-pub(crate) fn column_at(place: i64) -> Option<usize> {
-    place.checked_sub(1).and_then(|place| usize::try_from(place).ok())
 }

@@ -9,7 +9,8 @@ use paceline_types::error_code::{
 use super::block::{BindMode, Block, OuterScope, Output};
 use super::common_table::{CommonTableKind, CommonTables, add_readers, not_compliant};
 use super::dml::keep_digits;
-use super::select::{Surroundings, column_at};
+use super::position::column_at;
+use super::select::Surroundings;
 use super::tree::{
     Limit, QueryBody, QueryPlan, ReadMode, RecursivePlan, SetOperation, SetPlan, SortItem, SortKey,
     ValuesPlan,

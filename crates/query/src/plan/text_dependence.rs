@@ -1,13 +1,12 @@
 //! What the text of a statement depends on, for servers that execute it again.
 //!
-//! Values that the log can state (`LAST_INSERT_ID()`, the seeds of `RAND()`, user variables) precede the text in the log.
-//! Anything else that may differ elsewhere makes the statement *unsafe*. The reasons, and what is a reason, are MariaDB's
-//! (`LEX::enum_binlog_stmt_unsafe` in sql/sql_lex.h, tried with 10.11).
+//! Values that the log can state (`LAST_INSERT_ID()`, the seeds of `RAND()`, user variables) precede the text in the
+//! log. Anything else that may differ elsewhere makes the statement *unsafe*. The reasons, and what is a reason, are
+//! MariaDB's (`LEX::enum_binlog_stmt_unsafe` in sql/sql_lex.h, tried with 10.11).
 
 use std::cell::{Cell, RefCell};
 
-use super::statement_plan::TableUse;
-use paceline_catalog::{ColumnDefault, SYSTEM_DATABASE, TableDefinition};
+use paceline_catalog::{ColumnDefault, TableDefinition};
 use paceline_expression::{Dependence, Expr as BoundExpr};
 use paceline_syntax::ast::Expr;
 use paceline_syntax::ast::visit::any_expr;
@@ -188,25 +187,6 @@ impl TextDependences {
         }
     }
 
-    /// Notes what follows from the tables of a statement.
-    pub fn note_tables(&self, tables: &[TableUse]) {
-        if tables.iter().any(describes_server) {
-            self.note_unsafe(UnsafeReason::SystemTable);
-        }
-        let is_read =
-            |table: &TableUse| table.usage.queried && !table.usage.writes() && table.definition.is_some();
-        let reads = tables.iter().any(is_read);
-        let written = tables.iter().filter(|table| table.usage.writes());
-        for definition in written.filter_map(|table| table.definition.as_ref()) {
-            if reads && definition.auto_increment_column().is_some() {
-                self.note_unsafe(UnsafeReason::WriteAutoincSelect);
-            }
-            if has_unsafe_default(definition) {
-                self.note_unsafe(UnsafeReason::SystemFunction);
-            }
-        }
-    }
-
     pub fn depend_on(&self, dependence: Dependence<'_>) {
         match dependence {
             Dependence::Function("last_insert_id") => self.reads_last_insert_id.set(true),
@@ -244,15 +224,9 @@ impl TextDependences {
     }
 }
 
-/// Returns whether a table describes the server itself.
-fn describes_server(table: &TableUse) -> bool {
-    &*table.database == "performance_schema"
-        || &*table.database == SYSTEM_DATABASE && matches!(&*table.name, "general_log" | "slow_log")
-}
-
-/// Returns whether a default of the table may have another value elsewhere. As in MariaDB, it does not matter whether the
-/// statement uses it.
-fn has_unsafe_default(table: &TableDefinition) -> bool {
+/// Returns whether a default of the table may have another value elsewhere. As in MariaDB, it does not matter whether
+/// the statement uses it.
+pub(super) fn has_unsafe_default(table: &TableDefinition) -> bool {
     let mut is_unsafe = |expr: &Expr| match expr {
         Expr::Call(call) => {
             let name = call.name.to_ascii_lowercase();

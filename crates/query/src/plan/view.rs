@@ -32,9 +32,10 @@ use super::tree::{SortItem, SortKey, TableSource};
 use super::{Access, ColumnUsage, ResultColumn, TableUsage, TableUse};
 use crate::error::{Error, Result};
 use paceline_catalog::{ViewAlgorithm, ViewDefinition, ViewSecurity};
-use paceline_expression::{Clause, Expr, ExprKind};
-use paceline_syntax::TableName;
+use paceline_expression::{Clause, Expr, ExprKind, is_native_function};
 use paceline_syntax::ast;
+use paceline_syntax::ast::visit::any_expr;
+use paceline_syntax::{Aggregation, RoutineType, TableName};
 
 /// Maximum depth of views of views.
 const VIEWS_MAX: usize = 63;
@@ -164,6 +165,7 @@ impl Block<'_, '_> {
             && view.algorithm != ViewAlgorithm::TempTable
             && self.planner.merging.get() == Merging::Possible
             && (side == Side::Whole || select.items.iter().all(is_column))
+            && !self.has_stored_aggregate(select)
         {
             return self.merge_view(view, select, alias, usage, side);
         }
@@ -186,6 +188,23 @@ impl Block<'_, '_> {
         )?;
         self.tables[table].database = view.database.as_str().into();
         Ok(self.bound_table(table))
+    }
+
+    /// Returns whether the select list calls stored aggregate functions, which the view's text does not show.
+    fn has_stored_aggregate(&self, select: &ast::Select) -> bool {
+        let catalog = self.planner.context.catalog;
+        let session = self.planner.session();
+        let mut exprs = select.items.iter().filter_map(ast::SelectItem::expr);
+        let is_aggregate = |part: &ast::Expr| match part {
+            ast::Expr::Call(call) if !is_native_function(call) => {
+                let database = call.database.as_deref().or(session.database.as_deref());
+                let routine =
+                    catalog.routine(RoutineType::Function, database.unwrap_or_default(), &call.name);
+                routine.is_some_and(|routine| routine.aggregation == Aggregation::Group)
+            }
+            _ => false,
+        };
+        exprs.any(|expr| any_expr(expr, &mut |part| is_aggregate(part)))
     }
 
     fn merge_view(
@@ -277,7 +296,7 @@ impl Block<'_, '_> {
     fn take_view_order(&mut self, items: &[ast::OrderItem], exprs: &[Expr]) -> Result<()> {
         let mut order = Vec::with_capacity(items.len());
         for item in items {
-            let place = super::select::position(&item.expr);
+            let place = super::position::position(&item.expr);
             let output = place.and_then(|place| exprs.get(usize::try_from(place).ok()?.checked_sub(1)?));
             let key = match output {
                 Some(expr) => self.used_merged(expr.clone()),

@@ -310,6 +310,7 @@ impl Server {
             programs: None,
         };
         let result = execute(plan, &mut context, sink);
+        drop(context);
         if open {
             self.open = Some(transaction);
         } else if result.is_ok() {

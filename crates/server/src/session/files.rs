@@ -3,7 +3,7 @@
 //! Only accounts with FILE can use them. `secure_file_priv` restricts them to one directory. Without it, every file
 //! that the server's user can read is accepted, and new files can be created wherever that user may create files. The
 //! data directory is never accepted: its files contain all rows and accounts, and a new file could be mistaken for one
-//! of the server's.
+//! of the server's. Nor is `/proc`, which has the server's memory and environment.
 
 use crate::variables::{Globals, Variable};
 use paceline_syntax::{Error, Result};
@@ -59,7 +59,7 @@ impl FileProblem {
 /// directory is in the directory of a database.
 ///
 /// # Errors
-/// 1290 for a file outside of `secure_file_priv`, and for one in the data directory.
+/// 1290 for a file outside of `secure_file_priv`, and for one in the data directory or in `/proc`.
 pub fn named_file(name: &str, database: Option<&str>, globals: &Globals) -> Result<PathBuf> {
     let directory = PathBuf::from(globals.get(Variable::Datadir).as_str());
     let path = match name.contains('/') {
@@ -73,7 +73,7 @@ pub fn named_file(name: &str, database: Option<&str>, globals: &Globals) -> Resu
     // An administrator may have chosen a directory below the data directory for such files.
     let is_ours =
         is_below(&path, &directory) && (!is_below(allowed, &directory) || is_below(&directory, allowed));
-    if is_below(&path, allowed) && !is_ours {
+    if is_below(&path, allowed) && !is_ours && !is_below(&path, Path::new("/proc")) {
         Ok(path)
     } else {
         Err(Error::new(ER_OPTION_PREVENTS_STATEMENT, &[&"--secure-file-priv"]))

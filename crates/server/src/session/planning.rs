@@ -116,11 +116,18 @@ impl SessionState {
             QueryOrigin::Server => u64::MAX,
         };
         self.has_run_programs |= plan.runs_programs();
-        let programs = plan.runs_programs().then_some(StatementPrograms {
-            host: Arc::new(SessionProgramHost::new(&self.services, self.temporary.catalog())),
-            cache: &mut self.programs,
-            outer: None,
-        });
+        let programs = match plan.runs_programs() {
+            false => None,
+            true => {
+                let (host, lent) = SessionProgramHost::lend(&self.services, &mut self.temporary.tables);
+                Some(StatementPrograms {
+                    host,
+                    cache: &mut self.programs,
+                    outer: None,
+                    lent: Some(Box::new(lent)),
+                })
+            }
+        };
         Ok(ExecutionContext {
             transaction: self.transaction.running()?,
             session: &mut self.context,

@@ -1,41 +1,62 @@
 //! Services of the server for functions and triggers that run within a statement.
 
+use super::assignment::{self, client_charset, collation_of};
 use super::services::SessionServices;
-use super::statements::set::set_within_statement;
+use super::temporary::define_within_statement;
 use crate::accounts::checks::{check_plan, check_routine};
-use crate::variables::Variable;
-use paceline_catalog::{Catalog, RoutineDefinition, TemporaryCatalog};
-use paceline_expression::session::{Privilege, SessionContext};
+use crate::variables::{Variable, VariableValue, apply_to_session};
+use paceline_catalog::{Catalog, RoutineDefinition, TemporaryTables};
+use paceline_expression::session::{Privilege, SessionContext, VariableScope};
 use paceline_query::execute::ProgramHost;
 use paceline_query::plan::{Plan, Statistics};
 use paceline_query::program::check_recursion;
-use paceline_syntax::{Result, SetItem};
-use paceline_types::Value;
+use paceline_syntax::{DdlStatement, Error, Result, SetItem};
+use paceline_txn::Transaction;
+use paceline_types::error_code::*;
+use paceline_types::{Charset, Collation, Value};
+use parking_lot::Mutex;
 use std::sync::Arc;
 
-/// The server as the functions and triggers of one statement see it.
+/// The server as the functions and triggers of one statement see it. It has the session's temporary tables meanwhile.
 pub struct SessionProgramHost {
     services: Arc<SessionServices>,
-    temporary: Arc<TemporaryCatalog>,
+    temporary: Mutex<TemporaryTables>,
+}
+
+/// A session's place for its temporary tables, to which they return when this is dropped.
+pub struct LentTables<'s> {
+    place: &'s mut TemporaryTables,
+    host: Arc<SessionProgramHost>,
+}
+
+impl Drop for LentTables<'_> {
+    fn drop(&mut self) {
+        std::mem::swap(self.place, &mut *self.host.temporary.lock());
+    }
 }
 
 impl SessionProgramHost {
     /// Creates it for a statement with the session's temporary tables.
-    pub fn new(services: &Arc<SessionServices>, temporary: &Arc<TemporaryCatalog>) -> Self {
-        SessionProgramHost {
+    pub fn lend<'s>(
+        services: &Arc<SessionServices>,
+        temporary: &'s mut TemporaryTables,
+    ) -> (Arc<Self>, LentTables<'s>) {
+        let lent = std::mem::replace(temporary, services.server.temporary_tables());
+        let host = Arc::new(SessionProgramHost {
             services: services.clone(),
-            temporary: temporary.clone(),
-        }
+            temporary: Mutex::new(lent),
+        });
+        let lent = LentTables {
+            place: temporary,
+            host: host.clone(),
+        };
+        (host, lent)
     }
 }
 
 impl ProgramHost for SessionProgramHost {
     fn catalog(&self) -> Arc<Catalog> {
-        let catalog = self.services.server.catalog.load();
-        match self.temporary.is_empty() {
-            true => catalog,
-            false => Arc::new(catalog.with_temporary(self.temporary.clone())),
-        }
+        self.temporary.lock().over(self.services.server.catalog.load())
     }
 
     fn statistics(&self) -> &Statistics {
@@ -65,4 +86,110 @@ impl ProgramHost for SessionProgramHost {
     fn set(&self, item: &SetItem, value: Option<Value>, session: &mut SessionContext) -> Result<()> {
         set_within_statement(item, value, &self.services, session)
     }
+
+    fn define_temporary(
+        &self,
+        ddl: &DdlStatement,
+        transaction: &mut Transaction,
+        session: &mut SessionContext,
+    ) -> Result<()> {
+        let mut tables = self.temporary.lock();
+        define_within_statement(ddl, &mut tables, &self.services, transaction, session)
+    }
+}
+
+/// Executes an item of SET within a function or trigger. `value` is the value of a system variable; `None` is DEFAULT.
+/// What concerns the connection takes effect at the end of the client's statement.
+///
+/// # Errors
+/// Those of SET; 1560, 1695, 1930 and 1954 for variables that concern the log of the statement; 1235 for other items.
+fn set_within_statement(
+    item: &SetItem,
+    value: Option<Value>,
+    services: &SessionServices,
+    context: &mut SessionContext,
+) -> Result<()> {
+    let client = |charset: Charset, connection: Collation| {
+        [
+            (Variable::CollationConnection, connection.name()),
+            (Variable::CharacterSetClient, charset.name()),
+            (Variable::CharacterSetResults, charset.name()),
+        ]
+    };
+    let changed = match item {
+        SetItem::Variable {
+            scope,
+            base: None,
+            name,
+            ..
+        } => {
+            let name = name.to_lowercase();
+            if let (Some(variable), false) = (Variable::by_name(&name), *scope == VariableScope::Global) {
+                check_within_statement(variable)?;
+            }
+            let assignment = assignment::check(&name, *scope, value, services, context)?;
+            let (variable, global) = (assignment.variable, assignment.global);
+            assignment::execute(assignment, services, context)?;
+            if let (Variable::Timestamp, Some(micros)) = (variable, context.settings.timestamp_override) {
+                context.statement.start_micros = micros;
+            }
+            match global {
+                true => return Ok(()),
+                false => vec![variable],
+            }
+        }
+        SetItem::Names { charset, collation } => {
+            let charset = client_charset(charset.as_deref(), context)?;
+            let connection = match collation {
+                None => charset.default_collation(),
+                Some(name) => collation_of(charset, name)?,
+            };
+            assign_each(&client(charset, connection), services, context)
+        }
+        SetItem::CharacterSet(charset) => {
+            let charset = client_charset(charset.as_deref(), context)?;
+            assign_each(
+                &client(charset, context.settings.collation_database),
+                services,
+                context,
+            )
+        }
+        _ => return Err(Error::unsupported("this SET in a function or trigger")),
+    };
+    services.set_by_programs.lock().extend(changed);
+    Ok(())
+}
+
+fn assign_each(
+    settings: &[(Variable, &str)],
+    services: &SessionServices,
+    context: &mut SessionContext,
+) -> Vec<Variable> {
+    let assign = |(variable, value): &(Variable, &str)| {
+        let setting = VariableValue::Text((*value).into());
+        let mut values = services.values.lock();
+        values.set(*variable, setting.clone());
+        apply_to_session(context, &mut values, *variable, &setting);
+        match variable {
+            // The client is told of the character set.
+            Variable::CollationConnection => Variable::CharacterSetConnection,
+            other => *other,
+        }
+    };
+    settings.iter().map(assign).collect()
+}
+
+/// Refuses the variables that decide how the statement around the program is logged.
+fn check_within_statement(variable: Variable) -> Result<()> {
+    Err(match variable {
+        Variable::SqlLogBin => Error::new(ER_STORED_FUNCTION_PREVENTS_SWITCH_SQL_LOG_BIN, &[]),
+        Variable::BinlogFormat => Error::new(ER_STORED_FUNCTION_PREVENTS_SWITCH_BINLOG_FORMAT, &[]),
+        Variable::SkipReplication => Error::new(ER_STORED_FUNCTION_PREVENTS_SWITCH_SKIP_REPLICATION, &[]),
+        Variable::GtidDomainId | Variable::GtidSeqNo => {
+            Error::new(ER_STORED_FUNCTION_PREVENTS_SWITCH_GTID_DOMAIN_ID_SEQ_NO, &[])
+        }
+        // It decides which temporary tables the statement has.
+        Variable::PseudoThreadId => Error::unsupported("SET of pseudo_thread_id in a function or trigger"),
+        _ => return Ok(()),
+    })
 }

@@ -12,13 +12,44 @@
 //! replica receives the rows that were read from temporary tables, and a complete definition instead of one LIKE a
 //! temporary table.
 
+use super::services::SessionServices;
 use super::state::SessionState;
 use super::temporary_tables::TemporaryOwner;
+use crate::accounts::checks::{DefinitionCatalogs, check_definition};
+use crate::server::Server;
 use crate::variables::Variable;
-use paceline_catalog::{TableDefinition, TemporaryPlan};
+use paceline_catalog::ddl::{DdlInput, prepare_ddl};
+use paceline_catalog::{TableDefinition, TemporaryPlan, TemporaryTables};
+use paceline_expression::session::SessionContext;
 use paceline_storage::{TemporaryIndex, TemporaryWrites};
-use paceline_syntax::Result;
+use paceline_syntax::{DdlStatement, Error, Result};
+use paceline_txn::Transaction;
+use paceline_types::AccessMode;
+use paceline_types::error_code::ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION;
 use std::sync::Arc;
+
+/// Changes a session's temporary tables. `rows` are the rows of a rebuilt table. Returns the indexes that no table uses
+/// any more.
+pub(super) fn change_tables(
+    tables: &mut TemporaryTables,
+    plan: TemporaryPlan,
+    rows: Option<TemporaryWrites>,
+    server: &Server,
+) -> Result<Vec<TemporaryIndex>> {
+    let before = tables.catalog().clone();
+    let dropped = tables.apply(plan, server.catalog.load())?;
+    if let Some(rows) = rows {
+        rows.apply();
+    }
+    let now = tables.catalog();
+    for table in before.tables() {
+        let stays = |now: &&Arc<TableDefinition>| Arc::ptr_eq(now, table);
+        if now.table(table.database(), table.name()).filter(stays).is_none() {
+            server.statistics.forget(table);
+        }
+    }
+    Ok(dropped)
+}
 
 impl SessionState {
     /// Returns the owner selected by the variables' current values.
@@ -45,18 +76,7 @@ impl SessionState {
         if plan.is_empty() {
             return Ok(());
         }
-        let before = self.temporary.catalog().clone();
-        let dropped = self.temporary.tables.apply(plan, self.server.catalog.load())?;
-        if let Some(rows) = rows {
-            rows.apply();
-        }
-        let now = self.temporary.catalog().clone();
-        for table in before.tables() {
-            let stays = |now: &&Arc<TableDefinition>| Arc::ptr_eq(now, table);
-            if now.table(table.database(), table.name()).filter(stays).is_none() {
-                self.server.statistics.forget(table);
-            }
-        }
+        let dropped = change_tables(&mut self.temporary.tables, plan, rows, &self.server)?;
         self.release_indexes(dropped);
         Ok(())
     }
@@ -73,5 +93,62 @@ impl SessionState {
     /// Drops all temporary tables when the session ends or is reset. Its transaction has ended.
     pub(super) fn drop_temporary_tables(&mut self) {
         self.temporary.clear(&self.server);
+    }
+}
+
+/// Creates or drops temporary tables within a statement: in a function or trigger.
+///
+/// # Errors
+/// The errors of the privilege checks and of the plan; 1235 for CREATE … SELECT.
+pub fn define_within_statement(
+    ddl: &DdlStatement,
+    tables: &mut TemporaryTables,
+    services: &SessionServices,
+    transaction: &mut Transaction,
+    context: &mut SessionContext,
+) -> Result<()> {
+    let server = &services.server;
+    let counters = &services.shared.counters;
+    match ddl {
+        DdlStatement::CreateTable(_) => counters.com_create_table.add(1),
+        _ => counters.com_drop_table.add(1),
+    }
+    check_definition(
+        services.authority(context),
+        ddl,
+        &DefinitionCatalogs {
+            temporary: tables.catalog(),
+            visible: &tables.over(server.catalog.load()),
+        },
+    )?;
+    if transaction.options().access == AccessMode::ReadOnly {
+        return Err(Error::new(ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, &[]));
+    }
+    if let DdlStatement::CreateTable(create) = ddl
+        && create.select().is_some()
+    {
+        return Err(Error::unsupported(
+            "CREATE TEMPORARY TABLE … SELECT in a function or trigger",
+        ));
+    }
+    let snapshot = server.transactions.snapshot();
+    let input = DdlInput {
+        catalog: &server.catalog,
+        storage: server.transactions.storage(),
+        snapshot: &snapshot,
+        default_engine: services.default_engine(),
+        select_columns: None,
+        temporary: Some(tables),
+    };
+    let mut prepared = prepare_ddl(input, context, ddl)?;
+    let plan = std::mem::take(&mut prepared.plan.temporary);
+    let rows = prepared.temporary_writes.take();
+    if !plan.is_empty() {
+        let dropped = change_tables(tables, plan, rows, server)?;
+        transaction.drop_temporary_indexes(dropped);
+    }
+    match prepared.plan.failure.take() {
+        Some(failure) => Err(failure),
+        None => Ok(()),
     }
 }

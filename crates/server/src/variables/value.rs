@@ -362,13 +362,11 @@ impl Definition {
             let Some((name, state)) = part.split_once('=') else {
                 return Err(self.wrong_value(&list));
             };
-            let index = words
-                .iter()
-                .position(|known| known.eq_ignore_ascii_case(name.trim()));
+            let index = words.iter().position(|known| known.eq_ignore_ascii_case(name));
             let Some(index) = index else {
                 return Err(self.wrong_value(part));
             };
-            match state.trim().to_ascii_lowercase().as_str() {
+            match state.to_ascii_lowercase().as_str() {
                 "on" => bits |= 1 << index,
                 "off" => bits &= !(1 << index),
                 "default" => bits = bits & !(1 << index) | defaults()? & 1 << index,

@@ -166,7 +166,7 @@ fn run_compiled(
         };
         let steps = |session: &mut _| run_steps(&mut run, &mut prepared, program, group, state, session);
         let returned = match call.routine.kind {
-            RoutineType::Function => isolated(session, steps)?,
+            RoutineType::Function => isolated(session, Conditions::Kept, steps)?,
             // A procedure is a statement of the program that calls it.
             RoutineType::Procedure => steps(session)?,
         };
@@ -176,10 +176,18 @@ fn run_compiled(
     done
 }
 
-/// Runs a function or a trigger in a diagnostics area of its own, which joins the statement's when it ends. The
-/// session's values about the last statement stay as they are.
+/// What becomes of the conditions of a program that has ended without an error.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Conditions {
+    Kept,
+    Dropped,
+}
+
+/// Runs a function or a trigger in a diagnostics area of its own, which joins the statement's after an error, and
+/// otherwise as `conditions` says. The session's values about the last statement stay as they are.
 pub(super) fn isolated<T>(
     session: &mut SessionContext,
+    conditions: Conditions,
     run: impl FnOnce(&mut SessionContext) -> Result<T>,
 ) -> Result<T> {
     let own = Diagnostics::of_nested(&session.diagnostics);
@@ -200,6 +208,8 @@ pub(super) fn isolated<T>(
         session.rows_read,
     ) = saved;
     let own = std::mem::replace(&mut session.diagnostics, outer);
-    session.diagnostics.join(own);
+    if done.is_err() || conditions == Conditions::Kept {
+        session.diagnostics.join(own);
+    }
     done
 }

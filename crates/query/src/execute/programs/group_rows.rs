@@ -3,8 +3,8 @@
 //! ```text
 //!   parameters = row 1 ─▶ … FETCH GROUP NEXT ROW (nothing) … FETCH GROUP NEXT ROW (row 2) … ─▶ after the last: NOT FOUND
 //! ```
-//! MariaDB runs the function row by row while the rows are read. Here they are collected, and the function runs when the
-//! group is complete: so its statements can use the transaction, and groups can be interleaved.
+//! MariaDB runs the function row by row while the rows are read. Here they are collected, and the function runs when
+//! the group is complete: so its statements can use the transaction, and groups can be interleaved.
 
 use paceline_types::Value;
 

@@ -226,6 +226,9 @@ impl Steps<'_, '_> {
                     .fetch_next(cursor, into, self.prepared.types(), self.session)?
             }
             Request::Return(expr) => {
+                // Only what RETURN itself raises is seen by the caller.
+                let most = self.session.settings.max_error_count;
+                self.session.diagnostics.clear(most);
                 let value = self.evaluate(place, expr, values)?;
                 Answer::Value(match self.program.returns {
                     Some(Returned { data_type, text }) => {
@@ -319,9 +322,11 @@ impl Steps<'_, '_> {
                 self.assign(outputs)
             }
             Statement::Empty => Ok(Answer::Done),
-            Statement::Ddl(ddl) if concerns_temporary_table(ddl) => Err(Error::unsupported(
-                "CREATE and DROP of temporary tables in a function or trigger",
-            )),
+            Statement::Ddl(ddl) if concerns_temporary_table(ddl) => {
+                self.define_temporary(ddl)?;
+                self.session.row_count = 0;
+                Ok(Answer::Done)
+            }
             Statement::Transaction(_) | Statement::Ddl(_) | Statement::Account(_) => {
                 Err(Error::new(ER_COMMIT_NOT_ALLOWED_IN_SF_OR_TRG, &[]))
             }
@@ -333,6 +338,24 @@ impl Steps<'_, '_> {
             }
             _ => Err(Error::unsupported("this statement in a function or trigger")),
         }
+    }
+
+    /// Creates or drops temporary tables. A table that a statement around the program uses stays as it is.
+    fn define_temporary(&mut self, ddl: &DdlStatement) -> Result<()> {
+        let dropped: &[TableName] = match ddl {
+            DdlStatement::CreateTable(create) if create.or_replace => std::slice::from_ref(&create.name),
+            DdlStatement::DropTables { tables, .. } => tables,
+            _ => &[],
+        };
+        let ProgramState { host, used, .. } = self.state.programs()?;
+        for table in dropped {
+            let database = table.database.as_deref().or(self.session.database.as_deref());
+            if used.contains(database.unwrap_or_default(), &table.name) {
+                return Err(Error::new(ER_CANT_REOPEN_TABLE, &[&table.name]));
+            }
+        }
+        let host = host.clone();
+        host.define_temporary(ddl, self.state.transaction, self.session)
     }
 
     /// Gives targets their values. Returns those of the program's variables.
@@ -473,6 +496,7 @@ fn execute_nested(
             host: host.clone(),
             cache,
             outer: Some(used),
+            lent: None,
         }),
     };
     execute(plan, &mut context, sink).map(Some)

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::function::{call_procedure, isolated};
+use super::function::{Conditions, call_procedure, isolated};
 use super::steps::{Place, Program, run_steps};
 use crate::error::Result;
 use crate::execute::context::{Execution, ProgramState, StatementState};
@@ -99,7 +99,7 @@ fn fire(
     session: &mut SessionContext,
 ) -> Result<()> {
     let compiled = trigger.compiled()?;
-    isolated(session, |session| {
+    isolated(session, Conditions::Dropped, |session| {
         let definer = Some(&trigger.definer);
         let saved = enter_routine(&compiled.settings, &trigger.database, definer, session)?;
         let done = run_trigger(&compiled, table, rows, state, session);

@@ -358,6 +358,7 @@ async fn run(
             execute_plan(plan, &mut context, &mut sink)?
         }
     };
+    drop(context);
     state.leave_statement().await?;
     Ok(Some(outcome))
 }

@@ -98,7 +98,8 @@ fn in_results(name: &str, charset: Option<Charset>) -> Cow<'_, [u8]> {
     }
 }
 
-/// Returns an error's message in the character set of the results. A character that it lacks becomes `\` and its number.
+/// Returns an error's message in the character set of the results. A character that it lacks becomes `\` and its
+/// number.
 pub fn message_in_results(message: &str, charset: Option<Charset>) -> Cow<'_, [u8]> {
     let Some(charset) = charset.filter(|charset| *charset != Charset::Binary && !charset.can_encode(message))
     else {

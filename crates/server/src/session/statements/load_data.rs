@@ -33,6 +33,7 @@ use paceline_types::error_code::*;
 use paceline_wire::Capabilities;
 use std::fs::File;
 use std::io::Read;
+use std::os::unix::fs::FileTypeExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -149,6 +150,7 @@ async fn run_load(
         ..state.execution_context(&catalog, plan, execution)?
     };
     let done = execute_plan(plan, &mut context, &mut RowCollector::default());
+    drop(context);
     if let Source::Client(file) = source
         && file.drain() == Transfer::Broken
     {
@@ -164,7 +166,8 @@ fn open_file(load: &LoadData, state: &SessionState) -> Result<ServerFile> {
     let database = current.or(load.table.database.as_deref());
     let path = named_file(&load.path, database, &state.server.globals)?;
     let metadata = std::fs::metadata(&path).map_err(|error| FileProblem::Stat.error(&path, &error))?;
-    if metadata.is_dir() {
+    let is_readable = metadata.is_file() || metadata.file_type().is_fifo();
+    if !is_readable {
         return Err(Error::new(ER_TEXTFILE_NOT_READABLE, &[&path.display()]));
     }
     let file = File::open(&path).map_err(|error| FileProblem::Open.error(&path, &error))?;

@@ -57,6 +57,7 @@ async fn run_into_file(
         sink.finish()?;
         Ok(outcome)
     });
+    drop(context);
     let outcome = match done {
         Ok(outcome) => outcome,
         Err(error) => {

@@ -66,6 +66,7 @@ pub async fn run_plan(
     };
     let mut sink = ResultWriter::new(connection, style, streaming, known);
     let outcome = execute_plan(plan, &mut context, &mut sink)?;
+    drop(context);
     sink.finish();
     state.leave_statement().await?;
     Ok(Some(reply_of(outcome, state)))
@@ -87,6 +88,7 @@ pub async fn collect<S: RowSink + Default>(
     let mut context = state.execution_context(&catalog, plan, execution)?;
     let mut rows = S::default();
     let outcome = execute_plan(plan, &mut context, &mut rows)?;
+    drop(context);
     state.leave_statement().await?;
     Ok(Some((rows, outcome)))
 }

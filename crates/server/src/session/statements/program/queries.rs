@@ -82,6 +82,7 @@ impl Driver<'_> {
         }
         for (name, value, ty) in assigned {
             set_typed_user_variable(name, &value, ty, &mut self.state.context)?;
+            self.state.tracking.note_state_change();
         }
         Ok(())
     }

@@ -1,20 +1,17 @@
 //! SET, and SET STATEMENT … FOR.
 //!
-//! [`assignment`] checks and executes the assignment of a system variable.
-
-mod assignment;
+//! [`assignment`](crate::session::assignment) checks and executes the assignment of a system variable.
 
 use super::account::change_accounts;
 use super::query::collect;
 use crate::accounts::checks::check_member;
+use crate::session::assignment::{self, Assignment, client_charset, collation_of};
 use crate::session::execution::Execution;
 use crate::session::protocol::{Connection, Reply};
-use crate::session::services::SessionServices;
 use crate::session::state::SessionState;
 use crate::variables::{Scope, Variable, VariableValue, apply_to_session, isolation_setting};
-use assignment::Assignment;
 use paceline_expression::ExprType;
-use paceline_expression::session::{BinlogFormat, Privilege, SessionContext, UserVariable, VariableScope};
+use paceline_expression::session::{BinlogFormat, Privilege, UserVariable};
 use paceline_query::execute::SingleRow;
 use paceline_query::program::{evaluate_typed, needs_plan};
 use paceline_syntax::ast::Expr;
@@ -69,98 +66,6 @@ pub async fn execute(
     state.shared.counters.com_set_option.add(1);
     set(items, parameters, state, connection).await?;
     Ok(Reply::ok())
-}
-
-/// Executes an item of SET within a function or trigger. `value` is the value of a system variable; `None` is DEFAULT.
-/// What concerns the connection takes effect at the end of the client's statement ([`heed_programs`]).
-///
-/// # Errors
-/// Those of SET; 1560, 1695, 1930 and 1954 for variables that concern the log of the statement; 1235 for other items.
-pub fn set_within_statement(
-    item: &SetItem,
-    value: Option<Value>,
-    services: &SessionServices,
-    context: &mut SessionContext,
-) -> Result<()> {
-    let client = |charset: Charset, connection: Collation| {
-        [
-            (Variable::CharacterSetClient, charset.name()),
-            (Variable::CharacterSetResults, charset.name()),
-            (Variable::CollationConnection, connection.name()),
-        ]
-    };
-    let changed = match item {
-        SetItem::Variable {
-            scope,
-            base: None,
-            name,
-            ..
-        } => {
-            let name = name.to_lowercase();
-            if let (Some(variable), false) = (Variable::by_name(&name), *scope == VariableScope::Global) {
-                check_within_statement(variable)?;
-            }
-            let assignment = assignment::check(&name, *scope, value, services, context)?;
-            let (variable, global) = (assignment.variable, assignment.global);
-            assignment::execute(assignment, services, context)?;
-            if let (Variable::Timestamp, Some(micros)) = (variable, context.settings.timestamp_override) {
-                context.statement.start_micros = micros;
-            }
-            match global {
-                true => return Ok(()),
-                false => vec![variable],
-            }
-        }
-        SetItem::Names { charset, collation } => {
-            let charset = client_charset(charset.as_deref(), context)?;
-            let connection = match collation {
-                None => charset.default_collation(),
-                Some(name) => collation_of(charset, name)?,
-            };
-            assign_each(&client(charset, connection), services, context)
-        }
-        SetItem::CharacterSet(charset) => {
-            let charset = client_charset(charset.as_deref(), context)?;
-            assign_each(
-                &client(charset, context.settings.collation_database),
-                services,
-                context,
-            )
-        }
-        _ => return Err(Error::unsupported("this SET in a function or trigger")),
-    };
-    services.set_by_programs.lock().extend(changed);
-    Ok(())
-}
-
-fn assign_each(
-    settings: &[(Variable, &str)],
-    services: &SessionServices,
-    context: &mut SessionContext,
-) -> Vec<Variable> {
-    let assign = |(variable, value): &(Variable, &str)| {
-        let setting = VariableValue::Text((*value).into());
-        let mut values = services.values.lock();
-        values.set(*variable, setting.clone());
-        apply_to_session(context, &mut values, *variable, &setting);
-        *variable
-    };
-    settings.iter().map(assign).collect()
-}
-
-/// Refuses the variables that decide how the statement around the program is logged.
-fn check_within_statement(variable: Variable) -> Result<()> {
-    Err(match variable {
-        Variable::SqlLogBin => Error::new(ER_STORED_FUNCTION_PREVENTS_SWITCH_SQL_LOG_BIN, &[]),
-        Variable::BinlogFormat => Error::new(ER_STORED_FUNCTION_PREVENTS_SWITCH_BINLOG_FORMAT, &[]),
-        Variable::SkipReplication => Error::new(ER_STORED_FUNCTION_PREVENTS_SWITCH_SKIP_REPLICATION, &[]),
-        Variable::GtidDomainId | Variable::GtidSeqNo => {
-            Error::new(ER_STORED_FUNCTION_PREVENTS_SWITCH_GTID_DOMAIN_ID_SEQ_NO, &[])
-        }
-        // It decides which temporary tables the statement has.
-        Variable::PseudoThreadId => Error::unsupported("SET of pseudo_thread_id in a function or trigger"),
-        _ => return Ok(()),
-    })
 }
 
 /// Applies what programs within the client's statement have set: variables of the connection and of the statement logs,
@@ -422,14 +327,6 @@ fn assign(variable: Variable, value: &str, state: &mut SessionState) {
     }
 }
 
-/// Returns the character set of SET NAMES and SET CHARACTER SET; `None` is DEFAULT.
-fn client_charset(name: Option<&str>, context: &SessionContext) -> Result<Charset> {
-    match name {
-        None => Ok(context.settings.collation_server.charset()),
-        Some(name) => Charset::from_name(name).ok_or_else(|| Error::new(ER_UNKNOWN_CHARACTER_SET, &[&name])),
-    }
-}
-
 fn set_transaction(
     scope: TransactionScope,
     isolation: Option<IsolationLevel>,
@@ -460,16 +357,4 @@ fn set_transaction(
             }
         }
     }
-}
-
-/// Looks up a collation by name. It must belong to this character set.
-fn collation_of(charset: Charset, name: &str) -> Result<Collation> {
-    let collation = Collation::from_name(name).ok_or_else(|| Error::new(ER_UNKNOWN_COLLATION, &[&name]))?;
-    if collation.charset() != charset {
-        return Err(Error::new(
-            ER_COLLATION_CHARSET_MISMATCH,
-            &[&collation.name(), &charset.name()],
-        ));
-    }
-    Ok(collation)
 }

@@ -196,11 +196,13 @@ fn describe_variable(variable: &UserVarEvent<'_>) -> String {
             let hex: String = value.bytes.iter().map(|byte| format!("{byte:02X}")).collect();
             let collation = u16::try_from(value.collation).ok().and_then(Collation::from_id);
             match collation {
-                Some(collation) => format!(
-                    "_{} X'{hex}' COLLATE {}",
-                    collation.charset().name(),
-                    collation.name()
-                ),
+                Some(collation) => {
+                    let (charset, collation) = (collation.charset().name(), collation.name());
+                    match hex.is_empty() {
+                        true => format!("_{charset} \"\" COLLATE {collation}"),
+                        false => format!("_{charset} X'{hex}' COLLATE {collation}"),
+                    }
+                }
                 None => "???".to_owned(),
             }
         }

@@ -16,8 +16,8 @@ use paceline_log_stream::source::definition::UseGtid;
 use paceline_replication::connection_set::must_stop;
 use paceline_syntax::{Error, Result};
 use paceline_txn::{MetadataMode, MetadataObject};
-use paceline_types::Value;
 use paceline_types::error_code::*;
+use paceline_types::{Charset, Collation, Value};
 
 /// An assignment that has been checked.
 #[derive(Debug, Clone)]
@@ -138,7 +138,11 @@ pub fn check(
             })?,
         None => setting,
     };
-    if !global && matches!(variable, Variable::MaxAllowedPacket | Variable::NetBufferLength) {
+    let is_fixed = matches!(
+        variable,
+        Variable::MaxAllowedPacket | Variable::NetBufferLength | Variable::MaxUserConnections
+    );
+    if !global && is_fixed {
         return Err(Error::new(
             ER_VARIABLE_IS_READONLY,
             &[&"SESSION", &name, &"GLOBAL"],
@@ -445,6 +449,26 @@ fn warn_without_effect(session: &mut SessionContext, variable: Variable, setting
         Effect::Tuning => session.diagnostics.note(ER_NOT_SUPPORTED_YET, message),
         _ => session.diagnostics.warn(ER_NOT_SUPPORTED_YET, message),
     }
+}
+
+/// Returns the character set of SET NAMES and SET CHARACTER SET; `None` is DEFAULT.
+pub fn client_charset(name: Option<&str>, context: &SessionContext) -> Result<Charset> {
+    match name {
+        None => Ok(context.settings.collation_server.charset()),
+        Some(name) => Charset::from_name(name).ok_or_else(|| Error::new(ER_UNKNOWN_CHARACTER_SET, &[&name])),
+    }
+}
+
+/// Looks up a collation by name. It must belong to this character set.
+pub fn collation_of(charset: Charset, name: &str) -> Result<Collation> {
+    let collation = Collation::from_name(name).ok_or_else(|| Error::new(ER_UNKNOWN_COLLATION, &[&name]))?;
+    if collation.charset() != charset {
+        return Err(Error::new(
+            ER_COLLATION_CHARSET_MISMATCH,
+            &[&collation.name(), &charset.name()],
+        ));
+    }
+    Ok(collation)
 }
 
 #[cfg(test)]
