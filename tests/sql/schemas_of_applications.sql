@@ -39,3 +39,6 @@ alter table sa drop index nx, rename index nb to c;
 alter table sa rename index nb to c, drop index nx;
 alter table sa drop index nx, rename column nb to c;
 alter table sa drop index if exists nx, drop column if exists ny, drop column nz;
+-- A query's column whose name is too long for a table.
+create table sc as select 'bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb';
+create table sc as select 'bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb';

@@ -64,6 +64,9 @@ const TYPE_NAME: u8 = 0;
 /// Kind of a name in extended metadata: that of a format.
 const FORMAT_NAME: u8 = 1;
 
+/// Longest name of a result's column in bytes: MariaDB cuts longer ones, which expressions without an alias have.
+const NAME_BYTES_MAX: usize = 255;
+
 /// A column of a result set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ColumnDefinition<'a> {
@@ -93,6 +96,15 @@ pub struct ColumnDefinition<'a> {
     pub type_name: &'a str,
 }
 
+/// Returns the name up to [`NAME_BYTES_MAX`], in whole characters.
+fn cut_name(name: &str) -> &str {
+    if name.len() <= NAME_BYTES_MAX {
+        return name;
+    }
+    let whole = (0..=NAME_BYTES_MAX).rev().find(|end| name.is_char_boundary(*end));
+    &name[..whole.unwrap_or(0)]
+}
+
 impl ColumnDefinition<'_> {
     /// Appends the payload of the packet, with names in UTF-8.
     pub fn encode(&self, out: &mut Vec<u8>, capabilities: Capabilities) {
@@ -111,7 +123,7 @@ impl ColumnDefinition<'_> {
             self.schema,
             self.table,
             self.original_table,
-            self.name,
+            cut_name(self.name),
             self.original_name,
         ] {
             put_lenenc_bytes(out, &encoded(text));

@@ -9,6 +9,7 @@ use super::foreign_key::{KeyStatement, drop_covered};
 use super::index::{DraftIndex, NO_NUMBER, PRIMARY, check_auto_increment, resolve_indexes};
 use super::normal_form::{GENERATED_CLAUSE, normal_form, quote_identifier};
 use super::plan::{LoggedStatement, Planner, engine};
+use super::routine::NAME_LENGTH_MAX;
 use super::show_create::show_create_table;
 use super::table::check_table_name;
 use super::table_options::OptionStatement;
@@ -295,8 +296,8 @@ impl Planner<'_> {
             return Err(Error::new(ER_TOO_MANY_FIELDS, &[]));
         }
         for (n, column) in description.columns.iter().enumerate() {
-            // A query's column can have an empty name, as the column of SELECT '' has.
-            if column.name.is_empty() {
+            // A query's column can have an empty name, as the column of SELECT '' has, or a long one.
+            if column.name.is_empty() || column.name.chars().count() > NAME_LENGTH_MAX {
                 return Err(Error::new(ER_WRONG_COLUMN_NAME, &[&column.name]));
             }
             if description.columns[..n]

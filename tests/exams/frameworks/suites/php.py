@@ -32,6 +32,7 @@ class Php(DebianSource):
         found = {}
         for line in results.read_text(encoding="utf-8").splitlines() if results.exists() else []:
             kind, test = re.split(r"\s+", line, maxsplit=1)
+            test = test.removeprefix(f"{self.tree}/")
             difference = (self.tree / test).with_suffix(".diff")
             message = difference.read_text(errors="replace")[:700] if KINDS[kind] == "failed" and difference.exists() else ""
             found[test] = Outcome(KINDS[kind], message)
