@@ -45,7 +45,6 @@ CIRCLES = {
         "accounts": OPEN,
         "accounts/statements": OPEN,
         "information_schema": OPEN,
-        "session": OPEN,
         "session/services": STAGES,
         "session/statements": OPEN,
         "session/statements/program": TREE,

@@ -10,7 +10,6 @@ use super::error::{Error, REDEFINED_UNSEEN, Result, read_error_text};
 use super::identifier::quoted;
 use super::progress::Progress;
 use super::row::append_line;
-use super::identifier::quoted;
 use super::schema::{Table, Transfer};
 use super::table_ranges::{TableRange, TableState, split};
 use super::target::Session;
