@@ -27,7 +27,7 @@ run: build
 	$(PACELINE) server --datadir $(DATADIR) --port $(PORT) --socket $(SOCKET) --initialize-insecure $(ARGS)
 
 test:
-	tools/install.sh build test
+	tools/install.sh build test packages
 	tools/run_tests.py $(STEPS)
 
 bench:
