@@ -23,6 +23,13 @@ use paceline_syntax::{HandlerRead, HandlerStart, HandlerStatement, TableName};
 
 const READ: &str = "HANDLER ... READ";
 
+/// Whether a statement needs SELECT on the table or one of its columns.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum NeedsSelect {
+    Yes,
+    No,
+}
+
 impl Planner<'_> {
     pub(super) fn plan_handler(&self, statement: &HandlerStatement) -> Result<(PlanKind, Vec<ResultColumn>)> {
         let (plan, columns) = match statement {
@@ -58,16 +65,18 @@ impl Planner<'_> {
             ));
         }
         let definition = self.find_table(table.database.as_deref(), &table.name)?;
-        self.use_read_table(&definition);
+        // As in MariaDB, privileges are those of the time of the opening.
+        self.use_read_table(&definition, NeedsSelect::Yes);
         Ok(HandlerPlan::Open {
             name: name.to_owned(),
             definition,
         })
     }
 
-    fn use_read_table(&self, definition: &Arc<TableDefinition>) {
+    fn use_read_table(&self, definition: &Arc<TableDefinition>, needs_select: NeedsSelect) {
         let usage = TableUsage {
             select: true,
+            queried: needs_select == NeedsSelect::Yes,
             ..TableUsage::default()
         };
         self.use_table(definition.database(), definition.name(), Some(definition), usage);
@@ -90,7 +99,7 @@ impl Planner<'_> {
 
     fn read_handler(&self, read: &HandlerRead) -> Result<(HandlerReadPlan, Vec<ResultColumn>)> {
         let definition = self.opened(&read.name)?;
-        self.use_read_table(&definition);
+        self.use_read_table(&definition, NeedsSelect::No);
         let index = (read.index.as_deref())
             .map(|name| find_index(&definition, name, &read.name))
             .transpose()?;

@@ -13,7 +13,7 @@ use paceline_syntax::ast::visit::{
     for_each_common_table, for_each_joined_table, for_each_table, for_each_table_of_expr,
 };
 use paceline_syntax::ast::{JoinedTables, Query, QueryBody, TableFactor, TableName};
-use paceline_syntax::{AssignedValue, Error, InsertKind, InsertSource, Statement};
+use paceline_syntax::{AssignedValue, Error, HandlerStatement, InsertKind, InsertSource, Statement};
 use paceline_types::ErrorCode;
 use paceline_types::error_code::*;
 
@@ -93,6 +93,11 @@ impl NamedTables {
             Statement::Explain(explain) => self.add(&explain.statement),
             Statement::SetStatement { statement, .. } => self.add(statement),
             Statement::Do(exprs) => self.read_exprs(exprs),
+            Statement::Handler(handler) => {
+                if let HandlerStatement::Open { table, .. } = &**handler {
+                    self.read(table);
+                }
+            }
             Statement::Insert(insert) => {
                 let mut need = PrivilegeSet::of(&[Privilege::Insert]);
                 if insert.kind == InsertKind::Replace {
