@@ -82,7 +82,6 @@ mod tests {
             ] {
                 assert!(text.contains(word), "{shell}: {word}");
             }
-            assert!(!text.contains("paceline man"), "{shell}");
         }
     }
 
@@ -96,7 +95,6 @@ mod tests {
         assert!(page("paceline-server.1").contains("\\-\\-sync\\-binlog"));
         assert!(page("paceline-join.1").contains("\\-\\-leave\\-out"));
         assert!(page("paceline-archive.1").contains("\\-\\-max\\-binlog\\-size"));
-        assert!(!directory.path().join("paceline-man.1").exists());
         assert!(
             write_manual(
                 &ManOptions {

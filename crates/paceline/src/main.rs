@@ -76,8 +76,7 @@ enum Command {
     Restore(restore::Options),
     /// Print completions for a shell: bash, elvish, fish, powershell or zsh.
     Completions(command_documents::CompletionOptions),
-    /// Write the manual pages.
-    #[command(hide = true)]
+    /// Write the manual pages into a directory.
     Man(command_documents::ManOptions),
     /// Remove from a dead primary the transactions that its successor lacks, so that it can become a replica.
     Rewind(rewind::Options),
