@@ -69,7 +69,7 @@ def test_a_plain_timestamp_gets_no_defaults_of_its_own(paceline, replica):
 def test_a_row_deleted_under_two_names_is_logged_once(paceline, replica):
     start_replica(replica, paceline)
     paceline.query("create database t", "create table t.a (id int primary key)", "insert into t.a values (1), (2), (3), (4), (9)",
-                   "delete x, y from t.a x join t.a y on x.id = y.id + 1")
+                   "use t", "delete x, y from t.a x join t.a y on x.id = y.id + 1")
     catch_up(replica, paceline)
     assert replica.query("select * from t.a") == paceline.query("select * from t.a") == ((9,),)
 
