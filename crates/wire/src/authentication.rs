@@ -46,7 +46,7 @@ impl Scramble {
     }
 }
 
-/// What the server stores of a password.
+/// Stored form of a password for `mysql_native_password`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NativePassword {
     /// The account has no password.

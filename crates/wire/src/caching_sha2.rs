@@ -88,7 +88,7 @@ const PASSWORD_MAX: usize = 256;
 /// Digits of a hash and of a new salt.
 const DIGITS: &[u8; 64] = b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// What the server stores of a password.
+/// Stored form of a password.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CachingSha2Password(String);
 
@@ -132,7 +132,7 @@ impl CachingSha2Password {
     }
 }
 
-/// What the server keeps in memory of a password after a login.
+/// Digest of a password that the server keeps in memory after a login.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CachedPassword([u8; 32]);
 

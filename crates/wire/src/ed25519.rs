@@ -60,7 +60,7 @@ impl Nonce {
     }
 }
 
-/// What the server stores of a password: the public key.
+/// Stored form of a password: the public key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ed25519Password([u8; 32]);
 

@@ -214,7 +214,7 @@ mod tests {
         ProxiedClient::Address(text.parse().unwrap())
     }
 
-    /// What MariaDB 10.11 makes of the same headers.
+    /// The expectations are MariaDB 10.11's results for the same headers.
     #[test]
     fn headers_are_read_as_in_mariadb() {
         let v4 = [10, 1, 2, 3, 10, 9, 9, 9, 0x12, 0x67, 0x0C, 0xEA];

@@ -19,7 +19,7 @@ pub enum UnnamedServerKind {
 pub struct UnnamedServer {
     /// HOST:PORT.
     pub address: String,
-    /// What it seems to be.
+    /// Its apparent kind.
     pub kind: UnnamedServerKind,
     /// Evidence that it is alive.
     pub sign: String,

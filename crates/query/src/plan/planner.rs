@@ -83,7 +83,7 @@ pub(crate) struct Planner<'a> {
     subqueries: RefCell<Vec<Arc<tree::QueryPlan>>>,
     /// Stored functions in expressions, by [`FunctionId`].
     functions: RefCell<Vec<Arc<RoutineDefinition>>>,
-    /// What the statement's text depends on.
+    /// Dependences of the statement's text.
     pub(super) dependences: TextDependences,
     pub(super) trace: Trace,
 }

@@ -1,4 +1,4 @@
-//! What the text of a statement depends on, for servers that execute it again.
+//! Dependences of a statement's text, for servers that execute it again.
 //!
 //! Values that the log can state (`LAST_INSERT_ID()`, the seeds of `RAND()`, user variables) precede the text in the
 //! log. Anything else that may differ elsewhere makes the statement *unsafe*. The reasons, and what is a reason, are
@@ -127,7 +127,7 @@ const LOGGED_VARIABLES: [&str; 24] = [
     "unique_checks",
 ];
 
-/// What the text of a statement depends on.
+/// Dependences of a statement's text.
 #[derive(Debug, Default)]
 pub struct TextDependence {
     /// Bits of [`UnsafeReason`].

@@ -47,7 +47,7 @@ pub struct PreparedProgram {
     values: Vec<Value>,
 }
 
-/// What was made of the expressions and the statement of an instruction.
+/// Bound expressions and plan of an instruction.
 #[derive(Default)]
 struct PreparedStep {
     /// Item 0, which most instructions have alone.
@@ -90,7 +90,7 @@ struct KeptPlan {
     valid: Validity,
 }
 
-/// How long an expression or a plan is valid, apart from the rules for all.
+/// Validity of an expression or a plan, beyond the rules that hold for all.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Validity {
     Always,

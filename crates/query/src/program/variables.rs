@@ -34,7 +34,7 @@ struct TypedVariable {
     role: Role,
 }
 
-/// What a variable is, besides a value with a type.
+/// Kind of a variable.
 #[derive(Clone, PartialEq)]
 enum Role {
     Plain,

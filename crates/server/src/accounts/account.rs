@@ -41,7 +41,7 @@ pub struct ProxyGrant {
     pub host: String,
     /// `WITH GRANT OPTION`.
     pub grant_option: bool,
-    /// Who granted it, as `user@host`.
+    /// Account that granted it, as `user@host`.
     pub grantor: String,
 }
 

@@ -23,7 +23,7 @@ pub struct SharedAccounts {
     skipped: AtomicBool,
     password_errors: PasswordErrors,
     hourly_uses: HourlyUses,
-    /// What earlier logins by `caching_sha2_password` have left, by the stored form of the password.
+    /// Digests that earlier logins by `caching_sha2_password` have left, by the stored form of the password.
     cached_passwords: Mutex<HashMap<String, CachedPassword>>,
 }
 

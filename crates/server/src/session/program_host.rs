@@ -99,7 +99,7 @@ impl ProgramHost for SessionProgramHost {
 }
 
 /// Executes an item of SET within a function or trigger. `value` is the value of a system variable; `None` is DEFAULT.
-/// What concerns the connection takes effect at the end of the client's statement.
+/// Effects on the connection wait for the end of the client's statement.
 ///
 /// # Errors
 /// Those of SET; 1560, 1695, 1930 and 1954 for variables that concern the log of the statement; 1235 for other items.

@@ -42,7 +42,7 @@ pub struct SessionState {
     pub(super) binlog_format: Option<FormatDescription>,
     /// Changes to report in the next OK packet.
     pub(super) changes: StateChanges,
-    /// What the client tracks besides.
+    /// Other changes that the client tracks.
     pub(super) tracking: Tracking,
     pub(super) log_settings: StatementLogSettings,
     /// Restrictions of the account; `None` without any.

@@ -23,7 +23,7 @@ use paceline_query::plan::Plan;
 use paceline_txn::{AccessMode, IsolationLevel};
 use paceline_wire::session_state::StateChange;
 
-/// What the client wants to know about transactions.
+/// Extent of the reports about transactions that the client asks for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Wanted {
     #[default]
@@ -32,7 +32,7 @@ enum Wanted {
     Characteristics,
 }
 
-/// What is tracked of a session, and what was told to its client.
+/// Tracked state of a session, and the state last reported to its client.
 #[derive(Debug, Default)]
 pub(super) struct Tracking {
     wants_state_change: bool,
@@ -44,7 +44,7 @@ pub(super) struct Tracking {
     told_characteristics: Option<String>,
 }
 
-/// What the open transaction has done.
+/// Actions of the open transaction.
 #[derive(Debug, Default)]
 struct TrackedTransaction {
     /// The statements that have begun it; empty for one that has begun by itself.

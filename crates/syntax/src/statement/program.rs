@@ -390,7 +390,7 @@ impl RoutineKind {
     }
 }
 
-/// What a stored function is called for.
+/// Unit of a stored function's call: a row or a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Aggregation {
     /// A row.

@@ -176,7 +176,7 @@ fn run_compiled(
     done
 }
 
-/// What becomes of the conditions of a program that has ended without an error.
+/// Treatment of the conditions of a program that has ended without an error.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Conditions {
     Kept,

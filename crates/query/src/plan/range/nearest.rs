@@ -124,7 +124,7 @@ pub(super) fn nearest(
         return Bound::Unknown;
     }
     match compare_values(by, &near, &value, context) {
-        // What is no timestamp becomes zero, which is not near it.
+        // A value that is not a timestamp becomes zero, which is not near the value.
         Ok(Some(Ordering::Less | Ordering::Greater)) if matches!(&near, Value::Timestamp(zero) if zero.seconds == 0 && zero.micros == 0) => {
             Bound::Unknown
         }

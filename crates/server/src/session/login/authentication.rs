@@ -27,7 +27,7 @@ struct LoginAttempt {
     caching_sha2: Option<Vec<u8>>,
     /// Whether the client has answered any method that needs a password.
     was_asked: bool,
-    /// Use of a password, as the error mentions it: `YES`, `NO`. `None` for a user of the UNIX socket, who has none.
+    /// Use of a password, as the error mentions it: `YES`, `NO`. `None` on a UNIX socket, where no password is used.
     using_password: Option<&'static str>,
 }
 

@@ -1,5 +1,5 @@
-//! Clients behind a proxy: the PROXY header states the client's address, which then counts for its account and in the
-//! process list.
+//! Clients behind a proxy. The PROXY header has the client's address. The server uses it to choose the account, and
+//! shows it in the process list.
 
 use crate::accounts::ClientHost;
 use crate::session::{Phase, Session};
