@@ -90,7 +90,7 @@ pub struct StatementPrograms<'a> {
     pub cache: &'a mut ProgramCache,
     /// Tables of the statements around this one; `None` for a client's statement.
     pub outer: Option<&'a UsedTables<'a>>,
-    /// Resources that the server lends to the host for the statement; dropped at its end. `None` for a nested statement.
+    /// Resources that the server lends to the host; dropped at the statement's end. `None` for a nested statement.
     pub lent: Option<Box<dyn Send + 'a>>,
 }
 
