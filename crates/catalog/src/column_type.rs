@@ -89,17 +89,6 @@ pub(crate) fn resolve_collation(
     }
 }
 
-/// Returns the `_bin` collation of a character set.
-fn bin_collation(charset: Charset) -> Collation {
-    match charset {
-        Charset::Utf8mb4 => Collation::Utf8mb4Bin,
-        Charset::Utf8mb3 => Collation::Utf8mb3Bin,
-        Charset::Latin1 => Collation::Latin1Bin,
-        Charset::Ascii => Collation::AsciiBin,
-        Charset::Binary => Collation::Binary,
-    }
-}
-
 /// Resolves a column's type. `table_collation` applies to columns that name none.
 ///
 /// # Errors
@@ -185,7 +174,7 @@ pub fn resolve_type(
                 resolve_collation(spec.charset.as_ref(), spec.collation.as_deref(), table_collation)?
                     .unwrap_or(table_collation);
             if spec.binary && spec.collation.is_none() {
-                collation = bin_collation(collation.charset());
+                collation = collation.charset().bin_collation();
             }
             character(column, spec, collation, session)?
         }

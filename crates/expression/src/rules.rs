@@ -123,7 +123,7 @@ impl CollationMix {
         if b.0.is_bin() {
             return Some(b);
         }
-        Some((bin_collation(a.0.charset()), Coercibility::None))
+        Some((a.0.charset().bin_collation(), Coercibility::None))
     }
 
     #[cold]
@@ -189,16 +189,6 @@ fn is_superset(a: TextProperties, b: TextProperties) -> bool {
         return true;
     }
     b.2 == Repertoire::Ascii && (a.1 < b.1 || (a.1 == b.1 && a.2 == Repertoire::Full))
-}
-
-fn bin_collation(charset: Charset) -> Collation {
-    match charset {
-        Charset::Utf8mb4 => Collation::Utf8mb4Bin,
-        Charset::Utf8mb3 => Collation::Utf8mb3Bin,
-        Charset::Latin1 => Collation::Latin1Bin,
-        Charset::Ascii => Collation::AsciiBin,
-        Charset::Binary => Collation::Binary,
-    }
 }
 
 /// Returns the rule by which two values of these types are compared.
