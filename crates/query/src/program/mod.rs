@@ -22,6 +22,7 @@ mod diagnostics;
 mod evaluate;
 mod frame;
 mod prepared;
+mod row_assignment;
 mod signal;
 mod variables;
 
@@ -32,5 +33,6 @@ pub use diagnostics::{diagnostics_values, get_diagnostics, set_typed_user_variab
 pub use evaluate::{evaluate_typed, needs_plan};
 pub use frame::{CallerSettings, enter_routine, leave_routine};
 pub use prepared::{Evaluated, PreparedProgram};
+pub use row_assignment::RowAssignment;
 pub use signal::signal;
-pub use variables::{FieldSource, VariableTypes, convert_returned, is_true};
+pub use variables::{VariableTypes, convert_returned, is_true};

@@ -51,7 +51,7 @@ enum Role {
 }
 
 /// Origin of the value of a row's field.
-pub enum FieldSource<'v> {
+pub(super) enum FieldSource<'v> {
     /// NULL.
     Null,
     /// The value of another variable.
@@ -184,7 +184,7 @@ impl VariableTypes {
     ///
     /// # Errors
     /// 1241 for a value with another number of fields.
-    pub fn row_assignment<'v>(
+    pub(super) fn row_assignment<'v>(
         &self,
         row: usize,
         value: &'v RowValue,

@@ -9,7 +9,7 @@ use crate::execute::interface::{
 };
 use crate::plan::{Plan, PlanContext, ResultColumn, plan_statement};
 use crate::program::{
-    Evaluated, FieldSource, Handling, PreparedProgram, convert_returned, diagnostics_values, error_of,
+    Evaluated, Handling, PreparedProgram, RowAssignment, convert_returned, diagnostics_values, error_of,
     is_true, raised_of, set_typed_user_variable, set_user_variable, signal, warnings,
 };
 use paceline_expression::ExprType;
@@ -183,20 +183,14 @@ impl Steps<'_, '_> {
                 Answer::Value(self.prepared.types().convert(variable, value, self.session)?)
             }
             Request::AssignRow { row, value } => {
-                let mut assigned = Vec::new();
-                let mut current = values.to_vec();
-                let fields = self.prepared.types().row_assignment(row, value)?;
-                for (number, (field, source)) in fields.into_iter().enumerate() {
-                    let value = match source {
-                        FieldSource::Null => Value::Null,
-                        FieldSource::Variable(other) => current[other].clone(),
-                        FieldSource::Expr(expr) => self.evaluate(place.of_item(number), expr, &current)?,
-                    };
-                    let value = self.prepared.types().convert(field, value, self.session)?;
-                    current[field].clone_from(&value);
-                    assigned.push((field, value));
+                let mut assignment = RowAssignment::new(self.prepared.types(), row, value, values)?;
+                while let Some((field, number, expr)) =
+                    assignment.next_expression(self.prepared.types(), self.session)?
+                {
+                    let value = self.evaluate(place.of_item(number), expr, assignment.current())?;
+                    assignment.assign(field, value, self.prepared.types(), self.session)?;
                 }
-                Answer::Values(assigned)
+                Answer::Values(assignment.finish())
             }
             Request::DefineRow { row, query } => {
                 let host = self.state.programs()?.host.clone();

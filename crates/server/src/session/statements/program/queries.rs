@@ -10,7 +10,7 @@ use paceline_expression::ExprType;
 use paceline_program::{Answer, CodePlace, RowValue};
 use paceline_query::execute::{CursorSink, RowSink, SingleRow};
 use paceline_query::plan::Plan;
-use paceline_query::program::{Evaluated, FieldSource, set_typed_user_variable};
+use paceline_query::program::{Evaluated, RowAssignment, set_typed_user_variable};
 use paceline_syntax::ast::Expr;
 use paceline_syntax::{Error, Result, SetItem, SqlStatement, Statement, Target};
 use paceline_types::Value;
@@ -95,20 +95,16 @@ impl Driver<'_> {
         place: CodePlace,
         values: &[Value],
     ) -> Result<Answer> {
-        let mut assigned = Vec::new();
-        let mut current = values.to_vec();
-        let fields = self.prepared.types().row_assignment(row, value)?;
-        for (number, (field, source)) in fields.into_iter().enumerate() {
-            let value = match source {
-                FieldSource::Null => Value::Null,
-                FieldSource::Variable(other) => current[other].clone(),
-                FieldSource::Expr(expr) => self.evaluate(place.of_item(number), expr, &current).await?,
-            };
-            let value = (self.prepared.types()).convert(field, value, &mut self.state.context)?;
-            current[field].clone_from(&value);
-            assigned.push((field, value));
+        let mut assignment = RowAssignment::new(self.prepared.types(), row, value, values)?;
+        while let Some((field, number, expr)) =
+            assignment.next_expression(self.prepared.types(), &mut self.state.context)?
+        {
+            let value = self
+                .evaluate(place.of_item(number), expr, assignment.current())
+                .await?;
+            assignment.assign(field, value, self.prepared.types(), &mut self.state.context)?;
         }
-        Ok(Answer::Values(assigned))
+        Ok(Answer::Values(assignment.finish()))
     }
 
     /// Gives a row variable the columns of a query as its fields.
