@@ -7,6 +7,7 @@ use crate::disk::ArchiveDisk;
 use crate::disk::COMPRESSED;
 use crate::disk::framed::FramedFile;
 use crate::disk::names::LogNames;
+use crate::disk::read_only_file::ReadOnlyFile;
 use crate::disk::remote::{Fetcher, RemoteFrames};
 use crate::error::{Error, Result};
 use paceline_binlog::log::DiskFile;
@@ -71,7 +72,7 @@ impl StoredFiles {
         let object = format!("{name}{COMPRESSED}");
         let length = *self.lengths.get(&object).ok_or(ErrorKind::NotFound)?;
         let (frames, table) = RemoteFrames::of_object(object, length, self.fetcher.clone())?;
-        Ok(Arc::new(FramedFile::new(frames, table)))
+        Ok(Arc::new(ReadOnlyFile(FramedFile::new(frames, table))))
     }
 }
 

@@ -70,8 +70,9 @@ impl ArchiveDisk {
         for (form, path) in forms(path) {
             let opened = match form {
                 FileForm::Plain => open_plain(&path),
-                FileForm::Compressed => LocalFrames::open(&path)
-                    .map(|(frames, table)| Arc::new(FramedFile::new(frames, table)) as Arc<dyn DiskFile>),
+                FileForm::Compressed => LocalFrames::open(&path).map(|(frames, table)| {
+                    Arc::new(ReadOnlyFile(FramedFile::new(frames, table))) as Arc<dyn DiskFile>
+                }),
                 FileForm::Stub => {
                     let name = path.file_stem().unwrap_or_default().to_string_lossy();
                     self.open_stub(&path, format!("{name}{COMPRESSED}"))
@@ -99,7 +100,7 @@ impl ArchiveDisk {
             ));
         };
         let (frames, table) = RemoteFrames::open(path, object, fetcher.clone())?;
-        Ok(Arc::new(FramedFile::new(frames, table)))
+        Ok(Arc::new(ReadOnlyFile(FramedFile::new(frames, table))))
     }
 }
 

@@ -1,10 +1,10 @@
 //! Reads a compressed file as if it were not compressed.
 
+use super::read_only_file::Content;
 use super::seekable::{Frame, SeekTable, decompress};
-use paceline_binlog::log::DiskFile;
 use parking_lot::Mutex;
 use std::fs::File;
-use std::io::{self, ErrorKind, IoSlice};
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -76,11 +76,7 @@ impl<F: Frames> FramedFile<F> {
     }
 }
 
-fn read_only<T>() -> io::Result<T> {
-    Err(ErrorKind::ReadOnlyFilesystem.into())
-}
-
-impl<F: Frames> DiskFile for FramedFile<F> {
+impl<F: Frames> Content for FramedFile<F> {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let Some(frame) = self.table.frame_at(offset) else {
             return Ok(0);
@@ -90,23 +86,6 @@ impl<F: Frames> DiskFile for FramedFile<F> {
         let length = rest.len().min(buffer.len());
         buffer[..length].copy_from_slice(&rest[..length]);
         Ok(length)
-    }
-
-    fn write_at(&self, _: &[IoSlice<'_>], _: u64) -> io::Result<()> {
-        read_only()
-    }
-
-    fn extend_with_zeros(&self, _: u64, _: u64) -> io::Result<()> {
-        read_only()
-    }
-
-    /// Nothing to do: the file was synced before it got its name.
-    fn sync(&self) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn set_length(&self, _: u64) -> io::Result<()> {
-        read_only()
     }
 
     fn length(&self) -> io::Result<u64> {

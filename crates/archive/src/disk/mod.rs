@@ -17,7 +17,7 @@ mod archive_disk;
 pub mod framed;
 pub mod names;
 pub mod read_only;
-mod read_only_file;
+pub mod read_only_file;
 pub mod remote;
 mod replacement;
 pub mod seekable;

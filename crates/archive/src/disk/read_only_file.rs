@@ -1,20 +1,49 @@
-//! A local file that is only read.
+//! Files that are only read.
 
 use paceline_binlog::log::DiskFile;
+use std::fmt::Debug;
+use std::fs::File;
 use std::io::{self, ErrorKind, IoSlice};
+use std::os::unix::fs::FileExt;
 
 /// Refuses to write.
 pub(super) fn read_only<T>() -> io::Result<T> {
     Err(ErrorKind::ReadOnlyFilesystem.into())
 }
 
-/// A read-only file of the local disk. It may belong to another user, and its file system may be mounted read-only.
-#[derive(Debug)]
-pub(super) struct ReadOnlyFile(pub std::fs::File);
+/// Content that can be read at any place.
+pub trait Content: Send + Sync + Debug {
+    /// Reads up to `buffer.len()` bytes from `offset`. Returns 0 only at the end.
+    ///
+    /// # Errors
+    /// Fails if the content cannot be read.
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
 
-impl DiskFile for ReadOnlyFile {
+    /// Returns the length in bytes.
+    ///
+    /// # Errors
+    /// Fails if the length cannot be determined.
+    fn length(&self) -> io::Result<u64>;
+}
+
+/// A local file. It may belong to another user, and its file system may be mounted read-only.
+impl Content for File {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        std::os::unix::fs::FileExt::read_at(&self.0, buffer, offset)
+        FileExt::read_at(self, buffer, offset)
+    }
+
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+}
+
+/// A file of the log that refuses to be written.
+#[derive(Debug)]
+pub struct ReadOnlyFile<C>(pub C);
+
+impl<C: Content> DiskFile for ReadOnlyFile<C> {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.0.read_at(buffer, offset)
     }
 
     fn write_at(&self, _: &[IoSlice<'_>], _: u64) -> io::Result<()> {
@@ -25,6 +54,7 @@ impl DiskFile for ReadOnlyFile {
         read_only()
     }
 
+    /// Nothing to do: the content was synced before the file got its name.
     fn sync(&self) -> io::Result<()> {
         Ok(())
     }
@@ -34,6 +64,6 @@ impl DiskFile for ReadOnlyFile {
     }
 
     fn length(&self) -> io::Result<u64> {
-        Ok(self.0.metadata()?.len())
+        self.0.length()
     }
 }

@@ -210,9 +210,9 @@ pub fn write_stub(stub: &Path, first: &[u8], table: &SeekTable, modified: System
 mod tests {
     use super::*;
     use crate::disk::framed::FramedFile;
+    use crate::disk::read_only_file::Content;
     use crate::disk::seekable::compress;
     use crate::test_support::run;
-    use paceline_binlog::log::DiskFile;
     use paceline_simulated_store::{Failure, SimulatedStore};
     use std::sync::Arc;
 
