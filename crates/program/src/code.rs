@@ -121,7 +121,7 @@ pub enum RowValue {
     Fields(Vec<Expr>),
     /// Another row variable, by number.
     Variable(usize),
-    /// An expression that is no row: error 1241.
+    /// An expression that is not a row: error 1241.
     Scalar,
 }
 

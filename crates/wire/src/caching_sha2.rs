@@ -137,7 +137,7 @@ impl CachingSha2Password {
 pub struct CachedPassword([u8; 32]);
 
 impl CachedPassword {
-    /// Returns what is kept of a password.
+    /// Returns the digest of a password.
     pub fn of(password: &[u8]) -> CachedPassword {
         CachedPassword(Sha256::digest(Sha256::digest(password)).into())
     }

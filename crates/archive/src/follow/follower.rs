@@ -1,4 +1,4 @@
-//! The state of a follower: its candidates, what is requested of it, and its progress.
+//! The state of a follower: its candidates, its requested state, and its progress.
 
 use super::status::FollowStatus;
 use crate::options::{Address, Candidates};

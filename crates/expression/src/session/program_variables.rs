@@ -37,7 +37,7 @@ impl ProgramVariables {
         self.types.get(variable)
     }
 
-    /// Returns the variables of a row's fields; `None` for a variable that is no row.
+    /// Returns the variables of a row's fields; `None` for any other variable.
     pub fn row(&self, variable: usize) -> Option<&[usize]> {
         let row = self.rows.iter().find(|(row, _)| *row == variable);
         row.map(|(_, fields)| &fields[..])

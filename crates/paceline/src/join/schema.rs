@@ -295,7 +295,7 @@ impl Schema {
         Ok(())
     }
 
-    /// Reads the stored programs that belong to what is copied.
+    /// Reads the stored programs that belong to the copied databases and tables.
     async fn read_programs(&mut self, session: &mut Connection, selection: &CopySelection) -> Result<()> {
         for mut program in StoredProgram::list(session, SYSTEM).await? {
             let database = selection.filters.rewrite(&program.database);

@@ -111,7 +111,7 @@ impl<'b, 'p, 'o, 'm> BlockScope<'b, 'p, 'o, 'm> {
 
 impl BlockScope<'_, '_, '_, '_> {
     fn unknown(&self, name: &ColumnName) -> Error {
-        // Where there is no table at all, MariaDB misses the table.
+        // If there is no table, MariaDB's error names the table.
         if let Some(table) = &name.table
             && self.block.tables.is_empty()
             && self.block.parent.is_none()

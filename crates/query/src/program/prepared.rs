@@ -29,7 +29,7 @@ use paceline_syntax::{QueryStatement, SqlStatement, Statement, TriggerRow, Varia
 use paceline_types::error_code::ER_BAD_FIELD_ERROR;
 use paceline_types::{Collation, Value};
 
-/// A program with what was made for running it.
+/// A program with its bound expressions and plans.
 pub struct PreparedProgram {
     code: Arc<Code>,
     /// Table of a trigger.
@@ -234,7 +234,7 @@ impl PreparedProgram {
         })
     }
 
-    /// Forgets what was made with other settings than the session's.
+    /// Drops expressions and plans that were made with settings other than the session's.
     pub fn forget_outdated(&mut self, session: &SessionContext) {
         let settings = PlannedSettings::of(session);
         if self.settings != settings {

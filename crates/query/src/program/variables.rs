@@ -172,7 +172,7 @@ impl VariableTypes {
         Ok(true)
     }
 
-    /// Returns the variables of a row's fields; `None` for a variable that is no row.
+    /// Returns the variables of a row's fields; `None` for any other variable.
     pub fn row(&self, variable: usize) -> Option<&[usize]> {
         match &self.variables[variable].role {
             Role::Row(fields) => Some(fields),

@@ -1,4 +1,4 @@
-//! Description of a build: the table before and after, the sources of its columns, and what is tested.
+//! Description of a build: the table before and after, the sources of its columns, and the tests of its rows.
 
 use std::sync::Arc;
 

@@ -22,7 +22,7 @@ pub(super) enum GroupFetch {
     /// The parameters have the row: the first FETCH.
     First,
     Row(Vec<Value>),
-    /// There is no further row: NOT FOUND.
+    /// No row is left: NOT FOUND.
     End,
     /// The function was told so already: it ends without a value.
     Over,

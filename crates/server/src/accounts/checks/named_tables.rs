@@ -41,7 +41,7 @@ enum Need {
 #[derive(Debug, Default)]
 struct NamedTables {
     tables: Vec<(TableName, Need)>,
-    /// Names of common tables, which are no tables.
+    /// Names of common table expressions.
     common: Vec<String>,
 }
 

@@ -338,7 +338,7 @@ impl Parser<'_> {
     /// Parses the name of a variable, or of a field, as the value of LIMIT.
     ///
     /// # Errors
-    /// 1327; 1691 for a variable that is no integer.
+    /// 1327; 1691 for a variable that is not an integer.
     pub(in crate::grammar) fn limit_variable(&mut self) -> Result<Expr> {
         let name = self.identifier()?;
         let variable = self.program.as_ref().and_then(|scope| scope.variable(&name));

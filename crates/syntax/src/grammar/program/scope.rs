@@ -216,7 +216,7 @@ impl ProgramScope {
             .map(|(_, variable)| *variable)
     }
 
-    /// Returns the variable of a field; `None` if the variable is no row.
+    /// Returns the variable of a field; `None` if the variable is not a row.
     ///
     /// # Errors
     /// 4082 for a field that the row does not have. The fields of a query are only known later.
