@@ -16,10 +16,12 @@
 
 use crate::authentication::Scramble;
 use crate::error::{WireError, WireResult};
+use paceline_sha_crypt::{DIGITS, ROUNDS, SHA256_ORDER, digest_digits, sha_crypt};
 use rsa::pkcs8::DecodePublicKey;
 use rsa::{Oaep, RsaPublicKey};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
+use std::convert::Infallible;
 
 /// Name of the method.
 pub const CACHING_SHA2_PASSWORD: &str = "caching_sha2_password";
@@ -75,8 +77,6 @@ pub fn encrypted(password: &[u8], scramble: &Scramble, key_pem: &[u8]) -> WireRe
 
 /// First part of the stored form: the method and the rounds in thousands.
 const STORED_PREFIX: &str = "$A$005$";
-/// Rounds of SHA-crypt.
-const ROUNDS: u32 = 5_000;
 /// Length of a salt, in bytes.
 const SALT_LENGTH: usize = 20;
 /// Length of the hash as text.
@@ -85,8 +85,6 @@ const DIGITS_LENGTH: usize = 43;
 pub const STORED_LENGTH: usize = STORED_PREFIX.len() + SALT_LENGTH + DIGITS_LENGTH;
 /// Maximum length of a password, in bytes. The time of the hash depends on it.
 const PASSWORD_MAX: usize = 256;
-/// Digits of a hash and of a new salt.
-const DIGITS: &[u8; 64] = b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// Stored form of a password.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,7 +100,10 @@ impl CachingSha2Password {
 
     fn with_salt(password: &[u8], salt: &[u8]) -> CachingSha2Password {
         let salt_text: String = salt.iter().map(|byte| char::from(*byte)).collect();
-        CachingSha2Password(format!("{STORED_PREFIX}{salt_text}{}", sha_crypt(password, salt)))
+        CachingSha2Password(format!(
+            "{STORED_PREFIX}{salt_text}{}",
+            hash_digits(password, salt)
+        ))
     }
 
     /// Parses a stored form. `None` for any other text, also for one with a salt that is not ASCII.
@@ -162,65 +163,10 @@ fn is_same(one: &[u8], other: &[u8]) -> bool {
             == 0
 }
 
-/// Returns the digits of SHA-crypt (Ulrich Drepper's specification), with a salt of any length.
-fn sha_crypt(password: &[u8], salt: &[u8]) -> String {
-    let repeated =
-        |block: &[u8], length: usize| -> Vec<u8> { block.iter().copied().cycle().take(length).collect() };
-    let alternate = Sha256::new()
-        .chain_update(password)
-        .chain_update(salt)
-        .chain_update(password)
-        .finalize();
-    let mut digest = Sha256::new()
-        .chain_update(password)
-        .chain_update(salt)
-        .chain_update(repeated(&alternate, password.len()));
-    let mut bits = password.len();
-    while bits > 0 {
-        match bits & 1 {
-            1 => digest.update(alternate),
-            _ => digest.update(password),
-        }
-        bits >>= 1;
-    }
-    let mut hash = digest.finalize();
-    let of_password = Sha256::digest(repeated(password, password.len() * password.len()));
-    let password = repeated(&of_password, password.len());
-    let of_salt = Sha256::digest(repeated(salt, salt.len() * (16 + usize::from(hash[0]))));
-    let salt = repeated(&of_salt, salt.len());
-    for round in 0..ROUNDS {
-        let mut digest = Sha256::new();
-        match round % 2 {
-            1 => digest.update(&password),
-            _ => digest.update(hash),
-        }
-        if round % 3 != 0 {
-            digest.update(&salt);
-        }
-        if round % 7 != 0 {
-            digest.update(&password);
-        }
-        match round % 2 {
-            1 => digest.update(hash),
-            _ => digest.update(&password),
-        }
-        hash = digest.finalize();
-    }
-    let mut text = String::with_capacity(DIGITS_LENGTH);
-    let mut add = |bytes: [u8; 3], digits: usize| {
-        let mut bits = u32::from_be_bytes([0, bytes[0], bytes[1], bytes[2]]);
-        for _ in 0..digits {
-            text.push(char::from(DIGITS[(bits & 63) as usize]));
-            bits >>= 6;
-        }
-    };
-    let (mut a, mut b, mut c) = (0, 10, 20);
-    for _ in 0..10 {
-        add([hash[a], hash[b], hash[c]], 4);
-        (a, b, c) = (c + 1, a + 1, b + 1);
-    }
-    add([0, hash[31], hash[30]], 3);
-    text
+/// Returns the digits of SHA-crypt.
+fn hash_digits(password: &[u8], salt: &[u8]) -> String {
+    let Ok(digest) = sha_crypt::<Sha256, Infallible>(password, salt, ROUNDS, &mut || Ok(()));
+    digest_digits(&digest, &SHA256_ORDER)
 }
 
 #[cfg(test)]
@@ -250,7 +196,7 @@ mod tests {
             0xC1, 0x17, 0x78, 0xC5,
         ];
         assert_eq!(
-            sha_crypt(b"hashcat", &salt),
+            hash_digits(b"hashcat", &salt),
             "bTy95Y99eAME1dwEkHOA1ndHGBWz.1bxSSRkuTXFGV/"
         );
     }

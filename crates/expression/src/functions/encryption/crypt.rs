@@ -12,12 +12,10 @@
 //! NT, …) do not exist here.
 
 use md5::Md5;
+use paceline_sha_crypt::{DIGITS, ROUNDS, SHA256_ORDER, digest_digits, digest_of_round, repeated, sha_crypt};
 use sha2::{Digest, Sha256, Sha512};
 
 use super::des::{Des, Salt};
-
-/// Digits of a salt and of a hash.
-const DIGITS: &[u8; 64] = b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// Passwords of this length in bytes are refused.
 const PASSWORD_LENGTH_LIMIT: usize = 512;
@@ -27,9 +25,6 @@ const DES_CHARACTERS: usize = 8;
 
 /// Iterations of DES between two calls of `check`.
 const DES_CHECK_INTERVAL: u32 = 1 << 16;
-
-/// Rounds of a digest between two calls of `check`.
-const DIGEST_CHECK_INTERVAL: u32 = 1 << 12;
 
 /// Reason for the absence of a hash.
 #[derive(Debug)]
@@ -61,8 +56,8 @@ pub(super) fn crypt<E>(password: &[u8], salt: &[u8], check: &mut dyn FnMut() -> 
     }
     match salt {
         [b'$', b'1', b'$', rest @ ..] => Ok(md5_crypt(password, rest, check)?),
-        [b'$', b'5', b'$', rest @ ..] => sha_crypt::<Sha256, E>(password, rest, &SHA256_CRYPT, check),
-        [b'$', b'6', b'$', rest @ ..] => sha_crypt::<Sha512, E>(password, rest, &SHA512_CRYPT, check),
+        [b'$', b'5', b'$', rest @ ..] => sha_hash::<Sha256, E>(password, rest, &SHA256_CRYPT, check),
+        [b'$', b'6', b'$', rest @ ..] => sha_hash::<Sha512, E>(password, rest, &SHA512_CRYPT, check),
         [b'$', ..] => {
             let others: &[&[u8]] = &[b"$2", b"$3$", b"$7$", b"$y$", b"$gy$", b"$md5", b"$sha1"];
             Err(match others.iter().any(|prefix| salt.starts_with(prefix)) {
@@ -165,22 +160,6 @@ fn extended_des_crypt<E>(
     Ok(text_of(&setting[..9]) + &des_digits(block))
 }
 
-/// Writes bytes of a digest, three at a time, as digits with the lowest bits first. `order` has the places in the
-/// digest from the highest byte of each three to the lowest; fewer than three at the end.
-fn digest_digits(digest: &[u8], order: &[u8]) -> String {
-    let mut out = String::new();
-    for places in order.chunks(3) {
-        let mut bits = places.iter().fold(0, |bits, place| {
-            bits << 8 | u32::from(digest[usize::from(*place)])
-        });
-        for _ in 0..=places.len() {
-            out.push(char::from(DIGITS[(bits & 63) as usize]));
-            bits >>= 6;
-        }
-    }
-    out
-}
-
 /// Returns the salt before `$`, at most `length_max` bytes.
 fn salt_before_dollar(setting: &[u8], length_max: usize) -> &[u8] {
     let salt = setting.split(|byte| *byte == b'$').next().unwrap_or_default();
@@ -214,30 +193,10 @@ fn md5_crypt<E>(
     }
     let mut digest = first.finalize();
     for round in 0..1000 {
-        digest = round_of::<Md5>(round, &digest, password, salt);
+        digest = digest_of_round::<Md5>(round, &digest, password, salt);
     }
     check()?;
     Ok(format!("$1${}${}", text_of(salt), digest_digits(&digest, &ORDER)))
-}
-
-/// Returns the digest of one round: of the digest before it, and of password and salt in an order that changes.
-fn round_of<D: Digest>(round: u32, digest: &[u8], password: &[u8], salt: &[u8]) -> sha2::digest::Output<D> {
-    let is_odd = round % 2 == 1;
-    let mut next = D::new();
-    next.update(if is_odd { password } else { digest });
-    if !round.is_multiple_of(3) {
-        next.update(salt);
-    }
-    if !round.is_multiple_of(7) {
-        next.update(password);
-    }
-    next.update(if is_odd { digest } else { password });
-    next.finalize()
-}
-
-/// Returns the bytes again and again, up to a length.
-fn repeated(bytes: &[u8], length: usize) -> Vec<u8> {
-    bytes.iter().copied().cycle().take(length).collect()
 }
 
 /// Differences between the methods `$5$` and `$6$`.
@@ -249,10 +208,7 @@ struct ShaCrypt {
 
 static SHA256_CRYPT: ShaCrypt = ShaCrypt {
     prefix: "$5$",
-    order: &[
-        0, 10, 20, 21, 1, 11, 12, 22, 2, 3, 13, 23, 24, 4, 14, 15, 25, 5, 6, 16, 26, 27, 7, 17, 18, 28, 8, 9,
-        19, 29, 31, 30,
-    ],
+    order: &SHA256_ORDER,
 };
 
 static SHA512_CRYPT: ShaCrypt = ShaCrypt {
@@ -264,8 +220,8 @@ static SHA512_CRYPT: ShaCrypt = ShaCrypt {
     ],
 };
 
-/// Ulrich Drepper's method, <https://www.akkadia.org/drepper/SHA-crypt.txt>.
-fn sha_crypt<D: Digest, E>(
+/// Hashes by [SHA-crypt](paceline_sha_crypt).
+fn sha_hash<D: Digest, E>(
     password: &[u8],
     setting: &[u8],
     method: &ShaCrypt,
@@ -276,43 +232,10 @@ fn sha_crypt<D: Digest, E>(
             let (rounds, rest) = rounds_of(rest).ok_or(CryptError::Invalid)?;
             (rounds, format!("rounds={rounds}$"), rest)
         }
-        None => (5000, String::new(), setting),
+        None => (ROUNDS, String::new(), setting),
     };
     let salt = salt_before_dollar(setting, 16);
-    let alternate = D::new()
-        .chain_update(password)
-        .chain_update(salt)
-        .chain_update(password)
-        .finalize();
-    let mut first = D::new()
-        .chain_update(password)
-        .chain_update(salt)
-        .chain_update(repeated(&alternate, password.len()));
-    let mut length = password.len();
-    while length > 0 {
-        match length & 1 {
-            1 => first.update(&alternate),
-            _ => first.update(password),
-        }
-        length >>= 1;
-    }
-    let mut digest = first.finalize();
-    let mut of_password = D::new();
-    for _ in 0..password.len() {
-        of_password.update(password);
-    }
-    let password_bytes = repeated(&of_password.finalize(), password.len());
-    let mut of_salt = D::new();
-    for _ in 0..16 + usize::from(digest[0]) {
-        of_salt.update(salt);
-    }
-    let salt_bytes = repeated(&of_salt.finalize(), salt.len());
-    for round in 0..rounds {
-        if round % DIGEST_CHECK_INTERVAL == 0 {
-            check()?;
-        }
-        digest = round_of::<D>(round, &digest, &password_bytes, &salt_bytes);
-    }
+    let digest = sha_crypt::<D, E>(password, salt, rounds, check)?;
     Ok(format!(
         "{}{shown_rounds}{}${}",
         method.prefix,
