@@ -117,7 +117,7 @@ mod tests {
         let Ok(digest) = digest;
         assert_eq!(
             digest_digits(&digest, &SHA256_ORDER),
-            "5B8vYYiY.CVt1RlTTf8KbXBH3hsxY/GNooZaBBGWEc8"
+            "5B8vYYiY.CVt1RlTTf8KbXBH3hsxY/GNooZaBBGWEc5"
         );
     }
 }
