@@ -73,5 +73,5 @@ pub use tree::{
     Aggregate, AggregateFunction, ArithmeticOp, BitOp, Call, CastTarget, CompareOp, Comparison, Distinctness,
     Domain, Expr, ExprKind, Function, InSet, Quantifier, Stability, Truth,
 };
-pub use typing::operators::arithmetic;
+pub use typing::arithmetic::arithmetic;
 pub use typing::refusal::refused_assignment;

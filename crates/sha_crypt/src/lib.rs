@@ -21,8 +21,8 @@ pub const SHA256_ORDER: [u8; 32] = [
 /// Rounds between two calls of `check`.
 const CHECK_INTERVAL: u32 = 1 << 12;
 
-/// Returns the digest of a password and a salt of any length. Calls `check` now and then. The time depends on the rounds and
-/// on the square of the password's length, which the caller limits.
+/// Returns the digest of a password and a salt of any length. Calls `check` now and then. The time depends on the
+/// rounds and on the square of the password's length, which the caller limits.
 ///
 /// # Errors
 /// The error of `check`.

@@ -121,12 +121,12 @@ pub(super) fn bind_arguments(
         refusal::check_aggregate(kind, aggregate.distinct, &arg.ty)?;
         match kind {
             // MIN and MAX compare.
-            A::Min | A::Max => crate::typing::operators::read_leniently(arg),
+            A::Min | A::Max => crate::typing::reading::read_leniently(arg),
             A::GroupConcat | A::JsonArrayAgg | A::Count => {}
-            A::JsonObjectAgg => crate::typing::operators::hex_to_number(arg),
+            A::JsonObjectAgg => crate::typing::reading::hex_to_number(arg),
             // DISTINCT compares the texts.
-            _ if aggregate.distinct == Distinctness::Distinct => crate::typing::operators::hex_to_number(arg),
-            _ => crate::typing::operators::read_as_number(arg),
+            _ if aggregate.distinct == Distinctness::Distinct => crate::typing::reading::hex_to_number(arg),
+            _ => crate::typing::reading::read_as_number(arg),
         }
     }
     aggregate.ty = result_type(&aggregate, scope)?;

@@ -11,7 +11,7 @@ use crate::expr_type::{Class, ExprType};
 use crate::functions;
 use crate::scope::{Dependence, Scope};
 use crate::session::SessionContext;
-use crate::typing::{operators, refusal};
+use crate::typing::{arithmetic, reading, refusal};
 use paceline_syntax::ast::{self, ColumnName, SequenceOperation};
 
 /// Binds a function call.
@@ -57,7 +57,7 @@ pub(super) fn function(call: &ast::FunctionCall, scope: &mut dyn Scope) -> Resul
             let source = format!("({left} MOD {right})");
             let left = bind_expr(left, scope)?;
             let right = bind_expr(right, scope)?;
-            return operators::arithmetic(ArithmeticOp::Modulo, left, right, &source, scope.session());
+            return arithmetic::arithmetic(ArithmeticOp::Modulo, left, right, &source, scope.session());
         }
         ("rownum", []) => {
             let number = scope.resolve_row_number()?;
@@ -213,9 +213,9 @@ fn read_arguments(name: &str, args: &mut [Expr], session: &SessionContext) {
             _ => functions::reads_number(name, index),
         };
         if number {
-            operators::read_as_number(arg);
+            reading::read_as_number(arg);
         } else if functions::reads_temporal(name, index) {
-            operators::read_as_temporal(arg, session);
+            reading::read_as_temporal(arg, session);
             // A function that needs a whole date reads TIMEDIFF as NULL.
             if functions::wants_whole_date(name) && is_timediff(arg) {
                 *arg = Expr::null();

@@ -12,7 +12,7 @@ use crate::rules::CollationMix;
 use crate::scope::Scope;
 use crate::session::SessionContext;
 use crate::tree::{Call, CastTarget, Expr, ExprKind, unique_id};
-use crate::typing::{operators, refusal};
+use crate::typing::{adaptation, reading, refusal};
 use paceline_syntax::ast::{self, CastType};
 
 pub(super) fn charset_named(name: &str) -> Result<Charset> {
@@ -145,12 +145,12 @@ pub(super) fn cast(mut operand: Expr, target: CastTarget) -> Result<Expr> {
     refusal::check_cast(&operand.ty, &target)?;
     match target {
         CastTarget::Char { .. } | CastTarget::Binary { .. } | CastTarget::FixedBinary(_) => {}
-        CastTarget::Decimal { .. } => operators::read_as_decimal(&mut operand),
-        CastTarget::Double | CastTarget::Float => operators::read_as_number(&mut operand),
+        CastTarget::Decimal { .. } => reading::read_as_decimal(&mut operand),
+        CastTarget::Double | CastTarget::Float => reading::read_as_number(&mut operand),
         // For an integer, MariaDB reads the text form of JSON and of texts that are dates.
-        CastTarget::Signed | CastTarget::Unsigned => operators::hex_to_number(&mut operand),
+        CastTarget::Signed | CastTarget::Unsigned => reading::hex_to_number(&mut operand),
         _ => {
-            operators::hex_to_number(&mut operand);
+            reading::hex_to_number(&mut operand);
             if let ExprKind::Call(call) = &mut operand.kind {
                 call.function = call.temporal_function();
             }
@@ -158,7 +158,7 @@ pub(super) fn cast(mut operand: Expr, target: CastTarget) -> Result<Expr> {
     }
     let mut ty = target.result_type(&operand.ty);
     if let CastTarget::FixedBinary(t) = target {
-        ty.nullable |= operators::may_become_null(&operand, t);
+        ty.nullable |= adaptation::may_become_null(&operand, t);
     }
     Ok(Expr {
         kind: ExprKind::Cast {

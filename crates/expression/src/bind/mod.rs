@@ -23,8 +23,8 @@ use super::tree::{ArithmeticOp, BitOp, CompareOp, Comparison, Expr, ExprKind, Qu
 use crate::error::Result;
 use crate::rules::{self, CollationMix, common_type_in};
 use crate::session::SessionContext;
-use crate::typing::operators::expect_value;
-use crate::typing::{fold, operators, refusal};
+use crate::typing::operands::expect_value;
+use crate::typing::{adaptation, arithmetic, comparison, fold, operands, reading, refusal};
 use cast::{cast, cast_target, charset_named, collate, convert_using};
 use names::{system_variable, user_variable};
 use paceline_syntax::ast::{self, BinaryOp, UnaryOp};
@@ -59,7 +59,7 @@ pub fn bind_condition(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
 /// # Errors
 /// 1267, 1241.
 pub fn bind_comparison(op: CompareOp, left: Expr, right: Expr, scope: &dyn Scope) -> Result<Expr> {
-    operators::compare(op, left, right, scope.session())
+    comparison::compare(op, left, right, scope.session())
 }
 
 /// Converts an expression to a type returned by [`common_type`]: for the SELECTs of a UNION.
@@ -88,7 +88,7 @@ fn bind_operand(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
 /// Binds the operand of an operation that MariaDB names when it refuses a row (4079).
 fn bind_operand_of(operation: &str, expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
     let operand = bind_operand(expr, scope)?;
-    match operators::is_value(&operand) {
+    match operands::is_value(&operand) {
         true => Ok(operand),
         false => Err(errors::row_operand(operation)),
     }
@@ -155,7 +155,7 @@ fn bind_node(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
             let value = bind_operand(operand, scope)?;
             let low = bind_operand(low, scope)?;
             let high = bind_operand(high, scope)?;
-            operators::between(value, low, high, *negated, scope.session())
+            comparison::between(value, low, high, *negated, scope.session())
         }
         E::InList {
             operand,
@@ -301,7 +301,7 @@ fn unary(op: UnaryOp, operand: &ast::Expr, whole: &ast::Expr, scope: &mut dyn Sc
     };
     match op {
         UnaryOp::Plus => Ok(operand),
-        UnaryOp::Minus => operators::negate(operand, &whole.to_string()),
+        UnaryOp::Minus => arithmetic::negate(operand, &whole.to_string()),
         UnaryOp::Not => {
             refusal::check_condition(&operand, "int", "=")?;
             Ok(negation(operand))
@@ -318,7 +318,7 @@ fn unary(op: UnaryOp, operand: &ast::Expr, whole: &ast::Expr, scope: &mut dyn Sc
 }
 
 fn bit_operand(mut operand: Expr) -> Expr {
-    operators::read_as_decimal(&mut operand);
+    reading::read_as_decimal(&mut operand);
     operand
 }
 
@@ -465,12 +465,12 @@ fn binary(
             let left = bind_operand(left, scope)?;
             let right = bind_operand(right, scope)?;
             let op = comparison(op).expect("one of those above");
-            return operators::compare(op, left, right, scope.session());
+            return comparison::compare(op, left, right, scope.session());
         }
     };
     let left = bind_expr(left, scope)?;
     let right = bind_expr(right, scope)?;
-    operators::arithmetic(arithmetic, left, right, &whole.to_string(), scope.session())
+    arithmetic::arithmetic(arithmetic, left, right, &whole.to_string(), scope.session())
 }
 
 /// Binds AND and OR. `a AND b AND c` becomes one node.
@@ -563,7 +563,7 @@ fn case(
     let mut ty = common_type_in(&types, connection, "case")?;
     let all: Vec<&Expr> = results.iter().chain(otherwise.as_deref()).collect();
     CollationMix::check_literals(&all, ty.collation(), connection, "case")?;
-    ty.nullable |= otherwise.is_none() || operators::any_may_become_null(&all, &ty);
+    ty.nullable |= otherwise.is_none() || adaptation::any_may_become_null(&all, &ty);
     let kind = match operand {
         None => ExprKind::Case {
             branches: tests.into_iter().zip(results).collect(),
@@ -581,10 +581,10 @@ fn case(
                     },
                 };
                 let mut unchanged = operand.clone();
-                operators::adapt_each(&mut by, &mut unchanged, test, scope.session());
+                adaptation::adapt_each(&mut by, &mut unchanged, test, scope.session());
                 rules.push(by);
             }
-            operators::adapt_shared(&mut operand, &rules, scope.session());
+            adaptation::adapt_shared(&mut operand, &rules, scope.session());
             let branches = rules
                 .into_iter()
                 .zip(tests)

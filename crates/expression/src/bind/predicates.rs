@@ -14,8 +14,8 @@ use crate::scope::Scope;
 use crate::subquery::{Correlation, Subquery};
 use crate::tree::{CastTarget, CompareOp, Comparison, Expr, ExprKind, InSet, Quantifier};
 use crate::typing::charset::in_common_charset;
-use crate::typing::operators;
-use crate::typing::operators::width;
+use crate::typing::operands::width;
+use crate::typing::{adaptation, comparison, operands, reading};
 use paceline_syntax::ast;
 
 pub(super) fn in_list(
@@ -93,30 +93,30 @@ pub(super) fn in_list(
             };
             // `a IN (b)` is `a = b`. With a longer list, JSON is compared with its quotes.
             if single {
-                operators::unquote_json(&by, &mut needle, item, session);
+                adaptation::unquote_json(&by, &mut needle, item, session);
             }
             // All items share the needle, so only the items are converted.
             let mut unchanged = needle.clone();
-            let decimals = operators::fixed_decimals(&by, &needle.ty, &item.ty);
+            let decimals = comparison::fixed_decimals(&by, &needle.ty, &item.ty);
             if single {
-                operators::compare_exactly(&mut by, &needle, item);
+                adaptation::compare_exactly(&mut by, &needle, item);
             }
             if !item.ty.is_null() {
                 asked.push(by.clone());
             }
             if are_constants_of_one_kind && by.is_numeric() {
-                operators::hex_to_number(item);
+                reading::hex_to_number(item);
             }
             if single {
-                operators::adapt(&mut by, &mut unchanged, item, session);
-            } else if are_constants_of_one_kind && operators::literal_to_column(&needle, item, session) {
+                adaptation::adapt(&mut by, &mut unchanged, item, session);
+            } else if are_constants_of_one_kind && adaptation::literal_to_column(&needle, item, session) {
                 by = Comparison::Int;
             } else {
-                operators::adapt_each(&mut by, &mut unchanged, item, session);
-                operators::literal_to_number(&by, item);
+                adaptation::adapt_each(&mut by, &mut unchanged, item, session);
+                adaptation::literal_to_number(&by, item);
             }
             if single {
-                operators::compare_fixed(&mut by, decimals);
+                comparison::compare_fixed(&mut by, decimals);
                 round_quotient(&by, &mut needle);
                 round_quotient(&by, item);
             }
@@ -124,19 +124,19 @@ pub(super) fn in_list(
         } else {
             let mut by = column_rules.clone();
             let mut unchanged = needle.clone();
-            let pairs = operators::elements(&mut unchanged)
+            let pairs = operands::elements(&mut unchanged)
                 .iter_mut()
-                .zip(operators::elements(item));
+                .zip(operands::elements(item));
             for (by, (left, right)) in by.iter_mut().zip(pairs) {
-                operators::adapt_each(by, left, right, session);
-                operators::literal_to_number(by, right);
+                adaptation::adapt_each(by, left, right, session);
+                adaptation::literal_to_number(by, right);
             }
             rules.push(Comparison::Row(by));
         }
     }
     let is_constant_list = items.iter().all(Expr::is_constant_during_execution);
     if !single && is_constant_list && asked.windows(2).all(|pair| pair[0] == pair[1]) {
-        items.iter_mut().for_each(operators::converted_before);
+        items.iter_mut().for_each(adaptation::converted_before);
     }
     let ty = ExprType::boolean().with_nullable(nullable);
     // A NULL asks for nothing.
@@ -146,7 +146,7 @@ pub(super) fn in_list(
         .filter(|(_, item)| columns > 1 || !item.ty.is_null())
         .map(|(by, _)| by.clone())
         .collect();
-    operators::adapt_shared(&mut needle, &asking, session);
+    adaptation::adapt_shared(&mut needle, &asking, session);
     Ok(Expr {
         kind: ExprKind::InList {
             by: rules,
@@ -166,8 +166,8 @@ fn rules_of_columns(
     items: &[Expr],
     connection: Collation,
 ) -> Result<Vec<Comparison>> {
-    let needles = operators::column_types(needle);
-    let lists: Vec<Vec<ExprType>> = items.iter().map(operators::column_types).collect();
+    let needles = operands::column_types(needle);
+    let lists: Vec<Vec<ExprType>> = items.iter().map(operands::column_types).collect();
     if lists.iter().any(|list| list.len() != needles.len()) {
         return Err(errors::operand_columns(needles.len()));
     }
@@ -205,7 +205,7 @@ pub(super) fn quantified(
 ) -> Result<Expr> {
     let mut left = bind_operand(left, scope).map_err(errors::beside_subquery)?;
     let subquery = Arc::new(scope.bind_subquery(query)?);
-    let types = operators::column_types(&left);
+    let types = operands::column_types(&left);
     if types.len() != subquery.columns.len() {
         return Err(errors::operand_columns(types.len()));
     }
@@ -224,13 +224,13 @@ pub(super) fn quantified(
         true => "in",
         false => op.as_str(),
     };
-    let mut by = operators::row_rules(operation, &types, &subquery.columns, session)?;
-    let elements = operators::elements(&mut left);
+    let mut by = comparison::row_rules(operation, &types, &subquery.columns, session)?;
+    let elements = operands::elements(&mut left);
     for ((by, column), element) in by.iter_mut().zip(&subquery.columns).zip(elements) {
         // The values of the rows are converted when the subquery runs.
         let mut column = Expr::column(0, column.clone());
-        operators::unquote_json(by, element, &mut column, session);
-        let decimals = operators::fixed_decimals(by, &element.ty, &column.ty);
+        adaptation::unquote_json(by, element, &mut column, session);
+        let decimals = comparison::fixed_decimals(by, &element.ty, &column.ty);
         // For `<` and similar operators MariaDB keeps the left side as text if its type is text: ADDTIME of a
         // text and an ENUM value are not converted to numbers.
         let is_kept = !equality && element.ty.class() == Class::String && !element.ty.is_parameter();
@@ -240,14 +240,14 @@ pub(super) fn quantified(
             && subquery.correlation == Correlation::Uncorrelated
             && !element.is_constant_during_execution();
         if is_kept || is_read_before {
-            operators::adapt(by, &mut element.clone(), &mut column, session);
+            adaptation::adapt(by, &mut element.clone(), &mut column, session);
             if is_kept {
                 as_text(element);
             }
         } else {
-            operators::adapt(by, element, &mut column, session);
+            adaptation::adapt(by, element, &mut column, session);
         }
-        operators::compare_fixed(by, decimals);
+        comparison::compare_fixed(by, decimals);
         round_quotient(by, element);
     }
     Ok(Expr {

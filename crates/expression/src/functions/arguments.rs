@@ -12,8 +12,8 @@ use crate::eval::{check_before_long, convert};
 use crate::expr_type::{Class, Coercibility, ExprType, Repertoire};
 use crate::rules::{CollationMix, common_type_in, repertoire_of};
 use crate::tree::{Args, BindCall, CastTarget, Expr, ExprKind, Frame};
+use crate::typing::adaptation::any_may_become_null;
 use crate::typing::charset::in_common_charset;
-use crate::typing::operators::any_may_become_null;
 
 impl BindCall<'_> {
     /// Returns the collation of text that does not come from an argument.

@@ -16,11 +16,13 @@ use crate::rules::{
 use crate::tree::{
     Args, BindCall, CompareOp, Comparison, Expr, ExprKind, Function, MANY, Reading, pure, steady,
 };
-use crate::typing::charset::as_compared;
-use crate::typing::operators::{
-    compare_exactly, compare_fixed, fixed_decimals, literal_to_column, literal_to_fixed_binary,
-    literal_to_number, read_as_number, read_as_temporal, read_leniently, reads_text, unquote_json,
+use crate::typing::adaptation::reads_text;
+use crate::typing::adaptation::{
+    compare_exactly, literal_to_column, literal_to_fixed_binary, literal_to_number, unquote_json,
 };
+use crate::typing::charset::as_compared;
+use crate::typing::comparison::{compare_fixed, fixed_decimals};
+use crate::typing::reading::{read_as_number, read_as_temporal, read_leniently};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     pure("if", (3, 3), bind_if, eval_if),

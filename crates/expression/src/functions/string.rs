@@ -14,7 +14,7 @@ use crate::expr_type::{Class, ExprType};
 use crate::functions::arguments::some;
 use crate::rules::CollationMix;
 use crate::tree::{Args, BindCall, Expr, Function, MANY, pure};
-use crate::typing::operators::read_as_number;
+use crate::typing::reading::read_as_number;
 
 /// Maximum length of text in a function's type, in characters.
 pub(super) const LONGEST: u64 = 16_777_216;
