@@ -13,9 +13,9 @@ use paceline_types::error_code::{ER_DUP_ARGUMENT, ER_WRONG_VALUE};
 pub(super) fn password_function(parser: &mut Parser<'_>, plugin: &str) -> Result<PasswordSpec> {
     let start = parser.position();
     if parser.accept_word("PASSWORD") {
-        parser.expect(&Token::LeftParen)?;
+        parser.expect_token(&Token::LeftParen)?;
         let secret = parser.text()?;
-        parser.expect(&Token::RightParen)?;
+        parser.expect_token(&Token::RightParen)?;
         parser.note_clear_password(start, &secret, plugin, HashForm::String);
         return Ok(PasswordSpec::Plain(secret));
     }
@@ -44,7 +44,7 @@ impl Parser<'_> {
         let host_any = || "%".to_owned();
         if self.accept_word("CURRENT_USER") {
             if self.accept(&Token::LeftParen) {
-                self.expect(&Token::RightParen)?;
+                self.expect_token(&Token::RightParen)?;
             }
             return Ok(AccountName {
                 user: UserName::Current,
@@ -458,7 +458,7 @@ impl Parser<'_> {
     fn privilege_level(&mut self) -> Result<PrivilegeLevel> {
         if self.accept(&Token::Star) {
             if self.accept(&Token::Dot) {
-                self.expect(&Token::Star)?;
+                self.expect_token(&Token::Star)?;
                 return Ok(PrivilegeLevel::Global);
             }
             return Ok(PrivilegeLevel::Database(None));

@@ -13,7 +13,7 @@ impl Parser<'_> {
             return Ok(BinlogEvents::Text(self.text()?));
         }
         let first = self.user_variable_name()?;
-        self.expect(&Token::Comma)?;
+        self.expect_token(&Token::Comma)?;
         Ok(BinlogEvents::Variables([first, self.user_variable_name()?]))
     }
 
@@ -109,8 +109,8 @@ impl Parser<'_> {
     /// # Errors
     /// 1064; 1076 for an invalid id.
     fn delete_domains(&mut self) -> Result<FlushTarget> {
-        self.expect(&Token::Equal)?;
-        self.expect(&Token::LeftParen)?;
+        self.expect_token(&Token::Equal)?;
+        self.expect_token(&Token::LeftParen)?;
         let mut domains = Vec::new();
         if !self.is(&Token::RightParen) {
             domains = self.comma_separated(|parser| {
@@ -126,7 +126,7 @@ impl Parser<'_> {
                 })
             })?;
         }
-        self.expect(&Token::RightParen)?;
+        self.expect_token(&Token::RightParen)?;
         Ok(FlushTarget::DeleteDomains(domains))
     }
 

@@ -223,7 +223,7 @@ impl Parser<'_> {
                     break;
                 }
             }
-            return self.expect(&Token::RightParen);
+            return self.expect_token(&Token::RightParen);
         }
         let name = self.checked_identifier()?;
         let column = self.column_spec(name)?;

@@ -254,7 +254,7 @@ impl Parser<'_> {
             if !self.is(&Token::RightParen) {
                 decimals = u8::try_from(self.number()?).unwrap_or(u8::MAX);
             }
-            self.expect(&Token::RightParen)?;
+            self.expect_token(&Token::RightParen)?;
         }
         Ok(Some(decimals))
     }
@@ -410,7 +410,7 @@ impl Parser<'_> {
             if !self.is(&Token::RightParen) {
                 spec.length = Some(self.number()?);
             }
-            self.expect(&Token::RightParen)?;
+            self.expect_token(&Token::RightParen)?;
         }
         Ok(())
     }
@@ -421,7 +421,7 @@ impl Parser<'_> {
             if self.accept(&Token::Comma) {
                 spec.decimals = Some(u32::try_from(self.number()?).unwrap_or(u32::MAX));
             }
-            self.expect(&Token::RightParen)?;
+            self.expect_token(&Token::RightParen)?;
         }
         Ok(())
     }

@@ -176,7 +176,7 @@ impl Parser<'_> {
             self.advance();
             self.advance();
             let other = self.table_name()?;
-            self.expect(&Token::RightParen)?;
+            self.expect_token(&Token::RightParen)?;
             return Ok(CreateTableBody::Like(other));
         }
         let mut columns = Vec::new();
@@ -189,7 +189,7 @@ impl Parser<'_> {
                     break;
                 }
             }
-            self.expect(&Token::RightParen)?;
+            self.expect_token(&Token::RightParen)?;
         }
         let options = self.table_options()?;
         if self.is_word("PARTITION") {
@@ -336,7 +336,7 @@ impl Parser<'_> {
         let mut length = None;
         if self.accept(&Token::LeftParen) {
             length = Some(self.number()?);
-            self.expect(&Token::RightParen)?;
+            self.expect_token(&Token::RightParen)?;
         }
         let descending = self.accept_word("DESC");
         if !descending {
@@ -436,11 +436,11 @@ impl Parser<'_> {
 
     /// Parses `(expr)` and returns its text too.
     pub(super) fn parenthesized_text(&mut self) -> Result<(Expr, String)> {
-        self.expect(&Token::LeftParen)?;
+        self.expect_token(&Token::LeftParen)?;
         let start = self.position();
         let expr = self.expr()?;
         let text = self.text_since(start);
-        self.expect(&Token::RightParen)?;
+        self.expect_token(&Token::RightParen)?;
         Ok((expr, text))
     }
 
@@ -573,7 +573,7 @@ impl Parser<'_> {
             return Ok(None);
         }
         let name = self.identifier()?;
-        self.expect(&Token::Equal)?;
+        self.expect_token(&Token::Equal)?;
         let value = if self.accept_word("DEFAULT") {
             None
         } else if self.is_identifier() || matches!(self.peek(), Token::Text(_)) {

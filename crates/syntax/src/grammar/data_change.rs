@@ -28,7 +28,7 @@ impl Parser<'_> {
             if !self.is(&Token::RightParen) {
                 columns = self.comma_separated(Self::column_name)?;
             }
-            self.expect(&Token::RightParen)?;
+            self.expect_token(&Token::RightParen)?;
         }
         let source = if self.accept_word("VALUES") || self.accept_word("VALUE") {
             InsertSource::Values(self.comma_separated(Self::value_row)?)
@@ -78,12 +78,12 @@ impl Parser<'_> {
     }
 
     fn value_row(&mut self) -> Result<Vec<AssignedValue>> {
-        self.expect(&Token::LeftParen)?;
+        self.expect_token(&Token::LeftParen)?;
         if self.accept(&Token::RightParen) {
             return Ok(Vec::new());
         }
         let row = self.comma_separated(Self::assigned_value)?;
-        self.expect(&Token::RightParen)?;
+        self.expect_token(&Token::RightParen)?;
         Ok(row)
     }
 
@@ -116,7 +116,7 @@ impl Parser<'_> {
         self.comma_separated(|parser| {
             let column = parser.column_name()?;
             if !parser.accept(&Token::Equal) {
-                parser.expect(&Token::Assign)?;
+                parser.expect_token(&Token::Assign)?;
             }
             Ok(Assignment {
                 column,

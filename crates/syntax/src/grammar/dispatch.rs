@@ -399,11 +399,11 @@ impl Parser<'_> {
             if self.accept_word("ALL") {
                 continue;
             }
-            self.expect(&Token::LeftParen)?;
+            self.expect_token(&Token::LeftParen)?;
             if !self.is(&Token::RightParen) {
                 self.comma_separated(Self::identifier)?;
             }
-            self.expect(&Token::RightParen)?;
+            self.expect_token(&Token::RightParen)?;
         }
         Ok(())
     }

@@ -450,7 +450,7 @@ impl Parser<'_> {
         let mut inner = match self.parentheses_before_subquery() {
             Some(outer) => {
                 while open < outer {
-                    self.expect(&Token::LeftParen)?;
+                    self.expect_token(&Token::LeftParen)?;
                     open += 1;
                 }
                 let subquery = Expr::Subquery(Box::new(self.subquery()?));
@@ -477,7 +477,7 @@ impl Parser<'_> {
             } else {
                 Expr::Nested(Box::new(inner))
             };
-            self.expect(&Token::RightParen)?;
+            self.expect_token(&Token::RightParen)?;
             open -= 1;
             if open == 0 {
                 return Ok(inner);
@@ -494,7 +494,7 @@ impl Parser<'_> {
         self.advance();
         let word = self.identifier()?.to_ascii_lowercase();
         let expr = self.expr()?;
-        self.expect(&Token::RightBrace)?;
+        self.expect_token(&Token::RightBrace)?;
         let kind = match word.as_str() {
             "d" => TemporalKind::Date,
             "t" => TemporalKind::Time,
@@ -539,7 +539,7 @@ impl Parser<'_> {
             _ => VariableScope::Default,
         };
         if scope != VariableScope::Default {
-            self.expect(&Token::Dot)?;
+            self.expect_token(&Token::Dot)?;
             name = self.identifier_after_dot()?;
         }
         if self.accept(&Token::Dot) {
@@ -701,9 +701,9 @@ impl Parser<'_> {
 
     /// Parses `.t.a`, a column of a table of the current database.
     fn column_after_dot(&mut self) -> Result<Expr> {
-        self.expect(&Token::Dot)?;
+        self.expect_token(&Token::Dot)?;
         let table = self.identifier()?;
-        self.expect(&Token::Dot)?;
+        self.expect_token(&Token::Dot)?;
         Ok(Expr::Column(ColumnName {
             database: None,
             table: Some(table),
@@ -750,7 +750,7 @@ impl Parser<'_> {
         if self.is(&Token::LeftParen) && !self.is_subquery() {
             self.advance();
             let mut list = self.comma_separated(Self::expr)?;
-            self.expect(&Token::RightParen)?;
+            self.expect_token(&Token::RightParen)?;
             if list.len() > 1 || IntervalUnit::from_word(self.current_text()).is_none() {
                 return Ok(Expr::call("INTERVAL", list));
             }

@@ -68,9 +68,9 @@ impl Parser<'_> {
             "BINARY" | "CASE" | "NOT" => return self.reserved_operand(),
             "VALUES" | "VALUE" => {
                 self.advance();
-                self.expect(&Token::LeftParen)?;
+                self.expect_token(&Token::LeftParen)?;
                 let column = self.expr()?;
-                self.expect(&Token::RightParen)?;
+                self.expect_token(&Token::RightParen)?;
                 return Ok(Expr::call("VALUES", vec![column]));
             }
             "DEFAULT" => {
@@ -113,7 +113,7 @@ impl Parser<'_> {
 
     /// Parses the arguments of a function whose name has been taken. `database` is that of a stored function.
     pub(super) fn function_named(&mut self, database: Option<String>, name: String) -> Result<Expr> {
-        self.expect(&Token::LeftParen)?;
+        self.expect_token(&Token::LeftParen)?;
         let is_aggregate = database.is_none() && is_aggregate(&name);
         let mut call = FunctionCall::new(name, Vec::new());
         call.database = database;
@@ -132,7 +132,7 @@ impl Parser<'_> {
                 call.order_by = self.comma_separated(Self::order_by_item)?;
             }
         }
-        self.expect(&Token::RightParen)?;
+        self.expect_token(&Token::RightParen)?;
         if is_aggregate {
             call.over = self.over()?;
         } else if self.is_word("OVER") {
@@ -144,7 +144,7 @@ impl Parser<'_> {
     fn group_concat(&mut self) -> Result<Expr> {
         let token = self.advance();
         let mut call = FunctionCall::new(self.word_text(&token), Vec::new());
-        self.expect(&Token::LeftParen)?;
+        self.expect_token(&Token::LeftParen)?;
         call.distinct = self.accept_word("DISTINCT");
         call.arguments = Arguments::List(self.comma_separated(Self::expr)?);
         if self.accept_words(&["ORDER", "BY"]) {
@@ -159,7 +159,7 @@ impl Parser<'_> {
                 return Err(Error::unsupported("GROUP_CONCAT with an offset"));
             }
         }
-        self.expect(&Token::RightParen)?;
+        self.expect_token(&Token::RightParen)?;
         call.over = self.over()?;
         Ok(Expr::Call(Box::new(call)))
     }
@@ -167,14 +167,14 @@ impl Parser<'_> {
     /// Parses `CHAR(n, … [USING charset])`.
     fn char_function(&mut self) -> Result<Expr> {
         self.advance();
-        self.expect(&Token::LeftParen)?;
+        self.expect_token(&Token::LeftParen)?;
         let arguments = self.comma_separated(Self::expr)?;
         let charset = if self.accept_word("USING") {
             Some(self.collation_name()?)
         } else {
             None
         };
-        self.expect(&Token::RightParen)?;
+        self.expect_token(&Token::RightParen)?;
         let expr = Expr::call("CHAR", arguments);
         Ok(match charset {
             None => expr,
@@ -185,13 +185,13 @@ impl Parser<'_> {
     fn timestamp_function(&mut self) -> Result<Expr> {
         let is_sum = self.is_word("TIMESTAMPADD");
         self.advance();
-        self.expect(&Token::LeftParen)?;
+        self.expect_token(&Token::LeftParen)?;
         let unit = self.interval_unit()?;
-        self.expect(&Token::Comma)?;
+        self.expect_token(&Token::Comma)?;
         let first = Box::new(self.expr()?);
-        self.expect(&Token::Comma)?;
+        self.expect_token(&Token::Comma)?;
         let second = Box::new(self.expr()?);
-        self.expect(&Token::RightParen)?;
+        self.expect_token(&Token::RightParen)?;
         Ok(if is_sum {
             Expr::TimestampAdd {
                 unit,
@@ -209,7 +209,7 @@ impl Parser<'_> {
 
     fn get_format(&mut self) -> Result<Expr> {
         self.advance();
-        self.expect(&Token::LeftParen)?;
+        self.expect_token(&Token::LeftParen)?;
         let kind = match self.accept_any_word(&["DATE", "TIME", "DATETIME", "TIMESTAMP"]) {
             Some("DATE") => TemporalKind::Date,
             Some("TIME") => TemporalKind::Time,
@@ -217,9 +217,9 @@ impl Parser<'_> {
             Some(_) => TemporalKind::Timestamp,
             None => return Err(self.error()),
         };
-        self.expect(&Token::Comma)?;
+        self.expect_token(&Token::Comma)?;
         let region = Box::new(self.expr()?);
-        self.expect(&Token::RightParen)?;
+        self.expect_token(&Token::RightParen)?;
         Ok(Expr::GetFormat { kind, region })
     }
 
@@ -227,15 +227,15 @@ impl Parser<'_> {
     fn dynamic_columns(&mut self) -> Result<Expr> {
         let has_base = self.is_word("COLUMN_ADD");
         self.advance();
-        self.expect(&Token::LeftParen)?;
+        self.expect_token(&Token::LeftParen)?;
         let mut base = None;
         if has_base {
             base = Some(Box::new(self.expr()?));
-            self.expect(&Token::Comma)?;
+            self.expect_token(&Token::Comma)?;
         }
         let columns = self.comma_separated(|parser| {
             let name = parser.expr()?;
-            parser.expect(&Token::Comma)?;
+            parser.expect_token(&Token::Comma)?;
             let value = parser.expr()?;
             let stored_as = match parser.accept_word("AS") {
                 true => Some(parser.dynamic_type()?),
@@ -247,18 +247,18 @@ impl Parser<'_> {
                 stored_as,
             })
         })?;
-        self.expect(&Token::RightParen)?;
+        self.expect_token(&Token::RightParen)?;
         Ok(Expr::DynamicColumns { base, columns })
     }
 
     /// Parses `COLUMN_DELETE(base, name, …)` as a COLUMN_ADD of NULLs, as MariaDB does.
     fn dynamic_columns_without(&mut self) -> Result<Expr> {
         self.advance();
-        self.expect(&Token::LeftParen)?;
+        self.expect_token(&Token::LeftParen)?;
         let base = Some(Box::new(self.expr()?));
-        self.expect(&Token::Comma)?;
+        self.expect_token(&Token::Comma)?;
         let names = self.comma_separated(Self::expr)?;
-        self.expect(&Token::RightParen)?;
+        self.expect_token(&Token::RightParen)?;
         let columns = names.into_iter().map(|name| DynamicColumn {
             name,
             value: Expr::Literal(Literal::Null),
@@ -274,13 +274,13 @@ impl Parser<'_> {
     /// Parses `COLUMN_GET(columns, name AS target)`.
     fn dynamic_column(&mut self) -> Result<Expr> {
         self.advance();
-        self.expect(&Token::LeftParen)?;
+        self.expect_token(&Token::LeftParen)?;
         let columns = Box::new(self.expr()?);
-        self.expect(&Token::Comma)?;
+        self.expect_token(&Token::Comma)?;
         let name = Box::new(self.expr()?);
         self.expect_word("AS")?;
         let target = self.cast_type()?;
-        self.expect(&Token::RightParen)?;
+        self.expect_token(&Token::RightParen)?;
         Ok(Expr::DynamicColumn {
             columns,
             name,
@@ -350,29 +350,29 @@ impl Parser<'_> {
 
     fn extract(&mut self) -> Result<Expr> {
         self.advance();
-        self.expect(&Token::LeftParen)?;
+        self.expect_token(&Token::LeftParen)?;
         let unit = self.interval_unit()?;
         self.expect_word("FROM")?;
         let operand = Box::new(self.expr()?);
-        self.expect(&Token::RightParen)?;
+        self.expect_token(&Token::RightParen)?;
         Ok(Expr::Extract { unit, operand })
     }
 
     /// Parses `POSITION(a IN b)` as `LOCATE(a, b)`.
     fn position_function(&mut self) -> Result<Expr> {
         self.advance();
-        self.expect(&Token::LeftParen)?;
+        self.expect_token(&Token::LeftParen)?;
         let part = self.operand()?;
         self.expect_word("IN")?;
         let text = self.expr()?;
-        self.expect(&Token::RightParen)?;
+        self.expect_token(&Token::RightParen)?;
         Ok(Expr::call("LOCATE", vec![part, text]))
     }
 
     /// Parses `SUBSTRING(text, from[, length])` or `SUBSTRING(text FROM from [FOR length])`.
     fn substring(&mut self) -> Result<Expr> {
         self.advance();
-        self.expect(&Token::LeftParen)?;
+        self.expect_token(&Token::LeftParen)?;
         let mut arguments = vec![self.expr()?];
         let has_commas = self.accept(&Token::Comma);
         if !has_commas {
@@ -387,13 +387,13 @@ impl Parser<'_> {
         if has_length {
             arguments.push(self.expr()?);
         }
-        self.expect(&Token::RightParen)?;
+        self.expect_token(&Token::RightParen)?;
         Ok(Expr::call("SUBSTR", arguments))
     }
 
     fn trim(&mut self) -> Result<Expr> {
         self.advance();
-        self.expect(&Token::LeftParen)?;
+        self.expect_token(&Token::LeftParen)?;
         let side = match self.accept_any_word(&["LEADING", "TRAILING", "BOTH"]) {
             Some("LEADING") => Some(TrimSide::Leading),
             Some("TRAILING") => Some(TrimSide::Trailing),
@@ -412,7 +412,7 @@ impl Parser<'_> {
                 (None, first)
             }
         };
-        self.expect(&Token::RightParen)?;
+        self.expect_token(&Token::RightParen)?;
         Ok(Expr::Trim {
             side,
             what,
@@ -422,29 +422,29 @@ impl Parser<'_> {
 
     fn cast(&mut self) -> Result<Expr> {
         self.advance();
-        self.expect(&Token::LeftParen)?;
+        self.expect_token(&Token::LeftParen)?;
         let operand = Box::new(self.expr()?);
         self.expect_word("AS")?;
         let target = self.cast_type()?;
-        self.expect(&Token::RightParen)?;
+        self.expect_token(&Token::RightParen)?;
         Ok(Expr::Cast { operand, target })
     }
 
     fn convert(&mut self) -> Result<Expr> {
         self.advance();
-        self.expect(&Token::LeftParen)?;
+        self.expect_token(&Token::LeftParen)?;
         let expr = self.expr()?;
         let result = if self.accept_word("USING") {
             let charset = self.collation_name()?;
             converted(expr, charset)
         } else {
-            self.expect(&Token::Comma)?;
+            self.expect_token(&Token::Comma)?;
             Expr::Cast {
                 operand: Box::new(expr),
                 target: self.cast_type()?,
             }
         };
-        self.expect(&Token::RightParen)?;
+        self.expect_token(&Token::RightParen)?;
         Ok(result)
     }
 
@@ -520,7 +520,7 @@ impl Parser<'_> {
             return Ok(None);
         }
         let length = self.number()?;
-        self.expect(&Token::RightParen)?;
+        self.expect_token(&Token::RightParen)?;
         Ok(Some(length))
     }
 
@@ -535,7 +535,7 @@ impl Parser<'_> {
         } else {
             None
         };
-        self.expect(&Token::RightParen)?;
+        self.expect_token(&Token::RightParen)?;
         Ok((Some(precision), scale))
     }
 }

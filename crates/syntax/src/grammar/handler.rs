@@ -75,9 +75,9 @@ impl Parser<'_> {
             _ => return Err(self.error()),
         };
         self.advance();
-        self.expect(&Token::LeftParen)?;
+        self.expect_token(&Token::LeftParen)?;
         let values = self.comma_separated(Self::expr)?;
-        self.expect(&Token::RightParen)?;
+        self.expect_token(&Token::RightParen)?;
         Ok((index, HandlerStart::Key { by, values }))
     }
 }

@@ -333,7 +333,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Takes this token.
-    pub(super) fn expect(&mut self, token: &Token) -> Result<()> {
+    pub(super) fn expect_token(&mut self, token: &Token) -> Result<()> {
         if self.accept(token) {
             Ok(())
         } else {
@@ -360,9 +360,9 @@ impl<'a> Parser<'a> {
 
     /// Parses `(item, item, …)`.
     pub(super) fn parenthesized<T>(&mut self, item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
-        self.expect(&Token::LeftParen)?;
+        self.expect_token(&Token::LeftParen)?;
         let items = self.comma_separated(item)?;
-        self.expect(&Token::RightParen)?;
+        self.expect_token(&Token::RightParen)?;
         Ok(items)
     }
 

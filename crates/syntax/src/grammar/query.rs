@@ -100,9 +100,9 @@ impl Parser<'_> {
 
     /// Parses `(query)`.
     pub(super) fn subquery(&mut self) -> Result<Query> {
-        self.expect(&Token::LeftParen)?;
+        self.expect_token(&Token::LeftParen)?;
         let query = self.query()?;
-        self.expect(&Token::RightParen)?;
+        self.expect_token(&Token::RightParen)?;
         Ok(query)
     }
 

@@ -181,7 +181,7 @@ impl Parser<'_> {
             return Err(self.error());
         };
         self.advance();
-        self.expect(&Token::Equal)?;
+        self.expect_token(&Token::Equal)?;
         let value = match (kind, self.peek()) {
             (Kind::Secret, Token::Text(_)) => {
                 let start = self.position();
@@ -208,7 +208,7 @@ impl Parser<'_> {
                 if !self.is(&Token::RightParen) {
                     numbers = self.comma_separated(Self::number)?;
                 }
-                self.expect(&Token::RightParen)?;
+                self.expect_token(&Token::RightParen)?;
                 ReplicationValue::Numbers(numbers)
             }
             _ => return Err(self.error()),

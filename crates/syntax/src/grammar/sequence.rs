@@ -161,18 +161,18 @@ impl Parser<'_> {
         };
         let sets = self.is_word("SETVAL");
         self.advance();
-        self.expect(&Token::LeftParen)?;
+        self.expect_token(&Token::LeftParen)?;
         let sequence = self.table_name()?;
         let operation = match sets {
             true => self.setval_arguments()?,
             false => operation,
         };
-        self.expect(&Token::RightParen)?;
+        self.expect_token(&Token::RightParen)?;
         Ok(value(sequence, operation))
     }
 
     fn setval_arguments(&mut self) -> Result<SequenceOperation> {
-        self.expect(&Token::Comma)?;
+        self.expect_token(&Token::Comma)?;
         let value = self.signed()?;
         let (mut is_used, mut round) = (true, 0);
         if self.accept(&Token::Comma) {

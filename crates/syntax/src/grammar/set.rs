@@ -127,7 +127,7 @@ impl Parser<'_> {
         if self.accept(&Token::Assign) {
             Ok(())
         } else {
-            self.expect(&Token::Equal)
+            self.expect_token(&Token::Equal)
         }
     }
 

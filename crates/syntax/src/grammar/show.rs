@@ -203,8 +203,8 @@ impl Parser<'_> {
             "ERRORS" => Show::Errors(self.show_limit()?),
             "COUNT" if self.is(&Token::LeftParen) => {
                 self.advance();
-                self.expect(&Token::Star)?;
-                self.expect(&Token::RightParen)?;
+                self.expect_token(&Token::Star)?;
+                self.expect_token(&Token::RightParen)?;
                 if self.accept_word("WARNINGS") {
                     Show::CountWarnings
                 } else {

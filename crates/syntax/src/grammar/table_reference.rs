@@ -122,7 +122,7 @@ impl Parser<'_> {
             self.advance();
             self.identifier()?;
             let table = self.joined_table()?;
-            self.expect(&Token::RightBrace)?;
+            self.expect_token(&Token::RightBrace)?;
             return Ok(nested(table));
         }
         if self.is_word("JSON_TABLE") && self.is_at(1, &Token::LeftParen) {
@@ -165,7 +165,7 @@ impl Parser<'_> {
     fn parenthesized_tables(&mut self) -> Result<TableFactor> {
         self.advance();
         let mut tables = self.table_references()?.into_iter();
-        self.expect(&Token::RightParen)?;
+        self.expect_token(&Token::RightParen)?;
         let Some(mut first) = tables.next() else {
             return Err(self.error());
         };
@@ -204,7 +204,7 @@ impl Parser<'_> {
         } else {
             None
         };
-        self.expect(&Token::LeftParen)?;
+        self.expect_token(&Token::LeftParen)?;
         let mut indexes = Vec::new();
         if !self.is(&Token::RightParen) {
             indexes = self.comma_separated(|parser| {
@@ -215,7 +215,7 @@ impl Parser<'_> {
                 }
             })?;
         }
-        self.expect(&Token::RightParen)?;
+        self.expect_token(&Token::RightParen)?;
         Ok(IndexHint { kind, scope, indexes })
     }
 

@@ -79,7 +79,7 @@ impl Parser<'_> {
     fn view_options(&mut self) -> Result<ViewOptions> {
         let mut options = ViewOptions::default();
         if self.accept_word("ALGORITHM") {
-            self.expect(&Token::Equal)?;
+            self.expect_token(&Token::Equal)?;
             let word = self.accept_any_word(&["UNDEFINED", "MERGE", "TEMPTABLE"]);
             options.algorithm = Some(match word {
                 Some("MERGE") => ViewAlgorithm::Merge,
@@ -89,7 +89,7 @@ impl Parser<'_> {
             });
         }
         if self.accept_word("DEFINER") {
-            self.expect(&Token::Equal)?;
+            self.expect_token(&Token::Equal)?;
             options.definer = Some(self.account_name()?);
         }
         if self.accept_words(&["SQL", "SECURITY"]) {

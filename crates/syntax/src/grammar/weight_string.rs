@@ -19,13 +19,13 @@ impl Parser<'_> {
     /// Parses the call. The cursor is at the word.
     pub(super) fn weight_string(&mut self) -> Result<Expr> {
         self.advance();
-        self.expect(&Token::LeftParen)?;
+        self.expect_token(&Token::LeftParen)?;
         let mut text = self.expr()?;
         let mut numbers = [0; 3];
         if self.accept(&Token::Comma) {
             numbers[0] = self.number()?;
             for number in &mut numbers[1..] {
-                self.expect(&Token::Comma)?;
+                self.expect_token(&Token::Comma)?;
                 *number = self.number()?;
             }
         } else {
@@ -44,7 +44,7 @@ impl Parser<'_> {
                 numbers[2] = self.weight_levels()?;
             }
         }
-        self.expect(&Token::RightParen)?;
+        self.expect_token(&Token::RightParen)?;
         let numbers = numbers.map(|number| Expr::number(number.to_string()));
         Ok(Expr::call(
             "WEIGHT_STRING",
@@ -54,12 +54,12 @@ impl Parser<'_> {
 
     /// Parses `(n)`, where n is at least 1.
     fn parenthesized_length(&mut self) -> Result<u64> {
-        self.expect(&Token::LeftParen)?;
+        self.expect_token(&Token::LeftParen)?;
         if self.current_text() == b"0" {
             return Err(self.error());
         }
         let length = self.number()?;
-        self.expect(&Token::RightParen)?;
+        self.expect_token(&Token::RightParen)?;
         Ok(length)
     }
 

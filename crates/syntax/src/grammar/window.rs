@@ -47,12 +47,12 @@ impl Parser<'_> {
     /// Parses a call of a function that exists only with OVER. The cursor is at its name.
     pub(super) fn window_function(&mut self, name: &str, arguments: WindowArguments) -> Result<Expr> {
         self.advance();
-        self.expect(&Token::LeftParen)?;
+        self.expect_token(&Token::LeftParen)?;
         let expressions = match arguments {
             WindowArguments::Expressions(fewest, most) => self.window_expressions(fewest, most)?,
             WindowArguments::Median | WindowArguments::Percentile => vec![self.expr()?],
         };
-        self.expect(&Token::RightParen)?;
+        self.expect_token(&Token::RightParen)?;
         if name == "LAST_VALUE" && !self.is_word("OVER") {
             return Ok(Expr::Call(Box::new(FunctionCall::new(name, expressions))));
         }
@@ -87,7 +87,7 @@ impl Parser<'_> {
                 break;
             }
             if !expressions.is_empty() {
-                self.expect(&Token::Comma)?;
+                self.expect_token(&Token::Comma)?;
             }
             expressions.push(self.expr()?);
         }
@@ -97,19 +97,19 @@ impl Parser<'_> {
     /// Parses `WITHIN GROUP (ORDER BY expr)`.
     fn within_group(&mut self) -> Result<OrderItem> {
         self.expect_words(&["WITHIN", "GROUP"])?;
-        self.expect(&Token::LeftParen)?;
+        self.expect_token(&Token::LeftParen)?;
         self.expect_words(&["ORDER", "BY"])?;
         let item = self.order_by_item()?;
-        self.expect(&Token::RightParen)?;
+        self.expect_token(&Token::RightParen)?;
         Ok(item)
     }
 
     /// Parses `OVER ([PARTITION BY …])`.
     fn over_partition(&mut self) -> Result<Over> {
         self.expect_word("OVER")?;
-        self.expect(&Token::LeftParen)?;
+        self.expect_token(&Token::LeftParen)?;
         let partition_by = self.partition_by()?;
-        self.expect(&Token::RightParen)?;
+        self.expect_token(&Token::RightParen)?;
         Ok(Over::Spec(WindowSpec {
             partition_by,
             ..WindowSpec::default()
@@ -138,7 +138,7 @@ impl Parser<'_> {
     }
 
     fn window_spec(&mut self) -> Result<WindowSpec> {
-        self.expect(&Token::LeftParen)?;
+        self.expect_token(&Token::LeftParen)?;
         let base = if self.is_identifier() {
             Some(self.identifier()?)
         } else {
@@ -155,7 +155,7 @@ impl Parser<'_> {
         } else {
             None
         };
-        self.expect(&Token::RightParen)?;
+        self.expect_token(&Token::RightParen)?;
         Ok(WindowSpec {
             base,
             partition_by,

@@ -28,7 +28,7 @@ impl Parser<'_> {
         };
         while self.accept_word("DECLARE") {
             self.declaration(&mut block)?;
-            self.expect(&Token::Semicolon)?;
+            self.expect_token(&Token::Semicolon)?;
         }
         block.statements = self.program_statements()?;
         self.expect_word("END")?;
@@ -52,7 +52,7 @@ impl Parser<'_> {
         let mut statements = Vec::new();
         while !self.is_any_word(ENDS) {
             statements.push(self.program_statement()?);
-            self.expect(&Token::Semicolon)?;
+            self.expect_token(&Token::Semicolon)?;
         }
         Ok(statements)
     }
@@ -135,7 +135,7 @@ impl Parser<'_> {
     fn simple_kind(&mut self) -> Result<VariableKind> {
         if self.accept_words(&["TYPE", "OF"]) {
             let first = self.identifier()?;
-            self.expect(&Token::Dot)?;
+            self.expect_token(&Token::Dot)?;
             let second = self.identifier_after_dot()?;
             let (database, table, name) = match self.accept(&Token::Dot) {
                 true => (Some(first), second, self.identifier_after_dot()?),
@@ -152,7 +152,7 @@ impl Parser<'_> {
 
     /// Parses the fields of a row, at the parenthesis.
     fn row_fields(&mut self) -> Result<DeclaredKind> {
-        self.expect(&Token::LeftParen)?;
+        self.expect_token(&Token::LeftParen)?;
         let mut fields: Vec<(String, VariableKind)> = Vec::new();
         loop {
             let name = self.identifier()?;
@@ -171,7 +171,7 @@ impl Parser<'_> {
                 break;
             }
         }
-        self.expect(&Token::RightParen)?;
+        self.expect_token(&Token::RightParen)?;
         Ok(DeclaredKind::Row(fields))
     }
 
@@ -218,7 +218,7 @@ impl Parser<'_> {
                 parser.scope().show_variable(variable);
                 Ok(variable)
             })?;
-            self.expect(&Token::RightParen)?;
+            self.expect_token(&Token::RightParen)?;
         }
         self.expect_word("FOR")?;
         let start = self.position();

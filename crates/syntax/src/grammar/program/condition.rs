@@ -86,7 +86,7 @@ impl Parser<'_> {
                 if items.iter().any(|(known, _)| *known == item) {
                     return Err(Error::new(ER_DUP_SIGNAL_SET, &[&item.name()]));
                 }
-                self.expect(&Token::Equal)?;
+                self.expect_token(&Token::Equal)?;
                 items.push((item, self.simple_value()?));
                 if !self.accept(&Token::Comma) {
                     break;
@@ -130,7 +130,7 @@ impl Parser<'_> {
             let number = self.simple_value()?;
             let items = self.comma_separated(|parser| {
                 let target = parser.target()?;
-                parser.expect(&Token::Equal)?;
+                parser.expect_token(&Token::Equal)?;
                 let item = match parser.accept_word("RETURNED_SQLSTATE") {
                     true => ConditionItem::ReturnedSqlState,
                     false => ConditionItem::Signal(parser.signal_item()?),
@@ -141,7 +141,7 @@ impl Parser<'_> {
         } else {
             DiagnosticsInformation::Statement(self.comma_separated(|parser| {
                 let target = parser.target()?;
-                parser.expect(&Token::Equal)?;
+                parser.expect_token(&Token::Equal)?;
                 match parser.accept_any_word(&["NUMBER", "ROW_COUNT"]) {
                     Some("NUMBER") => Ok((target, StatementItem::Number)),
                     Some(_) => Ok((target, StatementItem::RowCount)),

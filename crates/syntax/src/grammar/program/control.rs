@@ -161,11 +161,11 @@ impl Parser<'_> {
         // The rows of a query have one direction only, but the word is accepted.
         let reverse = self.accept_word("REVERSE");
         if self.is_subquery() {
-            self.expect(&Token::LeftParen)?;
+            self.expect_token(&Token::LeftParen)?;
             let start = self.position();
             let statement = self.statement()?;
             let text = self.text_since(start);
-            self.expect(&Token::RightParen)?;
+            self.expect_token(&Token::RightParen)?;
             check_cursor_query(&statement)?;
             self.scope().begin_block();
             let cursor = self.scope().add_cursor(SqlStatement { statement, text });
@@ -195,7 +195,7 @@ impl Parser<'_> {
             }
         }
         let from = self.expr()?;
-        self.expect(&Token::DotDot)?;
+        self.expect_token(&Token::DotDot)?;
         let to = self.expr()?;
         self.expect_word("DO")?;
         self.scope().begin_block();

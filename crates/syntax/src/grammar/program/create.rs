@@ -22,7 +22,7 @@ impl Parser<'_> {
         let mut arguments = Vec::new();
         if self.accept(&Token::LeftParen) && !self.accept(&Token::RightParen) {
             arguments = self.comma_separated(Self::expr)?;
-            self.expect(&Token::RightParen)?;
+            self.expect_token(&Token::RightParen)?;
         }
         Ok(Statement::Call { procedure, arguments })
     }
@@ -66,7 +66,7 @@ impl Parser<'_> {
         let mut scope = ProgramScope::new(kind);
         scope.aggregation = aggregation;
         let mut parameters = Vec::new();
-        self.expect(&Token::LeftParen)?;
+        self.expect_token(&Token::LeftParen)?;
         // MariaDB keeps the text between the parentheses; of a function only from the first parameter on.
         let start = match kind {
             ProgramKind::Function => self.position(),
@@ -76,7 +76,7 @@ impl Parser<'_> {
             parameters = self.comma_separated(|parser| parser.routine_parameter(&mut scope))?;
         }
         let parameters_text = self.slice(start..self.position());
-        self.expect(&Token::RightParen)?;
+        self.expect_token(&Token::RightParen)?;
         let mut kind = match kind {
             ProgramKind::Function => {
                 self.expect_word("RETURNS")?;
