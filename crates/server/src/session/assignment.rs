@@ -232,7 +232,13 @@ pub fn execute(
         }
         // A connection has one skip counter, in whatever scope it is set.
         AssignmentEffect::Set(setting) if global || variable == Variable::SqlSlaveSkipCounter => {
-            assign_global(variable, connection.as_deref(), setting, services, session)
+            assign_global(variable, connection.as_deref(), setting, services, session)?;
+            if variable == Variable::ServerId {
+                // As in MariaDB, the session that sets it uses it at once.
+                let setting = services.server.globals.get(variable);
+                assign_session(variable, setting, services, session);
+            }
+            Ok(())
         }
         AssignmentEffect::Set(setting) => {
             assign_session(variable, setting, services, session);

@@ -40,14 +40,16 @@ pub struct LoggedStatement {
     error_code: u16,
 }
 
+/// Returns the session's time zone as it is logged.
+pub(super) fn logged_time_zone(state: &SessionState) -> String {
+    let values = state.services.values.lock();
+    values.get(Variable::TimeZone).as_str().to_owned()
+}
+
 impl LoggedStatement {
     /// Creates the logged form of the session's current statement, with this text.
     pub fn of(state: &SessionState, text: &[u8]) -> Self {
-        let time_zone = {
-            let values = state.services.values.lock();
-            values.get(Variable::TimeZone).as_str().to_owned()
-        };
-        Self::of_context(&state.context, text, time_zone)
+        Self::of_context(&state.context, text, logged_time_zone(state))
     }
 
     pub(super) fn of_context(context: &SessionContext, text: &[u8], time_zone: String) -> Self {

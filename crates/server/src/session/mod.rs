@@ -40,6 +40,7 @@
 //! a command, sends a reply or waits for a commit. Operations that block (a lock, a full socket) announce this to the
 //! runtime.
 
+mod assigned_variables;
 mod assignment;
 mod commands;
 mod database;

@@ -156,7 +156,13 @@ fn set_within_statement(
         }
         _ => return Err(Error::unsupported("this SET in a function or trigger")),
     };
-    services.set_by_programs.lock().extend(changed);
+    let mut set = services.set_by_programs.lock();
+    for variable in changed {
+        // A function may be called for each of many rows.
+        if !set.contains(&variable) {
+            set.push(variable);
+        }
+    }
     Ok(())
 }
 

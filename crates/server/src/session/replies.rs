@@ -1,6 +1,7 @@
 //! The writer of replies: OK, ERR, and the end of rows, with the session's status, the number of warnings and state
 //! changes.
 
+use super::assigned_variables::heed_programs;
 use super::execution::Execution;
 use super::protocol::{
     Connection, More, Output, Reply, ResultStyle, ResultWriter, Streaming, message_in_results,
@@ -73,8 +74,11 @@ impl<'a> ReplyWriter<'a> {
         self.state.changes.clear();
     }
 
-    /// Adds what the client tracks to the changes that the next OK packet reports.
+    /// Adds tracked changes to those that the next OK packet reports, among them those of programs.
     fn report_tracked(&mut self) {
+        if std::mem::take(&mut self.state.has_run_programs) {
+            heed_programs(self.state, self.connection);
+        }
         let state = &mut *self.state;
         (state.tracking).report(&state.transaction, &state.table_locks, &mut state.changes);
     }

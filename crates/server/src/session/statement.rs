@@ -1,6 +1,7 @@
 //! Execution of one text of a client: parse, begin, execute, end.
 
 use super::Session;
+use super::assigned_variables;
 use super::execution::{Execution, QueryOrigin};
 use super::parsing::syntax_error_near;
 use super::protocol::{More, RowFormat};
@@ -89,7 +90,7 @@ impl Session {
         }
         self.state.shared.interrupt.clear_query();
         if std::mem::take(&mut self.state.has_run_programs) {
-            statements::set::heed_programs(&mut self.state, &mut self.connection);
+            assigned_variables::heed_programs(&mut self.state, &mut self.connection);
         }
         let duration = self.state.log_settings.started.elapsed();
         if duration >= self.state.log_settings.slow_after {

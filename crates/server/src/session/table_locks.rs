@@ -109,24 +109,12 @@ impl TableLocks {
         if !self.has_tables() {
             return Ok(());
         }
-        let is_written = |(database, name): &(String, String)| {
-            let written = |locked: &LockedTable| locked.is(database, name).then_some(locked.write);
-            self.tables.iter().filter_map(written).max()
-        };
-        let all: Vec<(String, String)> = match names {
-            [] => { self.tables.iter() }
-                .map(|locked| (locked.database.clone(), locked.name.clone()))
-                .collect(),
-            names => names.to_vec(),
-        };
-        for table in &all {
-            match is_written(table) {
-                None => return Err(Error::new(ER_TABLE_NOT_LOCKED, &[&table.1])),
-                Some(false) => return Err(Error::new(ER_TABLE_NOT_LOCKED_FOR_WRITE, &[&table.1])),
-                Some(true) => {}
-            }
+        if names.is_empty() {
+            let mut all = self.tables.iter();
+            return all.try_for_each(|locked| self.check_written(&locked.database, &locked.name));
         }
-        Ok(())
+        let mut named = names.iter();
+        named.try_for_each(|(database, name)| self.check_written(database, name))
     }
 
     /// Checks whether DDL may change an object under LOCK TABLES: it must be locked for writing.
@@ -137,15 +125,16 @@ impl TableLocks {
         let (true, Some(table)) = (self.has_tables(), &object.table) else {
             return Ok(());
         };
-        let locked = self
-            .tables
-            .iter()
-            .filter(|locked| locked.is(&object.database, table))
-            .max_by_key(|locked| locked.write);
-        match locked {
-            None => Err(Error::new(ER_TABLE_NOT_LOCKED, &[table])),
-            Some(locked) if !locked.write => Err(Error::new(ER_TABLE_NOT_LOCKED_FOR_WRITE, &[table])),
-            Some(_) => Ok(()),
+        self.check_written(&object.database, table)
+    }
+
+    /// Returns 1099 or 1100 unless the table is locked for writing.
+    fn check_written(&self, database: &str, table: &str) -> Result<()> {
+        let locked = self.tables.iter().filter(|locked| locked.is(database, table));
+        match locked.map(|locked| locked.write).max() {
+            None => Err(Error::new(ER_TABLE_NOT_LOCKED, &[&table])),
+            Some(false) => Err(Error::new(ER_TABLE_NOT_LOCKED_FOR_WRITE, &[&table])),
+            Some(true) => Ok(()),
         }
     }
 }

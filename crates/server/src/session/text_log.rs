@@ -14,10 +14,9 @@
 //! values that the text depends on are those before the statement; they are logged before it.
 
 use super::execution::{Execution, QueryOrigin};
-use super::logged_statement::LoggedStatement;
+use super::logged_statement::{LoggedStatement, logged_time_zone};
 use super::state::SessionState;
 use crate::errors::of_transaction;
-use crate::variables::Variable;
 use paceline_binlog::event::{
     EventBody, EventFlags, IntvarEvent, IntvarKind, RandEvent, UserVarEvent, UserVarValue,
 };
@@ -25,7 +24,7 @@ use paceline_expression::session::{
     BinlogFormat, RandomGenerator, SessionContext, Settings, SqlMode, UserVariable,
 };
 use paceline_query::execute::TextLog;
-use paceline_query::plan::{Plan, PlanType, UnsafeReason};
+use paceline_query::plan::{Plan, PlanType, TableUse, UnsafeReason};
 use paceline_syntax::{Error, ParseOptions, Result, parameter_places};
 use paceline_txn::{IsolationLevel, StatementText, Transaction};
 use paceline_types::error_code::*;
@@ -91,8 +90,7 @@ impl SessionState {
             plan.plan_type(),
             PlanType::Insert | PlanType::Replace | PlanType::Update | PlanType::Delete
         );
-        let uses_rows_of_here =
-            |table: &paceline_query::plan::TableUse| table.is_temporary() || table.usage.sequence;
+        let uses_rows_of_here = |table: &TableUse| table.is_temporary() || table.usage.sequence;
         if !is_change
             || execution.text.is_empty()
             || execution.asked_by == QueryOrigin::Server
@@ -109,13 +107,7 @@ impl SessionState {
         let variables = dependence.user_variables().iter();
         Ok(Some(SessionTextLog {
             text,
-            time_zone: self
-                .services
-                .values
-                .lock()
-                .get(Variable::TimeZone)
-                .as_str()
-                .to_owned(),
+            time_zone: logged_time_zone(self),
             last_insert_id: dependence
                 .reads_last_insert_id()
                 .then_some(self.context.last_insert_id),
@@ -126,9 +118,7 @@ impl SessionState {
             unsafe_reasons: dependence.unsafe_reasons().collect(),
         }))
     }
-}
 
-impl SessionState {
     /// Returns a text with values in place of its parameters; `None` if they have no places: those of a stored program
     /// are its variables.
     fn with_values(&self, text: &[u8], values: &[Value]) -> Option<Vec<u8>> {
@@ -173,8 +163,10 @@ fn append_literal(value: &Value, settings: &Settings, out: &mut Vec<u8>) {
         }
         Value::Bytes(bytes) => {
             out.extend_from_slice(b"x'");
+            const DIGITS: &[u8; 16] = b"0123456789abcdef";
+            out.reserve(2 * bytes.len() + 1);
             for byte in bytes {
-                out.extend_from_slice(format!("{byte:02x}").as_bytes());
+                out.extend([byte >> 4, byte & 15].map(|digit| DIGITS[usize::from(digit)]));
             }
             out.push(b'\'');
         }

@@ -237,6 +237,7 @@ impl Session {
         let mut total = Outcome::default();
         let mut rows = Rows::First;
         loop {
+            self.state.services.check_running()?;
             let outcome = self.change_set(prepared, sets, rows).await?;
             total.result_set = outcome.result_set;
             total.affected_rows += outcome.affected_rows;
@@ -330,6 +331,12 @@ async fn run(
     let Some(catalog) = state.prepare_run(plan, execution.asked_by)? else {
         return Ok(None);
     };
+    // Which values a set has is not in the text, so rows are logged; errors of the format are those of a statement.
+    let without_text = Execution {
+        text: b"",
+        ..execution
+    };
+    state.text_log(plan, without_text)?;
     let streaming = Streaming::AfterSettling(MemoryCharge::new(&state.context.memory));
     let style = result_style(state, execution);
     let affected = match connection.capabilities.has(Capabilities::FOUND_ROWS) {
@@ -382,7 +389,7 @@ fn assignable_in_insert(insert: &Insert, count: usize) -> Vec<bool> {
     assignable(rows.iter().flatten().chain(updated), count)
 }
 
-/// Returns an UPDATE with DEFAULT in place of parameters, and without the assignments that are ignored.
+/// Returns an UPDATE with DEFAULT in place of parameters, and with `c = c` for assignments that are ignored.
 fn with_defaults(statement: &Statement, indicators: &[Indicator]) -> Statement {
     let mut statement = statement.clone();
     if let Statement::Update(update) = &mut statement {

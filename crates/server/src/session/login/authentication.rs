@@ -47,6 +47,11 @@ impl LoginAttempt {
         }
     }
 
+    /// Returns the answer for `mysql_native_password`; empty if the client has not given one.
+    fn native_answer(&self) -> &[u8] {
+        self.native.as_deref().unwrap_or_default()
+    }
+
     fn refusal(&self, user: &str, host: &str) -> Error {
         match self.using_password {
             Some(using) => Error::new(ER_ACCESS_DENIED_ERROR, &[&user, &host, &using]),
@@ -73,7 +78,8 @@ impl Session {
             .load()
             .matching(&login.user, &self.client)
             .cloned();
-        // A client with an unknown user is asked the same questions as one whose account has a password.
+        // A client with an unknown user gets the request of an account with a native password. As in MariaDB, the request
+        // of another method tells that the account exists.
         let methods = match &found {
             Some(account) => account.authentication.methods(),
             None => &[Method::NoPassword(String::new())],
@@ -136,11 +142,11 @@ impl Session {
                 Ok(user.is_some_and(|name| name == login.user))
             }
             Method::Native(password) => {
-                let answer = self.native_answer(attempt).await?;
-                Ok(password.verify(&attempt.scramble, &answer))
+                self.ask_for_native(attempt).await?;
+                Ok(password.verify(&attempt.scramble, attempt.native_answer()))
             }
             Method::NoPassword(_) => {
-                self.native_answer(attempt).await?;
+                self.ask_for_native(attempt).await?;
                 Ok(false)
             }
             Method::CachingSha2(password) => self.try_caching_sha2(password.as_ref(), login, attempt).await,
@@ -208,23 +214,19 @@ impl Session {
         Ok(is_right)
     }
 
-    /// Returns the client's answer for `mysql_native_password`.
-    async fn native_answer(&mut self, attempt: &mut LoginAttempt) -> WireResult<Vec<u8>> {
-        let answer = match attempt.native.take() {
-            Some(answer) => answer,
-            None => {
-                let writer = &mut self.connection.writer;
-                encode_authentication_switch(writer.begin(), NATIVE_PASSWORD, &attempt.scramble);
-                writer.end();
-                self.answer_to_request(attempt).await?
-            }
-        };
-        attempt.native = Some(answer.clone());
-        match answer.is_empty() {
+    /// Asks for the client's answer for `mysql_native_password`, unless it has given one.
+    async fn ask_for_native(&mut self, attempt: &mut LoginAttempt) -> WireResult<()> {
+        if attempt.native.is_none() {
+            let writer = &mut self.connection.writer;
+            encode_authentication_switch(writer.begin(), NATIVE_PASSWORD, &attempt.scramble);
+            writer.end();
+            attempt.native = Some(self.answer_to_request(attempt).await?);
+        }
+        match attempt.native_answer().is_empty() {
             true => attempt.using_password = attempt.using_password.map(|_| "NO"),
             false => attempt.using_password = Some("YES"),
         }
-        Ok(answer)
+        Ok(())
     }
 
     /// Sends the request in the buffer and returns the client's answer.
@@ -261,7 +263,8 @@ impl Session {
     /// Checks `REQUIRE …` of the account, and `require_secure_transport`: encrypted, or a local socket.
     fn is_secure_enough(&self, account: &Account) -> bool {
         let tls = self.state.shared.tls.get();
-        let is_network = self.connection.socket.peer_address().is_some();
+        let is_of_network_client = self.is_proxied && self.client.address.is_some();
+        let is_network = self.connection.socket.peer_address().is_some() || is_of_network_client;
         let prohibited =
             tls.is_none() && is_network && self.state.server.globals.is_on(Variable::RequireSecureTransport);
         !prohibited && account.require.is_met_by(tls)

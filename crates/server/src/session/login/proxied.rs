@@ -46,6 +46,8 @@ impl Session {
             ProxyHeader::Complete(client, length) => (client, length),
         };
         self.connection.reader.skip(length);
+        // Also a client without an address is not the proxy: the identity of the proxy's process is not the client's.
+        self.is_proxied = true;
         let host = match client {
             ProxiedClient::Proxy => return Ok(Proxied::Accepted),
             ProxiedClient::Local => {
@@ -57,7 +59,6 @@ impl Session {
                 format!("{}:{}", self.client.name, address.port())
             }
         };
-        self.is_proxied = true;
         self.state.shared.update(|activity| activity.host = host);
         let errors_max = self.state.server.globals.number(Variable::MaxConnectErrors);
         let host_errors = &self.state.server.host_errors;

@@ -114,6 +114,7 @@ impl SessionServices {
         *self.transaction.lock() = TransactionView::default();
         self.awaited.set(None);
         self.sequences.reset();
+        self.set_by_programs.lock().clear();
     }
 
     /// Sets the account that the session has logged in to.

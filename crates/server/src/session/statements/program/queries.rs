@@ -2,6 +2,7 @@
 //! program](paceline_query::program::PreparedProgram) keeps of them.
 
 use super::Driver;
+use crate::accounts::checks::check_plan;
 use crate::session::execution::Execution;
 use crate::session::planning::ATTEMPTS_MAX;
 use crate::session::replies::ReplyWriter;
@@ -116,15 +117,16 @@ impl Driver<'_> {
         values: &[Value],
     ) -> Result<Answer> {
         let execution = self.execution_of(query, values);
-        let plan = loop {
+        for _ in 0..ATTEMPTS_MAX {
             let plan = self.plan(query, place, execution)?;
             if plan.is_current(&self.state.catalog()) {
-                break plan;
+                let context = &mut self.state.context;
+                check_plan(self.state.services.authority(context), &plan)?;
+                return self.prepared.define_row(row, plan.columns(), context);
             }
             self.prepared.forget_plan(place);
-        };
-        let context = &mut self.state.context;
-        self.prepared.define_row(row, plan.columns(), context)
+        }
+        Err(Error::new(ER_TABLE_DEF_CHANGED, &[]))
     }
 
     /// Executes a statement with a plan.

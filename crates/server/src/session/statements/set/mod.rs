@@ -5,11 +5,12 @@
 use super::account::change_accounts;
 use super::query::collect;
 use crate::accounts::checks::check_member;
+use crate::session::assigned_variables::{heed_variables, track};
 use crate::session::assignment::{self, Assignment, client_charset, collation_of};
 use crate::session::execution::Execution;
 use crate::session::protocol::{Connection, Reply};
 use crate::session::state::SessionState;
-use crate::variables::{Scope, Variable, VariableValue, apply_to_session, isolation_setting};
+use crate::variables::{Variable, VariableValue, apply_to_session, isolation_setting};
 use paceline_expression::ExprType;
 use paceline_expression::session::{BinlogFormat, Privilege, UserVariable};
 use paceline_query::execute::SingleRow;
@@ -20,7 +21,6 @@ use paceline_syntax::{
 };
 use paceline_types::error_code::*;
 use paceline_types::{AccessMode, Charset, Collation, IsolationLevel, Value};
-use paceline_wire::session_state::StateChange;
 
 /// A checked item of a SET.
 enum CheckedItem {
@@ -68,19 +68,6 @@ pub async fn execute(
     Ok(Reply::ok())
 }
 
-/// Applies what programs within the client's statement have set: variables of the connection and of the statement logs,
-/// and the client's copies.
-pub fn heed_programs(state: &mut SessionState, connection: &mut Connection) {
-    let changed = std::mem::take(&mut *state.services.set_by_programs.lock());
-    if changed.is_empty() {
-        return;
-    }
-    for variable in changed {
-        track(variable, state);
-    }
-    heed_variables(state, connection);
-}
-
 /// Executes SET STATEMENT … FOR: a statement with other values of variables. Its reply is written before the values are
 /// restored.
 ///
@@ -124,14 +111,6 @@ fn check_set_statement(items: &[SetItem]) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Applies the variables that concern the connection and the statement logs.
-pub fn heed_variables(state: &mut SessionState, connection: &mut Connection) {
-    let values = state.services.values.lock();
-    connection.heed(&values);
-    state.log_settings.heed(&values);
-    state.tracking.heed(&values);
 }
 
 /// Checks all assignments, whose values are evaluated before any of them takes effect, and then executes them in order.
@@ -269,13 +248,6 @@ async fn set_variable(assignment: Assignment, state: &mut SessionState) -> Resul
     let Assignment { variable, global, .. } = assignment;
     let was_autocommit = state.context.settings.autocommit;
     assignment::execute(assignment, &state.services, &mut state.context)?;
-    if global && variable == Variable::ServerId {
-        // As in MariaDB, the session that sets it uses it at once.
-        let setting = state.services.server.globals.get(variable);
-        let mut values = state.services.values.lock();
-        values.set(variable, setting.clone());
-        apply_to_session(&mut state.context, &mut values, variable, &setting);
-    }
     if state.context.settings.autocommit && !was_autocommit {
         // autocommit=1 commits the open transaction.
         state.commit().await?;
@@ -308,21 +280,6 @@ pub(super) async fn evaluate_any(
         return Ok(collected.into_value());
     }
     Err(Error::new(ER_TABLE_DEF_CHANGED, &[]))
-}
-
-/// Reports a changed variable to the client, if the client tracks it.
-fn track(variable: Variable, state: &mut SessionState) {
-    state.tracking.note_state_change();
-    if state.services.tracks(variable) {
-        let value = state
-            .services
-            .show(&state.context, variable, Scope::Both)
-            .unwrap_or_default();
-        state.changes.add(&StateChange::SystemVariable {
-            name: variable.definition().name.into(),
-            value,
-        });
-    }
 }
 
 fn assign(variable: Variable, value: &str, state: &mut SessionState) {
