@@ -3,12 +3,12 @@
 //! | statement | execution |
 //! |---|---|
 //! | INSERT, REPLACE of values | one statement, which inserts the rows of all sets or none |
-//! | UPDATE, DELETE from one table | a statement for each set; an error ends the loop, and what the earlier ones did stays |
+//! | UPDATE, DELETE from one table | a statement for each set; an error ends the loop, and the changes of earlier sets stay |
 //! | others | 1295 |
 //!
 //! The client gets one reply: an OK packet with the sum of the affected rows, or the rows that RETURNING returns for
-//! all sets. A parameter may stand for DEFAULT, or for nothing to be assigned (IGNORE): in an INSERT the executor sees
-//! to that, for an UPDATE the statement is rewritten and planned again.
+//! all sets. A parameter may stand for DEFAULT, or for nothing to be assigned (IGNORE): in an INSERT the executor
+//! handles both, for an UPDATE the statement is rewritten and planned again.
 
 use crate::session::Session;
 use crate::session::execution::{Execution, QueryOrigin};
