@@ -20,7 +20,7 @@ use crate::session::replies::result_style;
 use crate::session::services::on_text;
 use crate::session::state::SessionState;
 use crate::session::statements::query::reply_of;
-use paceline_expression::session::MemoryCharge;
+use paceline_expression::session::{MemoryCharge, SessionMemory};
 use paceline_query::execute::{
     AffectedRows, ExecutionContext, Indicator, Outcome, ParameterSet, ParameterSets, RowSink,
     execute as execute_plan,
@@ -133,6 +133,27 @@ impl RowSink for LaterRows<'_> {
     }
 }
 
+/// Copy of a command's parameters, charged to the session.
+pub(super) struct ChargedPayload {
+    bytes: Vec<u8>,
+    _memory: MemoryCharge,
+}
+
+impl ChargedPayload {
+    /// Copies the parameters.
+    ///
+    /// # Errors
+    /// 1290 and 1041; nothing is copied then.
+    pub fn of(parameters: &[u8], account: &Arc<SessionMemory>) -> Result<Self> {
+        let mut memory = MemoryCharge::new(account);
+        memory.grow(parameters.len())?;
+        Ok(ChargedPayload {
+            bytes: parameters.to_vec(),
+            _memory: memory,
+        })
+    }
+}
+
 fn malformed() -> Error {
     Error::new(ER_WRONG_ARGUMENTS, &[&FUNCTION])
 }
@@ -143,7 +164,7 @@ fn unsupported() -> Error {
 
 impl Session {
     /// Executes COM_STMT_BULK_EXECUTE.
-    pub(super) async fn execute_bulk(&mut self, id: u32, flags: u16, payload: Vec<u8>) {
+    pub(super) async fn execute_bulk(&mut self, id: u32, flags: u16, payload: Result<ChargedPayload>) {
         let id = self.statements.id(id);
         if !(self.connection.capabilities).has(Capabilities::MARIADB_STMT_BULK_OPERATIONS)
             || flags & !bulk_flag::SEND_TYPES != 0
@@ -173,8 +194,12 @@ impl Session {
         &mut self,
         prepared: &mut PreparedStatement,
         flags: u16,
-        payload: Vec<u8>,
+        payload: Result<ChargedPayload>,
     ) -> Result<()> {
+        let ChargedPayload {
+            bytes: payload,
+            _memory,
+        } = payload?;
         let assignable = match &*prepared.statement {
             Statement::Insert(insert) if matches!(insert.source, InsertSource::Values(_)) => {
                 assignable_in_insert(insert, prepared.parameters)
@@ -195,8 +220,6 @@ impl Session {
         if prepared.long_data.iter().any(Option::is_some) || prepared.long_data_error.is_some() {
             return Err(malformed());
         }
-        let mut memory = MemoryCharge::new(&self.state.context.memory);
-        memory.grow(payload.len())?;
         let encoded = BulkParameters::parse(payload, flags, prepared.parameters, &mut prepared.types)
             .map_err(|_| malformed())?;
         let charset = self.state.context.settings.character_set_client;
