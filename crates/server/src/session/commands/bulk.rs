@@ -25,7 +25,7 @@ use paceline_query::execute::{
     AffectedRows, ExecutionContext, Indicator, Outcome, ParameterSet, ParameterSets, RowSink,
     execute as execute_plan,
 };
-use paceline_query::plan::{Plan, ResultColumn};
+use paceline_query::plan::{Plan, ResultColumn, is_to_be_planned_again};
 use paceline_syntax::ast::Expr;
 use paceline_syntax::{AssignedValue, Error, Insert, InsertSource, Result, Statement};
 use paceline_types::data_type::FieldType;
@@ -259,9 +259,10 @@ impl Session {
     ) -> Result<Reply> {
         let mut total = Outcome::default();
         let mut rows = Rows::First;
+        let mut rewritten = None;
         loop {
             self.state.services.check_running()?;
-            let outcome = self.change_set(prepared, sets, rows).await?;
+            let outcome = self.change_set(prepared, sets, rows, &mut rewritten).await?;
             total.result_set = outcome.result_set;
             total.affected_rows += outcome.affected_rows;
             total.rows_sent += outcome.rows_sent;
@@ -285,32 +286,52 @@ impl Session {
         prepared: &mut PreparedStatement,
         sets: &DecodedSets,
         rows: Rows,
+        rewritten: &mut Option<RewrittenPlan>,
     ) -> Result<Outcome> {
         let ParameterSet { values, indicators } = sets.current();
         for _ in 0..ATTEMPTS_MAX {
             let plan = match sets.has_only_values() {
                 true => self.plan_of(prepared, values)?,
-                false => {
-                    let statement = with_defaults(&prepared.statement, indicators);
-                    Arc::new(self.state.plan_for(&statement, values)?)
-                }
+                false => match rewritten
+                    .take()
+                    .filter(|known| known.serves(indicators, prepared.rows_read))
+                {
+                    Some(known) => rewritten.insert(known).plan.clone(),
+                    None => {
+                        let statement = with_defaults(&prepared.statement, indicators);
+                        let plan = on_text(prepared.text.len(), || {
+                            self.state.plan_for(&statement, values).map(Arc::new)
+                        })?;
+                        let known = RewrittenPlan {
+                            indicators: indicators.to_vec(),
+                            plan,
+                        };
+                        rewritten.insert(known).plan.clone()
+                    }
+                },
             };
             let execution = execution(&prepared.text, values);
             let (state, connection) = (&mut self.state, &mut self.connection);
             if let Some(outcome) = run(&plan, state, connection, execution, None, rows).await? {
+                prepared.rows_read = self.state.context.rows_read;
                 return Ok(outcome);
             }
             prepared.plan = None;
+            *rewritten = None;
         }
         Err(Error::new(ER_NEED_REPREPARE, &[]))
     }
 
     /// Returns the plan of the prepared statement, which is planned again if its tables have changed.
     fn plan_of(&mut self, prepared: &mut PreparedStatement, values: &[Value]) -> Result<Arc<Plan>> {
-        if let Some(plan) = &prepared.plan {
+        if let Some(plan) = &prepared.plan
+            && !is_to_be_planned_again(plan, prepared.rows_read)
+        {
             return Ok(plan.clone());
         }
-        self.state.shared.counters.com_stmt_reprepare.add(1);
+        if prepared.plan.is_none() {
+            self.state.shared.counters.com_stmt_reprepare.add(1);
+        }
         let plan = on_text(prepared.text.len(), || {
             self.state.plan_for(&prepared.statement, values)
         })?;
@@ -318,6 +339,18 @@ impl Session {
         prepared.plan = Some(plan.clone());
         prepared.columns = None;
         Ok(plan)
+    }
+}
+
+/// Plan of an UPDATE for a set with indicators. The next set often has the same ones.
+struct RewrittenPlan {
+    indicators: Vec<Indicator>,
+    plan: Arc<Plan>,
+}
+
+impl RewrittenPlan {
+    fn serves(&self, indicators: &[Indicator], rows_read: u64) -> bool {
+        self.indicators == indicators && !is_to_be_planned_again(&self.plan, rows_read)
     }
 }
 
