@@ -457,8 +457,8 @@ fn warn_without_effect(session: &mut SessionContext, variable: Variable, setting
     }
 }
 
-/// Executes SET NAMES or SET CHARACTER SET. Returns the variables that the client is told of: the character set, not the
-/// collation, and in this order, as in MariaDB.
+/// Executes SET NAMES or SET CHARACTER SET. Returns the variables that the client is told of: the character set, not
+/// the collation, and in this order, as in MariaDB.
 pub fn assign_client(
     charset: Charset,
     connection: Collation,
