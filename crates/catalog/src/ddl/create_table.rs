@@ -411,6 +411,9 @@ impl Planner<'_> {
         description.hidden = [self.new_id(engine)?, self.new_id(engine)?];
         for index in &mut description.indexes {
             index.id = 0;
+            if !index.hashed && index.is_long_hash(engine) {
+                index.algorithm = None;
+            }
         }
         for place in 0..description.indexes.len() {
             description.indexes[place].id = self.new_id(engine)?;
