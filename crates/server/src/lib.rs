@@ -14,6 +14,7 @@
 //! * [`tls`]: the server's certificate, and counters of handshakes.
 //! * [`session`]: one client, from its greeting to its end. [`session::statements`]: each kind of statement.
 //! * [`variables`]: SHOW VARIABLES. [`statistic`], [`status`], [`metrics`]: statistics, for SHOW STATUS and others.
+//! * [`statement_digests`]: statistics of statements. [`performance_schema`]: its tables.
 //! * [`http`]: probes, and statistics for Prometheus. [`errors`]: other crates' errors as MariaDB's.
 //! * [`event_scheduler`]: events of the catalog run at their times, in sessions without a client.
 //! * [`accounts`]: users and privileges. [`accounts::checks`]: which privileges a statement needs.
@@ -42,6 +43,7 @@ mod mysql_columns;
 mod mysql_tables;
 mod names;
 pub mod options;
+mod performance_schema;
 mod process_usage;
 mod recovery;
 mod registry;
@@ -54,6 +56,7 @@ mod row_options;
 mod server;
 mod session;
 pub mod startup;
+mod statement_digests;
 mod statement_logs;
 mod statistic;
 mod status;

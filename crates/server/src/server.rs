@@ -9,10 +9,13 @@ use crate::registry::Sessions;
 use crate::replica_filters::ReplicaFilters;
 use crate::replicated_tables::ReplicatedTables;
 use crate::row_options::replicated_row_options;
+use crate::statement_digests::StatementDigests;
 use crate::statement_logs::StatementLogs;
 use crate::status::ServerCounters;
 use crate::tls::Tls;
-use crate::variables::{Globals, Variable, semi_sync_settings, session_memory_max, transaction_config};
+use crate::variables::{
+    Globals, Variable, VariableValue, semi_sync_settings, session_memory_max, transaction_config,
+};
 use paceline_catalog::{CatalogHandle, TableDefinition, TemporaryTables};
 use paceline_expression::session::ServerMemory;
 use paceline_log_stream::primary::{Primary, SemiSync};
@@ -46,6 +49,8 @@ pub struct Server {
     pub last_command: Arc<LastCommand>,
     /// Counters of the whole server.
     pub counters: ServerCounters,
+    /// Statistics of statements.
+    pub digests: StatementDigests,
     /// Memory account of all sessions together (`paceline_session_memory_max`).
     pub memory: Arc<ServerMemory>,
     /// Databases and tables.
@@ -103,6 +108,7 @@ impl Server {
     ) -> Arc<Self> {
         let accounts = SharedAccounts::new(initial_accounts, &catalog.load());
         let memory = ServerMemory::new(session_memory_max(&globals));
+        let digests = StatementDigests::new(digests_max(&globals));
         let primary = Primary::new(transactions.clone(), semi_sync);
         Arc::new_cyclic(|server| Server {
             replicas: ConnectionSet::open(environment(server.clone())),
@@ -117,6 +123,7 @@ impl Server {
             sessions: Sessions::default(),
             last_command: Arc::default(),
             counters: ServerCounters::default(),
+            digests,
             statement_logs: StatementLogs::default(),
             tls: Tls::default(),
             statistics: Arc::new(Statistics::new(transactions.clone())),
@@ -210,5 +217,16 @@ impl Server {
             data_bytes: storage.approximate_bytes(clustered),
             index_bytes: secondary.map(|id| storage.approximate_bytes(id)).sum(),
         }
+    }
+}
+
+/// Returns the maximum number of digests: none without `performance_schema`, -1 for the default.
+fn digests_max(globals: &Globals) -> i64 {
+    match globals.is_on(Variable::PerformanceSchema) {
+        true => match globals.get(Variable::PerformanceSchemaDigestsSize) {
+            VariableValue::Integer(number) => number,
+            _ => -1,
+        },
+        false => 0,
     }
 }

@@ -70,6 +70,8 @@ pub struct StatementLogSettings {
     pub slow_after: Duration,
     /// Start of the running statement.
     pub started: Instant,
+    /// Number of rows that the session had sent then.
+    pub rows_sent_before: u64,
 }
 
 impl Default for StatementLogSettings {
@@ -79,6 +81,7 @@ impl Default for StatementLogSettings {
             logs_slow: true,
             slow_after: Duration::MAX,
             started: Instant::now(),
+            rows_sent_before: 0,
         }
     }
 }

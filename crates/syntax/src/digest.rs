@@ -129,7 +129,8 @@ pub fn digest_text(text: &[u8], mode: DigestMode) -> String {
             shown.push(' ');
         }
         if shown.len() > TEXT_MAX {
-            shown.truncate(shown.floor_char_boundary(TEXT_MAX));
+            let fits = |end: &usize| shown.is_char_boundary(*end);
+            shown.truncate((0..=TEXT_MAX).rev().find(fits).unwrap_or(0));
             shown.push_str("...");
             break;
         }

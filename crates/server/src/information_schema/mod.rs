@@ -28,6 +28,7 @@ mod views;
 
 pub use programs::RoutineAccess;
 
+use crate::statement_digests::DigestSummary;
 use crate::statistic::ShownStatistic;
 use paceline_catalog::{
     DatabaseDefinition, EventDefinition, RoutineDescription, TableDescription, ViewDefinition,
@@ -49,8 +50,8 @@ pub(crate) use views::default_of_expression;
 /// Name of the database.
 pub const DATABASE: &str = "information_schema";
 
-/// Name of the database whose virtual tables COLUMNS contains too.
-const MYSQL_DATABASE: &str = "mysql";
+/// A virtual table: its name and its columns.
+pub type VirtualTable = (&'static str, Vec<VirtualColumn>);
 
 /// Returns whether every account has a privilege in a database. Every account may read `information_schema`; rows that
 /// it may not see are omitted there.
@@ -191,8 +192,8 @@ pub trait Sources {
     fn tables(&self, database: &str, admits: &dyn Fn(&str) -> bool) -> Vec<std::sync::Arc<TableDescription>>;
     /// Returns the views of a database, by name.
     fn views(&self, database: &str) -> Vec<std::sync::Arc<ViewDefinition>>;
-    /// Returns the virtual tables in `mysql` with their columns.
-    fn mysql_tables(&self) -> &'static [(&'static str, Vec<VirtualColumn>)];
+    /// Returns the virtual tables of a database other than this one.
+    fn virtual_tables(&self, database: &str) -> &'static [VirtualTable];
     /// Returns whether rows can be changed through a view.
     fn is_updatable(&self, view: &ViewDefinition) -> bool;
     /// Returns the current columns of a view.
@@ -214,6 +215,8 @@ pub trait Sources {
     fn system_variables(&self) -> Vec<Row>;
     /// Returns the values of `SHOW STATUS`, by name.
     fn status(&self, scope: Scope) -> Vec<(String, String)>;
+    /// Returns the statistics of statements, by their first execution.
+    fn digests(&self) -> Vec<DigestSummary>;
     /// Returns the statistics of the server, by name.
     fn metrics(&self) -> Vec<ShownStatistic>;
     /// Returns the privileges of the accounts.
@@ -247,8 +250,9 @@ pub trait Sources {
 /// Returns whether a table needs the PROCESS privilege.
 pub fn needs_process(table: &str) -> bool {
     let prefix = table.get(.."INNODB_".len());
-    prefix.is_some_and(|prefix| prefix.eq_ignore_ascii_case("INNODB_"))
-        && !table.eq_ignore_ascii_case("INNODB_FT_DEFAULT_STOPWORD")
+    let is_innodb = prefix.is_some_and(|prefix| prefix.eq_ignore_ascii_case("INNODB_"))
+        && !table.eq_ignore_ascii_case("INNODB_FT_DEFAULT_STOPWORD");
+    is_innodb || table.eq_ignore_ascii_case("PACELINE_STATEMENTS")
 }
 
 /// Returns the names of all tables in upper case, by name.
@@ -309,6 +313,7 @@ pub fn rows(table: &str, sources: &dyn Sources, wanted: &WantedRows) -> Option<V
         "INNODB_FT_DEFAULT_STOPWORD" => innodb::stopwords(),
         "INNODB_BUFFER_POOL_STATS" => innodb::buffer_pool_stats(declared.len()),
         "PACELINE_METRICS" => server_tables::metrics(sources),
+        "PACELINE_STATEMENTS" => server_tables::statements(sources),
         "PLUGINS" => server_tables::plugins(),
         "SQL_FUNCTIONS" => sources
             .functions()

@@ -1,6 +1,8 @@
 //! Tables about the server: engines, character sets, sessions, variables, privileges.
 
+use crate::statement_digests::DigestSummary;
 use crate::statistic::ShownStatistic;
+use paceline_types::temporal::Timestamp;
 use paceline_types::{Charset, Collation, Value};
 
 use super::{
@@ -169,6 +171,38 @@ pub(super) fn metrics(sources: &dyn Sources) -> Vec<Row> {
         ]
     };
     sources.metrics().into_iter().map(row).collect()
+}
+
+/// Returns the rows of PACELINE_STATEMENTS.
+pub(super) fn statements(sources: &dyn Sources) -> Vec<Row> {
+    let row = |digest: DigestSummary| {
+        let counted = &digest.statistics;
+        let micros = |nanos: u64| number(nanos / 1000);
+        let moment = |micros: i64| {
+            let seconds = u32::try_from(micros / 1_000_000).unwrap_or(0);
+            Value::Timestamp(Timestamp::new(seconds, 0, 0))
+        };
+        vec![
+            text_or_null(digest.statement.database.clone()),
+            text_or_null(digest.statement.name()),
+            text_or_null(digest.statement.text.clone()),
+            number(counted.count),
+            number(counted.errors),
+            number(counted.warnings),
+            number(counted.rows_affected),
+            number(counted.rows_sent),
+            micros(counted.nanos),
+            micros(counted.nanos / counted.count.max(1)),
+            micros(counted.nanos_min),
+            micros(counted.nanos_max),
+            micros(counted.percentile(50)),
+            micros(counted.percentile(95)),
+            micros(counted.percentile(99)),
+            moment(counted.first_seen),
+            moment(counted.last_seen),
+        ]
+    };
+    sources.digests().into_iter().map(row).collect()
 }
 
 /// Returns a row for each privilege on objects of one level: grantee, names of the object, privilege.

@@ -151,6 +151,7 @@ impl Drop for RegistryEntry {
     fn drop(&mut self) {
         self.server.primary.replicas().forget(self.shared.id);
         self.server.sessions.remove(&self.shared);
+        self.server.digests.end(&self.shared.digests);
     }
 }
 

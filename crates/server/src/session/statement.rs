@@ -8,10 +8,12 @@ use super::protocol::{More, RowFormat};
 use super::services::on_text;
 use super::state::SessionState;
 use super::statements;
+use crate::statement_digests::{CountedText, EndedStatement};
 use crate::statement_logs::SlowStatement;
 use crate::variables::Variable;
-use paceline_expression::session::KeepDiagnostics;
-use paceline_syntax::{Result, Show, Statement};
+use paceline_expression::session::{KeepDiagnostics, SqlMode};
+use paceline_syntax::digest::{DigestMode, digest};
+use paceline_syntax::{Error, Result, Show, Statement};
 use paceline_types::error_code::*;
 use paceline_wire::WireResult;
 use std::borrow::Cow;
@@ -62,7 +64,7 @@ impl Session {
                 }
             };
             on_text(statement_text.len(), || drop(parsed));
-            self.end_statement(&done);
+            self.end_statement(statement_text, None, &done);
             match (done, next) {
                 (Ok(()), Some(next)) => offset += next,
                 _ => return Ok(()),
@@ -73,8 +75,9 @@ impl Session {
         }
     }
 
-    /// Ends a statement: sends its error, if any, and completes its transaction.
-    pub(super) fn end_statement(&mut self, done: &Result<()>) {
+    /// Ends a statement: sends its error, if any, completes its transaction, and counts it. `text` is the statement as
+    /// logs have it, and `digest` its digest if that is known.
+    pub(super) fn end_statement(&mut self, text: &[u8], digest: Option<u64>, done: &Result<()>) {
         if let Err(error) = done {
             self.state.abort_statement();
             if error.code() == ER_LOCK_WAIT_TIMEOUT
@@ -92,6 +95,7 @@ impl Session {
             assigned_variables::heed_programs(&mut self.state, &mut self.connection);
         }
         let duration = self.state.log_settings.started.elapsed();
+        self.state.count_digest(text, digest, duration, done);
         if duration >= self.state.log_settings.slow_after {
             self.state.log_slow_statement(duration);
         }
@@ -162,7 +166,50 @@ impl SessionState {
         let limit = self.context.settings.max_statement_time;
         self.services.set_deadline(limit);
         self.services.time_slice.begin();
+        self.log_settings.rows_sent_before = self.shared.counters.rows_sent.get();
         self.log_settings.started = Instant::now();
+    }
+
+    /// Returns the parts of the SQL mode that digests depend on.
+    #[inline]
+    pub(super) fn digest_mode(&self) -> DigestMode {
+        let sql_mode = self.context.settings.sql_mode;
+        DigestMode {
+            ansi_quotes: sql_mode.contains(SqlMode::ANSI_QUOTES),
+            no_backslash_escapes: sql_mode.contains(SqlMode::NO_BACKSLASH_ESCAPES),
+        }
+    }
+
+    /// Counts a statement by its digest. A text that was not understood has none.
+    #[inline]
+    fn count_digest(&self, text: &[u8], known: Option<u64>, duration: Duration, done: &Result<()>) {
+        let digests = &self.server.digests;
+        let is_understood = |error: &Error| error.code() != ER_PARSE_ERROR;
+        if !digests.is_enabled() || !done.as_ref().err().is_none_or(is_understood) {
+            return;
+        }
+        let mode = self.digest_mode();
+        let ended = EndedStatement {
+            nanos: u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX),
+            has_failed: done.is_err(),
+            warnings: self.context.diagnostics.warning_count_u16(),
+            rows_affected: u64::try_from(self.context.row_count).unwrap_or(0),
+            rows_sent: self.rows_sent_by_statement(),
+            start_micros: self.context.statement.start_micros,
+        };
+        let statement = CountedText {
+            digest: known.unwrap_or_else(|| digest(text, mode)),
+            text,
+            mode,
+            database: self.context.database.as_deref(),
+        };
+        digests.count(&self.shared.digests, statement, &ended);
+    }
+
+    /// Returns the number of rows that the running statement has sent.
+    fn rows_sent_by_statement(&self) -> u64 {
+        let sent = self.shared.counters.rows_sent.get();
+        sent.saturating_sub(self.log_settings.rows_sent_before)
     }
 
     /// Counts a statement that took longer than `long_query_time`, and writes it to the slow query log.
@@ -185,7 +232,7 @@ impl SessionState {
             connection_id: u64::from(self.shared.id),
             database: self.context.database.as_deref().unwrap_or_default(),
             duration_micros,
-            rows_sent: self.context.found_rows,
+            rows_sent: self.rows_sent_by_statement(),
             rows_affected: u64::try_from(self.context.row_count).unwrap_or(0),
             start_micros: activity.since_micros,
             text: &activity.text,

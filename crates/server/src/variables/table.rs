@@ -455,9 +455,9 @@ mod list {
         PacelineSessionMemoryMax "paceline_session_memory_max" Global Dynamic Unsigned { min: 0, max: u64::MAX, block: 1 } => Some("0");
         PacelineTemporaryTablesMax "paceline_temporary_tables_max" Global Dynamic Unsigned { min: 0, max: u64::MAX, block: 1 } => Some("1073741824");
         PacelineWorkerThreads "paceline_worker_threads" Global Fixed Unsigned { min: 0, max: 1024, block: 1 } => Some("0");
-        PerformanceSchema "performance_schema" Global Fixed Boolean => Some("OFF"), Absent;
+        PerformanceSchema "performance_schema" Global Fixed Boolean => Some("ON");
         PerformanceSchemaAccountsSize "performance_schema_accounts_size" Global Fixed Integer { min: -1, max: 1048576 } => Some("-1"), Absent;
-        PerformanceSchemaDigestsSize "performance_schema_digests_size" Global Fixed Integer { min: -1, max: 1048576 } => Some("-1"), Absent;
+        PerformanceSchemaDigestsSize "performance_schema_digests_size" Global Fixed Integer { min: -1, max: 1048576 } => Some("-1");
         PerformanceSchemaEventsStagesHistoryLongSize "performance_schema_events_stages_history_long_size" Global Fixed Integer { min: -1, max: 1048576 } => Some("-1"), Absent;
         PerformanceSchemaEventsStagesHistorySize "performance_schema_events_stages_history_size" Global Fixed Integer { min: -1, max: 1024 } => Some("-1"), Absent;
         PerformanceSchemaEventsStatementsHistoryLongSize "performance_schema_events_statements_history_long_size" Global Fixed Integer { min: -1, max: 1048576 } => Some("-1"), Absent;

@@ -7,14 +7,15 @@ use crate::accounts::{Account, PrivilegeSet, RoleGrant};
 use crate::information_schema::RoutineAccess;
 use crate::information_schema::{
     self, ApplicableRole, ColumnPrivileges, GrantedObject, GrantedPrivilege, OpenTransaction, Process, Row,
-    Scope, Sources, TableSize, ViewColumn,
+    Scope, Sources, TableSize, ViewColumn, VirtualTable,
 };
 use crate::metrics::{shown, status_variables};
 use crate::registry::now_micros;
+use crate::statement_digests::DigestSummary;
 use crate::statistic::ShownStatistic;
 use crate::variables::{self, Access, Kind, TABLE};
 use crate::virtual_tables::{EMPTY_DATABASES, virtual_columns};
-use crate::{mysql_columns, mysql_tables};
+use crate::{mysql_columns, mysql_tables, performance_schema};
 use paceline_catalog::{
     Catalog, DatabaseDefinition, EventDefinition, RoutineDescription, SYSTEM_DATABASE, TableDefinition,
     TableDescription, ViewDefinition,
@@ -74,6 +75,9 @@ impl VirtualTables for SessionServices {
             services: self,
             session,
         };
+        if database.eq_ignore_ascii_case(performance_schema::DATABASE) {
+            return Ok(performance_schema::rows(table, &sources));
+        }
         Ok(information_schema::rows(table, &sources, wanted).unwrap_or_default())
     }
 }
@@ -153,19 +157,24 @@ impl Sources for SessionSources<'_> {
             .filter(|database| account.can_see(database.name()))
             .map(|database| database.definition().clone())
             .collect();
-        let empty = EMPTY_DATABASES
-            .iter()
+        let empty = [performance_schema::DATABASE]
+            .into_iter()
+            .chain(EMPTY_DATABASES)
             .filter(|name| catalog.database(name).is_none() && account.can_see(name));
         visible.extend(empty.map(|name| DatabaseDefinition {
-            name: (*name).to_owned(),
+            name: name.to_owned(),
             collation: Collation::Utf8mb3GeneralCi,
             comment: String::new(),
         }));
         visible
     }
 
-    fn mysql_tables(&self) -> &'static [(&'static str, Vec<VirtualColumn>)] {
-        crate::mysql_columns::tables()
+    fn virtual_tables(&self, database: &str) -> &'static [VirtualTable] {
+        match database {
+            mysql_columns::DATABASE => mysql_columns::tables(),
+            performance_schema::DATABASE => performance_schema::tables(),
+            _ => &[],
+        }
     }
 
     fn tables(&self, database: &str, admits: &dyn Fn(&str) -> bool) -> Vec<Arc<TableDescription>> {
@@ -381,6 +390,14 @@ impl Sources for SessionSources<'_> {
 
     fn status(&self, scope: Scope) -> Vec<(String, String)> {
         status_variables(&self.services.sample(scope))
+    }
+
+    fn digests(&self) -> Vec<DigestSummary> {
+        let server = &self.services.server;
+        let sessions = server.sessions.all();
+        server
+            .digests
+            .summaries(sessions.iter().map(|session| &session.digests))
     }
 
     fn metrics(&self) -> Vec<ShownStatistic> {
