@@ -94,10 +94,14 @@ pub(crate) enum Instruction {
         cursor: usize,
         into: Vec<usize>,
     },
-    /// Reads the next row of a cursor into a row variable; jumps to `end` after the last one.
-    FetchOrJump {
+    /// Reads the next row of a cursor, if there is one, into a row variable.
+    FetchRow {
         cursor: usize,
         row: [usize; 1],
+    },
+    /// Jumps to `end` unless the last [`Instruction::FetchRow`] has read a row of the cursor.
+    JumpUnlessFound {
+        cursor: usize,
         end: Address,
     },
     Close {
@@ -220,7 +224,7 @@ impl Compiler {
         match &mut self.code.instructions[jump] {
             Instruction::Jump(address) => *address = target,
             Instruction::JumpUnless { otherwise, .. } => *otherwise = target,
-            Instruction::FetchOrJump { end, .. } => *end = target,
+            Instruction::JumpUnlessFound { end, .. } => *end = target,
             other => unreachable!("{other:?} is no jump"),
         }
     }
@@ -568,14 +572,11 @@ impl Compiler {
             cursors: cursors.clone(),
         });
         self.begin_labelled(parsed.label);
-        let next = self.emit(Instruction::FetchOrJump {
-            cursor,
-            row: [row],
-            end: 0,
-        });
+        let next = self.emit(Instruction::FetchRow { cursor, row: [row] });
+        let out = self.emit(Instruction::JumpUnlessFound { cursor, end: 0 });
         self.statements(&parsed.statements);
         self.emit(Instruction::Jump(next));
-        self.land(next);
+        self.land(out);
         self.end_labelled(parsed.label, Some(next));
         self.open.pop();
         self.emit(Instruction::CloseOpen(cursors));

@@ -116,7 +116,10 @@ pub struct Run<'c> {
     code: &'c Code,
     at: Address,
     values: Vec<Value>,
+    /// By cursor: whether it is open.
     open: Vec<bool>,
+    /// By cursor: whether the last FETCH of a FOR loop since it was opened has read a row.
+    found: Vec<bool>,
     blocks: Vec<ActiveBlock>,
     running: Vec<RunningHandler>,
     returned: Option<Value>,
@@ -133,6 +136,7 @@ impl<'c> Run<'c> {
             at: 0,
             values,
             open: vec![false; code.cursors.len()],
+            found: vec![false; code.cursors.len()],
             blocks: Vec::new(),
             running: Vec::new(),
             returned: None,
@@ -231,11 +235,21 @@ impl<'c> Run<'c> {
                     }
                     false => self.raise(Raised::error(ER_SP_CURSOR_NOT_OPEN))?,
                 },
-                Instruction::FetchOrJump { cursor, row, .. } => {
-                    return Ok(Request::FetchNext {
-                        cursor: *cursor,
-                        into: row,
-                    });
+                Instruction::FetchRow { cursor, row } => match self.open[*cursor] {
+                    true => {
+                        return Ok(Request::FetchNext {
+                            cursor: *cursor,
+                            into: row,
+                        });
+                    }
+                    false => self.raise(Raised::error(ER_SP_CURSOR_NOT_OPEN))?,
+                },
+                Instruction::JumpUnlessFound { cursor, end } => {
+                    match (self.open[*cursor], self.found[*cursor]) {
+                        (true, true) => self.at += 1,
+                        (true, false) => self.at = *end,
+                        (false, _) => self.raise(Raised::error(ER_SP_CURSOR_NOT_OPEN))?,
+                    }
                 }
                 Instruction::Close { cursor } => match self.open[*cursor] {
                     true => return Ok(Request::Close { cursor: *cursor }),
@@ -275,6 +289,7 @@ impl<'c> Run<'c> {
             }
             (Instruction::Open { cursor }, _) => {
                 self.open[*cursor] = true;
+                self.found[*cursor] = false;
                 self.at += 1;
             }
             (Instruction::Close { cursor }, _) => {
@@ -287,8 +302,14 @@ impl<'c> Run<'c> {
                 }
             }
             (Instruction::Return(_), Answer::Value(value)) => self.returned = Some(value),
-            (Instruction::FetchOrJump { end, .. }, Answer::Done) => self.at = *end,
-            (_, Answer::Values(values)) => {
+            (Instruction::FetchRow { cursor, .. }, Answer::Done) => {
+                self.found[*cursor] = false;
+                self.at += 1;
+            }
+            (instruction, Answer::Values(values)) => {
+                if let Instruction::FetchRow { cursor, .. } = instruction {
+                    self.found[*cursor] = true;
+                }
                 for (variable, value) in values {
                     // A field that the program does not name.
                     if variable >= self.values.len() {
@@ -317,6 +338,7 @@ impl<'c> Run<'c> {
     fn raise(&mut self, raised: Raised) -> Result<(), Raised> {
         let next = match &self.code.instructions[self.at] {
             Instruction::JumpUnless { after, .. } => *after,
+            Instruction::JumpUnlessFound { end, .. } => *end,
             _ => self.at + 1,
         };
         match raised.level != RaisedLevel::Fatal && self.find_handler(&raised).is_some() {

@@ -389,7 +389,6 @@ impl Steps<'_, '_> {
             let host = self.state.programs()?.host.clone();
             host.set(item, value, self.session)?;
         }
-        self.prepared.forget_outdated(self.session);
         Ok(Answer::Done)
     }
 

@@ -252,7 +252,6 @@ impl Driver<'_> {
             }
             Request::Execute(sql) => {
                 self.execute_sql(sql, place, values).await?;
-                self.prepared.forget_outdated(&self.state.context);
                 Answer::Done
             }
             Request::SelectInto { query, targets } => self.select_into(query, place, targets, values).await?,
