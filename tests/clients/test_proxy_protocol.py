@@ -92,6 +92,12 @@ def test_a_proxy_on_the_unix_socket_is_not_its_client(servers):
     # The operating system's user is the proxy's.
     paceline.query("create or replace user root@'10.1.%' identified via unix_socket")
     assert b"Access denied" in attempt(paceline, LINE, unix=True)
+    # Neither is a client whose address the proxy does not tell.
+    paceline.query("create or replace user root@localhost identified via unix_socket", "grant all on *.* to root@localhost with grant option")
+    assert attempt(paceline, b"", unix=True) == attempt(paceline, b"", unix=True) != "closed"
+    for header in (b"PROXY UNKNOWN\r\n", binary(0x20, 0, b""), binary(0x21, 0x31, bytes(216))):
+        assert b"Access denied" in attempt(paceline, header, unix=True), header
+    paceline.query("drop user root@localhost")
     # Only the proxy's own header counts: the client could send another one.
     paceline.query("drop user root@'10.1.%'")
     assert attempt(paceline, LINE + b"PROXY TCP4 127.0.0.1 10.9.9.9 4711 3306\r\n", unix=True) in ("closed", b"\xff\x84\x04#08S01Got packets out of order")

@@ -79,6 +79,12 @@ unlock tables
 set session_track_transaction_info = 'OFF'
 begin
 commit
+set session_track_system_variables = 'autocommit,time_zone,character_set_client'
+create function set_zone() returns int deterministic begin set time_zone = '+05:00'; return 1; end
+do set_zone()
+create function set_client() returns int deterministic begin set names latin1; set time_zone = '+06:00'; return 1; end
+do set_client()
+set names utf8mb4
 set session_track_system_variables = ''
 set autocommit = 0
 set autocommit = 1

@@ -8,11 +8,11 @@
 //!
 //! | the directory was written by | the server |
 //! |---|---|
-//! | nobody yet | writes the file |
+//! | no server yet | writes the file |
 //! | an older version, whose format it reads | replaces the file: the directory is upgraded in place |
 //! | an older version, whose format it does not read | refuses, and names the way by dump or replication |
 //! | a newer version | refuses: nothing is ever downgraded. A newer patch of the same minor version is accepted |
-//! | a version before 0.2.0, which wrote no such file | treats the format as 0 |
+//! | a version before 0.2.0, without the file | takes the format as 0 and replaces the file |
 //!
 //! The file is replaced **before** anything else is written. In the other order a crash could leave files of the new
 //! format under the old number, and an old server would be let in. The price: a new version that fails to start has
@@ -145,9 +145,8 @@ pub fn claim(directory: &Path, age: DirectoryAge) -> Result<(), String> {
              Start the version that wrote it, and move the data with mariadb-dump or replication"
         ));
     }
-    let kept = found.as_ref().is_some_and(|found| found.written_by > version);
-    if kept {
-        // A newer patch version wrote it: the newest version stays on record.
+    let is_newer_patch = found.as_ref().is_some_and(|found| found.written_by > version);
+    if is_newer_patch {
         return Ok(());
     }
     write(directory, &ours).map_err(|error| format!("cannot write {}: {error}", path.display()))?;

@@ -83,19 +83,23 @@ const SALT_LENGTH: usize = 20;
 const DIGITS_LENGTH: usize = 43;
 /// Length of the stored form, in bytes.
 pub const STORED_LENGTH: usize = STORED_PREFIX.len() + SALT_LENGTH + DIGITS_LENGTH;
-/// Maximum length of a password, in bytes. The time of the hash depends on it.
-const PASSWORD_MAX: usize = 256;
+/// Maximum length of a password, in bytes. The time of the hash depends on its square.
+pub const PASSWORD_MAX: usize = 256;
 
 /// Stored form of a password.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CachingSha2Password(String);
 
 impl CachingSha2Password {
-    /// Returns a stored form of a password, which is not empty: one with a new salt.
-    pub fn of(password: &[u8]) -> CachingSha2Password {
+    /// Returns a stored form of a password, which is not empty: one with a new salt. `None` for a password of more than
+    /// [`PASSWORD_MAX`] bytes.
+    pub fn of(password: &[u8]) -> Option<CachingSha2Password> {
+        if password.len() > PASSWORD_MAX {
+            return None;
+        }
         let random: [u8; SALT_LENGTH] = rand::random();
         let salt = random.map(|byte| DIGITS[usize::from(byte % 64)]);
-        Self::with_salt(password, &salt)
+        Some(Self::with_salt(password, &salt))
     }
 
     fn with_salt(password: &[u8], salt: &[u8]) -> CachingSha2Password {
@@ -203,9 +207,12 @@ mod tests {
 
     #[test]
     fn stored_passwords_are_verified() {
-        let stored = CachingSha2Password::of(b"secret");
+        let of = |password: &[u8]| CachingSha2Password::of(password).unwrap();
+        let stored = of(b"secret");
         assert_eq!(CachingSha2Password::parse(stored.text()), Some(stored.clone()));
-        assert_ne!(CachingSha2Password::of(b"secret"), stored);
+        assert_ne!(of(b"secret"), stored);
+        assert!(of(&[b'x'; PASSWORD_MAX]).verify(&[b'x'; PASSWORD_MAX]));
+        assert_eq!(CachingSha2Password::of(&[b'x'; PASSWORD_MAX + 1]), None);
         assert!(stored.verify(b"secret") && !stored.verify(b"Secret") && !stored.verify(b""));
         assert!(!stored.verify(&[b'x'; 300]));
         for text in [

@@ -1,4 +1,5 @@
-//! Effects of assigned variables beyond the session's values: on the connection, the statement logs and the client's copies.
+//! Effects of assigned variables beyond the session's values: on the connection, the statement logs and the client's
+//! copies.
 
 use super::protocol::Connection;
 use super::state::SessionState;

@@ -457,6 +457,27 @@ fn warn_without_effect(session: &mut SessionContext, variable: Variable, setting
     }
 }
 
+/// Executes SET NAMES or SET CHARACTER SET. Returns the variables that the client is told of: the character set, not
+/// the collation, and in this order, as in MariaDB.
+pub fn assign_client(
+    charset: Charset,
+    connection: Collation,
+    services: &SessionServices,
+    session: &mut SessionContext,
+) -> [Variable; 3] {
+    let mut assign = |variable: Variable, value: &str| {
+        assign_session(variable, VariableValue::Text(value.into()), services, session);
+    };
+    assign(Variable::CollationConnection, connection.name());
+    assign(Variable::CharacterSetClient, charset.name());
+    assign(Variable::CharacterSetResults, charset.name());
+    [
+        Variable::CharacterSetConnection,
+        Variable::CharacterSetClient,
+        Variable::CharacterSetResults,
+    ]
+}
+
 /// Returns the character set of SET NAMES and SET CHARACTER SET; `None` is DEFAULT.
 pub fn client_charset(name: Option<&str>, context: &SessionContext) -> Result<Charset> {
     match name {

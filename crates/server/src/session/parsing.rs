@@ -2,9 +2,11 @@
 
 use super::services::on_text;
 use super::state::SessionState;
+use crate::accounts::authentication::{hasher_for, stored_hash};
 use paceline_expression::session::MemoryCharge;
 use paceline_syntax::{Error, ParseOptions, ParsedStatement, Result};
 use paceline_types::error_code::ER_PARSE_ERROR;
+use std::borrow::Cow;
 
 /// A parsed statement with its memory account.
 pub struct ClientStatement {
@@ -16,6 +18,9 @@ pub struct ClientStatement {
 
 /// Size in bytes below which a tree is not counted: a session has only one at a time.
 const LARGE_TREE_BYTES: usize = 256 << 10;
+
+/// Length of a text whose parsing takes as long as the hash of a password, in bytes.
+const PASSWORD_TEXT_BYTES: usize = 16 << 10;
 
 impl SessionState {
     /// Parses the first statement of a client's text.
@@ -34,6 +39,20 @@ impl SessionState {
             memory.grow(parsed.memory_bytes)?;
         }
         Ok(ClientStatement { parsed, memory })
+    }
+
+    /// Returns the statement's text as logs and the process list have it: with hashes instead of passwords.
+    pub(super) fn shown_text<'a>(&self, parsed: &ParsedStatement, text: &'a [u8]) -> Cow<'a, [u8]> {
+        match parsed.clear_passwords.len() {
+            0 => parsed.text_to_show(text, stored_hash),
+            passwords => {
+                let hash = hasher_for(&self.services.account());
+                // The hashes of many passwords take as long as the parsing of a long text.
+                on_text(passwords * PASSWORD_TEXT_BYTES, || {
+                    parsed.text_to_show(text, hash)
+                })
+            }
+        }
     }
 }
 

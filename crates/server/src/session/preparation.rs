@@ -2,7 +2,6 @@
 
 use super::parsing::{ClientStatement, syntax_error_near};
 use super::state::SessionState;
-use crate::accounts::authentication::stored_hash;
 use crate::accounts::checks::check_plan;
 use paceline_expression::session::MemoryCharge;
 use paceline_query::plan::Plan;
@@ -49,7 +48,7 @@ pub fn parse_to_prepare(text: Vec<u8>, state: &SessionState) -> Result<Preparati
     if parsed.parameters > usize::from(u16::MAX) {
         return Err(Error::new(ER_PS_MANY_PARAM, &[]));
     }
-    let text = parsed.text_to_show(&text, stored_hash).into_owned();
+    let text = state.shown_text(&parsed, &text).into_owned();
     Ok(Preparation {
         statement: Arc::new(parsed.statement),
         text,

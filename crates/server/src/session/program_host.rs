@@ -1,10 +1,10 @@
 //! Services of the server for functions and triggers that run within a statement.
 
-use super::assignment::{self, client_charset, collation_of};
+use super::assignment::{self, assign_client, client_charset, collation_of};
 use super::services::SessionServices;
 use super::temporary::define_within_statement;
 use crate::accounts::checks::{check_plan, check_routine};
-use crate::variables::{Variable, VariableValue, apply_to_session};
+use crate::variables::Variable;
 use paceline_catalog::{Catalog, RoutineDefinition, TemporaryTables};
 use paceline_expression::session::{Privilege, SessionContext, VariableScope};
 use paceline_query::execute::ProgramHost;
@@ -12,8 +12,8 @@ use paceline_query::plan::{Plan, Statistics};
 use paceline_query::program::check_recursion;
 use paceline_syntax::{DdlStatement, Error, Result, SetItem};
 use paceline_txn::Transaction;
+use paceline_types::Value;
 use paceline_types::error_code::*;
-use paceline_types::{Charset, Collation, Value};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -109,13 +109,6 @@ fn set_within_statement(
     services: &SessionServices,
     context: &mut SessionContext,
 ) -> Result<()> {
-    let client = |charset: Charset, connection: Collation| {
-        [
-            (Variable::CollationConnection, connection.name()),
-            (Variable::CharacterSetClient, charset.name()),
-            (Variable::CharacterSetResults, charset.name()),
-        ]
-    };
     let changed = match item {
         SetItem::Variable {
             scope,
@@ -144,15 +137,12 @@ fn set_within_statement(
                 None => charset.default_collation(),
                 Some(name) => collation_of(charset, name)?,
             };
-            assign_each(&client(charset, connection), services, context)
+            assign_client(charset, connection, services, context).to_vec()
         }
         SetItem::CharacterSet(charset) => {
             let charset = client_charset(charset.as_deref(), context)?;
-            assign_each(
-                &client(charset, context.settings.collation_database),
-                services,
-                context,
-            )
+            let connection = context.settings.collation_database;
+            assign_client(charset, connection, services, context).to_vec()
         }
         _ => return Err(Error::unsupported("this SET in a function or trigger")),
     };
@@ -164,25 +154,6 @@ fn set_within_statement(
         }
     }
     Ok(())
-}
-
-fn assign_each(
-    settings: &[(Variable, &str)],
-    services: &SessionServices,
-    context: &mut SessionContext,
-) -> Vec<Variable> {
-    let assign = |(variable, value): &(Variable, &str)| {
-        let setting = VariableValue::Text((*value).into());
-        let mut values = services.values.lock();
-        values.set(*variable, setting.clone());
-        apply_to_session(context, &mut values, *variable, &setting);
-        match variable {
-            // The client is told of the character set.
-            Variable::CollationConnection => Variable::CharacterSetConnection,
-            other => *other,
-        }
-    };
-    settings.iter().map(assign).collect()
 }
 
 /// Refuses the variables that decide how the statement around the program is logged.

@@ -8,7 +8,6 @@ use super::protocol::{More, RowFormat};
 use super::services::on_text;
 use super::state::SessionState;
 use super::statements;
-use crate::accounts::authentication::stored_hash;
 use crate::statement_logs::SlowStatement;
 use crate::variables::Variable;
 use paceline_expression::session::KeepDiagnostics;
@@ -35,7 +34,7 @@ impl Session {
             let (statement_text, next) = match &parsed {
                 Ok(parsed) => {
                     let parsed = &parsed.parsed;
-                    (parsed.text_to_show(&text[offset..], stored_hash), parsed.next)
+                    (self.state.shown_text(parsed, &text[offset..]), parsed.next)
                 }
                 Err(_) => (Cow::Borrowed(&text[offset..]), None),
             };

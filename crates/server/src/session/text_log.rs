@@ -21,7 +21,7 @@ use paceline_binlog::event::{
     EventBody, EventFlags, IntvarEvent, IntvarKind, RandEvent, UserVarEvent, UserVarValue,
 };
 use paceline_expression::session::{
-    BinlogFormat, RandomGenerator, SessionContext, Settings, SqlMode, UserVariable,
+    BinlogFormat, MemoryCharge, RandomGenerator, SessionContext, Settings, SqlMode, UserVariable,
 };
 use paceline_query::execute::TextLog;
 use paceline_query::plan::{Plan, PlanType, TableUse, UnsafeReason};
@@ -41,6 +41,8 @@ pub struct SessionTextLog {
     random: Option<RandomGenerator>,
     /// User variables that the statement reads, before it.
     variables: Vec<LoggedVariable>,
+    /// Memory of the text, also while it is copied for the log.
+    _memory: MemoryCharge,
     /// Reasons for notes.
     unsafe_reasons: Vec<UnsafeReason>,
 }
@@ -104,6 +106,8 @@ impl SessionState {
         let Some(text) = self.with_values(execution.text, execution.parameters) else {
             return Ok(None);
         };
+        let mut memory = MemoryCharge::new(&self.context.memory);
+        memory.grow(2 * text.len())?;
         let variables = dependence.user_variables().iter();
         Ok(Some(SessionTextLog {
             text,
@@ -115,6 +119,7 @@ impl SessionState {
             variables: variables
                 .map(|name| LoggedVariable::new(name, self.context.user_variables.get(name)))
                 .collect(),
+            _memory: memory,
             unsafe_reasons: dependence.unsafe_reasons().collect(),
         }))
     }

@@ -1,7 +1,7 @@
-//! `session_track_state_change` and `session_track_transaction_info`: what a proxy between client and server needs to
-//! know to move a session to another server.
+//! `session_track_state_change` and `session_track_transaction_info`: reports from which a proxy
+//! between client and server can move a session to another server.
 //!
-//! The state of the transaction has eight characters, and is told when it has changed since it was told last:
+//! The state of the transaction has eight characters, and is reported when it differs from the last report:
 //!
 //! ```text
 //!   T  explicit transaction, or I: one that a statement has begun under autocommit=0
@@ -40,8 +40,8 @@ pub(super) struct Tracking {
     /// Whether the statement has changed the session's state.
     state_changed: bool,
     transaction: TrackedTransaction,
-    told_state: Option<String>,
-    told_characteristics: Option<String>,
+    reported_state: Option<[u8; 8]>,
+    reported_characteristics: Option<String>,
 }
 
 /// Actions of the open transaction.
@@ -64,8 +64,8 @@ impl Tracking {
             _ => Wanted::Characteristics,
         };
         if wanted < self.wanted || self.wanted == Wanted::Nothing {
-            self.told_state = None;
-            self.told_characteristics = None;
+            self.reported_state = None;
+            self.reported_characteristics = None;
         }
         self.wanted = wanted;
     }
@@ -111,7 +111,7 @@ impl Tracking {
         self.transaction = TrackedTransaction::default();
     }
 
-    /// Records what a statement does, in an open transaction.
+    /// Records the effects of a statement in an open transaction.
     #[inline]
     pub fn execute(&mut self, plan: &Plan) {
         if self.wanted == Wanted::Nothing {
@@ -155,7 +155,7 @@ fn access_words(access: AccessMode) -> &'static str {
 }
 
 impl Tracking {
-    /// Adds what the client tracks and has not been told yet to the changes that the next OK packet reports.
+    /// Adds unreported changes to those that the next OK packet reports.
     pub fn report(
         &mut self,
         transaction: &TransactionSlot,
@@ -170,40 +170,39 @@ impl Tracking {
             return;
         }
         let state = self.transaction_state(transaction, table_locks);
-        if self.told_state.as_ref() != Some(&state) {
-            changes.add(&StateChange::TransactionState(state.clone()));
-            self.told_state = Some(state);
+        if self.reported_state != Some(state) {
+            let text = state.iter().copied().map(char::from).collect();
+            changes.add(&StateChange::TransactionState(text));
+            self.reported_state = Some(state);
         }
         if self.wanted == Wanted::Characteristics {
             let text = self.transaction_characteristics(transaction);
-            if self.told_characteristics.as_ref() != Some(&text) {
+            if self.reported_characteristics.as_ref() != Some(&text) {
                 changes.add(&StateChange::TransactionCharacteristics(text.clone()));
-                self.told_characteristics = Some(text);
+                self.reported_characteristics = Some(text);
             }
         }
     }
 
-    fn transaction_state(&self, transaction: &TransactionSlot, table_locks: &TableLocks) -> String {
+    fn transaction_state(&self, transaction: &TransactionSlot, table_locks: &TableLocks) -> [u8; 8] {
         let tracked = &self.transaction;
         let is_open = transaction.is_open();
-        let mark = |is_so: bool, letter: char| if is_so { letter } else { '_' };
+        let mark = |is_so: bool, letter: u8| if is_so { letter } else { b'_' };
         let kind = match tracked.begun_by.is_empty() {
-            _ if !is_open => '_',
-            true => 'I',
-            false => 'T',
+            _ if !is_open => b'_',
+            true => b'I',
+            false => b'T',
         };
         [
             kind,
-            '_',
-            mark(is_open && tracked.reads, 'R'),
-            '_',
-            mark(is_open && tracked.writes, 'W'),
-            '_',
-            mark(is_open && tracked.sends, 'S'),
-            mark(table_locks.has_tables(), 'L'),
+            b'_',
+            mark(is_open && tracked.reads, b'R'),
+            b'_',
+            mark(is_open && tracked.writes, b'W'),
+            b'_',
+            mark(is_open && tracked.sends, b'S'),
+            mark(table_locks.has_tables(), b'L'),
         ]
-        .into_iter()
-        .collect()
     }
 
     fn transaction_characteristics(&self, transaction: &TransactionSlot) -> String {

@@ -3,12 +3,12 @@
 //! | statement | execution |
 //! |---|---|
 //! | INSERT, REPLACE of values | one statement, which inserts the rows of all sets or none |
-//! | UPDATE, DELETE from one table | a statement for each set; an error ends the loop, and what the earlier ones did stays |
+//! | UPDATE, DELETE from one table | a statement for each set; an error ends the loop, and the changes of earlier sets stay |
 //! | others | 1295 |
 //!
 //! The client gets one reply: an OK packet with the sum of the affected rows, or the rows that RETURNING returns for
-//! all sets. A parameter may stand for DEFAULT, or for nothing to be assigned (IGNORE): in an INSERT the executor sees
-//! to that, for an UPDATE the statement is rewritten and planned again.
+//! all sets. A parameter may stand for DEFAULT, or for nothing to be assigned (IGNORE): in an INSERT the executor
+//! handles both, for an UPDATE the statement is rewritten and planned again.
 
 use crate::session::Session;
 use crate::session::execution::{Execution, QueryOrigin};
@@ -20,12 +20,12 @@ use crate::session::replies::result_style;
 use crate::session::services::on_text;
 use crate::session::state::SessionState;
 use crate::session::statements::query::reply_of;
-use paceline_expression::session::MemoryCharge;
+use paceline_expression::session::{MemoryCharge, SessionMemory};
 use paceline_query::execute::{
     AffectedRows, ExecutionContext, Indicator, Outcome, ParameterSet, ParameterSets, RowSink,
     execute as execute_plan,
 };
-use paceline_query::plan::{Plan, ResultColumn};
+use paceline_query::plan::{Plan, ResultColumn, is_to_be_planned_again};
 use paceline_syntax::ast::Expr;
 use paceline_syntax::{AssignedValue, Error, Insert, InsertSource, Result, Statement};
 use paceline_types::data_type::FieldType;
@@ -133,6 +133,27 @@ impl RowSink for LaterRows<'_> {
     }
 }
 
+/// Copy of a command's parameters, charged to the session.
+pub(super) struct ChargedPayload {
+    bytes: Vec<u8>,
+    _memory: MemoryCharge,
+}
+
+impl ChargedPayload {
+    /// Copies the parameters.
+    ///
+    /// # Errors
+    /// 1290 and 1041; nothing is copied then.
+    pub fn of(parameters: &[u8], account: &Arc<SessionMemory>) -> Result<Self> {
+        let mut memory = MemoryCharge::new(account);
+        memory.grow(parameters.len())?;
+        Ok(ChargedPayload {
+            bytes: parameters.to_vec(),
+            _memory: memory,
+        })
+    }
+}
+
 fn malformed() -> Error {
     Error::new(ER_WRONG_ARGUMENTS, &[&FUNCTION])
 }
@@ -143,7 +164,7 @@ fn unsupported() -> Error {
 
 impl Session {
     /// Executes COM_STMT_BULK_EXECUTE.
-    pub(super) async fn execute_bulk(&mut self, id: u32, flags: u16, payload: Vec<u8>) {
+    pub(super) async fn execute_bulk(&mut self, id: u32, flags: u16, payload: Result<ChargedPayload>) {
         let id = self.statements.id(id);
         if !(self.connection.capabilities).has(Capabilities::MARIADB_STMT_BULK_OPERATIONS)
             || flags & !bulk_flag::SEND_TYPES != 0
@@ -173,8 +194,12 @@ impl Session {
         &mut self,
         prepared: &mut PreparedStatement,
         flags: u16,
-        payload: Vec<u8>,
+        payload: Result<ChargedPayload>,
     ) -> Result<()> {
+        let ChargedPayload {
+            bytes: payload,
+            _memory,
+        } = payload?;
         let assignable = match &*prepared.statement {
             Statement::Insert(insert) if matches!(insert.source, InsertSource::Values(_)) => {
                 assignable_in_insert(insert, prepared.parameters)
@@ -195,8 +220,6 @@ impl Session {
         if prepared.long_data.iter().any(Option::is_some) || prepared.long_data_error.is_some() {
             return Err(malformed());
         }
-        let mut memory = MemoryCharge::new(&self.state.context.memory);
-        memory.grow(payload.len())?;
         let encoded = BulkParameters::parse(payload, flags, prepared.parameters, &mut prepared.types)
             .map_err(|_| malformed())?;
         let charset = self.state.context.settings.character_set_client;
@@ -236,9 +259,10 @@ impl Session {
     ) -> Result<Reply> {
         let mut total = Outcome::default();
         let mut rows = Rows::First;
+        let mut rewritten = None;
         loop {
             self.state.services.check_running()?;
-            let outcome = self.change_set(prepared, sets, rows).await?;
+            let outcome = self.change_set(prepared, sets, rows, &mut rewritten).await?;
             total.result_set = outcome.result_set;
             total.affected_rows += outcome.affected_rows;
             total.rows_sent += outcome.rows_sent;
@@ -262,32 +286,52 @@ impl Session {
         prepared: &mut PreparedStatement,
         sets: &DecodedSets,
         rows: Rows,
+        rewritten: &mut Option<RewrittenPlan>,
     ) -> Result<Outcome> {
         let ParameterSet { values, indicators } = sets.current();
         for _ in 0..ATTEMPTS_MAX {
             let plan = match sets.has_only_values() {
                 true => self.plan_of(prepared, values)?,
-                false => {
-                    let statement = with_defaults(&prepared.statement, indicators);
-                    Arc::new(self.state.plan_for(&statement, values)?)
-                }
+                false => match rewritten
+                    .take()
+                    .filter(|known| known.serves(indicators, prepared.rows_read))
+                {
+                    Some(known) => rewritten.insert(known).plan.clone(),
+                    None => {
+                        let statement = with_defaults(&prepared.statement, indicators);
+                        let plan = on_text(prepared.text.len(), || {
+                            self.state.plan_for(&statement, values).map(Arc::new)
+                        })?;
+                        let known = RewrittenPlan {
+                            indicators: indicators.to_vec(),
+                            plan,
+                        };
+                        rewritten.insert(known).plan.clone()
+                    }
+                },
             };
             let execution = execution(&prepared.text, values);
             let (state, connection) = (&mut self.state, &mut self.connection);
             if let Some(outcome) = run(&plan, state, connection, execution, None, rows).await? {
+                prepared.rows_read = self.state.context.rows_read;
                 return Ok(outcome);
             }
             prepared.plan = None;
+            *rewritten = None;
         }
         Err(Error::new(ER_NEED_REPREPARE, &[]))
     }
 
     /// Returns the plan of the prepared statement, which is planned again if its tables have changed.
     fn plan_of(&mut self, prepared: &mut PreparedStatement, values: &[Value]) -> Result<Arc<Plan>> {
-        if let Some(plan) = &prepared.plan {
+        if let Some(plan) = &prepared.plan
+            && !is_to_be_planned_again(plan, prepared.rows_read)
+        {
             return Ok(plan.clone());
         }
-        self.state.shared.counters.com_stmt_reprepare.add(1);
+        if prepared.plan.is_none() {
+            self.state.shared.counters.com_stmt_reprepare.add(1);
+        }
         let plan = on_text(prepared.text.len(), || {
             self.state.plan_for(&prepared.statement, values)
         })?;
@@ -295,6 +339,18 @@ impl Session {
         prepared.plan = Some(plan.clone());
         prepared.columns = None;
         Ok(plan)
+    }
+}
+
+/// Plan of an UPDATE for a set with indicators. The next set often has the same ones.
+struct RewrittenPlan {
+    indicators: Vec<Indicator>,
+    plan: Arc<Plan>,
+}
+
+impl RewrittenPlan {
+    fn serves(&self, indicators: &[Indicator], rows_read: u64) -> bool {
+        self.indicators == indicators && !is_to_be_planned_again(&self.plan, rows_read)
     }
 }
 

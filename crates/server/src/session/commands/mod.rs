@@ -177,8 +177,9 @@ impl Session {
                 flags,
                 parameters,
             } => {
-                let parameters = parameters.to_vec();
-                self.execute_bulk(statement, flags, parameters).await;
+                let memory = &self.state.context.memory;
+                let payload = bulk::ChargedPayload::of(parameters, memory);
+                self.execute_bulk(statement, flags, payload).await;
             }
             Command::StatementFetch { statement, rows } => {
                 counters.com_stmt_fetch.add(1);

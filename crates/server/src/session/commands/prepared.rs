@@ -8,6 +8,7 @@
 
 use crate::session::Session;
 use crate::session::execution::{Execution, QueryOrigin};
+use crate::session::planning::ATTEMPTS_MAX;
 use crate::session::preparation::{Preparation, parse_to_prepare, plan_to_prepare};
 use crate::session::protocol::{
     CountedStatement, KnownColumns, More, PreparedStatement, RowFormat, definition, unknown_statement,
@@ -182,7 +183,7 @@ impl Session {
             prepared.plan = Some(plan.clone());
         }
         let wants_cursor = cursor & cursor_type::READ_ONLY != 0 && plan.has_result_set();
-        for _ in 0..100 {
+        for _ in 0..ATTEMPTS_MAX {
             if wants_cursor {
                 if let Some((rows, _)) = collect::<CursorSink>(&plan, &mut self.state, execution).await? {
                     prepared.rows_read = self.state.context.rows_read;

@@ -78,8 +78,8 @@ impl Session {
             .load()
             .matching(&login.user, &self.client)
             .cloned();
-        // A client with an unknown user gets the request of an account with a native password. As in MariaDB, the request
-        // of another method tells that the account exists.
+        // A client with an unknown user gets the request of an account with a native password. As in MariaDB, the
+        // request of another method tells that the account exists.
         let methods = match &found {
             Some(account) => account.authentication.methods(),
             None => &[Method::NoPassword(String::new())],
@@ -163,8 +163,8 @@ impl Session {
         }
     }
 
-    /// Authenticates the client by `caching_sha2_password`: by what an earlier login has left in memory, or else by the
-    /// password itself, if nobody can read it on its way.
+    /// Authenticates the client by `caching_sha2_password`: by the digest that an earlier login has cached, or else by
+    /// the password itself over a confidential connection.
     async fn try_caching_sha2(
         &mut self,
         password: Option<&CachingSha2Password>,

@@ -20,7 +20,7 @@ pub(super) enum Proxied {
 
 impl Session {
     /// Reads the PROXY header that precedes the client's first packet, if there is one. A second one is a malformed
-    /// packet: it could be from a client that wants to have another address. (MariaDB accepts it.)
+    /// packet: it could be from a client that forges its address. (MariaDB accepts it.)
     ///
     /// # Errors
     /// Protocol errors.

@@ -69,9 +69,9 @@ pub async fn change_accounts(
     state: &mut SessionState,
 ) -> Result<()> {
     state.server.accounts.must_count()?;
+    check_account_statement(state.services.authority(&state.context), statement)?;
     let hashed = text.and_then(|text| with_hashes(statement, text, state));
     let statement = hashed.as_ref().unwrap_or(statement);
-    check_account_statement(state.services.authority(&state.context), statement)?;
     state.check_writable()?;
     if state.table_locks.is_globally_locked() {
         return Err(Error::new(ER_CANT_UPDATE_WITH_READLOCK, &[]));
@@ -125,7 +125,10 @@ pub async fn change_accounts(
             let changed = applied.accounts.get(&user, &host);
             let hash = changed.and_then(|account| account.authentication.first_hash());
             let hash = hash.unwrap_or_default();
-            let [user, host] = [user, host].map(|name| name.replace('\\', "\\\\").replace('\'', "''"));
+            // The salt of a given hash may have any character.
+            let literals =
+                [user, host, hash.to_owned()].map(|text| text.replace('\\', "\\\\").replace('\'', "''"));
+            let [user, host, hash] = literals;
             format!("SET PASSWORD FOR '{user}'@'{host}'='{hash}'").into_bytes()
         }
         (AccountStatement::SetDefaultRole { role, account }, _) => {

@@ -1,5 +1,5 @@
-//! Expressions, queries and changes of rows in a program, with what the [prepared
-//! program](paceline_query::program::PreparedProgram) keeps of them.
+//! Expressions, queries and changes of rows in a program, and their plans in the [prepared
+//! program](paceline_query::program::PreparedProgram).
 
 use super::Driver;
 use crate::accounts::checks::check_plan;

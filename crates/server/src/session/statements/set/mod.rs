@@ -6,7 +6,7 @@ use super::account::change_accounts;
 use super::query::collect;
 use crate::accounts::checks::check_member;
 use crate::session::assigned_variables::{heed_variables, track};
-use crate::session::assignment::{self, Assignment, client_charset, collation_of};
+use crate::session::assignment::{self, Assignment, assign_client, client_charset, collation_of};
 use crate::session::execution::Execution;
 use crate::session::protocol::{Connection, Reply};
 use crate::session::state::SessionState;
@@ -227,13 +227,8 @@ async fn apply_item(item: CheckedItem, state: &mut SessionState) -> Result<()> {
             state.tracking.note_state_change();
         }
         CheckedItem::Client { charset, connection } => {
-            // As in MariaDB the client is told of the character set, not of the collation, and in this order.
-            assign(Variable::CollationConnection, connection.name(), state);
-            track(Variable::CharacterSetConnection, state);
-            for variable in [Variable::CharacterSetClient, Variable::CharacterSetResults] {
-                assign(variable, charset.name(), state);
-                track(variable, state);
-            }
+            let changed = assign_client(charset, connection, &state.services, &mut state.context);
+            changed.into_iter().for_each(|variable| track(variable, state));
         }
         CheckedItem::Transaction(scope, isolation, access) => {
             set_transaction(scope, isolation, access, state)
@@ -280,15 +275,6 @@ pub(super) async fn evaluate_any(
         return Ok(collected.into_value());
     }
     Err(Error::new(ER_TABLE_DEF_CHANGED, &[]))
-}
-
-fn assign(variable: Variable, value: &str, state: &mut SessionState) {
-    let setting = VariableValue::Text(value.into());
-    {
-        let mut values = state.services.values.lock();
-        values.set(variable, setting.clone());
-        apply_to_session(&mut state.context, &mut values, variable, &setting);
-    }
 }
 
 fn set_transaction(
