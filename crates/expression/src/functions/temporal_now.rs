@@ -62,7 +62,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
                     .truncated(args.ty.decimals()),
             ))
         },
-    ),
+    )
+    .of_this_server(),
     steady(
         "curdate",
         (0, 0),

@@ -96,7 +96,7 @@ pub use statement_plan::{
     is_to_be_planned_again,
 };
 pub use statistics::{Statistics, StatisticsSource};
-pub use text_dependence::{TextDependence, UnsafeReason};
+pub use text_dependence::{TextDependence, UnsafeReason, UnsafeReasons};
 
 pub(crate) use change_plan::{
     AssignmentPlan, CheckPlan, DefaultPlan, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget,
