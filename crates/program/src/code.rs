@@ -59,6 +59,11 @@ pub(crate) enum Instruction {
         row: usize,
         value: RowValue,
     },
+    /// Gives the fields of a row the values of a query's row.
+    AssignQuery {
+        row: usize,
+        query: SqlStatement,
+    },
     /// Gives a row the columns of a cursor's query as its fields.
     DefineRow {
         row: usize,
@@ -318,12 +323,12 @@ impl Compiler {
             Some(Expr::Parameter(other)) if self.is_row(*other) => RowValue::Variable(*other),
             Some(Expr::Subquery(query)) => {
                 let query = QueryStatement::of_query((**query).clone());
-                self.emit(Instruction::SelectInto {
+                self.emit(Instruction::AssignQuery {
+                    row: variable,
                     query: SqlStatement {
                         statement: Statement::Query(Box::new(query)),
                         text: String::new(),
                     },
-                    targets: vec![Target::Variable(variable)],
                 });
                 return;
             }

@@ -6,8 +6,8 @@
 use crate::code::{Address, Code, CodePlace, CompiledHandler, Instruction, RowValue};
 use paceline_syntax::ast::Expr;
 use paceline_syntax::{ConditionValue, HandlerAction, SqlStatement, Target};
-use paceline_types::Value;
 use paceline_types::error_code::*;
+use paceline_types::{ErrorCode, Value};
 
 /// Next step of a program, which the caller performs.
 #[derive(Debug)]
@@ -19,6 +19,8 @@ pub enum Request<'c> {
     },
     /// Give the fields of a row their values, one after the other: each sees those before. Answer: [`Answer::Values`].
     AssignRow { row: usize, value: &'c RowValue },
+    /// Give the fields of a row the values of a query's row; NULL if it has none. Answer: [`Answer::Values`].
+    AssignQuery { row: usize, query: &'c SqlStatement },
     /// Give a row the columns of a cursor's query as its fields. Answer: [`Answer::Done`].
     DefineRow { row: usize, query: &'c SqlStatement },
     /// Evaluate a condition. Answer: [`Answer::Truth`].
@@ -122,6 +124,8 @@ pub struct Run<'c> {
     found: Vec<bool>,
     blocks: Vec<ActiveBlock>,
     running: Vec<RunningHandler>,
+    /// The last error of the program itself for which a handler was found, until the caller takes it.
+    raised: Option<Raised>,
     returned: Option<Value>,
 }
 
@@ -139,6 +143,7 @@ impl<'c> Run<'c> {
             found: vec![false; code.cursors.len()],
             blocks: Vec::new(),
             running: Vec::new(),
+            raised: None,
             returned: None,
         }
     }
@@ -176,6 +181,11 @@ impl<'c> Run<'c> {
         self.running.last().map(|handler| &handler.raised)
     }
 
+    /// Takes the error of the program itself, rather than of a request, whose handler the last request belongs to.
+    pub fn take_raised(&mut self) -> Option<Raised> {
+        self.raised.take()
+    }
+
     /// Returns what the program needs next. Each request must be answered before the next call.
     ///
     /// # Errors
@@ -193,6 +203,9 @@ impl<'c> Run<'c> {
                 Instruction::AssignRow { row, value } => {
                     return Ok(Request::AssignRow { row: *row, value });
                 }
+                Instruction::AssignQuery { row, query } => {
+                    return Ok(Request::AssignQuery { row: *row, query });
+                }
                 Instruction::DefineRow { row, cursor } => {
                     return Ok(Request::DefineRow {
                         row: *row,
@@ -205,7 +218,7 @@ impl<'c> Run<'c> {
                 }
                 Instruction::Jump(target) => self.at = *target,
                 Instruction::JumpUnless { condition, .. } => return Ok(Request::Test(condition)),
-                Instruction::CaseNotFound => self.raise(Raised::error(ER_SP_CASE_NOT_FOUND))?,
+                Instruction::CaseNotFound => self.raise_own(ER_SP_CASE_NOT_FOUND)?,
                 Instruction::BeginHandlers(handlers) => {
                     self.blocks.push(ActiveBlock {
                         handlers: handlers.clone(),
@@ -218,7 +231,7 @@ impl<'c> Run<'c> {
                 }
                 Instruction::EndHandler => self.end_handler(),
                 Instruction::Open { cursor } => match self.open[*cursor] {
-                    true => self.raise(Raised::error(ER_SP_CURSOR_ALREADY_OPEN))?,
+                    true => self.raise_own(ER_SP_CURSOR_ALREADY_OPEN)?,
                     false => {
                         return Ok(Request::Open {
                             cursor: *cursor,
@@ -233,7 +246,7 @@ impl<'c> Run<'c> {
                             into,
                         });
                     }
-                    false => self.raise(Raised::error(ER_SP_CURSOR_NOT_OPEN))?,
+                    false => self.raise_own(ER_SP_CURSOR_NOT_OPEN)?,
                 },
                 Instruction::FetchRow { cursor, row } => match self.open[*cursor] {
                     true => {
@@ -242,18 +255,18 @@ impl<'c> Run<'c> {
                             into: row,
                         });
                     }
-                    false => self.raise(Raised::error(ER_SP_CURSOR_NOT_OPEN))?,
+                    false => self.raise_own(ER_SP_CURSOR_NOT_OPEN)?,
                 },
                 Instruction::JumpUnlessFound { cursor, end } => {
                     match (self.open[*cursor], self.found[*cursor]) {
                         (true, true) => self.at += 1,
                         (true, false) => self.at = *end,
-                        (false, _) => self.raise(Raised::error(ER_SP_CURSOR_NOT_OPEN))?,
+                        (false, _) => self.raise_own(ER_SP_CURSOR_NOT_OPEN)?,
                     }
                 }
                 Instruction::Close { cursor } => match self.open[*cursor] {
                     true => return Ok(Request::Close { cursor: *cursor }),
-                    false => self.raise(Raised::error(ER_SP_CURSOR_NOT_OPEN))?,
+                    false => self.raise_own(ER_SP_CURSOR_NOT_OPEN)?,
                 },
                 Instruction::CloseOpen(cursors) => match cursors.clone().find(|cursor| self.open[*cursor]) {
                     Some(cursor) => return Ok(Request::Close { cursor }),
@@ -332,6 +345,14 @@ impl<'c> Run<'c> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Goes to the handler of an error of the program itself.
+    fn raise_own(&mut self, code: ErrorCode) -> Result<(), Raised> {
+        let raised = Raised::error(code);
+        self.raise(raised.clone())?;
+        self.raised = Some(raised);
+        Ok(())
     }
 
     /// Goes to the handler of an error at the current instruction.

@@ -98,6 +98,10 @@ fn trace(text: &str) -> String {
                 });
                 Ok(Answer::Done)
             }
+            Request::AssignQuery { row, .. } => {
+                trace.push(format!("row {row} of query"));
+                Ok(Answer::Done)
+            }
             Request::Close { cursor } => {
                 trace.push(format!("close {cursor}"));
                 Ok(Answer::Done)

@@ -198,14 +198,25 @@ impl PreparedProgram {
         session: &mut SessionContext,
     ) -> Result<Answer> {
         if self.types.define_row(row, columns)? {
-            self.variables = self.types.of_expressions();
-            session.program_variables = self.variables.clone();
-            self.steps.fill_with(PreparedStep::default);
+            self.row_has_changed(session);
         }
         let fields = self.types.row(row).unwrap_or_default().iter();
         Ok(Answer::Values(
             fields.map(|field| (*field, Value::Null)).collect(),
         ))
+    }
+
+    /// Takes the fields from a row variable whose definition has failed.
+    pub fn undefine_row(&mut self, row: usize, session: &mut SessionContext) {
+        if self.types.undefine_row(row) {
+            self.row_has_changed(session);
+        }
+    }
+
+    fn row_has_changed(&mut self, session: &mut SessionContext) {
+        self.variables = self.types.of_expressions();
+        session.program_variables = self.variables.clone();
+        self.steps.fill_with(PreparedStep::default);
     }
 
     /// Returns the variables that are columns of NEW or OLD, with the column's number.

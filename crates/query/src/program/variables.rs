@@ -142,7 +142,7 @@ impl VariableTypes {
                 return Err(Error::new(ER_DUP_FIELDNAME, &[&column.name]));
             }
         }
-        self.release_fields(row);
+        self.undefine_row(row);
         let declared = self.variables[..self.declared].iter().enumerate();
         let named: HashMap<String, usize> = declared
             .filter(|(_, variable)| variable.role == Role::Missing { row })
@@ -172,12 +172,14 @@ impl VariableTypes {
         Ok(true)
     }
 
-    /// Takes a row's fields from it.
-    fn release_fields(&mut self, row: usize) {
+    /// Takes a row's fields from it. Returns whether it had any.
+    pub(super) fn undefine_row(&mut self, row: usize) -> bool {
         let Role::Row(fields) = &mut self.variables[row].role else {
-            return;
+            return false;
         };
-        for field in std::mem::take(fields) {
+        let fields = std::mem::take(fields);
+        let had_fields = !fields.is_empty();
+        for field in fields {
             if field < self.declared {
                 self.variables[field].role = Role::Missing { row };
                 self.variables[field].data_type = None;
@@ -185,6 +187,7 @@ impl VariableTypes {
                 self.spare.push(field);
             }
         }
+        had_fields
     }
 
     /// Returns the variables of a row's fields; `None` for any other variable.

@@ -269,7 +269,7 @@ pub(super) async fn evaluate_any(
         if !plan.tables().is_empty() {
             state.context.diagnostics.forget_earlier();
         }
-        let Some((collected, _)) = collect::<SingleRow>(&plan, state, execution).await? else {
+        let Some((collected, _)) = collect(&plan, state, execution, SingleRow::default()).await? else {
             continue;
         };
         return Ok(collected.into_value());

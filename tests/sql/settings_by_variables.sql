@@ -1,0 +1,26 @@
+-- System variables that are set to variables of a program, also to those that are named like a word.
+set global log_bin_trust_function_creators = 1;
+begin not atomic declare n int default 7; set session div_precision_increment = n, @@div_precision_increment = n + 1, @z = n; select @@div_precision_increment, @z; end;
+begin not atomic declare n int default 7; set statement div_precision_increment = n for select 1/3; end;
+begin not atomic declare n varchar(10) default '3'; set div_precision_increment = n; end;
+begin not atomic declare n int default null; set div_precision_increment = n; select @@div_precision_increment; end;
+begin not atomic declare ansi varchar(20) default 'ORACLE'; set sql_mode = ansi; select @@sql_mode; end;
+set sql_mode = default;
+begin not atomic declare `on` int default 0; set foreign_key_checks = `on`; select @@foreign_key_checks; end;
+begin not atomic declare off int default 1; set foreign_key_checks = off; select @@foreign_key_checks; end;
+set foreign_key_checks = 1;
+begin not atomic declare r row(a int, b int); set r.a = 3; set div_precision_increment = r.a; select @@div_precision_increment; end;
+begin not atomic declare r row(a int, b int); set div_precision_increment = r; end;
+begin not atomic declare n int default 7; set div_precision_increment = m; end;
+begin not atomic declare n varchar(10) default 'latin1'; set names n; end;
+begin not atomic declare system varchar(10) default '+01:00'; set time_zone = system; select @@time_zone; end;
+set time_zone = system, div_precision_increment = 4;
+create procedure digits(n int) set div_precision_increment = n;
+create procedure after_called(n int) begin declare x varchar(30); call digits(n); set x = 1/3 + 0; select x, 1/3; call digits(n + 1); select 1/3; end;
+call after_called(2);
+call after_called(7);
+set div_precision_increment = 4;
+create function with_digits(n int) returns int begin call digits(n); return n; end;
+create procedure in_a_loop() begin declare i int default 2; while i < 6 do select 1/3, with_digits(i), 1/3; set i = i + 1; end while; end;
+call in_a_loop();
+set div_precision_increment = 4;
