@@ -77,7 +77,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         },
         eval_random_bytes,
     )
-    .of_this_server(),
+    .depending_on_server(),
     volatile(
         "uuid",
         (0, 0),
@@ -87,7 +87,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         },
         |_, _| Ok(Value::FixedBinary(uuid())),
     )
-    .of_this_server()
+    .depending_on_server()
     .without_own_text(),
     volatile(
         "sys_guid",
@@ -103,7 +103,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         },
         |_, _| Ok(Value::Text(hex_lower(uuid().bytes()))),
     )
-    .of_this_server(),
+    .depending_on_server(),
     volatile(
         "uuid_short",
         (0, 0),
@@ -118,7 +118,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
             Ok(Value::UInt(COUNTER.fetch_add(1, Ordering::Relaxed)))
         },
     )
-    .of_this_server(),
+    .depending_on_server(),
 ];
 
 fn hex_lower(bytes: &[u8]) -> String {

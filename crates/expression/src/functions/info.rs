@@ -61,7 +61,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |_| Ok(ExprType::bytes(u64::from(u32::MAX)).nullable()),
         eval_load_file,
     )
-    .of_this_server(),
+    .depending_on_server(),
     steady(
         "database",
         (0, 0),
@@ -77,7 +77,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     )
     .without_own_text(),
     steady("user", (0, 0), |_| Ok(system_text(384).nullable()), eval_user)
-        .of_this_server()
+        .depending_on_server()
         .without_own_text(),
     steady(
         "session_user",
@@ -85,7 +85,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |_| Ok(system_text(384).nullable()),
         eval_user,
     )
-    .of_this_server()
+    .depending_on_server()
     .without_own_text(),
     steady(
         "system_user",
@@ -93,7 +93,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |_| Ok(system_text(384).nullable()),
         eval_user,
     )
-    .of_this_server()
+    .depending_on_server()
     .without_own_text(),
     steady(
         "current_user",
@@ -101,7 +101,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |_| Ok(system_text(384).nullable()),
         |_, context| Ok(Value::Text(context.session.current_user.to_string())),
     )
-    .of_this_server()
+    .depending_on_server()
     .without_own_text(),
     steady(
         "current_role",
@@ -112,7 +112,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
             Ok(role.map_or(Value::Null, Value::Text))
         },
     )
-    .of_this_server()
+    .depending_on_server()
     .without_own_text(),
     steady(
         "version",
@@ -120,7 +120,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |_| Ok(system_text(60)),
         |_, context| Ok(Value::Text(context.session.services.functions.version())),
     )
-    .of_this_server()
+    .depending_on_server()
     .without_own_text(),
     steady(
         "connection_id",
@@ -140,35 +140,35 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |_| Ok(ExprType::bigint(21)),
         |_, context| Ok(Value::Int(context.session.row_count)),
     )
-    .of_this_server(),
+    .depending_on_server(),
     steady(
         "found_rows",
         (0, 0),
         |_| Ok(ExprType::bigint(21)),
         |_, context| Ok(Value::Int(context.session.found_rows as i64)),
     )
-    .of_this_server(),
+    .depending_on_server(),
     volatile(
         "benchmark",
         (2, 2),
         |_| Ok(ExprType::int(1).nullable()),
         eval_benchmark,
     ),
-    volatile("sleep", (1, 1), |_| Ok(ExprType::int(1)), eval_sleep).of_this_server(),
+    volatile("sleep", (1, 1), |_| Ok(ExprType::int(1)), eval_sleep).depending_on_server(),
     volatile(
         "get_lock",
         (2, 2),
         |_| Ok(ExprType::int(1).nullable()),
         eval_get_lock,
     )
-    .of_this_server(),
+    .depending_on_server(),
     volatile(
         "release_lock",
         (1, 1),
         |_| Ok(ExprType::int(1).nullable()),
         eval_release_lock,
     )
-    .of_this_server(),
+    .depending_on_server(),
     volatile(
         "release_all_locks",
         (0, 0),
@@ -178,7 +178,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
             Ok(Value::Int(functions.release_all_locks(context.session) as i64))
         },
     )
-    .of_this_server(),
+    .depending_on_server(),
     volatile(
         "is_free_lock",
         (1, 1),
@@ -191,7 +191,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
             )))
         },
     )
-    .of_this_server(),
+    .depending_on_server(),
     volatile(
         "is_used_lock",
         (1, 1),
@@ -204,28 +204,28 @@ pub(super) static FUNCTIONS: &[Function] = &[
                 .map_or(Value::Null, |id| Value::Int(id as i64)))
         },
     )
-    .of_this_server(),
+    .depending_on_server(),
     volatile(
         "binlog_gtid_pos",
         (2, 2),
         |call| Ok(call.connection_text(255).nullable()),
         eval_binlog_gtid_pos,
     )
-    .of_this_server(),
+    .depending_on_server(),
     volatile(
         "master_gtid_wait",
         (1, 2),
         |_| Ok(ExprType::int(2).nullable()),
         eval_master_gtid_wait,
     )
-    .of_this_server(),
+    .depending_on_server(),
     volatile(
         "master_pos_wait",
         (2, 4),
         |_| Ok(ExprType::int(21).nullable()),
         eval_master_pos_wait,
     )
-    .of_this_server(),
+    .depending_on_server(),
     pure(
         "charset",
         (1, 1),

@@ -63,7 +63,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
             ))
         },
     )
-    .of_this_server(),
+    .depending_on_server(),
     steady(
         "curdate",
         (0, 0),

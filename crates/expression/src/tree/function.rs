@@ -55,7 +55,7 @@ pub struct Function {
     /// Whether a text that it returns is its own, rather than an argument, a date or a constant of the session.
     pub(crate) makes_text: bool,
     /// Whether the same call may have another result, or another effect, on another server.
-    pub is_of_server: bool,
+    pub depends_on_server: bool,
 }
 
 impl Function {
@@ -66,8 +66,8 @@ impl Function {
     }
 
     /// Marks a function whose result or effect depends on the server.
-    pub(crate) const fn of_this_server(mut self) -> Self {
-        self.is_of_server = true;
+    pub(crate) const fn depending_on_server(mut self) -> Self {
+        self.depends_on_server = true;
         self
     }
 }
@@ -99,7 +99,7 @@ const fn entry(
         as_temporal: None,
         as_compared: None,
         makes_text: true,
-        is_of_server: false,
+        depends_on_server: false,
     }
 }
 

@@ -167,7 +167,7 @@ impl TextDependences {
             Dependence::Function(function) => match function.name {
                 "last_insert_id" => self.reads_last_insert_id.set(true),
                 "rand" => self.uses_random.set(true),
-                _ if function.is_of_server => self.note_unsafe(UnsafeReason::SystemFunction),
+                _ if function.depends_on_server => self.note_unsafe(UnsafeReason::SystemFunction),
                 _ => {}
             },
             Dependence::UserVariable(name) => {
@@ -229,7 +229,7 @@ fn has_unsafe_default(table: &TableDefinition) -> bool {
     let mut is_unsafe = |expr: &Expr| match expr {
         Expr::Call(call) => {
             let function = native_function(&call.name);
-            function.is_some_and(|function| function.name == "rand" || function.is_of_server)
+            function.is_some_and(|function| function.name == "rand" || function.depends_on_server)
         }
         _ => false,
     };
