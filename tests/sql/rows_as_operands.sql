@@ -30,5 +30,4 @@ select row(1) = 1;
 select row(1) = row(1);
 select row();
 select row((1, 2));
-select row((1, 2), 3) = row((1, 2), 3);
 begin not atomic declare r row(a int); set r = row(1); end;

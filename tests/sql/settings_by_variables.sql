@@ -24,3 +24,14 @@ create function with_digits(n int) returns int begin call digits(n); return n; e
 create procedure in_a_loop() begin declare i int default 2; while i < 6 do select 1/3, with_digits(i), 1/3; set i = i + 1; end while; end;
 call in_a_loop();
 set div_precision_increment = 4;
+begin not atomic declare n bigint; set group_concat_max_len = n; select @@group_concat_max_len; end;
+begin not atomic declare n double; set long_query_time = n; select @@long_query_time; end;
+begin not atomic declare n int; set sql_mode = n; select @@sql_mode; end;
+begin not atomic declare n varchar(5); set sql_mode = n; end;
+begin not atomic declare n varchar(5); set div_precision_increment = n; end;
+set div_precision_increment = null;
+set div_precision_increment = cast(null as signed);
+set div_precision_increment = (select 1 where 1 = 0);
+set div_precision_increment = cast(null as double);
+set div_precision_increment = cast(null as decimal(5,1));
+set sql_safe_updates = cast(null as signed), sql_mode = cast(null as char);

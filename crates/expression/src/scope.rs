@@ -75,7 +75,7 @@ pub trait Scope {
         Clause::FieldList
     }
 
-    /// Gives the clause another name in errors 1054 and 1052, or `None` for its own. Returns the name so far.
+    /// Gives the clause another name in errors 1052, 1054 and 1109, or `None` for its own. Returns the name so far.
     fn rename_clause(&mut self, name: Option<&'static str>) -> Option<&'static str> {
         let _ = name;
         None

@@ -113,7 +113,7 @@ impl<'b, 'p, 'o, 'm> BlockScope<'b, 'p, 'o, 'm> {
 }
 
 impl<'m> BlockScope<'_, '_, '_, 'm> {
-    /// Returns the clause's name in errors 1054 and 1052.
+    /// Returns the clause's name in errors 1052, 1054 and 1109.
     fn clause_name(&self) -> &'m str {
         self.renamed.unwrap_or(self.mode.clause_name)
     }
@@ -129,7 +129,7 @@ impl<'m> BlockScope<'_, '_, '_, 'm> {
                 Some(database) => format!("{database}.{table}"),
                 None => table.clone(),
             };
-            return Error::new(ER_UNKNOWN_TABLE, &[&table, &self.mode.clause_name]);
+            return Error::new(ER_UNKNOWN_TABLE, &[&table, &self.clause_name()]);
         }
         Error::new(ER_BAD_FIELD_ERROR, &[name, &self.clause_name()])
     }

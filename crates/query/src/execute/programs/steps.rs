@@ -10,7 +10,7 @@ use crate::execute::interface::{
 use crate::plan::{Plan, PlanContext, ResultColumn, plan_statement};
 use crate::program::{
     Evaluated, Handling, PreparedProgram, RowAssignment, convert_returned, diagnostics_values, error_of,
-    is_true, raised_of, set_typed_user_variable, set_user_variable, signal, warnings,
+    is_true, raised_of, set_typed_user_variable, set_user_variable, setting_value, signal, warnings,
 };
 use paceline_expression::ExprType;
 use paceline_expression::session::SessionContext;
@@ -409,7 +409,10 @@ impl Steps<'_, '_> {
             SetItem::Variable { value, .. } => match value {
                 SetValue::Default => None,
                 SetValue::Word(word) => Some(Value::Text(word.clone())),
-                SetValue::Expr(expr) => Some(self.evaluate(place, expr, values)?),
+                SetValue::Expr(expr) => {
+                    let (value, ty) = self.evaluate_typed(place, expr, values)?;
+                    Some(setting_value(value, &ty))
+                }
             },
             _ => None,
         };
