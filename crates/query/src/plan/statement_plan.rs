@@ -7,7 +7,7 @@ use paceline_types::ErrorCode;
 use super::change_plan::{DeletePlan, InsertPlan, LoadPlan, UpdatePlan};
 use super::handler_plan::HandlerPlan;
 use super::result_column::ResultColumn;
-use super::text_dependence::{TextDependence, UnsafeReasons};
+use super::text_dependence::TextDependence;
 use super::tree;
 use paceline_catalog::foreign_key::ForeignKeys;
 use paceline_catalog::{Catalog, RoutineDefinition, TableDefinition, ViewDefinition};
@@ -393,11 +393,6 @@ impl Plan {
     /// Returns what the text of the statement depends on.
     pub fn text_dependence(&self) -> &TextDependence {
         &self.dependence
-    }
-
-    /// Returns the reasons why the text of the statement may have another effect on another server.
-    pub fn unsafe_reasons(&self) -> UnsafeReasons {
-        self.dependence.unsafe_reasons(&self.tables)
     }
 
     /// Returns whether the statement runs stored functions or triggers.

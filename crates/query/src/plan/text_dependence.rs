@@ -6,12 +6,8 @@
 
 use std::cell::{Cell, RefCell};
 
-use super::statement_plan::TableUse;
-use paceline_catalog::{ColumnDefault, SYSTEM_DATABASE, TableDefinition};
-use paceline_expression::{Dependence, Expr as BoundExpr, native_function};
-use paceline_syntax::ast::Expr;
-use paceline_syntax::ast::visit::any_expr;
-use paceline_syntax::parse_expression;
+use paceline_catalog::TableDefinition;
+use paceline_expression::{Dependence, Expr as BoundExpr};
 use paceline_types::error_code::*;
 use paceline_types::{ErrorCode, Value};
 
@@ -59,7 +55,7 @@ unsafe_reasons! {
 pub struct UnsafeReasons(u16);
 
 impl UnsafeReasons {
-    fn add(&mut self, reason: UnsafeReason) {
+    pub(super) fn add(&mut self, reason: UnsafeReason) {
         self.0 |= 1 << reason as u16;
     }
 
@@ -114,12 +110,9 @@ pub struct TextDependence {
 }
 
 impl TextDependence {
-    /// Returns the reasons why the text may have another effect on another server, also those that lie in the tables
-    /// that the statement uses.
-    pub(super) fn unsafe_reasons(&self, tables: &[TableUse]) -> UnsafeReasons {
-        let mut reasons = self.unsafe_reasons;
-        add_reasons_of_tables(tables, &mut reasons);
-        reasons
+    /// Returns the reasons in the statement itself.
+    pub(super) fn unsafe_reasons(&self) -> UnsafeReasons {
+        self.unsafe_reasons
     }
 
     /// Returns whether the statement reads `LAST_INSERT_ID()`.
@@ -196,49 +189,6 @@ impl TextDependences {
             user_variables: self.user_variables.take(),
         }
     }
-}
-
-/// Adds the reasons that lie in the tables that a statement uses.
-fn add_reasons_of_tables(tables: &[TableUse], reasons: &mut UnsafeReasons) {
-    if tables.iter().any(describes_server) {
-        reasons.add(UnsafeReason::SystemTable);
-    }
-    let is_read =
-        |table: &TableUse| table.usage.queried && !table.usage.writes() && table.definition.is_some();
-    let reads = tables.iter().any(is_read);
-    let written = tables.iter().filter(|table| table.usage.writes());
-    for definition in written.filter_map(|table| table.definition.as_ref()) {
-        if reads && definition.auto_increment_column().is_some() {
-            reasons.add(UnsafeReason::WriteAutoincSelect);
-        }
-        if has_unsafe_default(definition) {
-            reasons.add(UnsafeReason::SystemFunction);
-        }
-    }
-}
-
-/// Returns whether a table describes the server itself.
-fn describes_server(table: &TableUse) -> bool {
-    &*table.database == "performance_schema"
-        || &*table.database == SYSTEM_DATABASE && matches!(&*table.name, "general_log" | "slow_log")
-}
-
-/// Returns whether a default of the table may have another value elsewhere. As in MariaDB, it does not matter whether
-/// the statement uses it.
-fn has_unsafe_default(table: &TableDefinition) -> bool {
-    let mut is_unsafe = |expr: &Expr| match expr {
-        Expr::Call(call) => {
-            let function = native_function(&call.name);
-            function.is_some_and(|function| function.name == "rand" || function.depends_on_server)
-        }
-        _ => false,
-    };
-    table.columns().iter().any(|column| match &column.default {
-        ColumnDefault::Expression(text) => {
-            parse_expression(text).is_ok_and(|expr| any_expr(&expr, &mut is_unsafe))
-        }
-        _ => false,
-    })
 }
 
 /// Returns whether the table has an AUTO_INCREMENT column that no index begins with.
