@@ -13,8 +13,8 @@
 //!   Locks that are taken in another order end in 1213 like others.
 //! * A nested statement must not change a table that an outer one uses (1442). A function must not call itself (1424).
 //! * A program has a diagnostics area of its own while it runs. Its conditions join those of the statement if the
-//!   program fails; otherwise the caller sees only conditions raised by RETURN itself. The caller's LAST_INSERT_ID() and
-//!   FOUND_ROWS() stay as they are.
+//!   program fails; otherwise the caller sees only conditions raised by RETURN itself. The caller's LAST_INSERT_ID()
+//!   and FOUND_ROWS() stay as they are.
 //!
 //! # Costs
 //! Everything that does not depend on values is kept in the session's [`ProgramCache`](crate::program::ProgramCache):
