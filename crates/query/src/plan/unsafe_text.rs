@@ -1,6 +1,6 @@
 //! Reasons why the text of a statement may have another effect on another server: those in the statement itself, which
-//! were collected while it was planned, and those in the tables that it uses. The latter need the tables' defaults to be
-//! parsed, so they are found when the text is to be logged.
+//! were collected while it was planned, and those in the tables that it uses. The latter need the defaults of tables to
+//! be parsed, so they are found when the text is to be logged.
 
 use super::statement_plan::{Plan, TableUse};
 use super::text_dependence::{UnsafeReason, UnsafeReasons};
