@@ -34,14 +34,10 @@ impl ProgramCache {
     ) -> Result<Box<PreparedProgram>> {
         let known = self.programs.get_mut(&address(code)).and_then(Option::take);
         let catalog = match known {
-            Some(mut known) if !known.names_tables() && known.is_of(table) => {
-                known.forget_outdated(session);
-                return Ok(known);
-            }
-            Some(mut known) => {
+            Some(known) if !known.names_tables() && known.is_of(table) => return Ok(known),
+            Some(known) => {
                 let catalog = catalog();
                 if known.is_of(table) && known.has_types_of(&catalog) {
-                    known.forget_outdated(session);
                     return Ok(known);
                 }
                 catalog

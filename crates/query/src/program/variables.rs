@@ -12,6 +12,7 @@ use paceline_types::convert::{Severity, assign};
 use paceline_types::data_type::Sign;
 use paceline_types::error_code::*;
 use paceline_types::{Charset, DataType, Value};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Types of a program's variables, by number.
@@ -20,6 +21,8 @@ pub struct VariableTypes {
     variables: Vec<TypedVariable>,
     /// Number of the program's own.
     declared: usize,
+    /// Fields that the program does not name and that no row has any more: the next row takes them.
+    spare: Vec<usize>,
     /// Tables whose columns' types they have.
     tables: Vec<Arc<TableDefinition>>,
 }
@@ -112,6 +115,7 @@ impl VariableTypes {
         }
         Ok(VariableTypes {
             declared: resolved.len(),
+            spare: Vec::new(),
             variables: resolved,
             tables,
         })
@@ -131,33 +135,29 @@ impl VariableTypes {
         {
             return Ok(false);
         }
-        let is_field = |variable: &TypedVariable| variable.role == Role::Missing { row };
-        let old = match &self.variables[row].role {
-            Role::Row(fields) => fields.clone(),
-            _ => Vec::new(),
-        };
-        for field in old.into_iter().filter(|field| *field < self.declared) {
-            self.variables[field].role = Role::Missing { row };
-            self.variables[field].data_type = None;
-        }
-        let mut fields = Vec::with_capacity(columns.len());
-        for (number, column) in columns.iter().enumerate() {
-            let name = column.name.to_lowercase();
-            if columns[..number]
-                .iter()
-                .any(|known| known.name.to_lowercase() == name)
-            {
+        // An error leaves the row as it is.
+        let mut names = HashSet::with_capacity(columns.len());
+        for column in columns {
+            if !names.insert(column.name.to_lowercase()) {
                 return Err(Error::new(ER_DUP_FIELDNAME, &[&column.name]));
             }
-            let mut named = self.variables[..self.declared].iter();
-            let named = named.position(|known| is_field(known) && known.name.to_lowercase() == name);
+        }
+        self.undefine_row(row);
+        let declared = self.variables[..self.declared].iter().enumerate();
+        let named: HashMap<String, usize> = declared
+            .filter(|(_, variable)| variable.role == Role::Missing { row })
+            .map(|(number, variable)| (variable.name.to_lowercase(), number))
+            .collect();
+        let mut fields = Vec::with_capacity(columns.len());
+        for column in columns {
+            let named = named.get(&column.name.to_lowercase()).copied();
             let field = TypedVariable {
                 name: column.name.to_string(),
                 table: None,
                 data_type: Some(column.data_type.clone()),
                 role: Role::Plain,
             };
-            fields.push(match named {
+            fields.push(match named.or_else(|| self.spare.pop()) {
                 Some(variable) => {
                     self.variables[variable] = field;
                     variable
@@ -170,6 +170,24 @@ impl VariableTypes {
         }
         self.variables[row].role = Role::Row(fields);
         Ok(true)
+    }
+
+    /// Takes a row's fields from it. Returns whether it had any.
+    pub(super) fn undefine_row(&mut self, row: usize) -> bool {
+        let Role::Row(fields) = &mut self.variables[row].role else {
+            return false;
+        };
+        let fields = std::mem::take(fields);
+        let had_fields = !fields.is_empty();
+        for field in fields {
+            if field < self.declared {
+                self.variables[field].role = Role::Missing { row };
+                self.variables[field].data_type = None;
+            } else {
+                self.spare.push(field);
+            }
+        }
+        had_fields
     }
 
     /// Returns the variables of a row's fields; `None` for any other variable.
@@ -434,4 +452,64 @@ pub fn is_true(value: &Value, context: &mut SessionContext) -> Result<bool> {
     }
     let mut state = EvalState::new();
     Ok(truth(value, &mut EvalContext::new(context, &mut state))? == Some(true))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use paceline_types::Collation;
+
+    fn columns(columns: &[(&str, ExprType)]) -> Vec<ResultColumn> {
+        let of = |(name, ty): &(&str, ExprType)| ResultColumn::of_expression(*name, ty);
+        columns.iter().map(of).collect()
+    }
+
+    /// A row without fields, and its field `a`, which the program names.
+    fn row_with_a() -> VariableTypes {
+        let variable = |name: &str, role| TypedVariable {
+            name: name.to_owned(),
+            table: None,
+            data_type: None,
+            role,
+        };
+        VariableTypes {
+            variables: vec![
+                variable("r", Role::Row(Vec::new())),
+                variable("a", Role::Missing { row: 0 }),
+            ],
+            declared: 2,
+            spare: Vec::new(),
+            tables: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_row_keeps_its_fields_if_a_definition_fails() {
+        let mut types = row_with_a();
+        let number = ExprType::bigint(20);
+        let twice = columns(&[("a", number.clone()), ("A", number.clone())]);
+        assert!(types.define_row(0, &twice).is_err());
+        assert_eq!(types.row(0), Some(&[][..]));
+        let once = columns(&[("x", number.clone()), ("A", number)]);
+        assert!(types.define_row(0, &once).unwrap());
+        assert_eq!(types.row(0), Some(&[2, 1][..]));
+        assert!(types.define_row(0, &twice).is_err());
+        assert_eq!(types.row(0), Some(&[2, 1][..]));
+        assert!(!types.define_row(0, &once).unwrap());
+    }
+
+    #[test]
+    fn fields_without_a_row_are_used_again() {
+        let mut types = row_with_a();
+        let text = ExprType::text(10, Collation::Binary);
+        for _ in 0..10 {
+            let numbers = columns(&[("x", ExprType::bigint(20)), ("y", ExprType::bigint(20))]);
+            assert!(types.define_row(0, &numbers).unwrap());
+            let texts = columns(&[("x", text.clone()), ("a", text.clone()), ("y", text.clone())]);
+            assert!(types.define_row(0, &texts).unwrap());
+            assert!(types.row(0).unwrap().contains(&1));
+            assert!(types.define_row(0, &columns(&[("x", text.clone())])).unwrap());
+        }
+        assert_eq!(types.variables.len(), 4);
+    }
 }

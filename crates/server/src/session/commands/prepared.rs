@@ -187,7 +187,8 @@ impl Session {
         let wants_cursor = cursor & cursor_type::READ_ONLY != 0 && plan.has_result_set();
         for _ in 0..ATTEMPTS_MAX {
             if wants_cursor {
-                if let Some((rows, _)) = collect::<CursorSink>(&plan, &mut self.state, execution).await? {
+                let rows = CursorSink::default();
+                if let Some((rows, _)) = collect(&plan, &mut self.state, execution, rows).await? {
                     prepared.rows_read = self.state.context.rows_read;
                     prepared.cursor = Some(self.open_cursor(rows)?);
                     return Ok(());

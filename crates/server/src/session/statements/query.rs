@@ -74,10 +74,11 @@ pub async fn run_plan(
 
 /// Executes a plan and returns its rows, for cursors and for SHOW statements that a query answers. Returns `None` if
 /// its tables have changed since it was made.
-pub async fn collect<S: RowSink + Default>(
+pub async fn collect<S: RowSink>(
     plan: &Plan,
     state: &mut SessionState,
     execution: Execution<'_>,
+    mut rows: S,
 ) -> Result<Option<(S, Outcome)>> {
     if execution.asked_by == QueryOrigin::Client && !plan.tables().is_empty() {
         state.context.diagnostics.forget_earlier();
@@ -86,7 +87,6 @@ pub async fn collect<S: RowSink + Default>(
         return Ok(None);
     };
     let mut context = state.execution_context(&catalog, plan, execution)?;
-    let mut rows = S::default();
     let outcome = execute_plan(plan, &mut context, &mut rows)?;
     drop(context);
     state.leave_statement().await?;

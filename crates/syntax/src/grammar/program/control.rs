@@ -301,7 +301,7 @@ impl Parser<'_> {
 
     /// Parses `variable = value` of SET, if the cursor is at a variable of the program.
     pub(in crate::grammar) fn program_assignment(&mut self) -> Result<Option<SetItem>> {
-        if self.program.is_none() || !self.is_at_program_variable() {
+        if !self.is_at_program_variable() {
             return Ok(None);
         }
         let variable = self.assigned_variable()?;
@@ -316,8 +316,11 @@ impl Parser<'_> {
         Ok(Some(SetItem::ProgramVariable { variable, value }))
     }
 
-    /// Returns whether the current token names a variable of the program, or NEW or OLD.
-    fn is_at_program_variable(&mut self) -> bool {
+    /// Returns whether the current token names a variable of the program around the cursor, or its NEW or OLD.
+    pub(in crate::grammar) fn is_at_program_variable(&mut self) -> bool {
+        if self.program.is_none() {
+            return false;
+        }
         let Some(name) = self.peeked_name() else {
             return false;
         };
