@@ -7,11 +7,12 @@ use paceline_expression::session::{MissingField, ProgramVariables, SessionContex
 use paceline_expression::{Coercibility, EvalContext, EvalState, ExprType, refused_assignment, truth};
 use paceline_program::RowValue;
 use paceline_syntax::ast::Expr;
-use paceline_syntax::{Error, Result, Variable, VariableKind};
+use paceline_syntax::{Error, Result, VARIABLES_MAX, Variable, VariableKind};
 use paceline_types::convert::{Severity, assign};
 use paceline_types::data_type::Sign;
 use paceline_types::error_code::*;
 use paceline_types::{Charset, DataType, Value};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Types of a program's variables, by number.
@@ -120,7 +121,7 @@ impl VariableTypes {
     /// Gives a row variable the columns of a query as its fields. Returns whether they are others than before.
     ///
     /// # Errors
-    /// 1060 for two columns of the same name.
+    /// 1060 for two columns of the same name; 1117 beyond [`VARIABLES_MAX`].
     pub(super) fn define_row(&mut self, row: usize, columns: &[ResultColumn]) -> Result<bool> {
         if let Role::Row(fields) = &self.variables[row].role
             && fields.len() == columns.len()
@@ -140,17 +141,21 @@ impl VariableTypes {
             self.variables[field].role = Role::Missing { row };
             self.variables[field].data_type = None;
         }
+        let mut named: HashMap<String, usize> = (self.variables[..self.declared].iter().enumerate())
+            .filter(|(_, variable)| is_field(variable))
+            .map(|(number, variable)| (variable.name.to_lowercase(), number))
+            .collect();
+        if self.variables.len() + columns.len() > VARIABLES_MAX + named.len() {
+            return Err(Error::new(ER_TOO_MANY_FIELDS, &[]));
+        }
         let mut fields = Vec::with_capacity(columns.len());
-        for (number, column) in columns.iter().enumerate() {
+        let mut names = HashSet::with_capacity(columns.len());
+        for column in columns {
             let name = column.name.to_lowercase();
-            if columns[..number]
-                .iter()
-                .any(|known| known.name.to_lowercase() == name)
-            {
+            let named = named.remove(&name);
+            if !names.insert(name) {
                 return Err(Error::new(ER_DUP_FIELDNAME, &[&column.name]));
             }
-            let mut named = self.variables[..self.declared].iter();
-            let named = named.position(|known| is_field(known) && known.name.to_lowercase() == name);
             let field = TypedVariable {
                 name: column.name.to_string(),
                 table: None,

@@ -3,12 +3,12 @@
 use super::users::authenticate;
 use super::{AccountChange, AccountContext, grantee, resolve};
 use crate::accounts::ProxyGrant;
-use paceline_expression::session::Privilege;
 use paceline_syntax::{AccountName, AccountSpec};
 use paceline_syntax::{Error, Result};
 use paceline_types::error_code::*;
 
-/// Executes GRANT PROXY. The proxied account need not exist. As in MariaDB, WITH GRANT OPTION is also the global one.
+/// Executes GRANT PROXY. The proxied account need not exist. WITH GRANT OPTION is for this grant only: in MariaDB it is
+/// also the global one, which any account can thus give to itself.
 pub(super) fn grant(
     proxied: &AccountName,
     accounts: &[AccountSpec],
@@ -21,9 +21,6 @@ pub(super) fn grant(
         let (user, host) = resolve(&spec.account, context)?;
         let mut account = grantee(&next, spec, (&user, &host), context)?;
         authenticate(&mut account, spec, context)?;
-        if grant_option {
-            account.global = account.global.with(Privilege::GrantOption);
-        }
         let grant = ProxyGrant {
             user: proxied_user.clone(),
             host: proxied_host.clone(),
