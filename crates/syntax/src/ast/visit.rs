@@ -14,11 +14,18 @@ pub trait Visitor {
         true
     }
 
+    /// Called for a common table where its name becomes known: after its definition, before all definitions with
+    /// RECURSIVE.
+    fn common_table(&mut self, _name: &str) {}
+
+    /// Called after the children of a query.
+    fn leave_query(&mut self) {}
+
     /// Called for each expression.
     fn expr(&mut self, _expr: &Expr) {}
 
-    /// Called for each table name.
-    fn table(&mut self, _name: &TableName) {}
+    /// Called for each table name, with the alias of the table.
+    fn table(&mut self, _name: &TableName, _alias: Option<&str>) {}
 }
 
 /// Visits a query and everything within it.
@@ -27,8 +34,16 @@ pub(crate) fn walk_query(query: &Query, visitor: &mut impl Visitor) {
         return;
     }
     if let Some(with) = &query.with {
+        if with.recursive {
+            with.tables
+                .iter()
+                .for_each(|table| visitor.common_table(&table.name));
+        }
         for table in &with.tables {
             walk_query(&table.query, visitor);
+            if !with.recursive {
+                visitor.common_table(&table.name);
+            }
         }
     }
     walk_body(&query.body, visitor);
@@ -38,6 +53,7 @@ pub(crate) fn walk_query(query: &Query, visitor: &mut impl Visitor) {
             walk_expr(expr, visitor);
         }
     }
+    visitor.leave_query();
 }
 
 /// Visits an expression and everything within it.
@@ -92,7 +108,7 @@ fn walk_tables(tables: &JoinedTables, visitor: &mut impl Visitor) {
 
 fn walk_factor(factor: &TableFactor, visitor: &mut impl Visitor) {
     match factor {
-        TableFactor::Table { name, .. } => visitor.table(name),
+        TableFactor::Table { name, alias, .. } => visitor.table(name, alias.as_deref()),
         TableFactor::Derived { query, .. } => walk_query(query, visitor),
         TableFactor::Nested(tables) => walk_tables(tables, visitor),
     }
@@ -305,23 +321,50 @@ pub fn for_each_expr(expr: &Expr, visit: impl FnMut(&Expr)) {
 struct Tables<F>(F);
 
 impl<F: FnMut(&TableName)> Visitor for Tables<F> {
-    fn table(&mut self, name: &TableName) {
+    fn table(&mut self, name: &TableName, _: Option<&str>) {
         (self.0)(name);
     }
 }
 
-/// Calls `visit` for the names of all common tables of a query, also in subqueries.
-pub fn for_each_common_table(query: &Query, visit: impl FnMut(&str)) {
-    struct CommonTables<F>(F);
-    impl<F: FnMut(&str)> Visitor for CommonTables<F> {
-        fn query(&mut self, query: &Query) -> bool {
-            for table in query.with.iter().flat_map(|with| &with.tables) {
-                (self.0)(&table.name);
-            }
-            true
+/// Visitor of the names that mean tables and views: not those of common tables where they are known.
+struct RealTables<F> {
+    visit: F,
+    /// Common tables known at this place.
+    common: Vec<String>,
+    /// Number of common tables known before each of the open queries.
+    outer: Vec<usize>,
+}
+
+impl<F> RealTables<F> {
+    fn new(visit: F) -> Self {
+        RealTables {
+            visit,
+            common: Vec::new(),
+            outer: Vec::new(),
         }
     }
-    walk_query(query, &mut CommonTables(visit));
+}
+
+impl<F: FnMut(&TableName, Option<&str>)> Visitor for RealTables<F> {
+    fn query(&mut self, _: &Query) -> bool {
+        self.outer.push(self.common.len());
+        true
+    }
+
+    fn common_table(&mut self, name: &str) {
+        self.common.push(name.to_lowercase());
+    }
+
+    fn leave_query(&mut self) {
+        let outer = self.outer.pop().unwrap_or(0);
+        self.common.truncate(outer);
+    }
+
+    fn table(&mut self, name: &TableName, alias: Option<&str>) {
+        if name.database.is_some() || !self.common.contains(&name.name.to_lowercase()) {
+            (self.visit)(name, alias);
+        }
+    }
 }
 
 /// Calls `visit` for each table that a query names, also in subqueries.
@@ -329,14 +372,20 @@ pub fn for_each_table(query: &Query, visit: impl FnMut(&TableName)) {
     walk_query(query, &mut Tables(visit));
 }
 
-/// Calls `visit` for each table that an expression's subqueries name.
-pub fn for_each_table_of_expr(expr: &Expr, visit: impl FnMut(&TableName)) {
-    walk_expr(expr, &mut Tables(visit));
+/// Calls `visit` for each table and view that a query names, with its alias, also in subqueries. Names of common tables
+/// are left out.
+pub fn for_each_real_table(query: &Query, visit: impl FnMut(&TableName, Option<&str>)) {
+    walk_query(query, &mut RealTables::new(visit));
 }
 
-/// Calls `visit` for each table of joined tables, also in subqueries.
-pub fn for_each_joined_table(tables: &JoinedTables, visit: impl FnMut(&TableName)) {
-    walk_tables(tables, &mut Tables(visit));
+/// Calls `visit` for each table and view that an expression's subqueries name, with its alias.
+pub fn for_each_table_of_expr(expr: &Expr, visit: impl FnMut(&TableName, Option<&str>)) {
+    walk_expr(expr, &mut RealTables::new(visit));
+}
+
+/// Calls `visit` for each table and view of joined tables, with its alias, also in subqueries.
+pub fn for_each_joined_table(tables: &JoinedTables, visit: impl FnMut(&TableName, Option<&str>)) {
+    walk_tables(tables, &mut RealTables::new(visit));
 }
 
 /// Returns whether an expression contains a value of a sequence.
