@@ -71,6 +71,7 @@ mod tests {
     use crate::accounts::authority::tests::Holder;
     use paceline_catalog::Catalog;
     use paceline_expression::session::Privilege;
+    use paceline_syntax::UserName;
 
     #[test]
     fn the_option_of_a_proxy_is_not_the_global_one() {
@@ -86,7 +87,10 @@ mod tests {
             missing_accounts: MissingAccounts::Refused,
             now_seconds: 1_000,
         };
-        let own = AccountName::named("u", "%");
+        let own = AccountName {
+            user: UserName::Name("u".to_owned()),
+            host: "%".to_owned(),
+        };
         let spec = AccountSpec {
             account: own.clone(),
             authentication: None,
