@@ -27,6 +27,8 @@ for purpose in "$@"; do
         need strace strace
         need fuse3 fusermount3
         need percona-toolkit pt-table-checksum
+        need prometheus promtool
+        need prometheus-mysqld-exporter prometheus-mysqld-exporter
         need python3-venv python3
         python=yes ;;
     exams)

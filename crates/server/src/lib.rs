@@ -13,7 +13,8 @@
 //! * [`listener`], [`registry`]: connections of clients, and the list of sessions. [`host_errors`]: blocked hosts.
 //! * [`tls`]: the server's certificate, and counters of handshakes.
 //! * [`session`]: one client, from its greeting to its end. [`session::statements`]: each kind of statement.
-//! * [`variables`], [`status`]: SHOW VARIABLES and SHOW STATUS. [`errors`]: other crates' errors as MariaDB's.
+//! * [`variables`]: SHOW VARIABLES. [`statistic`], [`status`], [`metrics`]: statistics, for SHOW STATUS and others.
+//! * [`http`]: probes, and statistics for Prometheus. [`errors`]: other crates' errors as MariaDB's.
 //! * [`event_scheduler`]: events of the catalog run at their times, in sessions without a client.
 //! * [`accounts`]: users and privileges. [`accounts::checks`]: which privileges a statement needs.
 //! * [`backup`], [`restore`]: format of a backup's stream; a data directory made from copies.
@@ -30,15 +31,18 @@ mod errors;
 mod event_runs;
 mod event_scheduler;
 mod host_errors;
+mod http;
 pub mod incomplete_directory;
 mod information_schema;
 mod last_command;
 mod listener;
 mod memory;
+mod metrics;
 mod mysql_columns;
 mod mysql_tables;
 mod names;
 pub mod options;
+mod process_usage;
 mod recovery;
 mod registry;
 pub mod replica_filters;
@@ -51,6 +55,7 @@ mod server;
 mod session;
 pub mod startup;
 mod statement_logs;
+mod statistic;
 mod status;
 mod tls;
 mod transaction_mark;

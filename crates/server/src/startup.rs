@@ -25,6 +25,7 @@
 use crate::accounts::InitialAccounts;
 use crate::data_directory::{DataDirectory, DirectoryAge, LOCK_PATIENCE, refuse_foreign_directory};
 use crate::data_version;
+use crate::http::Http;
 use crate::incomplete_directory::{IncompleteDirectory, refuse_incomplete_directory};
 use crate::listener;
 use crate::options::{OfferTls, StartOptions, absolute};
@@ -157,6 +158,11 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
     let (port, address, socket) = (options.port(), options.bind_address(), absolute(&options.socket));
     let log_bin = options.log_bin.clone();
     fill_in(&options.globals, directory.path(), &log_bin, &socket);
+    // Before recovery: a probe has to see that the server is alive.
+    let http = Http::start(&options.globals, options.tls).await?;
+    if let Some(http) = &http {
+        tracing::info!("statistics and probes: {}", http.addresses());
+    }
     let semi_sync = SemiSync::new();
     let initial_accounts = options.initial_accounts;
     let (catalog, transactions) = open(
@@ -263,12 +269,18 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
         listener.addresses()
     );
     tracing::info!("{line}");
+    if let Some(http) = &http {
+        http.running(&server);
+    }
     let _ = sd_notify::notify(&[NotifyState::Ready, NotifyState::Status(&line)]);
     if !server.globals.is_on(Variable::SkipSlaveStart) {
         server.replicas().start_all().await;
     }
     listener::serve(&listener, &server).await;
     drop(listener);
+    if let Some(http) = &http {
+        http.stopping();
+    }
     let _ = sd_notify::notify(&[NotifyState::Stopping]);
     stop(&server).await
 }

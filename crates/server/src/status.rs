@@ -1,12 +1,21 @@
-//! Counters of `SHOW STATUS`.
+//! Counters of sessions and of the server, which SHOW STATUS and the other views of [`crate::metrics`] show.
 //!
 //! Each session has its own counters, which only its task writes: executing a statement touches no cache line that is
 //! shared between sessions. A global value is the sum over the living sessions and of the sessions that have ended.
 
+use crate::statistic::{Kind, Statistic, Unit};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// Declaration of a counter that each session has, and its reader.
+pub struct SessionCounter {
+    /// The declaration.
+    pub statistic: Statistic,
+    /// Returns its value.
+    pub read: fn(&Counters) -> u64,
+}
+
 macro_rules! counters {
-    ($($name:ident $status:literal;)*) => {
+    ($($name:ident $status:literal $unit:ident $help:literal;)*) => {
         /// Counters of one session, or sums of the sessions that have ended.
         #[derive(Debug, Default)]
         #[allow(missing_docs)] // The names are those of MariaDB's status variables.
@@ -14,12 +23,18 @@ macro_rules! counters {
             $(pub $name: Counter,)*
         }
 
-        impl Counters {
-            /// Returns name and value of each counter, by name.
-            pub fn list(&self) -> impl Iterator<Item = (&'static str, u64)> {
-                [$(($status, self.$name.get()),)*].into_iter()
-            }
+        /// Declarations of the counters, by name.
+        pub static SESSION_COUNTERS: &[SessionCounter] = &[$(SessionCounter {
+            statistic: Statistic {
+                name: $status,
+                kind: Kind::Counter,
+                unit: Unit::$unit,
+                help: $help,
+            },
+            read: |counters| counters.$name.get(),
+        },)*];
 
+        impl Counters {
             /// Adds the values of other counters.
             pub fn add_all(&self, other: &Counters) {
                 $(self.$name.0.fetch_add(other.$name.get(), Ordering::Relaxed);)*
@@ -52,101 +67,101 @@ impl Counter {
 }
 
 counters! {
-    bytes_received "Bytes_received";
-    bytes_sent "Bytes_sent";
-    com_admin_commands "Com_admin_commands";
-    com_alter_db "Com_alter_db";
-    com_alter_event "Com_alter_event";
-    com_alter_function "Com_alter_function";
-    com_alter_procedure "Com_alter_procedure";
-    com_alter_sequence "Com_alter_sequence";
-    com_alter_table "Com_alter_table";
-    com_alter_user "Com_alter_user";
-    com_analyze "Com_analyze";
-    com_begin "Com_begin";
-    com_binlog "Com_binlog";
-    com_call_procedure "Com_call_procedure";
-    com_change_db "Com_change_db";
-    com_change_master "Com_change_master";
-    com_check "Com_check";
-    com_checksum "Com_checksum";
-    com_commit "Com_commit";
-    com_create_db "Com_create_db";
-    com_create_event "Com_create_event";
-    com_create_function "Com_create_function";
-    com_create_index "Com_create_index";
-    com_create_procedure "Com_create_procedure";
-    com_create_role "Com_create_role";
-    com_create_sequence "Com_create_sequence";
-    com_create_table "Com_create_table";
-    com_create_trigger "Com_create_trigger";
-    com_create_user "Com_create_user";
-    com_create_view "Com_create_view";
-    com_dealloc_sql "Com_dealloc_sql";
-    com_delete "Com_delete";
-    com_do "Com_do";
-    com_drop_db "Com_drop_db";
-    com_drop_event "Com_drop_event";
-    com_drop_function "Com_drop_function";
-    com_drop_index "Com_drop_index";
-    com_drop_procedure "Com_drop_procedure";
-    com_drop_role "Com_drop_role";
-    com_drop_sequence "Com_drop_sequence";
-    com_drop_table "Com_drop_table";
-    com_drop_trigger "Com_drop_trigger";
-    com_drop_user "Com_drop_user";
-    com_drop_view "Com_drop_view";
-    com_execute_immediate "Com_execute_immediate";
-    com_execute_sql "Com_execute_sql";
-    com_flush "Com_flush";
-    com_grant "Com_grant";
-    com_grant_role "Com_grant_role";
-    com_help "Com_help";
-    com_insert "Com_insert";
-    com_insert_select "Com_insert_select";
-    com_kill "Com_kill";
-    com_load "Com_load";
-    com_lock_tables "Com_lock_tables";
-    com_optimize "Com_optimize";
-    com_prepare_sql "Com_prepare_sql";
-    com_purge "Com_purge";
-    com_release_savepoint "Com_release_savepoint";
-    com_rename_table "Com_rename_table";
-    com_rename_user "Com_rename_user";
-    com_repair "Com_repair";
-    com_replace "Com_replace";
-    com_replace_select "Com_replace_select";
-    com_reset "Com_reset";
-    com_revoke "Com_revoke";
-    com_revoke_role "Com_revoke_role";
-    com_rollback "Com_rollback";
-    com_rollback_to_savepoint "Com_rollback_to_savepoint";
-    com_savepoint "Com_savepoint";
-    com_select "Com_select";
-    com_set_option "Com_set_option";
-    com_show "Com_show";
-    com_shutdown "Com_shutdown";
-    com_start_slave "Com_start_slave";
-    com_stmt_close "Com_stmt_close";
-    com_stmt_execute "Com_stmt_execute";
-    com_stmt_fetch "Com_stmt_fetch";
-    com_stmt_prepare "Com_stmt_prepare";
-    com_stmt_reprepare "Com_stmt_reprepare";
-    com_stmt_reset "Com_stmt_reset";
-    com_stmt_send_long_data "Com_stmt_send_long_data";
-    com_stop_slave "Com_stop_slave";
-    com_truncate "Com_truncate";
-    com_unlock_tables "Com_unlock_tables";
-    com_update "Com_update";
-    empty_queries "Empty_queries";
-    feature_window_functions "Feature_window_functions";
-    master_gtid_wait_count "Master_gtid_wait_count";
-    master_gtid_wait_time "Master_gtid_wait_time";
-    master_gtid_wait_timeouts "Master_gtid_wait_timeouts";
-    max_statement_time_exceeded "Max_statement_time_exceeded";
-    questions "Questions";
-    rows_sent "Rows_sent";
-    slow_queries "Slow_queries";
+    bytes_received "Bytes_received" Bytes "Bytes received from clients.";
+    bytes_sent "Bytes_sent" Bytes "Bytes sent to clients.";
+    com_admin_commands "Com_admin_commands" Count "Statements or commands of this kind.";
+    com_alter_db "Com_alter_db" Count "Statements or commands of this kind.";
+    com_alter_event "Com_alter_event" Count "Statements or commands of this kind.";
+    com_alter_function "Com_alter_function" Count "Statements or commands of this kind.";
+    com_alter_procedure "Com_alter_procedure" Count "Statements or commands of this kind.";
+    com_alter_sequence "Com_alter_sequence" Count "Statements or commands of this kind.";
+    com_alter_table "Com_alter_table" Count "Statements or commands of this kind.";
+    com_alter_user "Com_alter_user" Count "Statements or commands of this kind.";
+    com_analyze "Com_analyze" Count "Statements or commands of this kind.";
+    com_begin "Com_begin" Count "Statements or commands of this kind.";
+    com_binlog "Com_binlog" Count "Statements or commands of this kind.";
+    com_call_procedure "Com_call_procedure" Count "Statements or commands of this kind.";
+    com_change_db "Com_change_db" Count "Statements or commands of this kind.";
+    com_change_master "Com_change_master" Count "Statements or commands of this kind.";
+    com_check "Com_check" Count "Statements or commands of this kind.";
+    com_checksum "Com_checksum" Count "Statements or commands of this kind.";
+    com_commit "Com_commit" Count "Statements or commands of this kind.";
+    com_create_db "Com_create_db" Count "Statements or commands of this kind.";
+    com_create_event "Com_create_event" Count "Statements or commands of this kind.";
+    com_create_function "Com_create_function" Count "Statements or commands of this kind.";
+    com_create_index "Com_create_index" Count "Statements or commands of this kind.";
+    com_create_procedure "Com_create_procedure" Count "Statements or commands of this kind.";
+    com_create_role "Com_create_role" Count "Statements or commands of this kind.";
+    com_create_sequence "Com_create_sequence" Count "Statements or commands of this kind.";
+    com_create_table "Com_create_table" Count "Statements or commands of this kind.";
+    com_create_trigger "Com_create_trigger" Count "Statements or commands of this kind.";
+    com_create_user "Com_create_user" Count "Statements or commands of this kind.";
+    com_create_view "Com_create_view" Count "Statements or commands of this kind.";
+    com_dealloc_sql "Com_dealloc_sql" Count "Statements or commands of this kind.";
+    com_delete "Com_delete" Count "Statements or commands of this kind.";
+    com_do "Com_do" Count "Statements or commands of this kind.";
+    com_drop_db "Com_drop_db" Count "Statements or commands of this kind.";
+    com_drop_event "Com_drop_event" Count "Statements or commands of this kind.";
+    com_drop_function "Com_drop_function" Count "Statements or commands of this kind.";
+    com_drop_index "Com_drop_index" Count "Statements or commands of this kind.";
+    com_drop_procedure "Com_drop_procedure" Count "Statements or commands of this kind.";
+    com_drop_role "Com_drop_role" Count "Statements or commands of this kind.";
+    com_drop_sequence "Com_drop_sequence" Count "Statements or commands of this kind.";
+    com_drop_table "Com_drop_table" Count "Statements or commands of this kind.";
+    com_drop_trigger "Com_drop_trigger" Count "Statements or commands of this kind.";
+    com_drop_user "Com_drop_user" Count "Statements or commands of this kind.";
+    com_drop_view "Com_drop_view" Count "Statements or commands of this kind.";
+    com_execute_immediate "Com_execute_immediate" Count "Statements or commands of this kind.";
+    com_execute_sql "Com_execute_sql" Count "Statements or commands of this kind.";
+    com_flush "Com_flush" Count "Statements or commands of this kind.";
+    com_grant "Com_grant" Count "Statements or commands of this kind.";
+    com_grant_role "Com_grant_role" Count "Statements or commands of this kind.";
+    com_help "Com_help" Count "Statements or commands of this kind.";
+    com_insert "Com_insert" Count "Statements or commands of this kind.";
+    com_insert_select "Com_insert_select" Count "Statements or commands of this kind.";
+    com_kill "Com_kill" Count "Statements or commands of this kind.";
+    com_load "Com_load" Count "Statements or commands of this kind.";
+    com_lock_tables "Com_lock_tables" Count "Statements or commands of this kind.";
+    com_optimize "Com_optimize" Count "Statements or commands of this kind.";
+    com_prepare_sql "Com_prepare_sql" Count "Statements or commands of this kind.";
+    com_purge "Com_purge" Count "Statements or commands of this kind.";
+    com_release_savepoint "Com_release_savepoint" Count "Statements or commands of this kind.";
+    com_rename_table "Com_rename_table" Count "Statements or commands of this kind.";
+    com_rename_user "Com_rename_user" Count "Statements or commands of this kind.";
+    com_repair "Com_repair" Count "Statements or commands of this kind.";
+    com_replace "Com_replace" Count "Statements or commands of this kind.";
+    com_replace_select "Com_replace_select" Count "Statements or commands of this kind.";
+    com_reset "Com_reset" Count "Statements or commands of this kind.";
+    com_revoke "Com_revoke" Count "Statements or commands of this kind.";
+    com_revoke_role "Com_revoke_role" Count "Statements or commands of this kind.";
+    com_rollback "Com_rollback" Count "Statements or commands of this kind.";
+    com_rollback_to_savepoint "Com_rollback_to_savepoint" Count "Statements or commands of this kind.";
+    com_savepoint "Com_savepoint" Count "Statements or commands of this kind.";
+    com_select "Com_select" Count "Statements or commands of this kind.";
+    com_set_option "Com_set_option" Count "Statements or commands of this kind.";
+    com_show "Com_show" Count "Statements or commands of this kind.";
+    com_shutdown "Com_shutdown" Count "Statements or commands of this kind.";
+    com_start_slave "Com_start_slave" Count "Statements or commands of this kind.";
+    com_stmt_close "Com_stmt_close" Count "Statements or commands of this kind.";
+    com_stmt_execute "Com_stmt_execute" Count "Statements or commands of this kind.";
+    com_stmt_fetch "Com_stmt_fetch" Count "Statements or commands of this kind.";
+    com_stmt_prepare "Com_stmt_prepare" Count "Statements or commands of this kind.";
+    com_stmt_reprepare "Com_stmt_reprepare" Count "Statements or commands of this kind.";
+    com_stmt_reset "Com_stmt_reset" Count "Statements or commands of this kind.";
+    com_stmt_send_long_data "Com_stmt_send_long_data" Count "Statements or commands of this kind.";
+    com_stop_slave "Com_stop_slave" Count "Statements or commands of this kind.";
+    com_truncate "Com_truncate" Count "Statements or commands of this kind.";
+    com_unlock_tables "Com_unlock_tables" Count "Statements or commands of this kind.";
+    com_update "Com_update" Count "Statements or commands of this kind.";
+    empty_queries "Empty_queries" Count "Queries that returned no rows.";
+    feature_window_functions "Feature_window_functions" Count "Statements with window functions.";
+    master_gtid_wait_count "Master_gtid_wait_count" Count "Calls of MASTER_GTID_WAIT().";
+    master_gtid_wait_time "Master_gtid_wait_time" Microseconds "Time spent in MASTER_GTID_WAIT().";
+    master_gtid_wait_timeouts "Master_gtid_wait_timeouts" Count "Calls of MASTER_GTID_WAIT() that ended by their timeout.";
+    max_statement_time_exceeded "Max_statement_time_exceeded" Count "Statements that were ended by max_statement_time.";
+    questions "Questions" Count "Commands and statements sent by clients.";
+    rows_sent "Rows_sent" Count "Rows sent to clients.";
+    slow_queries "Slow_queries" Count "Statements that took longer than long_query_time.";
 }
 
 /// Counters of the whole server. They change rarely enough to be shared.
@@ -177,12 +192,14 @@ mod tests {
         session.questions.add(3);
         total.add_all(&session);
         total.add_all(&session);
-        let list: std::collections::HashMap<_, _> = total.list().collect();
         assert_eq!(
-            (list["Com_select"], list["Questions"], list["Com_insert"]),
+            (
+                total.com_select.get(),
+                total.questions.get(),
+                total.com_insert.get()
+            ),
             (4, 6, 0)
         );
-        let names: Vec<_> = total.list().map(|(name, _)| name).collect();
-        assert!(names.is_sorted());
+        assert!(SESSION_COUNTERS.is_sorted_by_key(|counter| counter.statistic.name));
     }
 }

@@ -8,9 +8,9 @@ use crate::variables::{Globals, Variable};
 use arc_swap::ArcSwapOption;
 use paceline_syntax::Error;
 use paceline_types::error_code::ER_UNKNOWN_ERROR;
+use paceline_wire::WireError;
 use paceline_wire::tls::certificate::time_text;
 use paceline_wire::tls::{ServerTls, TlsParameters, TlsSession};
-use paceline_wire::{WireError, WireResult};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -45,8 +45,12 @@ fn parameters(globals: &Globals) -> TlsParameters {
     }
 }
 
-fn make(globals: &Globals) -> WireResult<ServerTls> {
-    ServerTls::new(&parameters(globals))
+/// Creates a TLS configuration from the variables.
+///
+/// # Errors
+/// A message about invalid settings.
+pub fn make(globals: &Globals) -> Result<ServerTls, String> {
+    ServerTls::new(&parameters(globals)).map_err(reason)
 }
 
 /// Returns the error text without the common prefix.
@@ -63,7 +67,7 @@ impl Tls {
     /// # Errors
     /// A message about invalid settings: a server that should be encrypted must not start without TLS.
     pub fn offer(&self, globals: &Globals) -> Result<(), String> {
-        let made = make(globals).map_err(|error| format!("TLS cannot be set up: {}", reason(error)))?;
+        let made = make(globals).map_err(|reason| format!("TLS cannot be set up: {reason}"))?;
         let versions = parameters(globals).versions;
         for old in ["TLSv1.0", "TLSv1.1"] {
             if versions.split(',').any(|version| version == old) {
@@ -87,10 +91,10 @@ impl Tls {
         if self.current.load().is_none() {
             return Ok(());
         }
-        let made = make(globals).map_err(|error| {
+        let made = make(globals).map_err(|reason| {
             Error::with_message(
                 ER_UNKNOWN_ERROR,
-                format!("Failed to refresh SSL, error: {}", reason(error)),
+                format!("Failed to refresh SSL, error: {reason}"),
             )
         })?;
         self.current.store(Some(Arc::new(made)));
@@ -155,29 +159,9 @@ impl Tls {
                 self.finished_accepts.load(Ordering::Relaxed),
             ),
         ];
-        let zeros = [
-            "Ssl_accept_renegotiates",
-            "Ssl_callback_cache_hits",
-            "Ssl_client_connects",
-            "Ssl_connect_renegotiates",
-            "Ssl_ctx_verify_depth",
-            "Ssl_ctx_verify_mode",
-            "Ssl_default_timeout",
-            "Ssl_finished_connects",
-            "Ssl_session_cache_hits",
-            "Ssl_session_cache_misses",
-            "Ssl_session_cache_overflows",
-            "Ssl_session_cache_size",
-            "Ssl_session_cache_timeouts",
-            "Ssl_sessions_reused",
-            "Ssl_used_session_cache_entries",
-            "Ssl_verify_depth",
-            "Ssl_verify_mode",
-        ];
         texts
             .into_iter()
             .chain(numbers.map(|(name, number)| (name, number.to_string())))
-            .chain(zeros.map(|name| (name, "0".to_owned())))
             .map(|(name, value)| (name.to_owned(), value))
             .collect()
     }

@@ -43,6 +43,7 @@ pub mod proxy_header;
 pub mod response;
 pub mod session_state;
 pub mod socket;
+pub mod socket_stream;
 mod tcp_address;
 pub mod tls;
 

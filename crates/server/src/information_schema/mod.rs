@@ -28,6 +28,7 @@ mod views;
 
 pub use programs::RoutineAccess;
 
+use crate::statistic::ShownStatistic;
 use paceline_catalog::{
     DatabaseDefinition, EventDefinition, RoutineDescription, TableDescription, ViewDefinition,
 };
@@ -213,6 +214,8 @@ pub trait Sources {
     fn system_variables(&self) -> Vec<Row>;
     /// Returns the values of `SHOW STATUS`, by name.
     fn status(&self, scope: Scope) -> Vec<(String, String)>;
+    /// Returns the statistics of the server, by name.
+    fn metrics(&self) -> Vec<ShownStatistic>;
     /// Returns the privileges of the accounts.
     fn privileges(&self) -> Vec<GrantedPrivilege>;
     /// Returns the session's time zone.
@@ -305,6 +308,7 @@ pub fn rows(table: &str, sources: &dyn Sources, wanted: &WantedRows) -> Option<V
         "INNODB_SYS_FOREIGN_COLS" => innodb::sys_foreign_cols(sources),
         "INNODB_FT_DEFAULT_STOPWORD" => innodb::stopwords(),
         "INNODB_BUFFER_POOL_STATS" => innodb::buffer_pool_stats(declared.len()),
+        "PACELINE_METRICS" => server_tables::metrics(sources),
         "PLUGINS" => server_tables::plugins(),
         "SQL_FUNCTIONS" => sources
             .functions()

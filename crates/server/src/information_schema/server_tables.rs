@@ -1,5 +1,6 @@
 //! Tables about the server: engines, character sets, sessions, variables, privileges.
 
+use crate::statistic::ShownStatistic;
 use paceline_types::{Charset, Collation, Decimal, Value};
 
 use super::{
@@ -152,6 +153,20 @@ pub(super) fn pairs(pairs: Vec<(String, String)>) -> Vec<Row> {
         .into_iter()
         .map(|(name, value)| vec![text(name.to_uppercase()), text(value)])
         .collect()
+}
+
+/// Returns the rows of PACELINE_METRICS.
+pub(super) fn metrics(sources: &dyn Sources) -> Vec<Row> {
+    let row = |shown: ShownStatistic| {
+        vec![
+            text(shown.name),
+            text(shown.value),
+            text(shown.statistic.kind.name()),
+            text(shown.statistic.unit.name()),
+            text(shown.statistic.help),
+        ]
+    };
+    sources.metrics().into_iter().map(row).collect()
 }
 
 /// Returns a row for each privilege on objects of one level: grantee, names of the object, privilege.

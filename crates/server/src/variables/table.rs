@@ -443,6 +443,8 @@ mod list {
         PacelineCheckpointLogBytes "paceline_checkpoint_log_bytes" Global Dynamic Unsigned { min: 1048576, max: u64::MAX, block: 1048576 } => Some("67108864");
         PacelineCommitLeader "paceline_commit_leader" Global Dynamic Enum(&["inline", "thread", "adaptive"]) => Some("adaptive");
         PacelineEarlyLockRelease "paceline_early_lock_release" Global Dynamic Boolean => Some("ON");
+        PacelineHttpAddress "paceline_http_address" Global Fixed Text => Some("");
+        PacelineHttpTokenFile "paceline_http_token_file" Global Fixed Text => Some("");
         PacelineIdlePollUsec "paceline_idle_poll_usec" Global Dynamic Unsigned { min: 0, max: 1000, block: 1 } => Some("50");
         PacelineLoadGenerated "paceline_load_generated" SessionOnly Dynamic Boolean => Some("OFF");
         PacelineLogBlockSize "paceline_log_block_size" Global Fixed Unsigned { min: 1048576, max: 1073741824, block: 1048576 } => Some("16777216");
@@ -733,8 +735,10 @@ mod list {
 pub use list::{TABLE, Variable};
 
 /// Options that are not named like their variables. MariaDB has variables of the last two names since 11.1.
-const OTHER_OPTION_NAMES: [(&str, Variable); 3] = [
+const OTHER_OPTION_NAMES: [(&str, Variable); 5] = [
     ("default_time_zone", Variable::TimeZone),
+    ("http_address", Variable::PacelineHttpAddress),
+    ("http_token_file", Variable::PacelineHttpTokenFile),
     ("transaction_isolation", Variable::TxIsolation),
     ("transaction_read_only", Variable::TxReadOnly),
 ];

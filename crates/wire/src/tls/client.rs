@@ -16,10 +16,11 @@ use super::authorities::{Authorities, CertificateRejection, Usage, check_name};
 use super::certificate::Certificate;
 use super::parameters::TlsParameters;
 use super::signature::verify_handshake_signatures;
-use super::stream::{TlsSocket, UnderlyingSocket};
+use super::stream::TlsSocket;
 use super::{handshake_error, tls_error};
 use crate::error::WireResult;
 use crate::socket::Socket;
+use crate::socket_stream::SocketStream;
 use rustls::client::Resumption;
 use rustls::client::danger::{ServerCertVerified, ServerCertVerifier};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
@@ -109,7 +110,7 @@ impl ClientTls {
         let name = ServerName::try_from(host.to_owned())
             .unwrap_or(ServerName::IpAddress(std::net::Ipv4Addr::UNSPECIFIED.into()));
         let stream = TlsConnector::from(self.config.clone())
-            .connect(name, UnderlyingSocket::new(socket, vec![]))
+            .connect(name, SocketStream::new(socket, vec![]))
             .await
             .map_err(handshake_error)?;
         let chain = stream.get_ref().1.peer_certificates().unwrap_or_default();

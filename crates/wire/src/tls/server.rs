@@ -9,11 +9,12 @@ use super::authorities::{Authorities, CertificateRejection, Usage};
 use super::certificate::Certificate;
 use super::parameters::TlsParameters;
 use super::signature::verify_handshake_signatures;
-use super::stream::{TlsSocket, UnderlyingSocket};
+use super::stream::TlsSocket;
 use super::suites::suite_list;
 use super::{handshake_error, self_signed, tls_error};
 use crate::error::WireResult;
 use crate::socket::Socket;
+use crate::socket_stream::SocketStream;
 use rustls::pki_types::{CertificateDer, UnixTime};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::server::{NoClientAuth, NoServerSessionStorage};
@@ -83,7 +84,7 @@ impl ServerTls {
     /// [`WireError::Tls`](crate::WireError::Tls); the socket is lost then.
     pub async fn accept(&self, socket: Socket, early: Vec<u8>) -> WireResult<Socket> {
         let stream = TlsAcceptor::from(self.config.clone())
-            .accept(UnderlyingSocket::new(socket, early))
+            .accept(SocketStream::new(socket, early))
             .await
             .map_err(handshake_error)?;
         Ok(Socket::Tls(Box::new(TlsSocket::new(TlsStream::Server(stream)))))

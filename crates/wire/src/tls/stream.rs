@@ -3,63 +3,13 @@
 use super::certificate::Certificate;
 use super::suites::{suite_name, version_name};
 use crate::socket::Socket;
+use crate::socket_stream::SocketStream;
 use rustls::CommonState;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_rustls::TlsStream;
-
-/// The underlying socket, with the bytes that were received from it before the handshake began: a client may send the
-/// beginning of the handshake together with its TLS request.
-#[derive(Debug)]
-pub(crate) struct UnderlyingSocket {
-    early: Vec<u8>,
-    socket: Socket,
-}
-
-impl UnderlyingSocket {
-    pub fn new(socket: Socket, early: Vec<u8>) -> UnderlyingSocket {
-        UnderlyingSocket { early, socket }
-    }
-
-    pub fn socket(&self) -> &Socket {
-        &self.socket
-    }
-}
-
-impl AsyncRead for UnderlyingSocket {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let this = self.get_mut();
-        if !this.early.is_empty() {
-            let count = this.early.len().min(buffer.remaining());
-            buffer.put_slice(&this.early[..count]);
-            this.early.drain(..count);
-            return Poll::Ready(Ok(()));
-        }
-        let count = std::task::ready!(this.socket.poll_receive(context, buffer.initialize_unfilled()))?;
-        buffer.advance(count);
-        Poll::Ready(Ok(()))
-    }
-}
-
-impl AsyncWrite for UnderlyingSocket {
-    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.get_mut().socket.poll_send(context, bytes)
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.get_mut().socket.poll_finish(context)
-    }
-}
 
 /// Properties of an encrypted connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,12 +39,12 @@ impl TlsSession {
 /// An encrypted socket.
 #[derive(Debug)]
 pub struct TlsSocket {
-    stream: TlsStream<UnderlyingSocket>,
+    stream: TlsStream<SocketStream>,
     session: TlsSession,
 }
 
 impl TlsSocket {
-    pub(crate) fn new(stream: TlsStream<UnderlyingSocket>) -> TlsSocket {
+    pub(crate) fn new(stream: TlsStream<SocketStream>) -> TlsSocket {
         let session = TlsSession::of(stream.get_ref().1);
         TlsSocket { stream, session }
     }

@@ -4,13 +4,14 @@ pub mod gtid_wait;
 mod place_wait;
 mod sequences;
 mod sources;
-pub mod status_list;
 mod time_slice;
 mod user_locks;
 
 pub use time_slice::on_text;
 
 use crate::accounts::{Account, Authority, SessionPrivileges};
+use crate::information_schema;
+use crate::metrics::{Sample, SessionView};
 use crate::registry::SessionHandle;
 use crate::replica_filters::filter_kind;
 use crate::server::Server;
@@ -162,6 +163,17 @@ impl SessionServices {
     /// Returns the position of the snapshot of START TRANSACTION WITH CONSISTENT SNAPSHOT, if one is open.
     pub fn consistent_snapshot(&self) -> Option<Version> {
         self.transaction.lock().snapshot
+    }
+
+    /// Takes the statistics as the session sees them.
+    pub fn sample(&self, scope: information_schema::Scope) -> Sample {
+        let view = SessionView {
+            session: &self.shared,
+            own_values: scope == information_schema::Scope::Session,
+            default_connection: self.default_connection(),
+            snapshot: self.consistent_snapshot(),
+        };
+        Sample::of_session(&self.server, view)
     }
 
     /// Returns the current privileges of the session's account.

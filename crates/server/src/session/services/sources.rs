@@ -9,7 +9,9 @@ use crate::information_schema::{
     self, ApplicableRole, ColumnPrivileges, GrantedObject, GrantedPrivilege, OpenTransaction, Process, Row,
     Scope, Sources, TableSize, ViewColumn,
 };
+use crate::metrics::{shown, status_variables};
 use crate::registry::now_micros;
+use crate::statistic::ShownStatistic;
 use crate::variables::{self, Access, Kind, TABLE};
 use crate::virtual_tables::{EMPTY_DATABASES, virtual_columns};
 use crate::{mysql_columns, mysql_tables};
@@ -378,7 +380,11 @@ impl Sources for SessionSources<'_> {
     }
 
     fn status(&self, scope: Scope) -> Vec<(String, String)> {
-        super::status_list::list(self.services, scope)
+        status_variables(&self.services.sample(scope))
+    }
+
+    fn metrics(&self) -> Vec<ShownStatistic> {
+        shown(&self.services.sample(Scope::Global))
     }
 
     fn privileges(&self) -> Vec<GrantedPrivilege> {

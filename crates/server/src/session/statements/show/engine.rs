@@ -1,9 +1,9 @@
 //! SHOW ENGINE.
 
 use crate::information_schema::{Scope, has_engine};
+use crate::metrics::status_variables;
 use crate::session::protocol::Output;
 use crate::session::services::SessionServices;
-use crate::session::services::status_list;
 use paceline_expression::session::Privilege;
 use paceline_syntax::{Error, Result};
 use paceline_types::Value;
@@ -25,7 +25,7 @@ pub fn status(engine: &str, what: &str, services: &SessionServices) -> Result<Ou
         .iter()
         .any(|name| engine.eq_ignore_ascii_case(name));
     if is_innodb && what == "STATUS" {
-        let status = status_list::list(services, Scope::Global);
+        let status = status_variables(&services.sample(Scope::Global));
         let lines = status
             .iter()
             .filter(|(name, _)| name.starts_with("Paceline_") || name.starts_with("Innodb_"));

@@ -1,0 +1,221 @@
+//! The answers to requests.
+
+use super::access::Refusal;
+use super::state::{Phase, State};
+use crate::metrics::{PROMETHEUS_MEDIA_TYPE, Sample, exposition};
+use crate::server::Server;
+use crate::variables::Variable;
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{
+    ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+};
+use hyper::{Method, Request, Response, StatusCode};
+use paceline_replication::status::ReceiverState;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+type Answer = Response<Full<Bytes>>;
+
+const TEXT: &str = "text/plain; charset=utf-8";
+
+/// Answers a request.
+pub(super) fn answer(state: &State, request: &Request<Incoming>) -> Answer {
+    let path = request.uri().path();
+    let method = request.method();
+    if !is_known(path) {
+        return text(StatusCode::NOT_FOUND, "there is nothing here");
+    }
+    if method != Method::GET && method != Method::HEAD {
+        let mut answer = text(StatusCode::METHOD_NOT_ALLOWED, "GET and HEAD are allowed");
+        answer
+            .headers_mut()
+            .insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+        return answer;
+    }
+    let phase = state.phase.load();
+    if let Some(verdict) = probe(path, request.uri().query(), &phase) {
+        return match verdict {
+            Ok(said) => text(StatusCode::OK, said),
+            Err(Negative::NotNow(said)) => text(StatusCode::SERVICE_UNAVAILABLE, said),
+            Err(Negative::Malformed(said)) => text(StatusCode::BAD_REQUEST, said),
+        };
+    }
+    if let Err(refusal) = state.access.check(request.headers()) {
+        return refused(refusal);
+    }
+    match &**phase {
+        Phase::Running(server) => metrics(server),
+        Phase::Starting => text(StatusCode::SERVICE_UNAVAILABLE, STARTING),
+        Phase::Stopping => text(StatusCode::SERVICE_UNAVAILABLE, STOPPING),
+    }
+}
+
+const STARTING: &str = "starting";
+const STOPPING: &str = "stopping";
+
+fn is_known(path: &str) -> bool {
+    ["/metrics", "/health", "/ready", "/primary", "/replica"].contains(&path)
+}
+
+/// Why a probe does not say yes.
+#[derive(Debug, PartialEq, Eq)]
+enum Negative {
+    /// The server is not what the probe asks for.
+    NotNow(&'static str),
+    /// The probe itself is wrong.
+    Malformed(&'static str),
+}
+
+/// Answers a probe; `None` for another path.
+fn probe(path: &str, query: Option<&str>, phase: &Phase) -> Option<Result<&'static str, Negative>> {
+    let running = || match phase {
+        Phase::Running(server) => Ok(server),
+        Phase::Starting => Err(Negative::NotNow(STARTING)),
+        Phase::Stopping => Err(Negative::NotNow(STOPPING)),
+    };
+    Some(match path {
+        "/health" => Ok(match phase {
+            Phase::Starting => STARTING,
+            Phase::Running(_) => "running",
+            Phase::Stopping => STOPPING,
+        }),
+        "/ready" => running().map(|_| "ready"),
+        "/primary" => running().and_then(is_primary),
+        "/replica" => max_lag(query).and_then(|max_lag| is_replica(running()?, max_lag)),
+        _ => return None,
+    })
+}
+
+/// Parses `max_lag=SECONDS`.
+fn max_lag(query: Option<&str>) -> Result<Option<u64>, Negative> {
+    let Some(query) = query else {
+        return Ok(None);
+    };
+    let seconds = query
+        .strip_prefix("max_lag=")
+        .and_then(|value| value.parse().ok());
+    match seconds {
+        Some(seconds) => Ok(Some(seconds)),
+        None => Err(Negative::Malformed(
+            "the only parameter is max_lag=SECONDS, a whole number",
+        )),
+    }
+}
+
+/// A server that follows another is no primary, even if somebody forgot to set `read_only`: writes to it would not reach
+/// the others.
+fn is_primary(server: &Arc<Server>) -> Result<&'static str, Negative> {
+    if server.globals.get(Variable::ReadOnly).as_u64() != 0 {
+        return Err(Negative::NotNow("read_only is not OFF"));
+    }
+    let connections = server.replicas().all();
+    let follows = |connection: &Arc<paceline_replication::connection::Connection>| {
+        let status = connection.status();
+        status.applier_runs || status.receiver.state != ReceiverState::Stopped
+    };
+    match connections.iter().any(follows) {
+        true => Err(Negative::NotNow("it is a replica")),
+        false => Ok("primary"),
+    }
+}
+
+/// Every connection has to run and be near enough: a reader does not know from which of them its rows come.
+fn is_replica(server: &Arc<Server>, max_lag: Option<u64>) -> Result<&'static str, Negative> {
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default()
+        .as_secs();
+    let mut followed = 0;
+    for connection in server.replicas().all() {
+        let status = connection.status();
+        if status.definition.host.is_empty() {
+            continue;
+        }
+        followed += 1;
+        if !status.applier_runs || status.receiver.state != ReceiverState::Connected {
+            return Err(Negative::NotNow("replication does not run"));
+        }
+        if let Some(max_lag) = max_lag
+            && status.seconds_behind(now).is_none_or(|lag| lag > max_lag)
+        {
+            return Err(Negative::NotNow("it is further behind its primary than max_lag"));
+        }
+    }
+    match followed {
+        0 => Err(Negative::NotNow("it is not a replica")),
+        _ => Ok("replica"),
+    }
+}
+
+fn metrics(server: &Arc<Server>) -> Answer {
+    let text = exposition(&Sample::of_server(server));
+    respond(StatusCode::OK, PROMETHEUS_MEDIA_TYPE, text)
+}
+
+fn refused(refusal: Refusal) -> Answer {
+    match refusal {
+        Refusal::Token => {
+            let mut answer = text(
+                StatusCode::UNAUTHORIZED,
+                "the token of --http-token-file is needed",
+            );
+            let scheme = HeaderValue::from_static("Bearer");
+            answer.headers_mut().insert(WWW_AUTHENTICATE, scheme);
+            answer
+        }
+        Refusal::Host => text(
+            StatusCode::MISDIRECTED_REQUEST,
+            "without a token, requests must be sent to localhost or its address",
+        ),
+    }
+}
+
+fn text(status: StatusCode, said: &str) -> Answer {
+    respond(status, TEXT, format!("{said}\n"))
+}
+
+fn respond(status: StatusCode, media_type: &'static str, body: String) -> Answer {
+    let mut answer = Response::new(Full::new(Bytes::from(body)));
+    *answer.status_mut() = status;
+    let headers = answer.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_starting_server_is_alive_and_not_ready() {
+        let say = |path| probe(path, None, &Phase::Starting).unwrap();
+        assert_eq!(say("/health"), Ok(STARTING));
+        for path in ["/ready", "/primary", "/replica"] {
+            assert_eq!(say(path), Err(Negative::NotNow(STARTING)), "{path}");
+        }
+        assert_eq!(
+            probe("/ready", None, &Phase::Stopping),
+            Some(Err(Negative::NotNow(STOPPING)))
+        );
+        assert_eq!(probe("/metrics", None, &Phase::Starting), None);
+    }
+
+    #[test]
+    fn a_lag_is_a_whole_number_of_seconds() {
+        assert_eq!(max_lag(None), Ok(None));
+        assert_eq!(max_lag(Some("max_lag=5")), Ok(Some(5)));
+        for wrong in [
+            "max_lag=",
+            "max_lag=-1",
+            "max_lag=1.5",
+            "lag=1",
+            "max_lag=1&x=2",
+            "",
+        ] {
+            assert!(max_lag(Some(wrong)).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! How a statistic is read from a sample.
+
+use super::sample::Sample;
+use crate::statistic::Statistic;
+use paceline_replication::connection::ConnectionStatus;
+use paceline_txn::HistogramSnapshot;
+
+/// Function that reads a value from a sample.
+#[derive(Clone, Copy)]
+pub enum Reader {
+    /// Number, or 1 and 0 for a switch.
+    Number(fn(&Sample) -> u64),
+    /// Number with decimals, in the format of SHOW STATUS.
+    Real(fn(&Sample) -> f64),
+    /// Text.
+    Text(fn(&Sample) -> String),
+    /// Histogram.
+    Histogram(fn(&Sample) -> &HistogramSnapshot),
+    /// Number of a connection to a primary. SHOW STATUS shows that of the session's default connection, if it exists.
+    Connection(fn(&ConnectionStatus) -> u64),
+    /// Text of a connection to a primary.
+    ConnectionText(fn(&ConnectionStatus) -> String),
+}
+
+/// A statistic of the server, with its reader.
+#[derive(Clone, Copy)]
+pub struct Metric {
+    /// Its declaration.
+    pub statistic: Statistic,
+    /// How it is read.
+    pub reader: Reader,
+}

@@ -1,0 +1,160 @@
+//! The statistics of the server, by name.
+
+use super::metric::{Metric, Reader};
+use super::sample::Sample;
+use crate::statistic::{Kind, Statistic, Unit};
+use crate::variables::Variable;
+use paceline_replication::connection::ConnectionStatus;
+use paceline_replication::status::ReceiverState;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Size of InnoDB's pages, in which programs expect the size of the cache.
+const PAGE: u64 = 16 << 10;
+
+const fn metric(name: &'static str, kind: Kind, unit: Unit, help: &'static str, reader: Reader) -> Metric {
+    let statistic = Statistic {
+        name,
+        kind,
+        unit,
+        help,
+    };
+    Metric { statistic, reader }
+}
+
+fn cache_bytes(sample: &Sample) -> u64 {
+    sample.server.globals.number(Variable::PacelineBlockCacheSize)
+}
+
+fn database_grants(sample: &Sample) -> u64 {
+    let accounts = sample.server.accounts.load();
+    let numbers = accounts.iter().map(|account| account.databases.len() as u64);
+    numbers.sum()
+}
+
+/// Returns whether a connection's receiver and applier are running.
+fn runs(status: &ConnectionStatus) -> bool {
+    status.applier_runs && status.receiver.state == ReceiverState::Connected
+}
+
+fn uptime(sample: &Sample) -> u64 {
+    sample.server.started.elapsed().as_secs()
+}
+
+/// The table. Values of sessions are in [`crate::status`].
+#[rustfmt::skip]
+pub static TABLE: &[Metric] = &[
+    metric("Aborted_clients", Kind::Counter, Unit::Count, "Connections of clients that ended without closing them.", Reader::Number(|s| s.server.counters.aborted_clients.load(Relaxed))),
+    metric("Aborted_connects", Kind::Counter, Unit::Count, "Attempts to connect that failed.", Reader::Number(|s| s.server.counters.aborted_connects.load(Relaxed))),
+    metric("Access_denied_errors", Kind::Counter, Unit::Count, "Logins that were refused.", Reader::Number(|s| s.server.counters.access_denied.load(Relaxed))),
+    metric("Acl_database_grants", Kind::Gauge, Unit::Count, "Databases on which accounts have privileges.", Reader::Number(database_grants)),
+    metric("Acl_users", Kind::Gauge, Unit::Count, "Accounts and roles.", Reader::Number(|s| s.server.accounts.load().iter().count() as u64)),
+    metric("Binlog_bytes_written", Kind::Counter, Unit::Bytes, "Bytes written to the binary log.", Reader::Number(|s| s.transactions.binlog_bytes_written)),
+    metric("Binlog_cache_disk_use", Kind::Counter, Unit::Count, "Transactions whose events exceeded binlog_cache_size and went to a file.", Reader::Number(|s| s.transactions.binlog_cache_disk_use)),
+    metric("Binlog_cache_use", Kind::Counter, Unit::Count, "Transactions whose events were collected before they were written to the log.", Reader::Number(|s| s.transactions.binlog_commits)),
+    metric("Binlog_commits", Kind::Counter, Unit::Count, "Transactions written to the binary log.", Reader::Number(|s| s.transactions.binlog_commits)),
+    metric("Binlog_group_commit_trigger_count", Kind::Counter, Unit::Count, "Groups that were written because binlog_commit_wait_count was reached.", Reader::Number(|s| s.transactions.binlog_group_commit_trigger_count)),
+    metric("Binlog_group_commit_trigger_lock_wait", Kind::Counter, Unit::Count, "Groups that were written because a transaction waited for a lock of one in the queue.", Reader::Number(|s| s.transactions.binlog_group_commit_trigger_lock_wait)),
+    metric("Binlog_group_commit_trigger_timeout", Kind::Counter, Unit::Count, "Groups that were written because binlog_commit_wait_usec had passed.", Reader::Number(|s| s.transactions.binlog_group_commit_trigger_timeout)),
+    metric("Binlog_group_commits", Kind::Counter, Unit::Count, "Groups of transactions that were written to the binary log with one sync.", Reader::Number(|s| s.transactions.binlog_group_commits)),
+    metric("Binlog_snapshot_file", Kind::Text, Unit::None, "File of the binary log up to which the session's consistent snapshot contains it.", Reader::Text(|s| s.snapshot.0.clone())),
+    metric("Binlog_snapshot_position", Kind::Gauge, Unit::Bytes, "Position in that file.", Reader::Number(|s| s.snapshot.1)),
+    metric("Connection_errors_max_connections", Kind::Counter, Unit::Count, "Connections that were refused because of max_connections.", Reader::Number(|s| s.server.counters.too_many_connections.load(Relaxed))),
+    metric("Connections", Kind::Counter, Unit::Count, "Attempts to connect.", Reader::Number(|s| s.server.counters.connections.load(Relaxed))),
+    metric("Innodb_buffer_pool_bytes_data", Kind::Gauge, Unit::Bytes, "Bytes of table blocks in the block cache.", Reader::Number(|s| s.storage.block_cache_bytes)),
+    metric("Innodb_buffer_pool_bytes_dirty", Kind::Gauge, Unit::Bytes, "Bytes in memory that are not in table files yet: the memtables.", Reader::Number(|s| s.storage.memtable_bytes)),
+    metric("Innodb_buffer_pool_pages_data", Kind::Gauge, Unit::Count, "Innodb_buffer_pool_bytes_data in pages of 16 KiB.", Reader::Number(|s| s.storage.block_cache_bytes / PAGE)),
+    metric("Innodb_buffer_pool_pages_dirty", Kind::Gauge, Unit::Count, "Innodb_buffer_pool_bytes_dirty in pages of 16 KiB.", Reader::Number(|s| s.storage.memtable_bytes / PAGE)),
+    metric("Innodb_buffer_pool_pages_free", Kind::Gauge, Unit::Count, "Unused part of paceline_block_cache_size in pages of 16 KiB.", Reader::Number(|s| cache_bytes(s).saturating_sub(s.storage.block_cache_bytes) / PAGE)),
+    metric("Innodb_buffer_pool_pages_total", Kind::Gauge, Unit::Count, "paceline_block_cache_size in pages of 16 KiB.", Reader::Number(|s| cache_bytes(s) / PAGE)),
+    metric("Innodb_data_fsyncs", Kind::Counter, Unit::Count, "Syncs of the binary log, which is the only log.", Reader::Number(|s| s.transactions.sync_usec.count())),
+    metric("Innodb_deadlocks", Kind::Counter, Unit::Count, "Deadlocks, of which one transaction each was rolled back.", Reader::Number(|s| s.transactions.deadlocks)),
+    metric("Innodb_os_log_written", Kind::Counter, Unit::Bytes, "Bytes written to the binary log, which is the only log.", Reader::Number(|s| s.transactions.binlog_bytes_written)),
+    metric("Innodb_row_lock_current_waits", Kind::Gauge, Unit::Count, "Transactions that wait for a lock now.", Reader::Number(|s| s.transactions.current_lock_waits)),
+    metric("Innodb_row_lock_time", Kind::Counter, Unit::Milliseconds, "Time spent waiting for locks.", Reader::Number(|s| s.transactions.lock_wait_usec.sum / 1000)),
+    metric("Innodb_row_lock_time_avg", Kind::Gauge, Unit::Milliseconds, "Average duration of a wait for a lock.", Reader::Number(|s| s.transactions.lock_wait_usec.mean() / 1000)),
+    metric("Innodb_row_lock_time_max", Kind::Gauge, Unit::Milliseconds, "Longest wait for a lock.", Reader::Number(|s| s.transactions.lock_wait_usec.max / 1000)),
+    metric("Innodb_row_lock_waits", Kind::Counter, Unit::Count, "Waits for row locks.", Reader::Number(|s| s.transactions.row_lock_waits)),
+    metric("Max_used_connections", Kind::Gauge, Unit::Count, "Largest number of connections at the same time.", Reader::Number(|s| s.server.counters.connections_max.load(Relaxed))),
+    metric("Memory_used", Kind::Gauge, Unit::Bytes, "Memory of the process, or of the session.", Reader::Number(Sample::memory_used)),
+    metric("Memory_used_initial", Kind::Gauge, Unit::Bytes, "Memory of the process at its start.", Reader::Number(|s| s.server.initial_memory_bytes)),
+    metric("Open_table_definitions", Kind::Gauge, Unit::Count, "Tables in the catalog, which is always in memory.", Reader::Number(|s| s.server.catalog.load().tables().count() as u64)),
+    metric("Paceline_background_errors", Kind::Counter, Unit::Count, "Flushes and compactions of table files that failed.", Reader::Number(|s| s.storage.background_errors)),
+    metric("Paceline_block_cache_bytes", Kind::Gauge, Unit::Bytes, "Bytes of table blocks in the block cache.", Reader::Number(|s| s.storage.block_cache_bytes)),
+    metric("Paceline_checkpoints", Kind::Counter, Unit::Count, "Checkpoints: moments up to which recovery need not read the log.", Reader::Number(|s| s.transactions.checkpoints)),
+    metric("Paceline_commit_usec", Kind::Histogram, Unit::Microseconds, "Time from the queue of commits until the transaction is visible.", Reader::Histogram(|s| &s.transactions.commit_usec)),
+    metric("Paceline_group_size", Kind::Histogram, Unit::Count, "Transactions in a group, which costs one sync.", Reader::Histogram(|s| &s.transactions.group_size)),
+    metric("Paceline_immutable_memtables", Kind::Gauge, Unit::Count, "Memtables that wait for their flush.", Reader::Number(|s| s.storage.immutable_memtables)),
+    metric("Paceline_lock_wait_timeouts", Kind::Counter, Unit::Count, "Waits for locks that ended with error 1205.", Reader::Number(|s| s.transactions.lock_wait_timeouts)),
+    metric("Paceline_lock_wait_usec", Kind::Histogram, Unit::Microseconds, "Duration of waits for locks.", Reader::Histogram(|s| &s.transactions.lock_wait_usec)),
+    metric("Paceline_locked_keys", Kind::Gauge, Unit::Count, "Keys that are locked now.", Reader::Number(|s| s.transactions.locked_keys)),
+    metric("Paceline_memory_table_bytes", Kind::Gauge, Unit::Bytes, "Bytes of MEMORY tables.", Reader::Number(|s| s.storage.memory_engine_bytes)),
+    metric("Paceline_memtable_bytes", Kind::Gauge, Unit::Bytes, "Bytes in memtables.", Reader::Number(|s| s.storage.memtable_bytes)),
+    metric("Paceline_metadata_lock_waits", Kind::Counter, Unit::Count, "Waits for metadata locks.", Reader::Number(|s| s.transactions.metadata_lock_waits)),
+    metric("Paceline_open_transactions", Kind::Gauge, Unit::Count, "Transactions that are open now.", Reader::Number(|s| s.transactions.open_transactions)),
+    metric("Paceline_pending_compaction_bytes", Kind::Gauge, Unit::Bytes, "Bytes of table files that compactions still have to write.", Reader::Number(|s| s.storage.pending_compaction_bytes)),
+    metric("Paceline_pending_rows", Kind::Gauge, Unit::Count, "Rows of transactions that are committed and not in the engines yet.", Reader::Number(|s| s.transactions.pending_rows)),
+    metric("Paceline_publish_usec", Kind::Histogram, Unit::Microseconds, "Time from the sync of a group until it is visible.", Reader::Histogram(|s| &s.transactions.publish_usec)),
+    metric("Paceline_published_position", Kind::Text, Unit::None, "Position of the log up to which transactions are visible: number of the file and offset.", Reader::Text(|s| s.server.transactions.positions().published.to_string())),
+    metric("Paceline_replica_applied_transactions", Kind::Counter, Unit::Count, "Transactions applied since the applier started.", Reader::Connection(|c| c.applier.applied_transactions)),
+    metric("Paceline_replica_held_back_by", Kind::Text, Unit::None, "What delays this replica.", Reader::ConnectionText(|c| c.held_back_by().to_owned())),
+    metric("Paceline_replica_lag_bytes", Kind::Gauge, Unit::Bytes, "Bytes of events that are received and not applied.", Reader::Connection(|c| c.applier.queued_bytes)),
+    metric("Paceline_replica_lag_transactions", Kind::Gauge, Unit::Count, "Transactions that are received and not applied.", Reader::Connection(|c| c.applier.pending_transactions)),
+    metric("Paceline_replica_mysql_gtids", Kind::Text, Unit::None, "MySQL's transactions that this replica contains.", Reader::ConnectionText(|c| c.executed.as_ref().map(ToString::to_string).unwrap_or_default())),
+    metric("Paceline_replica_received_bytes", Kind::Counter, Unit::Bytes, "Bytes of events received from the primary.", Reader::Connection(|c| c.receiver.received_bytes)),
+    metric("Paceline_rollbacks", Kind::Counter, Unit::Count, "Transactions that were rolled back.", Reader::Number(|s| s.transactions.rollbacks)),
+    metric("Paceline_session_memory_bytes", Kind::Gauge, Unit::Bytes, "Memory of all sessions by their accounts.", Reader::Number(|s| s.server.memory.used())),
+    metric("Paceline_sync_usec", Kind::Histogram, Unit::Microseconds, "Duration of a sync of the binary log.", Reader::Histogram(|s| &s.transactions.sync_usec)),
+    metric("Paceline_table_file_bytes", Kind::Gauge, Unit::Bytes, "Bytes of table files.", Reader::Number(|s| s.storage.table_file_bytes)),
+    metric("Paceline_temporary_tables_bytes", Kind::Gauge, Unit::Bytes, "Bytes of temporary tables.", Reader::Number(|s| s.storage.temporary_bytes)),
+    metric("Prepared_stmt_count", Kind::Gauge, Unit::Count, "Prepared statements that exist now.", Reader::Number(|s| s.server.prepared_statements())),
+    metric("Queries", Kind::Counter, Unit::Count, "Commands and statements executed by all sessions.", Reader::Number(|s| s.totals.questions.get())),
+    metric("Rpl_semi_sync_master_clients", Kind::Gauge, Unit::Count, "Replicas that acknowledge.", Reader::Number(|s| s.semi_sync.clients)),
+    metric("Rpl_semi_sync_master_get_ack", Kind::Counter, Unit::Count, "Acknowledgements received.", Reader::Number(|s| s.semi_sync.get_ack)),
+    metric("Rpl_semi_sync_master_net_avg_wait_time", Kind::Gauge, Unit::Microseconds, "Always 0: this wait does not exist here.", Reader::Number(|_| 0)),
+    metric("Rpl_semi_sync_master_net_wait_time", Kind::Counter, Unit::Microseconds, "Always 0: this wait does not exist here.", Reader::Number(|_| 0)),
+    metric("Rpl_semi_sync_master_net_waits", Kind::Counter, Unit::Count, "Waits for replies of replicas.", Reader::Number(|s| s.semi_sync.net_waits)),
+    metric("Rpl_semi_sync_master_no_times", Kind::Counter, Unit::Count, "Times that semi-sync was switched off by a timeout.", Reader::Number(|s| s.semi_sync.no_times)),
+    metric("Rpl_semi_sync_master_no_tx", Kind::Counter, Unit::Count, "Transactions that were committed without an acknowledgement.", Reader::Number(|s| s.semi_sync.no_tx)),
+    metric("Rpl_semi_sync_master_request_ack", Kind::Counter, Unit::Count, "Acknowledgements asked for.", Reader::Number(|s| s.semi_sync.request_ack)),
+    metric("Rpl_semi_sync_master_status", Kind::Gauge, Unit::Switch, "Whether commits wait for acknowledgements.", Reader::Number(|s| s.semi_sync.is_on.into())),
+    metric("Rpl_semi_sync_master_timefunc_failures", Kind::Counter, Unit::Count, "Always 0: reading the time cannot fail here.", Reader::Number(|_| 0)),
+    metric("Rpl_semi_sync_master_tx_avg_wait_time", Kind::Gauge, Unit::Microseconds, "Average wait of a transaction for its acknowledgement.", Reader::Number(|s| s.semi_sync.tx_wait_time.checked_div(s.semi_sync.tx_waits).unwrap_or(0))),
+    metric("Rpl_semi_sync_master_tx_wait_time", Kind::Counter, Unit::Microseconds, "Time that transactions waited for acknowledgements.", Reader::Number(|s| s.semi_sync.tx_wait_time)),
+    metric("Rpl_semi_sync_master_tx_waits", Kind::Counter, Unit::Count, "Transactions that waited for an acknowledgement.", Reader::Number(|s| s.semi_sync.tx_waits)),
+    metric("Rpl_semi_sync_master_wait_pos_backtraverse", Kind::Counter, Unit::Count, "Always 0: transactions wait in the order of the log.", Reader::Number(|_| 0)),
+    metric("Rpl_semi_sync_master_wait_sessions", Kind::Gauge, Unit::Count, "Sessions that wait for an acknowledgement now.", Reader::Number(|s| s.semi_sync.wait_sessions)),
+    metric("Rpl_semi_sync_master_yes_tx", Kind::Counter, Unit::Count, "Transactions that were acknowledged before their commit.", Reader::Number(|s| s.semi_sync.yes_tx)),
+    metric("Rpl_semi_sync_slave_send_ack", Kind::Counter, Unit::Count, "Acknowledgements sent to primaries.", Reader::Number(|s| s.sum_of_connections(|c| c.receiver.acknowledgements))),
+    metric("Rpl_semi_sync_slave_status", Kind::Gauge, Unit::Switch, "Whether this replica acknowledges.", Reader::Number(|s| s.connections.iter().any(|c| runs(c) && c.receiver.semi_sync).into())),
+    metric("Slave_heartbeat_period", Kind::Gauge, Unit::Seconds, "Interval of the primary's heartbeats.", Reader::Real(Sample::heartbeat_period)),
+    metric("Slave_open_temp_tables", Kind::Gauge, Unit::Count, "Temporary tables of primaries' sessions.", Reader::Number(|s| s.server.replicated_tables.count() as u64)),
+    metric("Slave_received_heartbeats", Kind::Counter, Unit::Count, "Heartbeats received from the primary.", Reader::Number(|s| s.own_connection().map_or(0, |c| c.receiver.heartbeats))),
+    metric("Slave_retried_transactions", Kind::Counter, Unit::Count, "Replicated transactions that were tried again.", Reader::Number(|s| s.sum_of_connections(|c| c.applier.retried_transactions))),
+    metric("Slave_running", Kind::Gauge, Unit::Switch, "Whether the receiver and the applier are running.", Reader::Number(|s| s.own_connection().is_some_and(runs).into())),
+    metric("Slaves_connected", Kind::Gauge, Unit::Count, "Replicas that are connected.", Reader::Number(|s| s.server.primary.replicas().list().len() as u64)),
+    metric("Slaves_running", Kind::Gauge, Unit::Count, "Connections to primaries whose applier is running.", Reader::Number(|s| s.sum_of_connections(|c| c.applier_runs.into()))),
+    metric("Ssl_accepts", Kind::Counter, Unit::Count, "TLS handshakes that began since the last FLUSH SSL.", Reader::Number(|s| s.tls("Ssl_accepts").parse().unwrap_or(0))),
+    metric("Ssl_cipher", Kind::Text, Unit::None, "Cipher of the session.", Reader::Text(|s| s.tls("Ssl_cipher").to_owned())),
+    metric("Ssl_cipher_list", Kind::Text, Unit::None, "Ciphers that the server offers.", Reader::Text(|s| s.tls("Ssl_cipher_list").to_owned())),
+    metric("Ssl_finished_accepts", Kind::Counter, Unit::Count, "TLS handshakes that succeeded since the last FLUSH SSL.", Reader::Number(|s| s.tls("Ssl_finished_accepts").parse().unwrap_or(0))),
+    metric("Ssl_server_not_after", Kind::Text, Unit::None, "End of the validity of the server's certificate.", Reader::Text(|s| s.tls("Ssl_server_not_after").to_owned())),
+    metric("Ssl_server_not_before", Kind::Text, Unit::None, "Start of the validity of the server's certificate.", Reader::Text(|s| s.tls("Ssl_server_not_before").to_owned())),
+    metric("Ssl_session_cache_mode", Kind::Text, Unit::None, "Whether TLS sessions are cached: never.", Reader::Text(|s| s.tls("Ssl_session_cache_mode").to_owned())),
+    metric("Ssl_version", Kind::Text, Unit::None, "TLS version of the session.", Reader::Text(|s| s.tls("Ssl_version").to_owned())),
+    metric("Threads_cached", Kind::Gauge, Unit::Count, "Always 0: a session is a task, not a thread.", Reader::Number(|_| 0)),
+    metric("Threads_connected", Kind::Gauge, Unit::Count, "Sessions of clients.", Reader::Number(|s| s.server.sessions.count() as u64)),
+    metric("Threads_created", Kind::Counter, Unit::Count, "Sessions that were created.", Reader::Number(|s| s.server.counters.connections.load(Relaxed))),
+    metric("Threads_running", Kind::Gauge, Unit::Count, "Sessions that execute a command now.", Reader::Number(|s| s.server.sessions.running() as u64)),
+    metric("Uptime", Kind::Counter, Unit::Seconds, "Time since the start of the server.", Reader::Number(uptime)),
+    metric("Uptime_since_flush_status", Kind::Counter, Unit::Seconds, "Time since the start of the server.", Reader::Number(uptime)),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_in_the_order_of_the_names() {
+        assert!(TABLE.is_sorted_by_key(|metric| metric.statistic.name.to_ascii_lowercase()));
+    }
+}
