@@ -8,8 +8,8 @@
 //!            over TCP in clear: requests the server's RSA key, and sends (password, NUL) XOR scramble, encrypted with OAEP
 //! ```
 //! The key is sent over the same connection: it protects the password from eavesdroppers, but not from a man in the
-//! middle that answers with a key of its own. TLS protects from both. This server has no such key: it would have to decrypt
-//! whatever strangers send, and always in the same time.
+//! middle that answers with a key of its own. TLS protects from both. This server has no such key: it would have to
+//! decrypt whatever strangers send, and always in the same time.
 //!
 //! The server stores `$A$005$`, a salt of 20 bytes, and 43 digits: SHA-crypt, 5,000 rounds of SHA-256, so that guessing
 //! takes time. After a login it keeps `SHA256(SHA256(password))` in memory, which suffices for the next ones.

@@ -145,7 +145,8 @@ impl PreparedProgram {
     /// Prepares a program. `table` is the table of a trigger.
     ///
     /// # Errors
-    /// The errors of the types of its variables; 1142 and 1143 for columns whose types they have; 1054 for a column of NEW or OLD that the table no longer has.
+    /// The errors of the types of its variables; 1142 and 1143 for columns whose types they have; 1054 for a column of
+    /// NEW or OLD that the table no longer has.
     pub fn new(
         code: Arc<Code>,
         table: Option<&Arc<TableDefinition>>,

@@ -31,8 +31,8 @@ pub struct RoleGrant {
     pub admin: bool,
 }
 
-/// An account that another one may act as: `GRANT PROXY`. Only PAM logs such a client in, which this server does not have;
-/// the grants are kept because clients read them.
+/// An account that another one may act as: `GRANT PROXY`. Only PAM logs such a client in, which this server does not
+/// have; the grants are kept because clients read them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProxyGrant {
     /// User of the proxied account; empty for any.

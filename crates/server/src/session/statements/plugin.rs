@@ -1,5 +1,5 @@
-//! INSTALL and UNINSTALL: nothing is ever loaded. But scripts begin with INSTALL for authentication methods that MariaDB
-//! loads from a library and that are always here.
+//! INSTALL and UNINSTALL: nothing is ever loaded. But scripts begin with INSTALL for authentication methods that
+//! MariaDB loads from a library and that are always here.
 
 use crate::information_schema::is_plugin;
 use crate::session::protocol::Reply;
@@ -14,8 +14,8 @@ const BUILT_IN_LIBRARIES: [&str; 3] = ["auth_ed25519", "auth_socket", "caching_s
 /// Executes INSTALL or UNINSTALL. INSTALL SONAME of a library whose plugins are here has no effect, as in MariaDB.
 ///
 /// # Errors
-/// 1142 without INSERT or DELETE on `mysql.plugin`; 1223 under the session's global read lock; 1124 for a library with a
-/// path; 1968, 1305 and 1619 for the state of the plugin; 1235 for a plugin that is not here.
+/// 1142 without INSERT or DELETE on `mysql.plugin`; 1223 under the session's global read lock; 1124 for a library with
+/// a path; 1968, 1305 and 1619 for the state of the plugin; 1235 for a plugin that is not here.
 pub async fn execute(statement: &PluginStatement, state: &mut SessionState) -> Result<Reply> {
     if state.table_locks.is_globally_locked() {
         return Err(Error::new(ER_CANT_UPDATE_WITH_READLOCK, &[]));
