@@ -108,8 +108,8 @@ fn main() -> ExitCode {
         Command::Binlog(options) => return binlog::run(*options),
         Command::Promote(options) => return promote(&options),
         Command::Completions(options) => {
-            command_documents::print_completions(&options, CommandLine::command());
-            return ExitCode::SUCCESS;
+            let printed = command_documents::print_completions(&options, CommandLine::command());
+            return report("completions", printed);
         }
         Command::Man(options) => {
             let written = command_documents::write_manual(&options, CommandLine::command());

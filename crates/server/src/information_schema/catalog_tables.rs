@@ -346,7 +346,7 @@ pub(super) fn statistics(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row>
                         .map_or(Value::Null, |length| Value::Int(length.into())),
                     Value::Null,
                     text(if column.nullable { "YES" } else { "" }),
-                    text(index.algorithm.as_deref().unwrap_or("BTREE")),
+                    text(index.shown_type(table.engine)),
                     text(""),
                     text(&*index.comment),
                     yes_no(index.ignored),
