@@ -5,6 +5,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use super::PreparedProgram;
+use super::variables::check_column_types;
 use crate::error::Result;
 use paceline_catalog::{Catalog, TableDefinition};
 use paceline_expression::session::SessionContext;
@@ -24,7 +25,7 @@ impl ProgramCache {
     /// Takes a program out, or prepares it. `table` is the table of a trigger.
     ///
     /// # Errors
-    /// The errors of the types of its variables.
+    /// Those of [`PreparedProgram::new`].
     pub fn take(
         &mut self,
         code: &Arc<Code>,
@@ -38,6 +39,7 @@ impl ProgramCache {
             Some(known) => {
                 let catalog = catalog();
                 if known.is_of(table) && known.has_types_of(&catalog) {
+                    check_column_types(code.variables(), &catalog, session)?;
                     return Ok(known);
                 }
                 catalog

@@ -17,6 +17,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::variables::check_column_types;
 use super::{VariableTypes, needs_plan};
 use crate::error::{Error, Result};
 use crate::plan::{Plan, ResultColumn, is_to_be_planned_again};
@@ -145,13 +146,15 @@ impl PreparedProgram {
     /// Prepares a program. `table` is the table of a trigger.
     ///
     /// # Errors
-    /// The errors of the types of its variables; 1054 for a column of NEW or OLD that the table no longer has.
+    /// The errors of the types of its variables; 1142 and 1143 for columns whose types they have; 1054 for a column of
+    /// NEW or OLD that the table no longer has.
     pub fn new(
         code: Arc<Code>,
         table: Option<&Arc<TableDefinition>>,
         catalog: &Catalog,
         session: &mut SessionContext,
     ) -> Result<Self> {
+        check_column_types(code.variables(), catalog, session)?;
         let types = VariableTypes::resolve(code.variables(), table.map(|table| &**table), catalog, session)?;
         Ok(PreparedProgram {
             variables: types.of_expressions(),

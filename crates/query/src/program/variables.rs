@@ -2,12 +2,12 @@
 
 use crate::plan::ResultColumn;
 use paceline_catalog::ddl::resolve_type;
-use paceline_catalog::{Catalog, TableDefinition};
+use paceline_catalog::{Catalog, ColumnDefinition, TableDefinition};
 use paceline_expression::session::{MissingField, ProgramVariables, SessionContext, SqlMode};
 use paceline_expression::{Coercibility, EvalContext, EvalState, ExprType, refused_assignment, truth};
 use paceline_program::RowValue;
 use paceline_syntax::ast::Expr;
-use paceline_syntax::{Error, Result, Variable, VariableKind};
+use paceline_syntax::{ColumnName, Error, Result, VARIABLES_MAX, Variable, VariableKind};
 use paceline_types::convert::{Severity, assign};
 use paceline_types::data_type::Sign;
 use paceline_types::error_code::*;
@@ -124,7 +124,7 @@ impl VariableTypes {
     /// Gives a row variable the columns of a query as its fields. Returns whether they are others than before.
     ///
     /// # Errors
-    /// 1060 for two columns of the same name.
+    /// 1060 for two columns of the same name; 1117 beyond [`VARIABLES_MAX`].
     pub(super) fn define_row(&mut self, row: usize, columns: &[ResultColumn]) -> Result<bool> {
         if let Role::Row(fields) = &self.variables[row].role
             && fields.len() == columns.len()
@@ -141,6 +141,12 @@ impl VariableTypes {
             if !names.insert(column.name.to_lowercase()) {
                 return Err(Error::new(ER_DUP_FIELDNAME, &[&column.name]));
             }
+        }
+        let is_missing = |variable: &&TypedVariable| variable.role == Role::Missing { row };
+        let missing = self.variables[..self.declared].iter().filter(is_missing).count();
+        let reusable = missing + self.spare.len() + self.row(row).map_or(0, <[usize]>::len);
+        if self.variables.len() + columns.len().saturating_sub(reusable) > VARIABLES_MAX {
+            return Err(Error::new(ER_TOO_MANY_FIELDS, &[]));
         }
         self.undefine_row(row);
         let declared = self.variables[..self.declared].iter().enumerate();
@@ -418,25 +424,63 @@ pub fn convert_returned(
     convert_to(value, data_type, target, 0, session)
 }
 
+/// Checks that the session may read the columns whose types variables have. A program that is kept for its next run is
+/// checked again: the caller may be another one.
+///
+/// # Errors
+/// 1142, 1143; 1046 without a database.
+pub(super) fn check_column_types(
+    variables: &[Variable],
+    catalog: &Catalog,
+    session: &SessionContext,
+) -> Result<()> {
+    for variable in variables {
+        let VariableKind::TypeOf(column) = &variable.kind else {
+            continue;
+        };
+        let (database, table) = table_of(column, session)?;
+        let definition = catalog.table(database, table);
+        if definition.is_some_and(|definition| definition.is_temporary()) {
+            continue;
+        }
+        let known = definition.and_then(|definition| find_column(definition, &column.name));
+        let known = known.map(|column| column.name.as_str());
+        (session.services.privileges).check_column(session, database, table, known)?;
+    }
+    Ok(())
+}
+
+/// Returns the database and the table of a column.
+///
+/// # Errors
+/// 1046 without a database.
+fn table_of<'a>(column: &'a ColumnName, session: &'a SessionContext) -> Result<(&'a str, &'a str)> {
+    let database = column.database.as_ref().or(session.database.as_ref());
+    let database = database.ok_or_else(|| Error::new(ER_NO_DB_ERROR, &[]))?;
+    Ok((database, column.table.as_deref().unwrap_or_default()))
+}
+
+fn find_column<'t>(table: &'t TableDefinition, name: &str) -> Option<&'t ColumnDefinition> {
+    let mut columns = table.columns().iter();
+    columns.find(|known| known.name.to_lowercase() == name.to_lowercase())
+}
+
 fn column_type(
-    column: &paceline_syntax::ColumnName,
+    column: &ColumnName,
     catalog: &Catalog,
     session: &SessionContext,
     tables: &mut Vec<Arc<TableDefinition>>,
 ) -> Result<DataType> {
-    let name = column.table.clone().unwrap_or_default();
-    let database = column.database.clone().or_else(|| session.database.clone());
-    let database = database.ok_or_else(|| Error::new(ER_NO_DB_ERROR, &[]))?;
+    let (database, table) = table_of(column, session)?;
     let definition = catalog
-        .table(&database, &name)
-        .ok_or_else(|| Error::new(ER_NO_SUCH_TABLE, &[&database, &name]))?;
-    let mut columns = definition.columns().iter();
-    match columns.find(|known| known.name.to_lowercase() == column.name.to_lowercase()) {
+        .table(database, table)
+        .ok_or_else(|| Error::new(ER_NO_SUCH_TABLE, &[&database, &table]))?;
+    match find_column(definition, &column.name) {
         Some(known) => {
             tables.push(definition.clone());
             Ok(known.data_type.clone())
         }
-        None => Err(Error::new(ER_BAD_FIELD_ERROR, &[&column.name, &name])),
+        None => Err(Error::new(ER_BAD_FIELD_ERROR, &[&column.name, &table])),
     }
 }
 

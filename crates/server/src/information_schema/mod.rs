@@ -43,7 +43,7 @@ pub(crate) use columns::declared;
 pub(crate) use events::event;
 pub(crate) use innodb::{index_stats, table_stats};
 pub(crate) use programs::{proc, trigger_time};
-pub(crate) use server_tables::has_engine;
+pub(crate) use server_tables::{has_engine, is_plugin};
 pub use transactions::OpenTransaction;
 pub(crate) use views::default_of_expression;
 

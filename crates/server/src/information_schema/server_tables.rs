@@ -3,7 +3,7 @@
 use crate::statement_digests::DigestSummary;
 use crate::statistic::ShownStatistic;
 use paceline_types::temporal::Timestamp;
-use paceline_types::{Charset, Collation, Value};
+use paceline_types::{Charset, Collation, Decimal, Value};
 
 use super::{
     ApplicableRole, GrantedObject, GrantedPrivilege, Row, Sources, number, text, text_or_null, yes_no,
@@ -120,10 +120,8 @@ pub(super) fn collation_applicability() -> Vec<Row> {
 }
 
 pub(super) fn processlist(sources: &dyn Sources) -> Vec<Row> {
-    let with_three_decimals = |number: u64| {
-        let text = format!("{number}.000");
-        Value::Decimal(text.parse().expect("a number"))
-    };
+    let with_three_decimals =
+        |number: u64| Value::Decimal(Decimal::from_scaled(i128::from(number) * 1000, 3));
     let row = |process: super::Process| {
         vec![
             number(process.id),
@@ -264,6 +262,12 @@ pub(super) fn enabled_roles(sources: &dyn Sources) -> Vec<Row> {
         true => vec![vec![Value::Null]],
         false => roles.into_iter().map(|role| vec![text(role)]).collect(),
     }
+}
+
+/// Returns whether a plugin of this name is here.
+pub fn is_plugin(name: &str) -> bool {
+    let mut rows = plugins().into_iter();
+    rows.any(|row| matches!(&row[0], Value::Text(known) if known.eq_ignore_ascii_case(name)))
 }
 
 pub(super) fn plugins() -> Vec<Row> {

@@ -347,7 +347,7 @@ impl Steps<'_, '_> {
                 self.session.row_count = 0;
                 Ok(Answer::Done)
             }
-            Statement::Transaction(_) | Statement::Ddl(_) | Statement::Account(_) => {
+            Statement::Transaction(_) | Statement::Ddl(_) | Statement::Account(_) | Statement::Plugin(_) => {
                 Err(Error::new(ER_COMMIT_NOT_ALLOWED_IN_SF_OR_TRG, &[]))
             }
             Statement::Prepare { .. }

@@ -22,6 +22,7 @@ mod kill;
 mod load_data;
 mod lock_tables;
 mod outfile;
+mod plugin;
 mod prepare;
 pub(in crate::session) mod program;
 pub(super) mod query;
@@ -122,6 +123,7 @@ pub async fn execute(
         Statement::UnlockTables => lock_tables::unlock(state).await?,
         Statement::Help(_) => help::execute(&state.shared.counters),
         Statement::Shutdown => shutdown::execute(&state.services, &state.context)?,
+        Statement::Plugin(statement) => plugin::execute(statement, state).await?,
         Statement::LoadData(load) => {
             load_data::execute(statement, load, state, connection, execution).await?
         }

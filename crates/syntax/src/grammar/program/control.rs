@@ -199,8 +199,8 @@ impl Parser<'_> {
         let to = self.expr()?;
         self.expect_word("DO")?;
         self.scope().begin_block();
-        let last = self.scope().add_variable(String::new(), VariableKind::Counter);
-        let variable = self.scope().add_variable(name, VariableKind::Counter);
+        let last = self.scope().add_variable(String::new(), VariableKind::Counter)?;
+        let variable = self.scope().add_variable(name, VariableKind::Counter)?;
         self.scope().show_variable(variable);
         let statements = self.for_body()?;
         Ok(ProgramStatement::ForRange(Box::new(ForRange {
@@ -224,7 +224,7 @@ impl Parser<'_> {
     ) -> Result<ProgramStatement> {
         self.expect_word("DO")?;
         let kind = VariableKind::RowOf { cursor };
-        let variable = self.scope().add_variable(name, kind);
+        let variable = self.scope().add_variable(name, kind)?;
         self.scope().show_variable(variable);
         let statements = self.for_body()?;
         Ok(ProgramStatement::ForRows(Box::new(ForRows {
