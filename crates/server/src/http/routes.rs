@@ -103,8 +103,8 @@ fn max_lag(query: Option<&str>) -> Result<Option<u64>, Negative> {
     }
 }
 
-/// A server that follows another is no primary, even if somebody forgot to set `read_only`: writes to it would not reach
-/// the others.
+/// A server that follows another is no primary, even if somebody forgot to set `read_only`: writes to it would not
+/// reach the others.
 fn is_primary(server: &Arc<Server>) -> Result<&'static str, Negative> {
     if server.globals.get(Variable::ReadOnly).as_u64() != 0 {
         return Err(Negative::NotNow("read_only is not OFF"));

@@ -5,9 +5,9 @@
 //!   statements        events_statements_summary_by_digest
 //!   threads           threads, accounts, users, hosts
 //! ```
-//! `global_status` and `session_status` have the values of SHOW STATUS, `performance_timers` the clock. The other tables
-//! exist and are empty (docs/differences.md). As in MariaDB, reading needs SELECT on `performance_schema.*`. With
-//! `performance_schema=OFF` no statements are counted.
+//! `global_status` and `session_status` have the values of SHOW STATUS, `performance_timers` the clock. The other
+//! tables exist and are empty (docs/differences.md). As in MariaDB, reading needs SELECT on `performance_schema.*`.
+//! With `performance_schema=OFF` no statements are counted.
 
 mod statements;
 mod threads;
