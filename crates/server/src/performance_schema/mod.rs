@@ -12,7 +12,7 @@
 mod statements;
 mod threads;
 
-use crate::information_schema::{Row, Scope, Sources, VirtualTable, declared};
+use crate::information_schema::{Row, Scope, Sources, VirtualTable, declared, metadata_lock_rows};
 use paceline_expression::session::VirtualColumn;
 use paceline_types::Value;
 use std::sync::OnceLock;
@@ -38,6 +38,7 @@ pub fn columns(table: &str) -> Option<&'static [VirtualColumn]> {
 pub fn rows(table: &str, sources: &dyn Sources) -> Vec<Row> {
     match table.to_ascii_lowercase().as_str() {
         "events_statements_summary_by_digest" => statements::by_digest(sources),
+        "metadata_locks" => metadata_lock_rows(sources),
         "threads" => threads::threads(sources),
         "accounts" => threads::accounts(sources),
         "users" => threads::users(sources),
