@@ -1,7 +1,7 @@
 //! Transactions, their waits and deadlocks as texts in the form of InnoDB's monitor.
 //!
-//! Programs that look for deadlocks read this text, so its lines are InnoDB's where they have something to say here. A lock
-//! is shown with its table, index and key; the key is that of the engine, in hexadecimal digits.
+//! Programs that look for deadlocks read this text, so its lines are InnoDB's where they have something to say here. A
+//! lock is shown with its table, index and key; the key is that of the engine, in hexadecimal digits.
 //!
 //! A deadlock is described while its members still wait ([`Deadlock`]): later their statements would be over. The last
 //! description is kept ([`LatestDeadlock`]); with `innodb_print_all_deadlocks` each goes to the error log.

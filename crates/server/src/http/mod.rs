@@ -2,6 +2,8 @@
 //!
 //! | path | answer |
 //! |---|---|
+//! | `/` | the page for people: topology, plots, statements, waits |
+//! | `/api/overview`, `/api/statements`, `/api/transactions` | its data as JSON; they change with the page |
 //! | `/metrics` | the statistics in Prometheus' text format |
 //! | `/health` | 200 while the process answers, also during a long recovery |
 //! | `/ready` | 200 if clients can connect; 503 while the server starts or stops |
@@ -27,6 +29,8 @@
 //! for object stores anyway. Statistics on the port of SQL clients: load balancers and firewalls tell ports apart.
 
 mod access;
+mod api;
+mod page;
 mod routes;
 mod state;
 
