@@ -241,6 +241,7 @@ impl Session {
     async fn serve(&mut self) -> WireResult<()> {
         let server = self.state.server.clone();
         let mut idle_poll = IdlePoll::new(server.last_command.clone(), self.state.shared.id);
+        let mut sent_before = self.connection.bytes_written();
         while self.phase == Phase::Commands && !self.state.ends_with_reply {
             self.connection.reader.set_sequence(0);
             let longest = || Duration::from_micros(server.globals.number(Variable::PacelineIdlePollUsec));
@@ -261,10 +262,12 @@ impl Session {
                 // A killed client does not receive the result, whatever it is.
                 return Err(WireError::Closed);
             }
-            let sent = self.connection.writer.pending() as u64;
+            let sent = self.connection.bytes_written();
             let received = self.connection.reader.payload().len() as u64 + 4;
             self.connection.flush().await?;
-            self.state.shared.counters.bytes_sent.add(sent);
+            let before = std::mem::replace(&mut sent_before, sent);
+            self.state.shared.counters.bytes_sent.add(sent.saturating_sub(before));
+            self.state.log_settings.bytes_sent_before = sent;
             self.state.shared.counters.bytes_received.add(received);
         }
         Ok(())

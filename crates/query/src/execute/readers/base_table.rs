@@ -267,7 +267,7 @@ impl<'p> BaseReader<'p> {
             .read(exec.state.transaction)
             .map_err(|error| self.definition.transaction_error(error))?;
         for image in batch.images() {
-            exec.tick()?;
+            exec.row_fetched()?;
             if self.decode_passing(exec, image, row)? && visit(exec, row)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
@@ -376,7 +376,7 @@ impl<'p> BaseReader<'p> {
         row: &mut [Value],
         visit: Visit<'_>,
     ) -> Result<ControlFlow<()>> {
-        exec.tick()?;
+        exec.row_fetched()?;
         let mut row_key = Vec::new();
         let row_key: &[u8] = match self.secondary(index) {
             None => key,
@@ -501,7 +501,7 @@ impl<'p> BaseReader<'p> {
         let mut scan = exec.state.transaction.scan_newest(range, direction)?;
         let mut row_key = Vec::new();
         while scan.advance()? {
-            exec.tick()?;
+            exec.row_fetched()?;
             let Some(entry) = scan.entry() else { break };
             row_key.clear();
             match secondary {
@@ -591,7 +591,7 @@ impl<'p> BaseReader<'p> {
                 });
             }
             while scan.advance()? {
-                exec.tick()?;
+                exec.row_fetched()?;
                 let Some(entry) = scan.entry() else { break };
                 if ranges.len() > 1 && !range.contains(entry.key) {
                     match direction {

@@ -67,6 +67,8 @@ pub async fn run_plan(
     let mut sink = ResultWriter::new(connection, style, streaming, known);
     let outcome = execute_plan(plan, &mut context, &mut sink)?;
     drop(context);
+    let is_main = execution.asked_by == QueryOrigin::Client;
+    state.log_settings.note_plan(plan, is_main);
     sink.finish();
     state.leave_statement().await?;
     Ok(Some(reply_of(outcome, state)))
@@ -89,6 +91,8 @@ pub async fn collect<S: RowSink>(
     let mut context = state.execution_context(&catalog, plan, execution)?;
     let outcome = execute_plan(plan, &mut context, &mut rows)?;
     drop(context);
+    let is_main = execution.asked_by == QueryOrigin::Client;
+    state.log_settings.note_plan(plan, is_main);
     state.leave_statement().await?;
     Ok(Some((rows, outcome)))
 }
