@@ -242,6 +242,7 @@ impl Session {
         let server = self.state.server.clone();
         let mut idle_poll = IdlePoll::new(server.last_command.clone(), self.state.shared.id);
         let mut sent_before = self.connection.bytes_written();
+        self.state.log_settings.bytes_sent_before = sent_before;
         while self.phase == Phase::Commands && !self.state.ends_with_reply {
             self.connection.reader.set_sequence(0);
             let longest = || Duration::from_micros(server.globals.number(Variable::PacelineIdlePollUsec));

@@ -101,9 +101,11 @@ impl Session {
             .counters
             .rows_read
             .add(self.state.rows_examined_by_statement());
+        let written = self.connection.bytes_written();
+        let before = std::mem::replace(&mut self.state.log_settings.bytes_sent_before, written);
         if self.state.log_settings.is_slow(duration) {
-            let bytes_sent = self.connection.bytes_written();
-            self.state.log_slow_statement(text, duration, bytes_sent);
+            self.state
+                .log_slow_statement(text, duration, written.saturating_sub(before));
         }
     }
 
@@ -225,10 +227,9 @@ impl SessionState {
         examined.saturating_sub(self.log_settings.rows_examined_before)
     }
 
-    /// Counts a slow statement, and writes it to the slow query log. `bytes_written` are those of the whole session.
+    /// Counts a slow statement, and writes it to the slow query log.
     #[cold]
-    fn log_slow_statement(&mut self, text: &[u8], duration: Duration, bytes_written: u64) {
-        let bytes_before = std::mem::replace(&mut self.log_settings.bytes_sent_before, bytes_written);
+    fn log_slow_statement(&self, text: &[u8], duration: Duration, bytes_sent: u64) {
         let settings = &self.log_settings;
         let rows_examined = self.rows_examined_by_statement();
         if !settings.is_counted(rows_examined) {
@@ -243,8 +244,9 @@ impl SessionState {
         {
             return;
         }
-        let warnings = self.context.diagnostics.conditions();
-        logs.slow(&SlowStatement {
+        let warnings = self.context.diagnostics.raised();
+        let server_id = self.server_id();
+        logs.slow(server_id, &SlowStatement {
             account: &self.account_in_logs(),
             connection_id: u64::from(self.shared.id),
             database: self.context.database.as_deref().unwrap_or_default(),
@@ -252,13 +254,18 @@ impl SessionState {
             rows_sent: self.rows_sent_by_statement(),
             rows_examined,
             rows_affected: u64::try_from(self.context.row_count).unwrap_or(0),
-            bytes_sent: bytes_written.saturating_sub(bytes_before),
+            bytes_sent,
             start_micros: self.shared.activity().since_micros,
             operations: settings.shown_operations(),
             plan: settings.shown_plan(),
             warnings: &warnings[..warnings.len().min(settings.shown_warnings())],
             text,
         });
+    }
+
+    /// Returns the server's id.
+    pub(super) fn server_id(&self) -> u32 {
+        u32::try_from(self.server.globals.number(Variable::ServerId)).unwrap_or(0)
     }
 
     /// Returns the session's account as MariaDB's logs have it.

@@ -246,6 +246,7 @@ impl<'p> BaseReader<'p> {
         let mut batch = RowBatch::new(ROWS_AT_FIRST);
         for (index, range) in ranges.iter().enumerate() {
             batch.add(&range.start);
+            exec.session.rows_examined += 1;
             if (batch.is_full() || index + 1 == ranges.len())
                 && self.give_batch(exec, &mut batch, row, visit)?.is_break()
             {
@@ -267,7 +268,7 @@ impl<'p> BaseReader<'p> {
             .read(exec.state.transaction)
             .map_err(|error| self.definition.transaction_error(error))?;
         for image in batch.images() {
-            exec.row_fetched()?;
+            exec.tick()?;
             if self.decode_passing(exec, image, row)? && visit(exec, row)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }

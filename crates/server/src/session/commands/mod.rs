@@ -10,6 +10,7 @@ use crate::accounts::checks::check_plan;
 use crate::accounts::host::like;
 use crate::accounts::show::identifier;
 use crate::registry::now_micros;
+use crate::statement_logs::LoggedSession;
 use crate::server::Server;
 use crate::session::protocol::{definition, unknown_statement};
 use crate::session::statements::{flush_binary_logs, kill_connection, shut_down};
@@ -219,10 +220,15 @@ impl Session {
     }
 
     /// Writes a command to the general log, if the log is open and the session has not disabled it.
-    fn log_command(&self, command: &str, argument: &[u8]) {
+    pub(in crate::session) fn log_command(&self, command: &str, argument: &[u8]) {
         let logs = &self.state.server.statement_logs;
         if logs.has_general() && !self.state.log_settings.is_silent {
-            logs.command(u64::from(self.state.shared.id), command, argument);
+            let session = LoggedSession {
+                account: &self.state.account_in_logs(),
+                connection_id: u64::from(self.state.shared.id),
+                server_id: self.state.server_id(),
+            };
+            logs.command(session, command, argument);
         }
     }
 
