@@ -267,7 +267,8 @@ fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> R
             Variable::CollationServer => chosen_collation = Collation::from_name(setting.as_str()),
             _ => {}
         }
-        for (other, setting) in crate::statement_logs::paired(variable, &setting, |other| globals.get(other)) {
+        for (other, setting) in crate::statement_logs::paired(variable, &setting, |other| globals.get(other))
+        {
             globals.set(other, setting);
         }
         globals.set(variable, setting);

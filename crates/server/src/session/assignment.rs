@@ -1,6 +1,7 @@
 //! Assignment of a system variable: its check and its effect.
 
 use crate::accounts::checks::check_assignment;
+use crate::audit_log::is_audit_variable;
 use crate::errors::{of_gtid_list, of_replica, of_transaction};
 use crate::replica_filters::filter_kind;
 use crate::row_options::replicated_row_options;
@@ -293,14 +294,24 @@ fn assign_global(
         drop(lock);
         return Ok(());
     }
+    if variable == Variable::ServerAuditFileRotateNow {
+        // It does something once, and stays OFF.
+        return match setting.as_bool() {
+            true => rotate_audit_log(services),
+            false => Ok(()),
+        };
+    }
     let before = globals.get(variable);
     globals.set(variable, setting);
     for (other, setting) in pairs {
         globals.set(other, setting);
     }
-    if is_log_variable(variable)
-        && let Err(error) = services.server.statement_logs.configure(globals)
-    {
+    let configured = match is_log_variable(variable) {
+        true => services.server.statement_logs.configure(globals),
+        false if is_audit_variable(variable) => services.server.audit_log.configure(globals),
+        false => Ok(()),
+    };
+    if let Err(error) = configured {
         tracing::error!("{}: {error}", variable.definition().name);
         globals.set(variable, before.clone());
         if let Some(other) = other_name(variable) {
@@ -358,6 +369,13 @@ fn assign_session(
             }
         }
     }
+}
+
+fn rotate_audit_log(services: &SessionServices) -> Result<()> {
+    services.server.audit_log.rotate().map_err(|error| {
+        tracing::error!("the audit log cannot be rotated: {error}");
+        Variable::ServerAuditFileRotateNow.definition().wrong_value("ON")
+    })
 }
 
 /// Assigns global variables that belong to a connection. Returns whether the variable is one of them.

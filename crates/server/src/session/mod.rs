@@ -42,6 +42,7 @@
 
 mod assigned_variables;
 mod assignment;
+mod audit;
 mod commands;
 mod database;
 mod evaluate;
@@ -81,6 +82,7 @@ mod tests;
 pub use state::SessionState;
 
 use crate::accounts::ClientHost;
+use crate::audit_log::ConnectionEvent;
 use crate::registry::{SessionHandle, now_micros};
 use crate::server::Server;
 use crate::variables::Variable;
@@ -200,6 +202,8 @@ impl Session {
                 if let Err(error) = self.serve().await {
                     self.say_goodbye(error).await;
                 }
+                let user = self.state.context.user.user.clone();
+                self.audit_connection(&user, ConnectionEvent::Disconnect, 0);
             }
             Ok(Ok(())) => {}
             Ok(Err(error)) => {
@@ -267,7 +271,11 @@ impl Session {
             let received = self.connection.reader.payload().len() as u64 + 4;
             self.connection.flush().await?;
             let before = std::mem::replace(&mut sent_before, sent);
-            self.state.shared.counters.bytes_sent.add(sent.saturating_sub(before));
+            self.state
+                .shared
+                .counters
+                .bytes_sent
+                .add(sent.saturating_sub(before));
             self.state.log_settings.bytes_sent_before = sent;
             self.state.shared.counters.bytes_received.add(received);
         }

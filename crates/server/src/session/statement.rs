@@ -101,6 +101,9 @@ impl Session {
             .counters
             .rows_read
             .add(self.state.rows_examined_by_statement());
+        if self.state.server.audit_log.is_on() {
+            self.state.audit_statement(text, done);
+        }
         let written = self.connection.bytes_written();
         let before = std::mem::replace(&mut self.state.log_settings.bytes_sent_before, written);
         if self.state.log_settings.is_slow(duration) {
@@ -246,21 +249,24 @@ impl SessionState {
         }
         let warnings = self.context.diagnostics.raised();
         let server_id = self.server_id();
-        logs.slow(server_id, &SlowStatement {
-            account: &self.account_in_logs(),
-            connection_id: u64::from(self.shared.id),
-            database: self.context.database.as_deref().unwrap_or_default(),
-            duration_micros: i64::try_from(duration.as_micros()).unwrap_or(i64::MAX),
-            rows_sent: self.rows_sent_by_statement(),
-            rows_examined,
-            rows_affected: u64::try_from(self.context.row_count).unwrap_or(0),
-            bytes_sent,
-            start_micros: self.shared.activity().since_micros,
-            operations: settings.shown_operations(),
-            plan: settings.shown_plan(),
-            warnings: &warnings[..warnings.len().min(settings.shown_warnings())],
-            text,
-        });
+        logs.slow(
+            server_id,
+            &SlowStatement {
+                account: &self.account_in_logs(),
+                connection_id: u64::from(self.shared.id),
+                database: self.context.database.as_deref().unwrap_or_default(),
+                duration_micros: i64::try_from(duration.as_micros()).unwrap_or(i64::MAX),
+                rows_sent: self.rows_sent_by_statement(),
+                rows_examined,
+                rows_affected: u64::try_from(self.context.row_count).unwrap_or(0),
+                bytes_sent,
+                start_micros: self.shared.activity().since_micros,
+                operations: settings.shown_operations(),
+                plan: settings.shown_plan(),
+                warnings: &warnings[..warnings.len().min(settings.shown_warnings())],
+                text,
+            },
+        );
     }
 
     /// Returns the server's id.

@@ -49,7 +49,9 @@ impl LogTable {
         ring.bytes += row_bytes(&row);
         ring.rows.push_back(row);
         while ring.rows.len() > ROWS_MAX || ring.bytes > BYTES_MAX {
-            let Some(oldest) = ring.rows.pop_front() else { break };
+            let Some(oldest) = ring.rows.pop_front() else {
+                break;
+            };
             ring.bytes -= row_bytes(&oldest);
         }
     }

@@ -93,7 +93,10 @@ pub fn paired(
     const NOT_USING_INDEX: u64 = 1 << 6;
     let with_bit = |of: Variable, bit: u64, is_set: bool| {
         let bits = current(of).as_u64() & !bit;
-        vec![(of, VariableValue::Unsigned(if is_set { bits | bit } else { bits }))]
+        vec![(
+            of,
+            VariableValue::Unsigned(if is_set { bits | bit } else { bits }),
+        )]
     };
     let has = |bit: u64| VariableValue::Boolean(setting.as_u64() & bit != 0);
     let has_not = |bit: u64| VariableValue::Boolean(setting.as_u64() & bit == 0);

@@ -182,7 +182,9 @@ impl StatementLogSettings {
 
     #[cold]
     fn describe(&mut self, plan: &Plan, is_main: bool) {
-        let Some(explanation) = plan.explanation() else { return };
+        let Some(explanation) = plan.explanation() else {
+            return;
+        };
         self.operations.add(Operations::of_plan(explanation.operations()));
         if is_main && self.shows(EXPLAIN) {
             self.plan = Some(explanation.rows());

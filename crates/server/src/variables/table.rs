@@ -561,6 +561,15 @@ mod list {
         SecureAuth "secure_auth" Global Dynamic Boolean => Some("ON");
         SecureFilePriv "secure_file_priv" Global Fixed Text => Some("");
         SecureTimestamp "secure_timestamp" Global Fixed Enum(&["NO", "SUPER", "REPLICATION", "YES"]) => Some("NO"), Absent;
+        ServerAuditEvents "server_audit_events" Global Dynamic Set(&["CONNECT", "QUERY", "TABLE", "QUERY_DDL", "QUERY_DML", "QUERY_DML_NO_SELECT", "QUERY_DCL"]) => Some("");
+        ServerAuditExclUsers "server_audit_excl_users" Global Dynamic Text => Some("");
+        ServerAuditFilePath "server_audit_file_path" Global Dynamic Text => Some("server_audit.log");
+        ServerAuditFileRotateNow "server_audit_file_rotate_now" Global Dynamic Boolean => Some("OFF");
+        ServerAuditFileRotateSize "server_audit_file_rotate_size" Global Dynamic Unsigned { min: 100, max: 9223372036854775807, block: 1 } => Some("1000000");
+        ServerAuditFileRotations "server_audit_file_rotations" Global Dynamic Unsigned { min: 0, max: 999, block: 1 } => Some("9");
+        ServerAuditInclUsers "server_audit_incl_users" Global Dynamic Text => Some("");
+        ServerAuditLogging "server_audit_logging" Global Dynamic Boolean => Some("OFF");
+        ServerAuditQueryLogLimit "server_audit_query_log_limit" Global Dynamic Unsigned { min: 0, max: 2147483647, block: 1 } => Some("1024");
         ServerId "server_id" Both Dynamic Unsigned { min: 1, max: 4294967295, block: 1 } => Some("1");
         ServerUid "server_uid" Global Fixed Text => Some(""), NoOption;
         SessionTrackSchema "session_track_schema" Both Dynamic Boolean => Some("ON");

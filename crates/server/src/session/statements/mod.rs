@@ -92,9 +92,13 @@ pub async fn execute(
         Statement::Show(show) => show::execute(show, state, connection, execution).await?,
         Statement::Ddl(statement @ DdlStatement::AlterTable(_)) => {
             state.log_settings.note(Operations::ADMINISTRATION);
+            state.audit_definition(statement);
             ddl::execute(statement, state, execution).await?
         }
-        Statement::Ddl(statement) => ddl::execute(statement, state, execution).await?,
+        Statement::Ddl(statement) => {
+            state.audit_definition(statement);
+            ddl::execute(statement, state, execution).await?
+        }
         Statement::Account(statement) => account::execute(statement, state, execution.text).await?,
         Statement::Prepare { name, source } => prepare::prepare(name, source, execution.parameters, state)?,
         Statement::Execute { name, using } => {
