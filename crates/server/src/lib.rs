@@ -26,6 +26,7 @@
 #![forbid(unsafe_code)]
 
 pub mod accounts;
+mod audit_log;
 pub mod backup;
 pub mod data_directory;
 pub mod data_version;

@@ -1,6 +1,7 @@
 //! The running server: state shared by all sessions.
 
 use crate::accounts::{InitialAccounts, SharedAccounts};
+use crate::audit_log::AuditLog;
 use crate::event_runs::EventRuns;
 use crate::host_errors::HostErrors;
 use crate::information_schema::TableSize;
@@ -71,6 +72,8 @@ pub struct Server {
     pub primary: Primary,
     /// The general log and the slow query log.
     pub statement_logs: StatementLogs,
+    /// The audit log.
+    pub audit_log: AuditLog,
     /// TLS configuration.
     pub tls: Tls,
     /// Description of the latest deadlock.
@@ -127,6 +130,7 @@ impl Server {
             counters: ServerCounters::default(),
             digests,
             statement_logs: StatementLogs::default(),
+            audit_log: AuditLog::default(),
             tls: Tls::default(),
             statistics: Arc::new(Statistics::new(transactions.clone())),
             catalog,

@@ -55,6 +55,9 @@ impl VirtualTables for SessionServices {
         if database == mysql_columns::DATABASE {
             self.authority(session)
                 .check_any_column(&[Privilege::Select], database, table)?;
+            if let Some(rows) = self.server.statement_logs.table_rows(table) {
+                return Ok(rows);
+            }
             if table == "gtid_slave_pos" {
                 return Ok(mysql_tables::gtid_slave_pos(
                     &self.server.transactions.replicated_position(),
