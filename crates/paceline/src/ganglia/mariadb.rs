@@ -2,9 +2,7 @@
 
 use super::error::Result;
 use super::module::Kind::{Counter, Gauge};
-use super::module::{Entry, Reading, Server, Source, readings};
-use crate::connection::Address;
-use paceline_wire::client::ConnectOptions;
+use super::module::{Entry, Reading, Server, readings};
 
 const GROUP: &str = "mysql";
 
@@ -57,10 +55,6 @@ static TABLE: [Entry; 47] = [
     ("Threads_running", Gauge, "sessions"),
     ("Uptime", Gauge, "s"),
 ];
-
-pub fn source(address: Address, options: ConnectOptions) -> Source {
-    Source::MariaDb(Server::new(address, options))
-}
 
 /// Reads all values.
 ///

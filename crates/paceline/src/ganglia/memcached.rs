@@ -2,7 +2,7 @@
 
 use super::error::{Error, Result};
 use super::module::Kind::{Counter, Gauge};
-use super::module::{Entry, Reading, Source, readings};
+use super::module::{Entry, Reading, readings};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -45,15 +45,16 @@ pub struct Memcached {
     address: String,
 }
 
-pub fn source(address: &str) -> Source {
-    let address = match address.contains(':') {
-        true => address.to_owned(),
-        false => format!("{address}:{PORT}"),
-    };
-    Source::Memcached(Memcached { address })
-}
-
 impl Memcached {
+    /// Returns the memcached at HOST or HOST:PORT.
+    pub fn new(address: &str) -> Self {
+        let address = match address.contains(':') {
+            true => address.to_owned(),
+            false => format!("{address}:{PORT}"),
+        };
+        Memcached { address }
+    }
+
     /// Reads all values, over a connection of its own.
     ///
     /// # Errors

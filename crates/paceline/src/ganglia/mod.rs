@@ -4,8 +4,8 @@
 //!   every --interval:  module reads its values ──▶ gauge: as it is
 //!                                               └▶ counter: what it grew by since the last run ──▶ gmond (UDP)
 //! ```
-//! One process reads all sources. A module ([`module`]) is a table of names with kinds and units, and a function that
-//! reads them: [`paceline`] has its table from the server itself (`information_schema.PACELINE_METRICS`), [`mariadb`] and
+//! One process reads all sources. A module is a table of names with kinds and units, and a function that reads them:
+//! [`paceline`] has its table from the server itself (`information_schema.PACELINE_METRICS`), [`mariadb`] and
 //! [`memcached`] have theirs here. Ganglia knows no counters that restart, so the difference between two runs is sent;
 //! the first run sends gauges only, and so does one after a restart of the source, which shows as a smaller counter.
 //!
@@ -25,6 +25,7 @@ mod memcached;
 mod module;
 mod paceline;
 mod packet;
+mod source;
 
 use crate::connection::{Address, SilenceLimit, account};
 use crate::stop::StopSignals;
@@ -32,8 +33,10 @@ use crate::tls::TlsOptions;
 use clap::ValueHint;
 use delta::Deltas;
 use error::{Error, Result};
-use module::{Module, Reading};
+use memcached::Memcached;
+use module::{Reading, Server};
 use paceline_wire::client::ConnectOptions;
+use source::{Module, Source};
 use std::time::Duration;
 use tokio::net::UdpSocket;
 use tokio::time::{MissedTickBehavior, interval};
@@ -132,13 +135,15 @@ impl Options {
     fn modules(&self) -> Result<Vec<Module>> {
         let mut modules = Vec::new();
         if let Some(address) = &self.paceline {
-            modules.push(Module::new(paceline::source(address.clone(), self.account()?)));
+            let server = Server::new(address.clone(), self.account()?);
+            modules.push(Module::new(Source::Paceline(server)));
         }
         if let Some(address) = &self.mariadb {
-            modules.push(Module::new(mariadb::source(address.clone(), self.account()?)));
+            let server = Server::new(address.clone(), self.account()?);
+            modules.push(Module::new(Source::MariaDb(server)));
         }
         if let Some(address) = &self.memcached {
-            modules.push(Module::new(memcached::source(address)));
+            modules.push(Module::new(Source::Memcached(Memcached::new(address))));
         }
         match modules.is_empty() {
             true => Err(Error::Usage(

@@ -1,8 +1,6 @@
-//! A module: a source of values with a table of their names, kinds and units.
+//! What all modules use: the entries of their tables, readings, and a connection to a server.
 
-use super::error::{Error, Result};
-use super::memcached::Memcached;
-use super::{mariadb, paceline};
+use super::error::Result;
 use crate::connection::{Address, Connection};
 use paceline_wire::client::ConnectOptions;
 
@@ -60,54 +58,6 @@ impl Server {
         self.connection = Some(connection);
         let texts = |row: Vec<Option<String>>| row.into_iter().map(Option::unwrap_or_default).collect();
         Ok(rows.into_iter().map(texts).collect())
-    }
-}
-
-/// Where a module has its values from.
-pub enum Source {
-    Paceline(Server),
-    MariaDb(Server),
-    Memcached(Memcached),
-}
-
-/// A source that may be away for a while.
-pub struct Module {
-    source: Source,
-    is_silent: bool,
-}
-
-impl Module {
-    pub fn new(source: Source) -> Self {
-        Module {
-            source,
-            is_silent: false,
-        }
-    }
-
-    /// Reads all values.
-    ///
-    /// # Errors
-    /// If the source does not answer.
-    pub async fn read(&mut self) -> Result<Vec<Reading>> {
-        match &mut self.source {
-            Source::Paceline(server) => paceline::read(server).await,
-            Source::MariaDb(server) => mariadb::read(server).await,
-            Source::Memcached(memcached) => memcached.read().await,
-        }
-    }
-
-    /// Records that the source answers.
-    pub fn answers(&mut self) {
-        if std::mem::take(&mut self.is_silent) {
-            eprintln!("paceline ganglia: it answers again");
-        }
-    }
-
-    /// Reports an error, once until the source answers again.
-    pub fn is_silent(&mut self, error: &Error) {
-        if !std::mem::replace(&mut self.is_silent, true) {
-            eprintln!("paceline ganglia: {error}");
-        }
     }
 }
 

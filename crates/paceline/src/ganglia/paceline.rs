@@ -1,19 +1,13 @@
 //! Paceline's own values. The table is the server's: every statistic is declared there with its kind and unit.
 
 use super::error::Result;
-use super::module::{Kind, Reading, Server, Source};
-use crate::connection::Address;
-use paceline_wire::client::ConnectOptions;
+use super::module::{Kind, Reading, Server};
 
 const GROUP: &str = "paceline";
 
 /// The statistics that are Paceline's own; MariaDB's names are the other module's.
 const STATEMENT: &str = "SELECT NAME, VALUE, KIND, UNIT FROM information_schema.PACELINE_METRICS \
                          WHERE NAME LIKE 'Paceline\\_%' AND KIND <> 'text'";
-
-pub fn source(address: Address, options: ConnectOptions) -> Source {
-    Source::Paceline(Server::new(address, options))
-}
 
 /// Reads all values.
 ///
