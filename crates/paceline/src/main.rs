@@ -72,7 +72,8 @@ enum Command {
     /// `paceline binlog --help` lists its options.
     #[command(disable_help_flag = true, version)]
     Binlog(Box<binlog::Options>),
-    /// Start a primary, a replica, an archive and a load in a temporary directory, to look at. Nothing is left at the end.
+    /// Start a primary, a replica, an archive and a load in a temporary directory, to look at. At the end nothing is
+    /// left.
     Demo(demo::Options),
     /// Make a replica the primary. It first fetches the transactions that only other servers have; then they follow it.
     Promote(promote::Options),

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | the prompt is left, `--seconds` are over, SIGINT, SIGTERM, SIGHUP of a closed terminal | the load ends and checks its rows, the servers stop, the directory is removed |
 //! | a process of the demo dies | the same, with the process's last messages |
-//! | a second signal, a panic, `kill -9` | the kernel kills the servers ([`bound_process`]), the [`cleaner`] ends the client and removes the directory |
+//! | a second SIGINT or SIGTERM, a panic, `kill -9` | the kernel kills the servers ([`bound_process`]), the [`cleaner`] ends the client and removes the directory |
 //!
 //! While the client has the prompt, SIGINT is for the client: it cancels a statement or a line.
 
@@ -103,10 +103,10 @@ async fn demo(options: &Options) -> Result<()> {
             };
             let summary = tokio::select! {
                 summary = topology.stop() => summary,
-                () = signals.end(Interrupt::Ends) => std::process::exit(STATUS),
+                () = signals.second() => std::process::exit(STATUS),
             };
             if !summary.is_empty() {
-                print(&format!("\nThe load until the end:\n{}", summary.trim_end()));
+                print(&format!("\nThe load until the end:\n{summary}"));
             }
             done
         }
@@ -311,6 +311,14 @@ impl Signals {
     /// Waits for a signal that ends the demo.
     async fn end(&mut self, interrupt: Interrupt) {
         while self.end_or_child(interrupt).await != Event::End {}
+    }
+
+    /// Waits for a signal that asks to end at once. A terminal that is closed sends SIGHUP more than once.
+    async fn second(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
     }
 
     /// Waits for a signal that ends the demo, or until a child has ended.
