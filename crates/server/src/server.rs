@@ -1,6 +1,7 @@
 //! The running server: state shared by all sessions.
 
 use crate::accounts::{InitialAccounts, SharedAccounts};
+use crate::audit_log::AuditLog;
 use crate::event_runs::EventRuns;
 use crate::host_errors::HostErrors;
 use crate::information_schema::TableSize;
@@ -71,8 +72,12 @@ pub struct Server {
     pub primary: Primary,
     /// The general log and the slow query log.
     pub statement_logs: StatementLogs,
+    /// The audit log.
+    pub audit_log: AuditLog,
     /// TLS configuration.
     pub tls: Tls,
+    /// Description of the latest deadlock.
+    pub latest_deadlock: Mutex<Option<String>>,
     /// Holder of each lock of `GET_LOCK`, by connection id.
     pub user_locks: Mutex<HashMap<String, u32>>,
     /// Runs of the events so far.
@@ -125,10 +130,12 @@ impl Server {
             counters: ServerCounters::default(),
             digests,
             statement_logs: StatementLogs::default(),
+            audit_log: AuditLog::default(),
             tls: Tls::default(),
             statistics: Arc::new(Statistics::new(transactions.clone())),
             catalog,
             transactions,
+            latest_deadlock: Mutex::default(),
             user_locks: Mutex::default(),
             event_runs: EventRuns::default(),
             changing_accounts: tokio::sync::Mutex::default(),

@@ -5,12 +5,12 @@
 //!                                            └─▶ a reader adds up the totals and all maps
 //! ```
 //!
-//! Each session counts in a map of its own, so the end of a statement writes to no memory that another session writes to:
-//! it takes a lock that nobody else wants, finds the digest and adds some numbers. The text of a digest is made when
-//! the first session sees it, and shared by all; a session asks for it once for each digest.
+//! Each session counts in a map of its own, so the end of a statement writes to no memory that another session writes
+//! to: it takes a lock that nobody else wants, finds the digest and adds some numbers. The text of a digest is made
+//! when the first session sees it, and shared by all; a session asks for it once for each digest.
 //!
-//! A digest and the current database are a key of 64 bits; two statements with equal keys would share a row, which one in
-//! 10^12 servers with as many digests as allowed sees.
+//! A digest and the current database are a key of 64 bits; two statements with equal keys would share a row, which one
+//! in 10^12 servers with as many digests as allowed sees.
 //!
 //! Limits: `performance_schema_digests_size` digests ([`DIGESTS`] without a choice); the others share a row without a
 //! text, and are counted (`Performance_schema_digest_lost`). [`OWN_MAX`] digests in a session's map.
@@ -123,6 +123,8 @@ pub struct EndedStatement {
     pub rows_affected: u64,
     /// Number of rows sent.
     pub rows_sent: u64,
+    /// Number of rows fetched from tables.
+    pub rows_examined: u64,
     /// Its start in microseconds since 1970.
     pub start_micros: i64,
 }
@@ -146,6 +148,8 @@ pub struct DigestStatistics {
     pub rows_affected: u64,
     /// Sum of the rows sent.
     pub rows_sent: u64,
+    /// Sum of the rows fetched from tables.
+    pub rows_examined: u64,
     /// Start of the first execution in microseconds since 1970.
     pub first_seen: i64,
     /// Start of the last execution in microseconds since 1970.
@@ -165,6 +169,7 @@ impl Default for DigestStatistics {
             warnings: 0,
             rows_affected: 0,
             rows_sent: 0,
+            rows_examined: 0,
             first_seen: i64::MAX,
             last_seen: 0,
             buckets: [0; BUCKETS],
@@ -183,6 +188,7 @@ impl DigestStatistics {
         self.warnings += u64::from(ended.warnings);
         self.rows_affected += ended.rows_affected;
         self.rows_sent += ended.rows_sent;
+        self.rows_examined += ended.rows_examined;
         self.first_seen = self.first_seen.min(ended.start_micros);
         self.last_seen = self.last_seen.max(ended.start_micros);
         // Dividing by 1024 instead of 1000 moves a bound by 2.4 %, which a histogram of powers of two does not show.
@@ -200,6 +206,7 @@ impl DigestStatistics {
         self.warnings += other.warnings;
         self.rows_affected += other.rows_affected;
         self.rows_sent += other.rows_sent;
+        self.rows_examined += other.rows_examined;
         self.first_seen = self.first_seen.min(other.first_seen);
         self.last_seen = self.last_seen.max(other.last_seen);
         for (own, other) in self.buckets.iter_mut().zip(&other.buckets) {
@@ -386,6 +393,7 @@ mod tests {
             warnings: 1,
             rows_affected: 2,
             rows_sent: 3,
+            rows_examined: 0,
             start_micros: nanos as i64,
         }
     }

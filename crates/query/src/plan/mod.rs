@@ -89,6 +89,7 @@ mod view_target;
 mod volatile;
 mod window;
 
+pub use explain::{PlanExplanation, PlanOperations};
 pub use planner::PlanContext;
 pub use result_column::{ColumnOrigin, ResultColumn, Through};
 pub use row_format::{RowFormat, has_odd_separators};

@@ -127,6 +127,8 @@ pub static TABLE: &[Metric] = &[
     metric("Rpl_semi_sync_master_yes_tx", Kind::Counter, Unit::Count, "Transactions that were acknowledged before their commit.", Reader::Number(|s| s.semi_sync.yes_tx)),
     metric("Rpl_semi_sync_slave_send_ack", Kind::Counter, Unit::Count, "Acknowledgements sent to primaries.", Reader::Number(|s| s.sum_of_connections(|c| c.receiver.acknowledgements))),
     metric("Rpl_semi_sync_slave_status", Kind::Gauge, Unit::Switch, "Whether this replica acknowledges.", Reader::Number(|s| s.connections.iter().any(|c| runs(c) && c.receiver.semi_sync).into())),
+    metric("Server_audit_active", Kind::Gauge, Unit::Switch, "Whether the audit log is on.", Reader::Number(|s| s.server.audit_log.is_on().into())),
+    metric("Server_audit_writes_failed", Kind::Counter, Unit::Count, "Events that the audit log could not write.", Reader::Number(|s| s.server.audit_log.failures())),
     metric("Slave_heartbeat_period", Kind::Gauge, Unit::Seconds, "Interval of the primary's heartbeats.", Reader::Real(Sample::heartbeat_period)),
     metric("Slave_open_temp_tables", Kind::Gauge, Unit::Count, "Temporary tables of primaries' sessions.", Reader::Number(|s| s.server.replicated_tables.count() as u64)),
     metric("Slave_received_heartbeats", Kind::Counter, Unit::Count, "Heartbeats received from the primary.", Reader::Number(|s| s.own_connection().map_or(0, |c| c.receiver.heartbeats))),

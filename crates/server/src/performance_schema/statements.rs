@@ -33,9 +33,10 @@ fn summary(digest: &DigestSummary) -> Row {
         Value::UInt(counted.warnings),
         Value::UInt(counted.rows_affected),
         Value::UInt(counted.rows_sent),
+        Value::UInt(counted.rows_examined),
     ];
-    // Examined rows, temporary tables, kinds of joins, sorts, missing indexes.
-    row.extend(std::iter::repeat_n(Value::UInt(0), 14));
+    // Temporary tables, kinds of joins, sorts, missing indexes.
+    row.extend(std::iter::repeat_n(Value::UInt(0), 13));
     row.extend([moment(counted.first_seen), moment(counted.last_seen)]);
     row
 }

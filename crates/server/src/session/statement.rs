@@ -17,7 +17,7 @@ use paceline_syntax::{Error, Result, Show, Statement};
 use paceline_types::error_code::*;
 use paceline_wire::WireResult;
 use std::borrow::Cow;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 impl Session {
     /// Executes COM_QUERY: one statement, or several if the client has enabled this. The text is UTF-8.
@@ -96,8 +96,19 @@ impl Session {
         }
         let duration = self.state.log_settings.started.elapsed();
         self.state.count_digest(text, digest, duration, done);
-        if duration >= self.state.log_settings.slow_after {
-            self.state.log_slow_statement(duration);
+        self.state
+            .shared
+            .counters
+            .rows_read
+            .add(self.state.rows_examined_by_statement());
+        if self.state.server.audit_log.is_on() {
+            self.state.audit_statement(text, done);
+        }
+        let written = self.connection.bytes_written();
+        let before = std::mem::replace(&mut self.state.log_settings.bytes_sent_before, written);
+        if self.state.log_settings.is_slow(duration) {
+            self.state
+                .log_slow_statement(text, duration, written.saturating_sub(before));
         }
     }
 
@@ -166,8 +177,8 @@ impl SessionState {
         let limit = self.context.settings.max_statement_time;
         self.services.set_deadline(limit);
         self.services.time_slice.begin();
-        self.log_settings.rows_sent_before = self.shared.counters.rows_sent.get();
-        self.log_settings.started = Instant::now();
+        let rows_sent = self.shared.counters.rows_sent.get();
+        self.log_settings.begin(rows_sent, self.context.rows_examined);
     }
 
     /// Returns the parts of the SQL mode that digests depend on.
@@ -195,6 +206,7 @@ impl SessionState {
             warnings: self.context.diagnostics.warning_count_u16(),
             rows_affected: u64::try_from(self.context.row_count).unwrap_or(0),
             rows_sent: self.rows_sent_by_statement(),
+            rows_examined: self.rows_examined_by_statement(),
             start_micros: self.context.statement.start_micros,
         };
         let statement = CountedText {
@@ -212,30 +224,66 @@ impl SessionState {
         sent.saturating_sub(self.log_settings.rows_sent_before)
     }
 
-    /// Counts a statement that took longer than `long_query_time`, and writes it to the slow query log.
+    /// Returns the number of rows that the running statement has fetched from tables.
+    fn rows_examined_by_statement(&self) -> u64 {
+        let examined = self.context.rows_examined;
+        examined.saturating_sub(self.log_settings.rows_examined_before)
+    }
+
+    /// Counts a slow statement, and writes it to the slow query log.
     #[cold]
-    fn log_slow_statement(&self, duration: Duration) {
-        self.shared.counters.slow_queries.add(1);
-        let logs = &self.server.statement_logs;
-        if !logs.has_slow() || !self.log_settings.logs_slow {
+    fn log_slow_statement(&self, text: &[u8], duration: Duration, bytes_sent: u64) {
+        let settings = &self.log_settings;
+        let rows_examined = self.rows_examined_by_statement();
+        if !settings.is_counted(rows_examined) {
             return;
         }
-        let activity = self.shared.activity();
-        let user = &self.context.user;
-        let account = format!(
-            "{}[{}] @ {} []",
-            self.context.current_user.user, user.user, user.host
+        self.shared.counters.slow_queries.add(1);
+        let logs = &self.server.statement_logs;
+        if !logs.has_slow()
+            || !settings.logs_slow
+            || !logs.chooses_slow(settings.rate_limit)
+            || !settings.passes_filter()
+        {
+            return;
+        }
+        let warnings = self.context.diagnostics.raised();
+        let server_id = self.server_id();
+        logs.slow(
+            server_id,
+            &SlowStatement {
+                account: &self.account_in_logs(),
+                connection_id: u64::from(self.shared.id),
+                database: self.context.database.as_deref().unwrap_or_default(),
+                duration_micros: i64::try_from(duration.as_micros()).unwrap_or(i64::MAX),
+                rows_sent: self.rows_sent_by_statement(),
+                rows_examined,
+                rows_affected: u64::try_from(self.context.row_count).unwrap_or(0),
+                bytes_sent,
+                start_micros: self.shared.activity().since_micros,
+                operations: settings.shown_operations(),
+                plan: settings.shown_plan(),
+                warnings: &warnings[..warnings.len().min(settings.shown_warnings())],
+                text,
+            },
         );
-        let duration_micros = i64::try_from(duration.as_micros()).unwrap_or(i64::MAX);
-        logs.slow(&SlowStatement {
-            account: &account,
-            connection_id: u64::from(self.shared.id),
-            database: self.context.database.as_deref().unwrap_or_default(),
-            duration_micros,
-            rows_sent: self.rows_sent_by_statement(),
-            rows_affected: u64::try_from(self.context.row_count).unwrap_or(0),
-            start_micros: activity.since_micros,
-            text: &activity.text,
-        });
+    }
+
+    /// Returns the server's id.
+    pub(super) fn server_id(&self) -> u32 {
+        u32::try_from(self.server.globals.number(Variable::ServerId)).unwrap_or(0)
+    }
+
+    /// Returns the session's account as MariaDB's logs have it.
+    pub(super) fn account_in_logs(&self) -> String {
+        let user = &self.context.user;
+        let (host, address) = match user.host.parse::<std::net::IpAddr>() {
+            Ok(_) => ("", user.host.as_str()),
+            Err(_) => (user.host.as_str(), ""),
+        };
+        format!(
+            "{}[{}] @ {host} [{address}]",
+            self.context.current_user.user, user.user
+        )
     }
 }

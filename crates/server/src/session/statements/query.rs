@@ -67,9 +67,17 @@ pub async fn run_plan(
     let mut sink = ResultWriter::new(connection, style, streaming, known);
     let outcome = execute_plan(plan, &mut context, &mut sink)?;
     drop(context);
+    note_plan(plan, state, execution);
     sink.finish();
     state.leave_statement().await?;
     Ok(Some(reply_of(outcome, state)))
+}
+
+/// Shows an executed plan to the logs. The slow query log has no text of a program's statement, and so not its plan.
+fn note_plan(plan: &Plan, state: &mut SessionState, execution: Execution<'_>) {
+    let is_main = execution.asked_by == QueryOrigin::Client && state.context.calls.is_empty();
+    state.log_settings.note_plan(plan, is_main);
+    state.audit_plan(plan);
 }
 
 /// Executes a plan and returns its rows, for cursors and for SHOW statements that a query answers. Returns `None` if
@@ -89,6 +97,7 @@ pub async fn collect<S: RowSink>(
     let mut context = state.execution_context(&catalog, plan, execution)?;
     let outcome = execute_plan(plan, &mut context, &mut rows)?;
     drop(context);
+    note_plan(plan, state, execution);
     state.leave_statement().await?;
     Ok(Some((rows, outcome)))
 }

@@ -15,12 +15,12 @@ use super::account::wait_for_others_changes;
 use crate::accounts::checks::{DefinitionCatalogs, check_definition, check_view_definer, check_view_query};
 use crate::accounts::records::{WrittenRecords, records_without_routines};
 use crate::names::qualified;
-use crate::performance_schema;
 use crate::session::execution::Execution;
 use crate::session::protocol::Reply;
 use crate::session::state::SessionState;
 use crate::status::Counters;
 use crate::variables::Variable;
+use crate::{mysql_columns, performance_schema};
 use commit::{commit_ddl, commit_unfilled, primarys_gtid};
 use create_select::{
     check_select_source, drop_unfilled, fill_table, fill_temporary_table, plan_create_select,
@@ -314,6 +314,9 @@ fn count(ddl: &DdlStatement, counters: &Counters) {
 /// 1142 for a table that shows a state; 1146.
 fn forget_statistics(table: &TableName, state: &SessionState) -> Result<bool> {
     let (database, name) = state.qualified(table)?;
+    if database == mysql_columns::DATABASE && state.server.statement_logs.clear_table(&name) {
+        return Ok(true);
+    }
     if !database.eq_ignore_ascii_case(performance_schema::DATABASE) {
         return Ok(false);
     }
