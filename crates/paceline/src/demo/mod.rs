@@ -34,6 +34,8 @@ use topology::{AllAddresses, LoadOptions, Topology};
 const STATUS: i32 = 130;
 /// Time in which the client ends that was asked to.
 const CLIENT_END: Duration = Duration::from_secs(2);
+/// Interval of polling.
+const POLL: Duration = Duration::from_millis(10);
 
 /// Options of `paceline demo`.
 #[derive(clap::Args, Debug)]
@@ -154,13 +156,15 @@ async fn show(topology: &mut Topology, signals: &mut Signals, cleaner: &mut Clea
         true => start_client(&topology.option_file("primary")),
         false => None,
     };
-    match &client {
-        Some(client) => cleaner.client_started(client),
-        None => print("\nCtrl-C ends it."),
-    }
-    let interrupt = match client {
-        Some(_) => Interrupt::IsForClient,
-        None => Interrupt::Ends,
+    let interrupt = match &client {
+        Some(client) => {
+            cleaner.client_started(client);
+            Interrupt::IsForClient
+        }
+        None => {
+            print("\nCtrl-C ends it.");
+            Interrupt::Ends
+        }
     };
     let done = loop {
         if let Some(client) = &mut client
@@ -180,12 +184,15 @@ async fn show(topology: &mut Topology, signals: &mut Signals, cleaner: &mut Clea
     };
     if let Some(client) = client {
         end_client(client).await;
+        // The client sends the signal that ends it to its process group too.
+        signals.forget().await;
     }
     done
 }
 
 /// Starts `mariadb`; `None` if it is not installed.
 fn start_client(option_file: &Path) -> Option<Child> {
+    print("\nThe end of the prompt (\\q) ends the demo.");
     let client = Command::new("mariadb")
         .arg(format!("--defaults-file={}", option_file.display()))
         .arg("--prompt=primary [\\d]> ")
@@ -208,7 +215,7 @@ async fn end_client(mut client: Child) {
             let _ = client.wait();
             return;
         }
-        tokio::time::sleep(Duration::from_millis(10)).await;
+        tokio::time::sleep(POLL).await;
     }
 }
 
@@ -230,7 +237,7 @@ fn description(
         ("replica", &addresses.replica),
         ("archive", &addresses.archive),
     ] {
-        let http = of.http.as_deref().map(|http| format!("   http://{http}/metrics"));
+        let http = of.http.as_deref().map(|http| format!("   http://{http}/"));
         text.push_str(&format!(
             "  {name}   {}   {}{}\n",
             of.tcp,
@@ -260,7 +267,7 @@ fn description(
             "paceline workload bank --check --defaults-file={}",
             file("replica")
         ),
-        format!("curl -s http://{http}/metrics | grep paceline_commit"),
+        format!("curl -s http://{http}/metrics | grep paceline_commit_seconds_count"),
         format!("curl -s 'http://{replica_http}/replica?max_lag=1'"),
         format!("tail -f {}", directory.join("load.log").display()),
     ] {
@@ -319,6 +326,17 @@ impl Signals {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
         }
+    }
+
+    /// Forgets the signals that have come.
+    async fn forget(&mut self) {
+        while tokio::select! {
+            biased;
+            _ = self.interrupt.recv() => true,
+            _ = self.terminate.recv() => true,
+            _ = self.hangup.recv() => true,
+            () = tokio::time::sleep(POLL) => false,
+        } {}
     }
 
     /// Waits for a signal that ends the demo, or until a child has ended.
