@@ -120,3 +120,12 @@ def test_a_load_reads_its_login_from_an_option_file_and_reports_a_server_that_is
     paceline.stop()
     away = subprocess.run(arguments, capture_output=True, text=True, timeout=60)
     assert away.returncode == 1 and "Connection refused" in away.stderr
+
+
+def test_an_error_that_no_application_expects_fails_the_load(paceline):
+    assert run(paceline, "bank", "--prepare", "--rows=5").returncode == 0
+    paceline.query("create trigger workload_bank.refuse before insert on workload_bank.transfer for each row "
+                   "signal sqlstate '45000' set message_text='no transfers today'")
+    done = run(paceline, "bank", "--seconds=1", "--rate=20")
+    assert done.returncode == 1 and "errors 1644:" in done.stdout and done.stdout.count(": right") == 3, done
+    assert "transactions failed with unexpected errors; the first: " in done.stderr and "no transfers today" in done.stderr

@@ -40,7 +40,7 @@ const POLL: Duration = Duration::from_millis(10);
 /// Options of `paceline demo`.
 #[derive(clap::Args, Debug)]
 pub struct Options {
-    /// Time after which the demo ends by itself.
+    /// Time in seconds after which the demo ends by itself.
     #[arg(long, value_name = "N", default_value_t = 8 * 3600, value_parser = clap::value_parser!(u64).range(1..=7 * 86_400))]
     seconds: u64,
     /// Transactions per second of the load.

@@ -100,7 +100,10 @@ pub async fn run(options: &Options) -> Result<()> {
     };
     match done {
         _ if wrong > 0 => Err(Error::Wrong(wrong)),
-        Some(seconds) if seconds.unexpected() > 0 => Err(Error::Unexpected(seconds.unexpected())),
+        Some(seconds) if seconds.unexpected() > 0 => Err(Error::Unexpected {
+            count: seconds.unexpected(),
+            first: seconds.first_error.unwrap_or_default(),
+        }),
         Some(seconds) if seconds.transactions == 0 => Err(Error::NoTransaction),
         _ => Ok(()),
     }
