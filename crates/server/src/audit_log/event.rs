@@ -102,6 +102,13 @@ impl Entry {
         entry
     }
 
+    /// Creates the entry of an assignment to a variable of the log.
+    pub fn setting(session: AuditedSession<'_>, text: &str) -> Self {
+        let mut entry = Entry::of(session, "AUDIT");
+        entry.text("statement", text);
+        entry
+    }
+
     fn of(session: AuditedSession<'_>, event: &str) -> Self {
         let mut entry = Entry(String::with_capacity(256));
         entry.text("event", event);

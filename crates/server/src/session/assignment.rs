@@ -1,7 +1,7 @@
 //! Assignment of a system variable: its check and its effect.
 
 use crate::accounts::checks::check_assignment;
-use crate::audit_log::is_audit_variable;
+use crate::audit_log::{AuditedSession, is_audit_variable};
 use crate::errors::{of_gtid_list, of_replica, of_transaction};
 use crate::replica_filters::filter_kind;
 use crate::row_options::replicated_row_options;
@@ -293,6 +293,17 @@ fn assign_global(
         globals.set(variable, setting);
         drop(lock);
         return Ok(());
+    }
+    if is_audit_variable(variable) {
+        let audited = AuditedSession {
+            connection_id: session.connection_id,
+            user: &session.user.user,
+            host: &session.user.host,
+            database: session.database.as_deref().unwrap_or_default(),
+        };
+        let value = variable.definition().show(&setting).unwrap_or_default();
+        let name = variable.definition().name;
+        services.server.audit_log.setting(audited, name, &value);
     }
     if variable == Variable::ServerAuditFileRotateNow {
         // It does something once, and stays OFF.
