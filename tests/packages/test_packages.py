@@ -72,8 +72,10 @@ def stop(debian: Chroot, process: subprocess.Popen):
     if process.poll() is None:
         servers = subprocess.run(["pgrep", "--exact", "paceline"], capture_output=True, text=True, check=True).stdout.split()
         for pid in servers:
-            if Path(f"/proc/{pid}/root").readlink() == debian.root:
-                os.kill(int(pid), signal.SIGTERM)
+            # Servers of other tests may end meanwhile.
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                if Path(f"/proc/{pid}/root").readlink() == debian.root:
+                    os.kill(int(pid), signal.SIGTERM)
     assert process.wait(60) == 0
 
 

@@ -76,6 +76,8 @@ pub struct Server {
     pub audit_log: AuditLog,
     /// TLS configuration.
     pub tls: Tls,
+    /// Description of the latest deadlock.
+    pub latest_deadlock: Mutex<Option<String>>,
     /// Holder of each lock of `GET_LOCK`, by connection id.
     pub user_locks: Mutex<HashMap<String, u32>>,
     /// Runs of the events so far.
@@ -133,6 +135,7 @@ impl Server {
             statistics: Arc::new(Statistics::new(transactions.clone())),
             catalog,
             transactions,
+            latest_deadlock: Mutex::default(),
             user_locks: Mutex::default(),
             event_runs: EventRuns::default(),
             changing_accounts: tokio::sync::Mutex::default(),

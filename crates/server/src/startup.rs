@@ -189,6 +189,7 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
         filters,
         environment,
     );
+    crate::lock_report::watch_deadlocks(&server);
     server.statistics.keep_in(directory.path().join(STATISTICS_FILE));
     if options.tls == OfferTls::Yes {
         server.tls.offer(&server.globals)?;

@@ -5,12 +5,12 @@
 //!                                            └─▶ a reader adds up the totals and all maps
 //! ```
 //!
-//! Each session counts in a map of its own, so the end of a statement writes to no memory that another session writes to:
-//! it takes a lock that nobody else wants, finds the digest and adds some numbers. The text of a digest is made when
-//! the first session sees it, and shared by all; a session asks for it once for each digest.
+//! Each session counts in a map of its own, so the end of a statement writes to no memory that another session writes
+//! to: it takes a lock that nobody else wants, finds the digest and adds some numbers. The text of a digest is made
+//! when the first session sees it, and shared by all; a session asks for it once for each digest.
 //!
-//! A digest and the current database are a key of 64 bits; two statements with equal keys would share a row, which one in
-//! 10^12 servers with as many digests as allowed sees.
+//! A digest and the current database are a key of 64 bits; two statements with equal keys would share a row, which one
+//! in 10^12 servers with as many digests as allowed sees.
 //!
 //! Limits: `performance_schema_digests_size` digests ([`DIGESTS`] without a choice); the others share a row without a
 //! text, and are counted (`Performance_schema_digest_lost`). [`OWN_MAX`] digests in a session's map.

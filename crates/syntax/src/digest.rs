@@ -1,4 +1,5 @@
-//! Digest of a statement: what is equal in statements that differ only in their literals, white space, comments and case.
+//! Digest of a statement: what is equal in statements that differ only in their literals, white space, comments and
+//! case.
 //!
 //! ```text
 //!   select a from T where a in (1, 2) -- x     ─▶  SELECT `a` FROM `T` WHERE `a` IN (...)
@@ -13,10 +14,10 @@
 //!   ` /* , ... */`.
 //! * Keywords are in upper case, names in backticks. Comments are left out.
 //!
-//! Every statement of a client has its digest computed, so the digest itself comes from a scanner that makes no text, looks
-//! up no keyword and allocates nothing for usual statements: it folds a hash over the tokens. The text is made only when
-//! a digest is seen for the first time. So that both agree, they share the scanner and the rules; they differ in what
-//! they do with the tokens.
+//! Every statement of a client has its digest computed, so the digest itself comes from a scanner that makes no text,
+//! looks up no keyword and allocates nothing for usual statements: it folds a hash over the tokens. The text is made
+//! only when a digest is seen for the first time. So that both agree, they share the scanner and the rules; they differ
+//! in what they do with the tokens.
 //!
 //! Limits: after [`TOKENS_MAX`] tokens the rest of the statement does not count. The text ends after [`TEXT_MAX`] bytes
 //! with `...`.
@@ -82,8 +83,8 @@ struct Token {
 /// Tokens after the rules were applied.
 type Tokens = SmallVec<[Token; 32]>;
 
-/// Returns the digest of a statement: equal for two statements exactly if their texts by [`digest_text`] are, but for the
-/// case of names, except by chance.
+/// Returns the digest of a statement: equal for two statements exactly if their texts by [`digest_text`] are, but for
+/// the case of names, except by chance.
 pub fn digest(text: &[u8], mode: DigestMode) -> u64 {
     let mut scanner = Scanner::new(text, mode);
     scanner.run();
@@ -373,7 +374,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Returns whether the last token is the sign of a number: one after a comma, a parenthesis or a word that is no name.
+    /// Returns whether the last token is the sign of a number: one after a comma, a parenthesis or a word that is no
+    /// name.
     fn is_sign(&self) -> bool {
         let Some(sign) = self.tokens.last() else {
             return false;

@@ -9,6 +9,7 @@
 //!   events             EVENTS; mysql.event
 //!   programs           ROUTINES, PARAMETERS, TRIGGERS; mysql.proc
 //!   transactions       INNODB_TRX, INNODB_LOCKS, INNODB_LOCK_WAITS
+//!   metadata_locks     METADATA_LOCK_INFO; performance_schema.metadata_locks
 //!   innodb             INNODB_SYS_TABLES, …
 //!   server_tables      ENGINES, COLLATIONS, PROCESSLIST, variables, privileges, …
 //! ```
@@ -20,6 +21,7 @@ mod catalog_tables;
 mod columns;
 mod events;
 mod innodb;
+mod metadata_locks;
 mod programs;
 mod server_tables;
 mod shown_column;
@@ -42,9 +44,11 @@ pub use columns::columns;
 pub(crate) use columns::declared;
 pub(crate) use events::event;
 pub(crate) use innodb::{index_stats, table_stats};
+pub(crate) use metadata_locks::rows as metadata_lock_rows;
 pub(crate) use programs::{proc, trigger_time};
 pub(crate) use server_tables::{has_engine, is_plugin};
 pub use transactions::OpenTransaction;
+pub(crate) use transactions::{LOCK_BYTES, operation, place_of_key};
 pub(crate) use views::default_of_expression;
 
 /// Name of the database.
@@ -227,6 +231,8 @@ pub trait Sources {
     fn functions(&self) -> Vec<String>;
     /// Returns the open transactions, except the session's own if it only reads this table.
     fn transactions(&self) -> Vec<OpenTransaction>;
+    /// Returns the metadata locks, held and requested, with the ids of their connections.
+    fn metadata_locks(&self) -> Vec<(u64, paceline_txn::MetadataLock)>;
     /// Returns the waits for row locks.
     fn row_lock_waits(&self) -> Vec<paceline_txn::RowLockWait>;
     /// Returns the catalog of all tables.
@@ -252,7 +258,8 @@ pub fn needs_process(table: &str) -> bool {
     let prefix = table.get(.."INNODB_".len());
     let is_innodb = prefix.is_some_and(|prefix| prefix.eq_ignore_ascii_case("INNODB_"))
         && !table.eq_ignore_ascii_case("INNODB_FT_DEFAULT_STOPWORD");
-    is_innodb || table.eq_ignore_ascii_case("PACELINE_STATEMENTS")
+    let others = ["METADATA_LOCK_INFO", "PACELINE_STATEMENTS"];
+    is_innodb || others.iter().any(|other| other.eq_ignore_ascii_case(table))
 }
 
 /// Returns the names of all tables in upper case, by name.
@@ -301,6 +308,7 @@ pub fn rows(table: &str, sources: &dyn Sources, wanted: &WantedRows) -> Option<V
         "ENABLED_ROLES" => server_tables::enabled_roles(sources),
         "SYSTEM_VARIABLES" => sources.system_variables(),
         "INNODB_TRX" => transactions::transactions(sources),
+        "METADATA_LOCK_INFO" => metadata_locks::info(sources),
         "INNODB_LOCKS" => transactions::locks(sources),
         "INNODB_LOCK_WAITS" => transactions::lock_waits(sources),
         "INNODB_SYS_TABLES" => innodb::sys_tables(sources),

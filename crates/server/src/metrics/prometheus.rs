@@ -1,8 +1,8 @@
 //! The statistics in Prometheus' text format (version 0.0.4).
 //!
 //! MariaDB's status variables have the names that `mysqld_exporter` gives them, so that dashboards and alert rules made
-//! for it work without it: `mysql_global_status_…`, with the families `commands_total`, `handlers_total` and others that
-//! it forms from parts of names; numbers and switches of `SHOW VARIABLES` are `mysql_global_variables_…`, and the
+//! for it work without it: `mysql_global_status_…`, with the families `commands_total`, `handlers_total` and others
+//! that it forms from parts of names; numbers and switches of `SHOW VARIABLES` are `mysql_global_variables_…`, and the
 //! connections to primaries `mysql_slave_status_…`. Values under these names have MariaDB's units. Our own are
 //! `paceline_…`, in the base units that Prometheus wants: seconds and bytes.
 //!

@@ -5,14 +5,14 @@
 //!   statements        events_statements_summary_by_digest
 //!   threads           threads, accounts, users, hosts
 //! ```
-//! `global_status` and `session_status` have the values of SHOW STATUS, `performance_timers` the clock. The other tables
-//! exist and are empty (docs/differences.md). As in MariaDB, reading needs SELECT on `performance_schema.*`. With
-//! `performance_schema=OFF` no statements are counted.
+//! `global_status` and `session_status` have the values of SHOW STATUS, `performance_timers` the clock. The other
+//! tables exist and are empty (docs/differences.md). As in MariaDB, reading needs SELECT on `performance_schema.*`.
+//! With `performance_schema=OFF` no statements are counted.
 
 mod statements;
 mod threads;
 
-use crate::information_schema::{Row, Scope, Sources, VirtualTable, declared};
+use crate::information_schema::{Row, Scope, Sources, VirtualTable, declared, metadata_lock_rows};
 use paceline_expression::session::VirtualColumn;
 use paceline_types::Value;
 use std::sync::OnceLock;
@@ -38,6 +38,7 @@ pub fn columns(table: &str) -> Option<&'static [VirtualColumn]> {
 pub fn rows(table: &str, sources: &dyn Sources) -> Vec<Row> {
     match table.to_ascii_lowercase().as_str() {
         "events_statements_summary_by_digest" => statements::by_digest(sources),
+        "metadata_locks" => metadata_lock_rows(sources),
         "threads" => threads::threads(sources),
         "accounts" => threads::accounts(sources),
         "users" => threads::users(sources),

@@ -287,7 +287,7 @@ mod list {
         InnodbOptimizeFulltextOnly "innodb_optimize_fulltext_only" Global Dynamic Boolean => Some("OFF"), Absent;
         InnodbPageSize "innodb_page_size" Global Fixed Unsigned { min: 4096, max: 65536, block: 1 } => Some("16384"), Tuning;
         InnodbPrefixIndexClusterOptimization "innodb_prefix_index_cluster_optimization" Global Dynamic Boolean => Some("ON"), Absent;
-        InnodbPrintAllDeadlocks "innodb_print_all_deadlocks" Global Dynamic Boolean => Some("OFF"), Absent;
+        InnodbPrintAllDeadlocks "innodb_print_all_deadlocks" Global Dynamic Boolean => Some("OFF");
         InnodbPurgeBatchSize "innodb_purge_batch_size" Global Dynamic Unsigned { min: 1, max: 5000, block: 1 } => Some("127"), Absent;
         InnodbPurgeRsegTruncateFrequency "innodb_purge_rseg_truncate_frequency" Global Dynamic Unsigned { min: 1, max: 128, block: 1 } => Some("128"), Absent;
         InnodbPurgeThreads "innodb_purge_threads" Global Dynamic Unsigned { min: 1, max: 32, block: 1 } => Some("4"), Tuning;

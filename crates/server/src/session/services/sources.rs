@@ -10,6 +10,7 @@ use crate::information_schema::{
     Scope, Sources, TableSize, ViewColumn, VirtualTable,
 };
 use crate::metrics::{shown, status_variables};
+use crate::open_transactions::open_transactions;
 use crate::registry::now_micros;
 use crate::statement_digests::DigestSummary;
 use crate::statistic::ShownStatistic;
@@ -28,6 +29,7 @@ use paceline_syntax::Result;
 use paceline_syntax::{ParseOptions, parse_first};
 use paceline_types::temporal::TimeZone;
 use paceline_types::{Collation, Value, Version};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Source for one session.
@@ -431,45 +433,24 @@ impl Sources for SessionSources<'_> {
     }
 
     fn transactions(&self) -> Vec<OpenTransaction> {
-        let now = now_micros();
-        let own = self.services.shared.id;
-        let mut transactions = vec![];
-        for session in self.services.server.sessions.all() {
-            let (Some(locks), Some(marked)) = (session.locks.get(), session.transaction.get()) else {
-                continue;
-            };
-            if session.id == own && marked.is_single_statement {
-                continue;
-            }
-            let progress = locks.progress();
-            let activity = session.activity();
-            let is_busy = activity.command != "Sleep";
-            let waits_since = progress.waits_since.map(|since| {
-                now.saturating_sub(i64::try_from(since.elapsed().as_micros()).unwrap_or(i64::MAX))
-            });
-            transactions.push(OpenTransaction {
-                session_id: locks.id(),
-                id: (locks.id() << 32) + progress.number,
-                connection_id: u64::from(session.id),
-                started_micros: marked.started_micros,
-                waits_since_micros: waits_since,
-                weight: progress.weight,
-                locks: progress.locks,
-                rows_changed: progress.rows_changed,
-                query: is_busy.then(|| {
-                    String::from_utf8_lossy(&activity.text)
-                        .chars()
-                        .take(1024)
-                        .collect()
-                }),
-                isolation: marked.isolation,
-                unique_checks: marked.unique_checks,
-                foreign_key_checks: marked.foreign_key_checks,
-                read_only: marked.read_only,
-                is_plain_read: marked.is_single_statement && progress.locks == 0,
-            });
-        }
+        let own = u64::from(self.services.shared.id);
+        let mut transactions = open_transactions(&self.services.server);
+        transactions.retain(|one| one.connection_id != own || !one.is_single_statement);
         transactions
+    }
+
+    fn metadata_locks(&self) -> Vec<(u64, paceline_txn::MetadataLock)> {
+        let server = &self.services.server;
+        let sessions = server.sessions.all();
+        let connections: HashMap<u64, u64> = sessions
+            .iter()
+            .filter_map(|session| Some((session.locks.get()?.id(), u64::from(session.id))))
+            .collect();
+        let locks = server.transactions.metadata_locks().into_iter();
+        // An owner without a session is an applier.
+        locks
+            .map(|lock| (connections.get(&lock.session_id).copied().unwrap_or(0), lock))
+            .collect()
     }
 
     fn row_lock_waits(&self) -> Vec<paceline_txn::RowLockWait> {
