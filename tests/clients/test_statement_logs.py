@@ -204,6 +204,7 @@ def test_the_audit_log_has_connections_tables_and_statements(tmp_path):
     assert (refused["user"], refused["error"]) == ("u", 1045)
     [twice] = [event for event in events if "again" in event.get("statement", "")]
     assert (twice["error"], twice["database"], twice["user"]) == (1062, "d", "root")
+    assert twice["tables"] == ["d.t"]
     [copied] = [event for event in events if event.get("statement", "").startswith("insert into t select")]
     assert set(copied["tables"]) == {"d.t"} and copied["error"] == 0
     # Filters.

@@ -40,7 +40,7 @@ impl SessionState {
             .statement(self.audited(), text, &tables, error);
     }
 
-    /// Notes the tables of a plan that was executed.
+    /// Notes the tables of a plan that is about to be executed.
     #[inline]
     pub(super) fn audit_plan(&mut self, plan: &Plan) {
         if self.server.audit_log.is_on() {
