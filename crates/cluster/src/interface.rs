@@ -1,7 +1,7 @@
 //! What goes into a [`Member`](crate::Member), and what comes out of it.
 
 use crate::configuration::{Configuration, MemberId};
-use crate::epoch::{Epoch, EpochRecord, Promise};
+use crate::epoch::{Epoch, EpochRecord, Origin, Progress, Promise};
 use crate::log_tail::{LogIndex, LogRank, LogTail};
 
 /// Time in milliseconds, from a clock of this host that never goes back. Clocks of different members are never
@@ -81,6 +81,25 @@ pub struct EtcdState {
     pub wanted: Option<Configuration>,
     /// Whether members may claim epochs by themselves.
     pub elections: Elections,
+}
+
+impl EtcdState {
+    /// Returns the newest record.
+    ///
+    /// # Panics
+    /// The list is empty.
+    pub fn newest(&self) -> &EpochRecord {
+        self.records.last().expect("the list of epochs is never empty")
+    }
+
+    /// Returns the configuration that elections keep: that of the last epoch which has opened or was forced, or else
+    /// the first. A change that did not get so far is left to its primary.
+    pub fn established(&self) -> &Configuration {
+        let is_established =
+            |record: &&EpochRecord| record.progress == Progress::Opened || record.origin == Origin::Forced;
+        let record = self.records.iter().rfind(is_established);
+        &record.unwrap_or(&self.records[0]).configuration
+    }
 }
 
 /// State of the lease of the newest epoch's claimer.

@@ -44,56 +44,57 @@ impl Member {
 
     /// Tells the others that this member hears no primary.
     pub(super) fn report_missing(&mut self) {
-        if self.hears_primary() {
-            return;
-        }
-        let Some(etcd) = &self.etcd else {
+        let Some(etcd) = self.etcd.as_ref().filter(|_| !self.hears_primary()) else {
             return;
         };
-        let holders = etcd.newest().configuration.holders().iter();
-        let others = holders.map(|holder| holder.id).filter(|id| *id != self.id);
+        let configuration = etcd.established();
+        if configuration.holder(self.id).is_none() {
+            return;
+        }
+        let others = configuration.holders().iter().map(|holder| holder.id);
+        let others = others.filter(|id| *id != self.id);
         let messages = others.map(|id| Action::Send(id, Message::Missing));
         self.actions.extend(messages);
     }
 
-    /// Claims the next epoch if holders that block hear no primary, and it is this member's turn.
+    /// Claims the next epoch if a primary is missing, and it is this member's turn.
     pub(super) fn consider_claim(&mut self) {
-        let Some(since) = self.missing_since() else {
+        let Some(etcd) = self.etcd.as_ref().filter(|_| self.is_primary_missing()) else {
             self.election.since = None;
             return;
         };
-        let since = *self.election.since.get_or_insert(since);
-        let etcd = self.etcd.as_ref().expect("no opinion counts before etcd is read");
-        let newest = etcd.newest();
-        let wait = self.rank(&newest.configuration) * self.timing.rank_step;
-        let is_contested = newest.progress == Progress::Claimed && etcd.claimer == Claimer::Alive;
+        let since = *self.election.since.get_or_insert(self.now);
+        let configuration = etcd.established();
+        let wait = self.rank(configuration) * self.timing.rank_step;
+        let is_contested = etcd.newest().progress == Progress::Claimed && etcd.claimer == Claimer::Alive;
         let turn = match is_contested {
             true => since.max(self.election.newest_seen.after(self.timing.patience)),
             false => since,
         };
         if etcd.elections == Elections::Active && self.now >= turn.after(wait) && self.now >= self.grant_until
         {
-            let configuration = newest.configuration.clone();
+            let configuration = configuration.clone();
             self.claim(configuration);
         }
     }
 
-    /// Returns now if this member could claim and enough holders hear no primary.
-    fn missing_since(&self) -> Option<Millis> {
-        let etcd = self.etcd.as_ref().filter(|_| !self.is_etcd_away)?;
-        let configuration = &etcd.newest().configuration;
-        let is_free = matches!(self.role, Role::Waiting | Role::Following(_)) && !self.hears_primary();
-        if !is_free || !self.can_claim() {
-            return None;
+    /// Returns whether so many holders hear no primary that none can commit.
+    fn is_primary_missing(&self) -> bool {
+        let Some(etcd) = &self.etcd else {
+            return false;
+        };
+        if self.hears_primary() || !matches!(self.role, Role::Waiting | Role::Following(_)) {
+            return false;
         }
-        // Without these holders no primary can commit. One opinion is enough only for those that are alone.
+        let configuration = etcd.established();
         let is_missing = |id| id == self.id || self.misses_primary(id);
         let opinions = configuration
             .holders()
             .iter()
             .filter(|holder| is_missing(holder.id));
+        // One opinion is enough only for a member that is alone.
         let is_certain = opinions.count() >= configuration.holders().len().min(2);
-        (is_certain && configuration.blocks(is_missing)).then_some(self.now)
+        is_certain && configuration.blocks(is_missing)
     }
 
     fn misses_primary(&self, id: MemberId) -> bool {
@@ -113,38 +114,23 @@ impl Member {
         servers.filter(|id| order(*id) < order(self.id)).count() as u64
     }
 
-    /// Returns whether this member may be the primary of the next epoch.
-    fn can_claim(&self) -> bool {
-        let Some(etcd) = self.etcd.as_ref().filter(|_| !self.is_etcd_away) else {
-            return false;
-        };
-        let newest = etcd.newest();
-        let Some(promise) = self.promise.filter(|_| self.writing.is_none()) else {
-            return false;
-        };
-        let has_unused = newest.primary == self.id && newest.epoch > promise.epoch;
-        !has_unused && !self.must_be_copied && newest.configuration.has_server(self.id)
-    }
-
-    /// Claims the next epoch with this configuration, if no other claim of this member is unanswered.
+    /// Claims the next epoch with this configuration, unless this member cannot, or waits for etcd already.
     pub(super) fn claim(&mut self, configuration: Configuration) {
-        let is_waiting = |claimed: Millis| self.now < claimed.after(self.timing.patience);
-        if !self.can_claim()
-            || self
-                .election
-                .claim
-                .is_some_and(|(_, claimed)| is_waiting(claimed))
-        {
+        let etcd = self.etcd.as_ref().filter(|_| !self.is_etcd_away);
+        let promise = self.promise.filter(|_| self.writing.is_none());
+        let (Some(etcd), Some(promise)) = (etcd, promise) else {
+            return;
+        };
+        let (newest, patience) = (etcd.newest(), self.timing.patience);
+        let has_unused = newest.primary == self.id && newest.epoch > promise.epoch;
+        let claim = self.election.claim;
+        let is_claiming = claim.is_some_and(|(_, claimed)| self.now < claimed.after(patience));
+        if has_unused || is_claiming || self.must_be_copied || !configuration.has_server(self.id) {
             return;
         }
-        let newest = self.etcd.as_ref().expect("it can claim").newest().epoch;
-        let promised = self
-            .promise
-            .expect("it can claim")
-            .epoch
-            .max(self.election.promised);
+        let newest = newest.epoch;
         let record = EpochRecord {
-            epoch: newest.max(promised).next(),
+            epoch: newest.max(promise.epoch).max(self.election.promised).next(),
             primary: self.id,
             configuration,
             origin: Origin::Regular,
@@ -157,9 +143,10 @@ impl Member {
     /// Claims the next epoch because the primary hands over.
     pub(super) fn claim_by_consent(&mut self) {
         let consent = self.election.consent.map(Leave::ByConsent);
-        if consent.is_some_and(|leave| self.may_leave(leave)) && self.can_claim() {
-            let etcd = self.etcd.as_ref().expect("it can claim");
-            let configuration = etcd.newest().configuration.clone();
+        if let Some(etcd) = &self.etcd
+            && consent.is_some_and(|leave| self.may_leave(leave))
+        {
+            let configuration = etcd.established().clone();
             self.claim(configuration);
         }
     }
@@ -182,10 +169,14 @@ impl Member {
                 epoch: primacy.record.epoch,
                 pulse: Millis(u64::MAX),
             }),
-            (Origin::Regular, _, Some(consent)) => Leave::ByConsent(consent),
-            (Origin::Regular, _, None) => Leave::WhenSilent,
+            (Origin::Regular, _, consent) => match consent.map(Leave::ByConsent) {
+                Some(consent) if self.may_leave(consent) => consent,
+                Some(_) | None => Leave::WhenSilent,
+            },
         };
-        if self.may_leave(leave) {
+        // A claim that was answered late, or made by another life, is not used against a primary that others hear.
+        let is_due = leave != Leave::WhenSilent || self.is_primary_missing();
+        if is_due && self.may_leave(leave) {
             self.begin_campaign(newest.clone(), leave);
         }
     }

@@ -11,7 +11,7 @@ mod status;
 pub use status::{RoleName, Status, Wait};
 
 use crate::configuration::MemberId;
-use crate::epoch::{Epoch, EpochRecord, Promise};
+use crate::epoch::{Epoch, Promise};
 use crate::interface::{
     Action, DurableState, EtcdState, Input, Leave, Message, Millis, StoredPromise, Timing,
 };
@@ -65,13 +65,6 @@ enum Gate {
     Closed,
     Held,
     Open,
-}
-
-impl EtcdState {
-    /// Returns the newest record.
-    pub fn newest(&self) -> &EpochRecord {
-        self.records.last().expect("the list of epochs is never empty")
-    }
 }
 
 impl Member {

@@ -32,6 +32,8 @@ const CHAOS_TICKS: u64 = 160;
 pub const HEAL_TICKS_MAX: u64 = 240;
 /// Number of ticks that a packet may be delayed, exclusive.
 const DELAY_TICKS_MAX: usize = 32;
+/// Longest line of a trace, in bytes.
+const LINE_MAX: usize = 400;
 /// Maximum number of records in a packet.
 const BATCH_MAX: usize = 6;
 
@@ -244,7 +246,9 @@ impl World {
             if self.violation.is_some() {
                 return;
             }
-            probe = probe.or_else(|| self.write_probe());
+            probe = probe
+                .filter(|number| self.has_probe(*number))
+                .or_else(|| self.write_probe());
             if probe.is_some_and(|number| self.has_healed(number)) {
                 self.statistics.heal_ticks_max = ticks;
                 return;
@@ -260,7 +264,9 @@ impl World {
 
     fn log(&mut self, line: impl FnOnce() -> String) {
         if let Some(lines) = &mut self.lines {
-            lines.push(format!("{:5} {}", self.now, line()));
+            let mut line = format!("{:5} {}", self.now, line());
+            line.truncate(line.floor_char_boundary(LINE_MAX));
+            lines.push(line);
         }
     }
 
@@ -952,20 +958,27 @@ impl World {
         }
     }
 
-    /// Writes a transaction if there is a primary of the newest epoch that accepts it.
+    /// Returns the primary of the newest epoch that has opened, if it accepts transactions.
+    fn open_primary(&self) -> Option<usize> {
+        let newest = self.oracle.newest_opened();
+        self.hosts.iter().position(|host| host.accepts == Some(newest))
+    }
+
+    /// Writes a transaction if there is an open primary.
     fn write_probe(&mut self) -> Option<u64> {
-        let newest = self.etcd.newest().epoch;
-        let at = self.hosts.iter().position(|host| host.accepts == Some(newest))?;
-        Some(self.write(at, newest))
+        let at = self.open_primary()?;
+        Some(self.write(at, self.oracle.newest_opened()))
+    }
+
+    /// Returns whether the open primary's log has the transaction.
+    fn has_probe(&self, number: u64) -> bool {
+        let primary = self.open_primary().map(|at| &self.hosts[at]);
+        primary.is_some_and(|host| host.log.iter().any(|entry| entry.number == number))
     }
 
     /// Returns whether the transaction is published, and all holders have the primary's log.
     fn has_healed(&self, number: u64) -> bool {
-        let Some(primary) = self
-            .hosts
-            .iter()
-            .rfind(|host| host.accepts == Some(self.oracle.newest_opened()))
-        else {
+        let Some(primary) = self.open_primary().map(|at| &self.hosts[at]) else {
             return false;
         };
         let newest = self
@@ -981,9 +994,8 @@ impl World {
             host.is_destroyed || host.log[..host.durable] == primary.log
         };
         let is_published = primary.published == primary.log.len();
-        let has_probe = primary.log.iter().any(|entry| entry.number == number);
         is_published
-            && has_probe
+            && self.has_probe(number)
             && newest
                 .configuration
                 .holders()

@@ -11,6 +11,8 @@ pub type Violation = String;
 pub struct Oracle {
     /// The log as far as it was acknowledged.
     acknowledged: Vec<Entry>,
+    /// How far it was acknowledged in each epoch.
+    ends: HashMap<Epoch, usize>,
     /// The primary that opened in each epoch.
     opened: HashMap<Epoch, MemberId>,
     newest_opened: Epoch,
@@ -55,8 +57,10 @@ impl Oracle {
         if epoch < self.forced {
             return Ok(());
         }
-        let kept = self.acknowledged.len();
-        if host.log.get(..kept) != Some(&self.acknowledged[..]) {
+        // A primary may learn late that its start was acknowledged: what later epochs have added is not its affair.
+        let before = self.ends.iter().filter(|(other, _)| **other < epoch);
+        let kept = before.map(|(_, end)| *end).max().unwrap_or(0);
+        if host.log.get(..kept) != Some(&self.acknowledged[..kept]) {
             return Err(format!(
                 "{} opens without what was acknowledged up to {kept}",
                 host.id
@@ -120,6 +124,7 @@ impl Oracle {
                     "{id} publishes {upto} in epoch {epoch} without enough copies"
                 ));
             }
+            self.ends.insert(epoch, upto);
             if upto > self.acknowledged.len() {
                 let new = &log[self.acknowledged.len()..];
                 self.acknowledged.extend_from_slice(new);
@@ -143,6 +148,7 @@ impl Oracle {
             .take_while(|(one, other)| one == other);
         let kept = kept.count();
         self.acknowledged.truncate(kept);
+        self.ends.values_mut().for_each(|end| *end = (*end).min(kept));
         self.forced = self.forced.max(epoch);
     }
 
