@@ -92,13 +92,17 @@ impl EtcdState {
         self.records.last().expect("the list of epochs is never empty")
     }
 
-    /// Returns the configuration that elections keep: that of the last epoch which has opened or was forced, or else
-    /// the first. A change that did not get so far is left to its primary.
-    pub fn established(&self) -> &Configuration {
+    /// Returns the last record that has opened or was forced. Earlier epochs can acknowledge nothing any more.
+    pub fn established(&self) -> Option<&EpochRecord> {
         let is_established =
             |record: &&EpochRecord| record.progress == Progress::Opened || record.origin == Origin::Forced;
-        let record = self.records.iter().rfind(is_established);
-        &record.unwrap_or(&self.records[0]).configuration
+        self.records.iter().rfind(is_established)
+    }
+
+    /// Returns the configuration that elections keep: the established one, or else the first. A change that did not get
+    /// so far is left to its primary.
+    pub fn established_configuration(&self) -> &Configuration {
+        &self.established().unwrap_or(&self.records[0]).configuration
     }
 }
 
@@ -233,15 +237,17 @@ pub enum Action {
     /// Stop writing to the log: no record of a stream, a fetch or a client is appended after this. Serve no stream and
     /// no fetch. Sync the log, write the promise durably, report [`Input::PromiseWritten`].
     WritePromise(Promise),
-    /// Append this record to etcd's list if its newest epoch is `newest`, under a lease. Report [`Input::Etcd`].
+    /// Append this record to etcd's list if its newest epoch is `newest`, under a lease. In the same step remove the
+    /// regular record with this configuration that has not opened; so the list stays short however many claims fail.
+    /// Report [`Input::Etcd`].
     Claim {
         /// The record.
         record: EpochRecord,
         /// Expected newest epoch.
         newest: Epoch,
     },
-    /// Change the record's progress in etcd, and remove the records before it.
-    MarkOpened(Epoch),
+    /// Put this record in the place of those up to its epoch, unless a later one is marked already.
+    MarkOpened(EpochRecord),
     /// Cut the log at `at` if it is longer. Then append what `from` has up to `upto`. `from` serves it while its promise
     /// is this epoch to this member, and no longer. Report [`Input::LogEnd`].
     Fetch {

@@ -1,6 +1,7 @@
 //! What a member's log says about itself: where epochs start in it, and where it ends.
 
-use crate::epoch::Epoch;
+use crate::configuration::MemberId;
+use crate::epoch::{Epoch, Promise};
 
 /// Number of event groups before a place in the cluster's log. It is the same on every log holder; file names and
 /// offsets are not, because each server writes files of its own.
@@ -12,15 +13,20 @@ pub struct LogIndex(pub u64);
 pub struct EpochSpan {
     /// The epoch.
     pub epoch: Epoch,
+    /// Its primary.
+    pub primary: MemberId,
     /// Index of the record of its start.
     pub start: LogIndex,
 }
 
-/// How new a log is: by its last epoch, then by its end. Two logs of one rank are equal.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+/// How new a log is: by its last epoch, then by its end. Two logs of one rank are equal. If etcd has given out an epoch
+/// twice, none of its primaries has acknowledged anything, or only one has started; then any order of them is right.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct LogRank {
     /// Epoch of the last record.
     pub epoch: Epoch,
+    /// Its primary.
+    pub primary: MemberId,
     /// End of the log.
     pub end: LogIndex,
 }
@@ -59,8 +65,12 @@ impl LogTail {
 
     /// Returns the rank.
     pub fn rank(&self) -> LogRank {
-        let epoch = self.spans.last().map_or(Epoch(0), |span| span.epoch);
-        LogRank { epoch, end: self.end }
+        let last = self.spans.last();
+        LogRank {
+            epoch: last.map_or(Promise::NONE.epoch, |span| span.epoch),
+            primary: last.map_or(Promise::NONE.primary, |span| span.primary),
+            end: self.end,
+        }
     }
 
     /// Returns where the last epoch starts, if it is `epoch`.
@@ -77,7 +87,8 @@ impl LogTail {
     /// one index are the same up to it. The last epoch in which they meet decides.
     pub fn agreement(&self, other: &LogTail) -> Option<LogIndex> {
         for (at, span) in self.spans.iter().enumerate().rev() {
-            let met = other.spans.iter().position(|theirs| theirs.epoch == span.epoch);
+            let is_met = |theirs: &EpochSpan| (theirs.epoch, theirs.primary) == (span.epoch, span.primary);
+            let met = other.spans.iter().position(is_met);
             if let Some(met) = met {
                 assert_eq!(
                     span.start, other.spans[met].start,
@@ -119,6 +130,7 @@ mod tests {
     fn tail(spans: &[(u64, u64)], end: u64) -> LogTail {
         let spans = spans.iter().map(|(epoch, start)| EpochSpan {
             epoch: Epoch(*epoch),
+            primary: MemberId(1),
             start: LogIndex(*start),
         });
         LogTail::new(spans.collect(), LogIndex(end))

@@ -1,5 +1,6 @@
 //! The way of a member from its claim to the start of its epoch: promises, the newest log, the start.
 
+use super::primacy::Loss;
 use super::{Gate, Member, Role};
 use crate::configuration::{Configuration, MemberId};
 use crate::epoch::{EpochRecord, Origin, Progress, Promise};
@@ -51,8 +52,10 @@ impl Campaign {
                 required.push(entry);
             }
         };
+        // An earlier record with the same configuration may have been removed by this one.
+        require(&record);
         match record.origin {
-            Origin::Forced => require(&record),
+            Origin::Forced => {}
             Origin::Regular => {
                 let before = etcd.records.iter().filter(|older| older.epoch < record.epoch);
                 for older in before.rev() {
@@ -84,6 +87,11 @@ impl Campaign {
 
     fn has_promised(&self, member: MemberId) -> bool {
         self.promises.iter().any(|(from, _)| *from == member)
+    }
+
+    /// Returns whether acknowledged transactions may be missing: a forced epoch is not known to have opened.
+    fn is_forced(&self) -> bool {
+        self.required.iter().any(|(_, need)| *need == Need::All)
     }
 
     /// Returns the holders whose promises are missing; all of them are asked.
@@ -209,8 +217,12 @@ impl Member {
             }
             Phase::Starting => {
                 if let Some(start) = self.tail.start_of_last(campaign.record.epoch) {
+                    let loss = match campaign.is_forced() {
+                        true => Loss::Possible,
+                        false => Loss::Impossible,
+                    };
                     let record = campaign.record.clone();
-                    self.become_primary(record, start);
+                    self.become_primary(record, start, loss);
                 }
             }
         }

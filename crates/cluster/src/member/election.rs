@@ -47,7 +47,7 @@ impl Member {
         let Some(etcd) = self.etcd.as_ref().filter(|_| !self.hears_primary()) else {
             return;
         };
-        let configuration = etcd.established();
+        let configuration = etcd.established_configuration();
         if configuration.holder(self.id).is_none() {
             return;
         }
@@ -64,7 +64,7 @@ impl Member {
             return;
         };
         let since = *self.election.since.get_or_insert(self.now);
-        let configuration = etcd.established();
+        let configuration = etcd.established_configuration();
         let wait = self.rank(configuration) * self.timing.rank_step;
         let is_contested = etcd.newest().progress == Progress::Claimed && etcd.claimer == Claimer::Alive;
         let turn = match is_contested {
@@ -83,10 +83,10 @@ impl Member {
         let Some(etcd) = &self.etcd else {
             return false;
         };
-        if self.hears_primary() || !matches!(self.role, Role::Waiting | Role::Following(_)) {
+        if self.hears_primary() || matches!(self.role, Role::Campaigning(_)) {
             return false;
         }
-        let configuration = etcd.established();
+        let configuration = etcd.established_configuration();
         let is_missing = |id| id == self.id || self.misses_primary(id);
         let opinions = configuration
             .holders()
@@ -146,7 +146,7 @@ impl Member {
         if let Some(etcd) = &self.etcd
             && consent.is_some_and(|leave| self.may_leave(leave))
         {
-            let configuration = etcd.established().clone();
+            let configuration = etcd.established_configuration().clone();
             self.claim(configuration);
         }
     }

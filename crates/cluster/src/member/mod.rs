@@ -322,9 +322,6 @@ impl Member {
     fn on_etcd(&mut self, state: EtcdState) {
         let newest = state.newest().clone();
         let known = self.etcd.as_ref().map(|known| known.newest().epoch);
-        if known.is_some_and(|known| newest.epoch < known) {
-            return; // A later answer has overtaken it.
-        }
         if known != Some(newest.epoch) {
             self.election.newest_seen = self.now;
         }
@@ -338,7 +335,19 @@ impl Member {
                 primary: newest.primary,
             });
         }
+        self.yield_to_established();
         self.use_own_record();
+    }
+
+    /// Gives up the role of a primary whose epoch can never acknowledge anything more.
+    fn yield_to_established(&mut self) {
+        let established = self.etcd.as_ref().and_then(EtcdState::established);
+        let established = established.map(|record| record.epoch);
+        if matches!(&self.role, Role::Primary(primacy) if established > Some(primacy.record.epoch)) {
+            self.role = Role::Waiting;
+            self.revoke_reads();
+            self.set_gate(Gate::Closed);
+        }
     }
 
     fn set_gate(&mut self, gate: Gate) {

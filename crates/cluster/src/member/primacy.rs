@@ -2,7 +2,7 @@
 
 use super::{Gate, Member, Role};
 use crate::configuration::{Configuration, MemberId};
-use crate::epoch::{Epoch, EpochRecord, Origin, Progress};
+use crate::epoch::{Epoch, EpochRecord, Progress};
 use crate::interface::{Action, Consent, Elections, Hearing, Message, Millis, SwitchError, Timing};
 use crate::log_tail::LogIndex;
 
@@ -10,6 +10,7 @@ use crate::log_tail::LogIndex;
 pub(super) struct Primacy {
     pub(super) record: EpochRecord,
     start: LogIndex,
+    loss: Loss,
     since: Millis,
     is_opened: bool,
     peers: Vec<Peer>,
@@ -20,6 +21,14 @@ pub(super) struct Primacy {
     /// Published index at the last pulse. A member that has this much keeps up.
     published_at_pulse: LogIndex,
     switch: Option<Switch>,
+}
+
+/// Whether acknowledged transactions may be missing in the log with which it begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Loss {
+    Impossible,
+    /// After a forced epoch.
+    Possible,
 }
 
 /// Another member, as the primary knows it.
@@ -96,10 +105,11 @@ impl Primacy {
 
 impl Member {
     /// The start of the epoch is durable here.
-    pub(super) fn become_primary(&mut self, record: EpochRecord, start: LogIndex) {
+    pub(super) fn become_primary(&mut self, record: EpochRecord, start: LogIndex, loss: Loss) {
         self.role = Role::Primary(Primacy {
             record,
             start,
+            loss,
             since: self.now,
             is_opened: false,
             peers: Vec::new(),
@@ -213,8 +223,8 @@ impl Member {
         let proven = configuration.reached(pulse_of);
         let is_first = !std::mem::replace(&mut primacy.is_opened, true);
         let consents = primacy.switch.is_some_and(|switch| switch.consent.is_some());
-        let (start, origin) = (primacy.start, primacy.record.origin);
-        if is_first && origin == Origin::Forced {
+        let (start, loss) = (primacy.start, primacy.loss);
+        if is_first && loss == Loss::Possible {
             self.actions.push(Action::MayBeLost { after: start });
         }
         self.publish(acknowledged);
@@ -237,9 +247,12 @@ impl Member {
         };
         let epoch = primacy.record.epoch;
         let mut records = self.etcd.iter().flat_map(|etcd| &etcd.records);
-        let is_unmarked = records.any(|record| record.epoch == epoch && record.progress == Progress::Claimed);
-        if primacy.is_opened && is_unmarked {
-            self.actions.push(Action::MarkOpened(epoch));
+        let is_marked = records.any(|record| record.epoch >= epoch && record.progress == Progress::Opened);
+        if primacy.is_opened && !is_marked {
+            self.actions.push(Action::MarkOpened(EpochRecord {
+                progress: Progress::Opened,
+                ..primacy.record.clone()
+            }));
         }
     }
 
@@ -251,7 +264,7 @@ impl Member {
         let Role::Primary(primacy) = &self.role else {
             return;
         };
-        if !primacy.is_opened || primacy.switch.is_some() {
+        if primacy.switch.is_some() {
             return;
         }
         let present = &primacy.record.configuration;
@@ -267,7 +280,10 @@ impl Member {
             let mut added = added.map(|holder| holder.id);
             wanted.has_server(self.id) && wanted.acknowledges(keeps_up) && added.all(keeps_up)
         };
-        let wanted = etcd.wanted.as_ref().filter(|wanted| *wanted != present);
+        let wanted = etcd
+            .wanted
+            .as_ref()
+            .filter(|wanted| primacy.is_opened && *wanted != present);
         let is_outdated = primacy.is_outdated(self.now, &self.timing) && etcd.elections == Elections::Active;
         let configuration = match wanted.filter(is_ready) {
             Some(wanted) => wanted.clone(),

@@ -1,7 +1,7 @@
 //! An etcd that keeps what it is told. Whether it answers is the network's affair.
 
 use paceline_cluster::{
-    Claimer, Configuration, Elections, Epoch, EpochRecord, EtcdState, MemberId, Progress,
+    Claimer, Configuration, Elections, Epoch, EpochRecord, EtcdState, MemberId, Origin, Progress,
 };
 
 /// Time after which a lease expires.
@@ -11,7 +11,7 @@ const LEASE_MS: u64 = 300;
 pub enum Request {
     Read,
     Claim { record: EpochRecord, newest: Epoch },
-    MarkOpened(Epoch),
+    MarkOpened(EpochRecord),
 }
 
 pub struct Etcd {
@@ -42,15 +42,26 @@ impl Etcd {
             Request::Read => {}
             Request::Claim { record, newest } => {
                 if self.newest().epoch == newest {
+                    let is_replaced = |older: &EpochRecord| {
+                        let has_not_opened =
+                            older.progress == Progress::Claimed && older.origin == Origin::Regular;
+                        has_not_opened && older.configuration == record.configuration
+                    };
+                    self.records.retain(|older| !is_replaced(older));
                     self.records.push(record);
                 }
             }
-            Request::MarkOpened(epoch) => {
-                if let Some(at) = self.records.iter().position(|record| record.epoch == epoch) {
-                    self.records[at].progress = Progress::Opened;
-                    self.records.drain(..at);
-                    let opened = &self.records[0].configuration;
-                    self.wanted = self.wanted.take().filter(|wanted| wanted != opened);
+            Request::MarkOpened(opened) => {
+                let is_later = |record: &EpochRecord| {
+                    record.epoch >= opened.epoch && record.progress == Progress::Opened
+                };
+                if !self.records.iter().any(is_later) {
+                    self.wanted = self
+                        .wanted
+                        .take()
+                        .filter(|wanted| *wanted != opened.configuration);
+                    self.records.retain(|record| record.epoch > opened.epoch);
+                    self.records.insert(0, opened);
                 }
             }
         }

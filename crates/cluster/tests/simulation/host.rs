@@ -9,6 +9,7 @@ use paceline_cluster::{
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Entry {
     pub epoch: Epoch,
+    pub primary: MemberId,
     pub number: u64,
 }
 
@@ -99,6 +100,7 @@ impl Host {
             .filter(|(entry, _)| entry.number == 0);
         let spans = starts.map(|(entry, at)| EpochSpan {
             epoch: entry.epoch,
+            primary: entry.primary,
             start: LogIndex(at),
         });
         LogTail::new(spans.collect(), LogIndex(length as u64))

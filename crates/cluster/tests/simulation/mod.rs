@@ -25,6 +25,11 @@ use paceline_cluster::{
     LogTail, MemberId, Message, Millis, Origin, Progress, Promise, StoredPromise, Timing,
 };
 use random::Random;
+use std::fmt;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
 const TICK_MS: u64 = 25;
 const CHAOS_TICKS: u64 = 160;
@@ -32,15 +37,17 @@ const CHAOS_TICKS: u64 = 160;
 pub const HEAL_TICKS_MAX: u64 = 240;
 /// Number of ticks that a packet may be delayed, exclusive.
 const DELAY_TICKS_MAX: usize = 32;
+/// Number of lines of a trace that a failure shows.
+const TRACE_LINES_MAX: usize = 100;
 /// Longest line of a trace, in bytes.
-const LINE_MAX: usize = 400;
+const LINE_MAX: usize = 600;
 /// Maximum number of records in a packet.
-const BATCH_MAX: usize = 6;
+const BATCH_MAX: usize = 3;
 
 pub const TIMING: Timing = Timing {
     pulse: 50,
     silence: 200,
-    grant: 120,
+    grant: 200,
     drift_percent: 5,
     rank_step: 50,
     patience: 250,
@@ -56,6 +63,10 @@ pub enum Plan {
     Disaster,
     /// etcd gives out epochs twice, as if it were restored from a copy.
     ForgetfulEtcd,
+}
+
+impl Plan {
+    pub const ALL: [Plan; 3] = [Plan::Accidents, Plan::Disaster, Plan::ForgetfulEtcd];
 }
 
 /// A schedule.
@@ -84,18 +95,81 @@ impl Statistics {
     }
 }
 
+impl fmt::Display for Statistics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Statistics {
+            opened,
+            acknowledged,
+            packets,
+            heal_ticks_max,
+        } = self;
+        let heal_ms = heal_ticks_max * TICK_MS;
+        write!(
+            f,
+            "{opened} epochs opened, {acknowledged} transactions acknowledged, {packets} packets, healed within {heal_ms} ms"
+        )
+    }
+}
+
 /// Runs a schedule.
 ///
 /// # Errors
 /// The violated property.
 pub fn run(schedule: Schedule) -> Result<Statistics, Violation> {
-    World::new(schedule, None).run().0
+    World::new(schedule, None).run()
 }
 
-/// Runs a schedule and returns the last lines of its trace, and how it ended.
+/// Runs a schedule. That a member panics is a violation, too.
+///
+/// # Errors
+/// The violated property.
+pub fn run_caught(schedule: Schedule) -> Result<Statistics, Violation> {
+    let result = catch_unwind(AssertUnwindSafe(|| run(schedule)));
+    result.unwrap_or_else(|_| Err("a member panicked".to_owned()))
+}
+
+/// Runs schedules with these seeds, on two threads.
+///
+/// # Errors
+/// The trace of a schedule that failed.
+pub fn run_many(plan: Plan, seeds: Range<u64>) -> Result<Statistics, String> {
+    const THREADS: u64 = 2;
+    let run_part = |part: u64| {
+        let mut statistics = Statistics::default();
+        for seed in seeds.clone().filter(|seed| seed % THREADS == part) {
+            let schedule = Schedule {
+                seed,
+                plan,
+                fault: None,
+            };
+            match run_caught(schedule) {
+                Ok(of_one) => statistics.add(of_one),
+                Err(_) => return Err(trace(schedule, TRACE_LINES_MAX)),
+            }
+        }
+        Ok(statistics)
+    };
+    let parts = thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS)
+            .map(|part| scope.spawn(move || run_part(part)))
+            .collect();
+        let results = threads
+            .into_iter()
+            .map(|thread| thread.join().expect("panics are caught"));
+        results.collect::<Result<Vec<_>, _>>()
+    });
+    let mut statistics = Statistics::default();
+    parts?.into_iter().for_each(|part| statistics.add(part));
+    Ok(statistics)
+}
+
+/// Runs a schedule again and returns the last lines of its trace, and how it ended.
 pub fn trace(schedule: Schedule, lines_max: usize) -> String {
-    let (result, lines) = World::new(schedule, Some(Vec::new())).run();
-    let lines = lines.unwrap_or_default();
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let world = World::new(schedule, Some(lines.clone()));
+    let result = catch_unwind(AssertUnwindSafe(|| world.run()));
+    let result = result.unwrap_or_else(|_| Err("a member panicked".to_owned()));
+    let lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
     let from = lines.len().saturating_sub(lines_max);
     format!("{}\n{schedule:?}: {result:?}", lines[from..].join("\n"))
 }
@@ -144,6 +218,8 @@ struct World {
     now: u64,
     hosts: Vec<Host>,
     etcd: Etcd,
+    /// All records that etcd has ever had.
+    records: Vec<EpochRecord>,
     is_etcd_up: bool,
     /// Packets by the tick in which they arrive, modulo the longest delay.
     packets: Vec<Vec<Packet>>,
@@ -155,11 +231,18 @@ struct World {
     oracle: Oracle,
     violation: Option<Violation>,
     statistics: Statistics,
-    lines: Option<Vec<String>>,
+    lines: Option<Arc<Mutex<Vec<String>>>>,
+}
+
+/// Returns the configuration of an epoch.
+fn configuration(records: &[EpochRecord], epoch: Epoch, primary: MemberId) -> Option<&Configuration> {
+    let mut records = records.iter();
+    let record = records.find(|record| (record.epoch, record.primary) == (epoch, primary));
+    record.map(|record| &record.configuration)
 }
 
 impl World {
-    fn new(schedule: Schedule, lines: Option<Vec<String>>) -> Self {
+    fn new(schedule: Schedule, lines: Option<Arc<Mutex<Vec<String>>>>) -> Self {
         let mut random = Random::new(schedule.seed);
         let first = match schedule.plan {
             Plan::ForgetfulEtcd | Plan::Disaster => 3 + random.index(3),
@@ -201,6 +284,7 @@ impl World {
             hosts: (1..=count as u32)
                 .map(|number| Host::new(MemberId(number)))
                 .collect(),
+            records: vec![founding.clone()],
             etcd: Etcd::new(founding),
             is_etcd_up: true,
             packets: vec![Vec::new(); DELAY_TICKS_MAX],
@@ -220,15 +304,14 @@ impl World {
         world
     }
 
-    fn run(mut self) -> (Result<Statistics, Violation>, Option<Vec<String>>) {
+    fn run(mut self) -> Result<Statistics, Violation> {
         self.run_to_the_end();
         self.statistics.opened = self.oracle.opened() as u64;
         self.statistics.acknowledged = self.oracle.acknowledged() as u64;
-        let result = match self.violation {
+        match self.violation {
             Some(violation) => Err(violation),
             None => Ok(self.statistics),
-        };
-        (result, self.lines)
+        }
     }
 
     fn run_to_the_end(&mut self) {
@@ -263,10 +346,10 @@ impl World {
     }
 
     fn log(&mut self, line: impl FnOnce() -> String) {
-        if let Some(lines) = &mut self.lines {
+        if let Some(lines) = &self.lines {
             let mut line = format!("{:5} {}", self.now, line());
             line.truncate(line.floor_char_boundary(LINE_MAX));
-            lines.push(line);
+            lines.lock().expect("only one thread writes").push(line);
         }
     }
 
@@ -397,7 +480,15 @@ impl World {
     fn write(&mut self, at: usize, epoch: Epoch) -> u64 {
         self.numbers += 1;
         let number = self.numbers;
-        self.append(at, &[Entry { epoch, number }]);
+        let primary = self.hosts[at].id;
+        self.append(
+            at,
+            &[Entry {
+                epoch,
+                primary,
+                number,
+            }],
+        );
         number
     }
 
@@ -558,6 +649,10 @@ impl World {
         }
         let id = self.hosts[from].id;
         let mut state = self.etcd.execute(id, request, self.now);
+        let newest = self.etcd.newest();
+        if configuration(&self.records, newest.epoch, newest.primary).is_none() {
+            self.records.push(newest.clone());
+        }
         if self.has_fault(Fault::ConfigurationsForgotten) {
             let newest = state.records.len() - 1;
             state.records.drain(..newest.saturating_sub(1));
@@ -663,7 +758,7 @@ impl World {
                 }
             }
             Action::Claim { record, newest } => self.request(at, Request::Claim { record, newest }),
-            Action::MarkOpened(epoch) => self.request(at, Request::MarkOpened(epoch)),
+            Action::MarkOpened(record) => self.request(at, Request::MarkOpened(record)),
             Action::Fetch {
                 from,
                 epoch,
@@ -694,7 +789,14 @@ impl World {
             Action::WriteStart(epoch) => {
                 self.hosts[at].stream = None;
                 self.hosts[at].serves = Some(epoch);
-                self.append(at, &[Entry { epoch, number: 0 }]);
+                self.append(
+                    at,
+                    &[Entry {
+                        epoch,
+                        primary: id,
+                        number: 0,
+                    }],
+                );
             }
             Action::Publish(upto) => self.publish(at, upto),
             Action::Open(epoch) => {
@@ -747,10 +849,9 @@ impl World {
     fn publish(&mut self, at: usize, upto: LogIndex) {
         let upto = upto.0 as usize;
         let host = &self.hosts[at];
-        let configuration = host.serves.and_then(|epoch| {
-            let record = self.etcd.records.iter().find(|record| record.epoch == epoch)?;
-            Some((epoch, &record.configuration))
-        });
+        let configuration = host
+            .serves
+            .and_then(|epoch| Some((epoch, configuration(&self.records, epoch, host.id)?)));
         let result = self.oracle.publish(&self.hosts, at, upto, configuration);
         self.check(result);
         self.hosts[at].published = upto;
@@ -806,6 +907,8 @@ impl World {
                     let result = self.oracle.promise(id, promise);
                     self.check(result);
                 }
+                // Only an etcd that forgets nothing bounds a promise that is lost.
+                _ if self.schedule.plan == Plan::ForgetfulEtcd => {}
                 _ => host.promise = StoredPromise::Torn,
             }
         }
@@ -826,7 +929,12 @@ impl World {
                 continue;
             }
             match (&self.hosts[at].member, self.random.below(1000)) {
-                (Some(_), 0..12) => self.crash(at),
+                (Some(_), 0..12) => {
+                    self.crash(at);
+                    if self.random.chance(300) {
+                        self.start(at);
+                    }
+                }
                 (Some(_), 12..18) => self.hosts[at].frozen_until = self.now + TICK_MS * self.random.below(40),
                 (Some(_), 18..30) => {
                     let target = MemberId(1 + self.random.below(count as u64) as u32);
@@ -936,6 +1044,7 @@ impl World {
             progress: Progress::Claimed,
         };
         self.log(|| format!("forced: {record:?}"));
+        self.records.push(record.clone());
         self.etcd.records.push(record);
     }
 
@@ -981,12 +1090,10 @@ impl World {
         let Some(primary) = self.open_primary().map(|at| &self.hosts[at]) else {
             return false;
         };
-        let newest = self
-            .etcd
-            .records
-            .iter()
-            .find(|record| Some(record.epoch) == primary.serves);
-        let Some(newest) = newest else {
+        let configuration = primary
+            .serves
+            .and_then(|epoch| configuration(&self.records, epoch, primary.id));
+        let Some(configuration) = configuration else {
             return false;
         };
         let has_all = |id: MemberId| {
@@ -996,10 +1103,6 @@ impl World {
         let is_published = primary.published == primary.log.len();
         is_published
             && self.has_probe(number)
-            && newest
-                .configuration
-                .holders()
-                .iter()
-                .all(|holder| has_all(holder.id))
+            && configuration.holders().iter().all(|holder| has_all(holder.id))
     }
 }
