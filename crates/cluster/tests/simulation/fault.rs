@@ -1,7 +1,8 @@
 //! Broken rules. Each must be found; otherwise the simulation proves nothing about that rule.
 //!
-//! One rule is not among them: that a holder serves a fetch only while its promise is the fetching candidate's. To see
-//! what happens otherwise, a log of just the right length must grow in the middle of a fetch; no schedule was found.
+//! Two rules are not among them, because no schedule was found that needs them: that a holder serves a fetch only while
+//! its promise is the fetching candidate's (otherwise a log of just the right length would have to grow in the middle of
+//! the fetch), and that a holder waits for its grant after a restart.
 
 /// Rule that is broken on purpose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,8 +27,8 @@ pub enum Fault {
     TailPublished,
     /// The configurations of epochs that may not have opened are forgotten.
     ConfigurationsForgotten,
-    /// A holder forgets at a restart that it has answered a pulse.
-    GrantForgotten,
+    /// A holder promises a later epoch although it has just answered a pulse.
+    GrantIgnored,
 }
 
 impl Fault {
@@ -42,6 +43,6 @@ impl Fault {
         Fault::TailKept,
         Fault::TailPublished,
         Fault::ConfigurationsForgotten,
-        Fault::GrantForgotten,
+        Fault::GrantIgnored,
     ];
 }

@@ -21,8 +21,8 @@ pub use fault::Fault;
 use host::{Entry, Host, Stream, StreamKind};
 use oracle::{Oracle, Violation};
 use paceline_cluster::{
-    Action, Configuration, Elections, Epoch, EpochRecord, EtcdState, Holder, HolderKind, Input, LogIndex,
-    LogTail, MemberId, Message, Millis, Origin, Progress, Promise, StoredPromise, Timing,
+    Action, Configuration, Elections, Epoch, EpochRecord, EtcdState, Holder, HolderKind, Input, Leave,
+    LogIndex, LogTail, MemberId, Message, Millis, Origin, Progress, Promise, StoredPromise, Timing,
 };
 use random::Random;
 use std::fmt;
@@ -712,10 +712,7 @@ impl World {
         };
         let is_served = match kind {
             StreamKind::Follow => host.serves == Some(epoch),
-            StreamKind::Fetch => {
-                let is_promised = host.promise == StoredPromise::Whole(promise) && host.writing.is_none();
-                is_promised
-            }
+            StreamKind::Fetch => host.promise == StoredPromise::Whole(promise) && host.writing.is_none(),
         };
         let from = from as usize;
         if is_served && from < host.durable {
@@ -861,14 +858,13 @@ impl World {
     }
 
     fn perform_send(&mut self, at: usize, to: MemberId, mut message: Message) {
-        if let Message::Ask { epoch, .. } = message
-            && self.has_fault(Fault::FewerPromises)
-        {
-            let invented = Message::Promised {
-                epoch,
-                tail: LogTail::default(),
-            };
-            self.send(self.place(to), at, invented);
+        if let Message::Ask { epoch, leave } = &mut message {
+            if self.has_fault(Fault::GrantIgnored) {
+                *leave = Leave::Forced;
+            }
+            if self.has_fault(Fault::FewerPromises) {
+                self.send_invented_promise(at, to, *epoch);
+            }
         }
         if let Message::Promised { tail, .. } = &mut message
             && self.has_fault(Fault::NewestLogIgnored)
@@ -876,6 +872,11 @@ impl World {
             *tail = LogTail::default();
         }
         self.send(at, self.place(to), message);
+    }
+
+    fn send_invented_promise(&mut self, to: usize, from: MemberId, epoch: Epoch) {
+        let tail = LogTail::default();
+        self.send(self.place(from), to, Message::Promised { epoch, tail });
     }
 
     fn cut(&mut self, at: usize, length: LogIndex, kind: StreamKind) {
@@ -903,7 +904,6 @@ impl World {
     fn start(&mut self, at: usize) {
         let honest = self.oracle.clocks_are_honest;
         let (offset, speed) = (self.random.below(1_000_000), self.random.below(41));
-        let forgets = self.has_fault(Fault::GrantForgotten);
         let publishes = self.has_fault(Fault::TailPublished);
         let ignores_torn = self.has_fault(Fault::TornPromiseIgnored);
         let (now, timing) = (self.now, self.timing);
@@ -916,12 +916,7 @@ impl World {
             host.promise = StoredPromise::Whole(Promise::NONE);
         }
         let clock = host.clock(now);
-        let created = if forgets {
-            Millis(clock.0 - timing.grant)
-        } else {
-            clock
-        };
-        host.start(timing, created);
+        host.start(timing, clock);
         let id = host.id;
         if publishes {
             let end = self.hosts[at].durable as u64;
