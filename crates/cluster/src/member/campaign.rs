@@ -75,10 +75,19 @@ impl Campaign {
         }
     }
 
-    /// Takes a promise.
+    /// Takes the promise of a holder that was asked.
     pub(super) fn add(&mut self, from: MemberId, tail: LogTail) {
-        self.remove(from);
-        self.promises.push((from, tail));
+        if self
+            .configurations()
+            .any(|configuration| configuration.holder(from).is_some())
+        {
+            self.remove(from);
+            self.promises.push((from, tail));
+        }
+    }
+
+    fn configurations(&self) -> impl Iterator<Item = &Configuration> {
+        self.required.iter().map(|(configuration, _)| configuration)
     }
 
     fn remove(&mut self, member: MemberId) {
@@ -96,9 +105,8 @@ impl Campaign {
 
     /// Returns the holders whose promises are missing; all of them are asked.
     pub(super) fn unpromised(&self, own: MemberId) -> Vec<MemberId> {
-        let required = self.required.iter().map(|(configuration, _)| configuration);
-        let configurations = required.chain([&self.record.configuration]);
-        let holders = configurations
+        let holders = self
+            .configurations()
             .flat_map(Configuration::holders)
             .map(|holder| holder.id);
         let mut unpromised: Vec<_> = holders

@@ -6,6 +6,9 @@ use crate::epoch::{Epoch, EpochRecord, Progress};
 use crate::interface::{Action, Consent, Elections, Hearing, Message, Millis, SwitchError, Timing};
 use crate::log_tail::LogIndex;
 
+/// Maximum number of members that a primary remembers: the holders, and as many that are to become holders.
+const PEERS_MAX: usize = 2 * Configuration::HOLDERS_MAX;
+
 #[derive(Debug)]
 pub(super) struct Primacy {
     pub(super) record: EpochRecord,
@@ -188,7 +191,8 @@ impl Member {
         let Role::Primary(primacy) = &mut self.role else {
             return;
         };
-        if primacy.record.epoch != epoch {
+        let is_known = primacy.peer(from).is_some() || primacy.peers.len() < PEERS_MAX;
+        if primacy.record.epoch != epoch || !is_known {
             return;
         }
         let peer = primacy.peer_mut(from);
@@ -197,6 +201,7 @@ impl Member {
         peer.heard = Some(now);
         peer.refused = None;
         self.advance();
+        self.drive_switch(false);
     }
 
     /// Publishes what is acknowledged, opens when the start is, and extends the time of new reads.
