@@ -99,8 +99,8 @@ impl EtcdState {
         self.records.iter().rfind(is_established)
     }
 
-    /// Returns the configuration that elections keep: the established one, or else the first. A change that did not get
-    /// so far is left to its primary.
+    /// Returns the configuration that elections keep: the established one, or else the first. A change that did not
+    /// get so far is left to its primary.
     pub fn established_configuration(&self) -> &Configuration {
         &self.established().unwrap_or(&self.records[0]).configuration
     }
@@ -234,8 +234,8 @@ pub enum Input {
 pub enum Action {
     /// Send it. It may be lost.
     Send(MemberId, Message),
-    /// Stop writing to the log: no record of a stream, a fetch or a client is appended after this. Serve no stream and
-    /// no fetch. Sync the log, write the promise durably, report [`Input::PromiseWritten`].
+    /// Stop writing to the log: no record of a stream, a fetch or a client is appended after this. Serve no stream
+    /// and no fetch. Sync the log, write the promise durably, report [`Input::PromiseWritten`].
     WritePromise(Promise),
     /// Append this record to etcd's list if its newest epoch is `newest`, under a lease. In the same step remove the
     /// regular record with this configuration that has not opened; so the list stays short however many claims fail.
@@ -248,8 +248,8 @@ pub enum Action {
     },
     /// Put this record in the place of those up to its epoch, unless a later one is marked already.
     MarkOpened(EpochRecord),
-    /// Cut the log at `at` if it is longer. Then append what `from` has up to `upto`. `from` serves it while its promise
-    /// is this epoch to this member, and no longer. Report [`Input::LogEnd`].
+    /// Cut the log at `at` if it is longer. Then append what `from` has up to `upto`. `from` serves it while its
+    /// promise is this epoch to this member, and no longer. Report [`Input::LogEnd`].
     Fetch {
         /// A holder that has promised.
         from: MemberId,
@@ -260,8 +260,8 @@ pub enum Action {
         /// The log as it must become.
         upto: LogRank,
     },
-    /// Cut the log at `at` if it is longer. Then append the durable records of this primary's log from there on, as long
-    /// as it is the primary of this epoch. Report [`Input::LogEnd`].
+    /// Cut the log at `at` if it is longer. Then append the durable records of this primary's log from there on, as
+    /// long as it is the primary of this epoch. Report [`Input::LogEnd`].
     Follow {
         /// The primary.
         primary: MemberId,
@@ -281,8 +281,8 @@ pub enum Action {
     Hold,
     /// Refuse transactions of clients. Those that wait remain undecided.
     Close,
-    /// Until this time no other primary can have opened, so reads here are new. Later ones are refused or marked. Only
-    /// the last of these actions counts.
+    /// Until this time no other primary can have opened, so reads here are new. Later ones are refused or marked.
+    /// Only the last of these actions counts.
     ReadsUntil(Millis),
     /// A forced epoch has opened. Transactions from this index on, which only other holders had, may be lost.
     MayBeLost {

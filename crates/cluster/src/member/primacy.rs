@@ -261,7 +261,8 @@ impl Member {
         }
     }
 
-    /// Claims the next epoch for itself if the operator wants another configuration, or a holder cannot follow this one.
+    /// Claims the next epoch for itself if the operator wants another configuration, or a holder cannot follow this
+    /// one.
     fn consider_renewal(&mut self) {
         let Some(etcd) = self.etcd.as_ref() else {
             return;

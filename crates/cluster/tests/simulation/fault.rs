@@ -1,8 +1,8 @@
 //! Broken rules. Each must be found; otherwise the simulation proves nothing about that rule.
 //!
-//! Two rules are not among them, because no schedule was found that needs them: that a holder serves a fetch only while
-//! its promise is the fetching candidate's (otherwise a log of just the right length would have to grow in the middle of
-//! the fetch), and that a holder waits for its grant after a restart.
+//! Two rules are not among them, because no schedule was found that needs them: that a holder serves a fetch only
+//! while its promise is the fetching candidate's (otherwise a log of just the right length would have to grow in the
+//! middle of the fetch), and that a holder waits for its grant after a restart.
 
 /// Rule that is broken on purpose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

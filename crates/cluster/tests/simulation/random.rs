@@ -18,7 +18,7 @@ impl Random {
     /// Returns a number below `bound`.
     pub fn below(&mut self, bound: u64) -> u64 {
         assert!(bound > 0, "there must be a number");
-        (u128::from(self.next()) * u128::from(bound) >> 64) as u64
+        ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
 
     pub fn index(&mut self, length: usize) -> usize {
