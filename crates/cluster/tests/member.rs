@@ -239,6 +239,33 @@ fn a_holder_that_hears_its_primary_promises_only_with_its_consent() {
 }
 
 #[test]
+fn an_epoch_is_promised_to_one_primary() {
+    let durable = tail(&[(1, ONE, 0)], 3);
+    let mut three = Driver::new(THREE, StoredPromise::Whole(promise(2, TWO)), durable.clone(), 0);
+    let refused = Action::Send(
+        ONE,
+        Message::Refused {
+            epoch: Epoch(2),
+            promise: promise(2, TWO),
+        },
+    );
+    let ask = Message::Ask {
+        epoch: Epoch(2),
+        leave: Leave::Forced,
+    };
+    assert_eq!(three.message(ONE, ask.clone()), std::slice::from_ref(&refused));
+    assert_eq!(
+        three.pulse(ONE, 2, tail(&[(1, ONE, 0), (2, ONE, 3)], 4), 3),
+        [refused]
+    );
+    let promised = Message::Promised {
+        epoch: Epoch(2),
+        tail: durable,
+    };
+    assert_eq!(three.message(TWO, ask), [Action::Send(TWO, promised)]);
+}
+
+#[test]
 fn a_switch_waits_for_the_target_and_is_taken_back() {
     let mut one = open_primary();
     one.input(Input::LogEnd(tail(&[(1, ONE, 0)], 4)));

@@ -52,7 +52,8 @@ pub struct Host {
     pub serves: Option<Epoch>,
     /// Epoch in which clients write.
     pub accepts: Option<Epoch>,
-    pub reads_until: u64,
+    /// Until when its reads are new, and the epoch for which that was said.
+    pub reads: (u64, Epoch),
 
     pub clock_offset: u64,
     pub clock_permille: u64,
@@ -78,7 +79,7 @@ impl Host {
             stream: None,
             serves: None,
             accepts: None,
-            reads_until: 0,
+            reads: (0, Epoch(0)),
             clock_offset: 0,
             clock_permille: 1000,
             frozen_until: 0,
@@ -124,7 +125,7 @@ impl Host {
         self.stream = None;
         self.serves = None;
         self.accepts = None;
-        self.reads_until = 0;
+        self.reads = (0, Epoch(0));
         self.frozen_until = 0;
     }
 

@@ -75,8 +75,9 @@ impl Oracle {
 
     /// Reads of a host are new: no later primary has opened.
     pub fn reads(&self, host: &Host, now: u64) -> Result<(), Violation> {
-        let is_new = host.reads_until > host.clock(now).0;
-        if self.clocks_are_honest && is_new && host.serves.is_some_and(|epoch| epoch < self.newest_opened) {
+        let (until, epoch) = host.reads;
+        let is_new = until > host.clock(now).0;
+        if self.clocks_are_honest && is_new && epoch < self.newest_opened {
             let (id, newest) = (host.id, self.newest_opened);
             return Err(format!("{id} calls its reads new, but epoch {newest} has opened"));
         }
@@ -119,6 +120,9 @@ impl Oracle {
                 let durably = other.map(|other| &other.log[..other.durable]);
                 durably.is_some_and(|durably| last.is_none_or(|last| durably.get(last) == Some(&log[last])))
             };
+            if log.iter().all(|entry| entry.epoch < epoch) {
+                return Err(format!("{id} publishes {upto} before the start of epoch {epoch}"));
+            }
             if !configuration.acknowledges(has_it) {
                 return Err(format!(
                     "{id} publishes {upto} in epoch {epoch} without enough copies"

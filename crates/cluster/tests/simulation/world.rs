@@ -456,7 +456,8 @@ impl World {
             }
             Action::Hold | Action::Close => self.hosts[at].accepts = None,
             Action::ReadsUntil(until) => {
-                self.hosts[at].reads_until = until.0;
+                let epoch = self.hosts[at].serves.unwrap_or_default();
+                self.hosts[at].reads = (until.0, epoch);
                 let result = self.oracle.reads(&self.hosts[at], self.now);
                 self.check(result);
             }
