@@ -30,7 +30,7 @@ pub struct Timing {
     pub drift_percent: u64,
     /// How much longer a server waits than the one that ranks before it.
     pub rank_step: u64,
-    /// How long others leave a new claim alone.
+    /// How long others leave a new claim alone, after those that it asks may promise: beyond `grant`.
     pub patience: u64,
     /// Longest pause of a planned switch. After that the old primary goes on.
     pub switch: u64,
@@ -44,7 +44,7 @@ impl Default for Timing {
             grant: 600,
             drift_percent: 2,
             rank_step: 150,
-            patience: 1500,
+            patience: 900,
             switch: 2000,
         }
     }

@@ -67,8 +67,9 @@ impl Member {
         let configuration = etcd.established_configuration();
         let wait = self.rank(configuration) * self.timing.rank_step;
         let is_contested = etcd.newest().progress == Progress::Claimed && etcd.claimer == Claimer::Alive;
+        let patience = self.timing.grant + self.timing.patience;
         let turn = match is_contested {
-            true => since.max(self.election.newest_seen.after(self.timing.patience)),
+            true => since.max(self.election.newest_seen.after(patience)),
             false => since,
         };
         if etcd.elections == Elections::Active && self.now >= turn.after(wait) && self.now >= self.grant_until
