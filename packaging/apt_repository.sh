@@ -2,14 +2,16 @@
 # Writes a signed apt repository with the packages of target/debian/ into a directory, which any web server can serve.
 # Usage: packaging/apt_repository.sh DIR KEY    KEY: a secret key of gpg, by fingerprint or address. PACKAGES: another source directory
 set -euo pipefail
-[ $# = 2 ] || { echo "usage: packaging/apt_repository.sh DIR KEY" >&2; exit 2; }
+[ $# = 2 ] && [ -n "$1" ] && [ -n "$2" ] || { echo "usage: packaging/apt_repository.sh DIR KEY" >&2; exit 2; }
+# A relative path is the caller's.
+to=$(realpath -m -- "$1")
 cd "$(dirname "$0")/.."
 packages=${PACKAGES:-${CARGO_TARGET_DIR:-$PWD/target}/debian}
 compgen -G "$packages/*.deb" >/dev/null || { echo "no packages in $packages: run make deb first" >&2; exit 1; }
 gpg --batch --list-secret-keys "$2" >/dev/null || { echo "gpg has no secret key '$2'" >&2; exit 1; }
 
-mkdir -p "$1/pool"
-directory=$(cd "$1" && pwd)
+mkdir -p "$to/pool"
+directory=$to
 cp "$packages"/*.deb "$directory/pool/"
 cd "$directory"
 architecture=$(dpkg --print-architecture)

@@ -33,6 +33,7 @@ mkdir -p "$tree"/files/{man,docs,completions/{bash,zsh,fish}}
 cp -r packaging/debian "$tree/debian"
 cp "$binary" "$tree/files/paceline"
 cp packaging/paceline.cnf "$tree/files/"
+cp -r packaging/monitoring "$tree/files/"
 cp README.md CHANGELOG.md docs/*.md "$tree/files/docs/"
 paceline=$tree/files/paceline
 "$paceline" man --to "$tree/files/man"

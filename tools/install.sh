@@ -28,6 +28,9 @@ for purpose in "$@"; do
         need fuse3 fusermount3
         need percona-toolkit pt-table-checksum
         need prometheus promtool
+        need chromium chromium
+        need nodejs node
+        need npm npm
         need prometheus-mysqld-exporter prometheus-mysqld-exporter
         need python3-venv python3
         python=yes ;;

@@ -22,7 +22,8 @@ ROOT = Path(__file__).resolve().parent.parent
 # and cargo reads it only there.
 AT_ROOT = {
     ".cargo", ".ci", ".gitignore", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "Cargo.lock", "Cargo.toml", "LICENSE",
-    "Makefile", "README.md", "UNSAFE.md", "bench", "crates", "deny.toml", "docs", "fuzz", "packaging", "rustfmt.toml", "tests", "tools",
+    "Makefile", "README.md", "UNSAFE.md", "bench", "crates", "deny.toml", "docs", "fuzz", "packaging", "page", "rustfmt.toml", "tests",
+    "tools",
 }
 
 # Longest line of a comment in characters. Tables and drawings may be wider.

@@ -242,7 +242,7 @@ def test_nothing_is_silently_left_out(primary, joined):
 
 
 def test_programs_come_over(primary, joined):
-    """Triggers are not fired by the copied rows, and events do not run."""
+    """Triggers are not fired by the copied rows, and events do not run. An event whose time has passed does not come."""
     allow_readers(primary, "select, reload, trigger, show view, event")
     primary.query("create database shop", "use shop", "create table a (id int primary key, b varchar(40))", "create table log (id int auto_increment primary key, what varchar(90))",
                   "create function twice(x int) returns int deterministic return 2 * x", "create view v as select twice(id) d from a",
@@ -251,14 +251,21 @@ def test_programs_come_over(primary, joined):
                   "set sql_mode='PIPES_AS_CONCAT'", "create trigger bi before insert on a for each row set new.b = 'x' || new.id",
                   "create procedure fill(n int) begin declare i int default 0; while i < n do insert into a values (i, null); set i = i + 1; end while; end",
                   "set time_zone = '+03:00'", "create event ev on schedule every 1 day starts '2030-01-01 00:00:00' do insert into log (what) values ('event')",
-                  "call fill(3)")
+                  "set timestamp = 1000000000", "create event past on schedule at '2001-09-10 00:00:00' do select 1",
+                  "create definer = reader@localhost event kept on schedule at '2001-09-10 00:00:00' on completion preserve comment 'ENABLE' do select 1",
+                  "set timestamp = default", "call fill(3)")
+    (before,) = primary.query("select default_collation_name from information_schema.schemata where schema_name = 'shop'")[0]
+    primary.query("alter database shop collate latin1_bin")
+    assert f"procedure shop.fill: it was created when its database had the collation {before}, which is now latin1_bin" in joined.refuses()
+    primary.query(f"alter database shop collate {before}")
     joined.start()
     catch_up(joined, primary)
     assert check_same_tables(primary, joined) == 9
     assert joined.query("select * from shop.v order by d") == ((0,), (2,), (4,))
     for what in ("trigger shop.first", "trigger shop.zero", "trigger shop.bi", "procedure shop.fill", "function shop.twice"):
         assert joined.query(f"show create {what}")[0][:3] == primary.query(f"show create {what}")[0][:3]
-    assert joined.query("select status, time_zone from information_schema.events") == (("SLAVESIDE_DISABLED", "+03:00"),)
+    assert joined.query("select event_name, status, time_zone, definer from information_schema.events order by 1") == \
+        primary.query("select event_name, 'SLAVESIDE_DISABLED', time_zone, definer from information_schema.events where event_name <> 'past' order by 1")
     joined.query("set sql_log_bin = 0", "insert into shop.a values (100, null)")
     assert joined.query("select what from shop.log order by id desc limit 2") == (("first 100",), ("zero 100",))
     assert joined.query("select b from shop.a where id = 100") == (("x100",),)

@@ -79,6 +79,20 @@ def test_every_type_goes_back(request, kind):
         assert after[table] == rows, table
 
 
+def test_statements_with_text_are_undone_by_the_rows_beside_them(paceline):
+    paceline.query("create database every_type", "create table every_type.t (a int auto_increment primary key, b text)",
+                   "insert into every_type.t (b) values ('x'),('y')", "flush binary logs")
+    before = content(paceline)
+    paceline.query("set session binlog_format=statement", "use every_type", "set @v = 'z'", "update t set b=@v where a=1",
+                   "insert into t (b) select b from t order by a", "begin", "delete from t where a=2", "insert into t (b) values (rand(3))", "commit",
+                   "flush binary logs")
+    assert content(paceline) != before
+    done = run("paceline", "-B", log_files(paceline)[1])
+    assert done.returncode == 0, done.stderr
+    subprocess.run(["mariadb", "--no-defaults", "-uroot", "-S", str(paceline.socket)], input=done.stdout, check=True, timeout=120)
+    assert content(paceline) == before
+
+
 def test_what_cannot_be_undone_is_refused(mariadb):
     mariadb.query("create database d", "create table d.t (a int primary key, b text)", "insert into d.t values (1,'x')", "flush binary logs")
     mariadb.query("set session binlog_row_image=minimal", "update d.t set b='y'", "flush binary logs")

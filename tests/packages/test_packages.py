@@ -43,7 +43,8 @@ def repositories(packages, tmp_path_factory):
                    env=environment, check=True)
     directory = tmp_path_factory.mktemp("repositories")
     for version in (OLD, NEW):
-        subprocess.run(["packaging/apt_repository.sh", str(directory / version), "test@localhost"], cwd=ROOT, check=True,
+        # A relative path is the caller's.
+        subprocess.run([ROOT / "packaging/apt_repository.sh", version, "test@localhost"], cwd=directory, check=True,
                        env={**environment, "PACKAGES": str(packages / version)}, stdout=subprocess.DEVNULL)
     subprocess.run(["gpgconf", "--kill", "all"], env=environment, check=False)
     return directory
@@ -71,8 +72,10 @@ def stop(debian: Chroot, process: subprocess.Popen):
     if process.poll() is None:
         servers = subprocess.run(["pgrep", "--exact", "paceline"], capture_output=True, text=True, check=True).stdout.split()
         for pid in servers:
-            if Path(f"/proc/{pid}/root").readlink() == debian.root:
-                os.kill(int(pid), signal.SIGTERM)
+            # Servers of other tests may end meanwhile.
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                if Path(f"/proc/{pid}/root").readlink() == debian.root:
+                    os.kill(int(pid), signal.SIGTERM)
     assert process.wait(60) == 0
 
 
@@ -175,6 +178,34 @@ def test_install_first_start_upgrade_remove_and_purge(debian, repositories):
     output = debian.check("apt-get", "purge", "-y", "-q", "paceline")
     assert not debian.path("/etc/paceline").exists()
     assert "data was not deleted" in output and (data / "tables").exists()
+
+
+def test_running_archives_are_restarted_by_an_upgrade_and_stopped_by_a_removal(debian, repositories):
+    """A systemctl that writes down its calls stands for systemd."""
+    calls = debian.path("/run/calls")
+    debian.path("/run/systemd/system").mkdir(parents=True)
+    systemctl = debian.path("/usr/bin/systemctl")
+    systemctl.write_text('#!/bin/sh\necho "$*" >>/run/calls\n')
+    systemctl.chmod(0o755)
+    debian.path("/usr/sbin/policy-rc.d").unlink()
+
+    def called(*arguments) -> list[str]:
+        calls.write_text("")
+        debian.check("apt-get", *arguments, "-y", "-q", "--no-install-recommends", "paceline")
+        return [call for call in calls.read_text().splitlines() if "archive@" in call and "is-" not in call]
+
+    use_repository(debian, repositories / OLD)
+    assert called("install") == []
+    use_repository(debian, repositories / NEW)
+    assert called("install") == ["try-restart paceline-archive@*.service"]
+    assert called("remove") == ["stop paceline-archive@*.service"]
+
+
+def test_a_repository_is_made_only_where_the_caller_says(tmp_path):
+    for arguments in (["", "key"], ["dir", ""], ["dir"]):
+        refused = subprocess.run([ROOT / "packaging/apt_repository.sh", *arguments], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert refused.returncode == 2 and refused.stderr.startswith("usage: "), refused
+    assert not list(tmp_path.iterdir())
 
 
 def test_purge_without_data_leaves_nothing(debian, repositories):

@@ -46,10 +46,13 @@ def rewind(old, new, *options):
 
 
 def refused(old, new, *options):
-    before = {path: path.read_bytes() for path in old.log_files()}
+    version = old.datadir / "paceline.version"
+    version.write_text("format=1\nwritten_by=0.1.0\n")
+    before = {path: path.read_bytes() for path in [*old.log_files(), version]}
     status, printed, said = rewind(old, new, *options)
     assert (status, printed) == (1, ""), (status, printed, said)
-    assert {path: path.read_bytes() for path in old.log_files()} == before
+    # The version that wrote the directory can still open it.
+    assert {path: path.read_bytes() for path in [*old.log_files(), version]} == before
     return said
 
 
@@ -64,15 +67,17 @@ def test_transactions_that_no_other_server_has_are_cut_off_and_saved(servers, su
     promote(two)
     two.query("insert into d.t values (4, 'of the successor')", "update d.t set v='other' where id=1", "create table d.u (a int primary key)")
 
+    version = one.datadir / "paceline.version"
+    version.write_text("format=1\nwritten_by=0.1.0\n")
     status, listed, said = rewind(one, two, "--dry-run")
-    assert status == 0, said
+    assert status == 0 and version.read_text().endswith("=0.1.0\n"), said
     gtids = re.findall(r"^  (0-1-\d+) ", listed, re.MULTILINE)
     number = int(last.split("-")[2])
     assert gtids == [f"0-1-{number + 1 + at}" for at in range(5)] and "lacks 5 transactions" in listed
     assert "nothing was changed" in listed and not list(one.datadir.glob("rewound-*"))
 
     status, printed, said = rewind(one, two)
-    assert status == 0, said
+    assert status == 0 and not version.read_text().endswith("=0.1.0\n"), said
     assert f"the log now ends at {last}" in printed
     [kept] = re.findall(r"^  paceline (binlog .*)$", printed, re.MULTILINE)
     status, text, said = command(*kept.split())

@@ -23,3 +23,12 @@ create temporary table at (a int);
 insert into at values (1), (1), (2);
 alter ignore table at add primary key (a);
 select * from at;
+-- Rows are counted where MariaDB copies them: for a new unique key, not for IGNORE itself.
+create table ak (a int, b int, key (b));
+insert into ak values (1, 1), (2, 2), (3, 3);
+alter ignore table ak add column c int check (c > 1);
+alter ignore table ak force;
+alter ignore table ak add column d date not null;
+alter ignore table ak add key (a);
+alter ignore table ak modify a bigint;
+alter ignore table ak add unique (a);

@@ -97,13 +97,35 @@ insert ignore into checked values ('x');
 create or replace table checked (v int auto_increment primary key, check (v > 0));
 create or replace table checked (a int check (a > 2), constraint a check (a < 5));
 create or replace table checked (a int check (a > 2), constraint `checked.a` check (a < 5));
--- A check goes with the last of its columns.
+create or replace table checked (id int auto_increment primary key, v varchar(20) check (v <> '`id`'), g varchar(20) as ('`h`'), h int as (1), check (v <> '`id`'));
+insert into checked (v) values ('x'), ('`id`');
+create or replace table checked (id int auto_increment primary key, v int default (id + 1));
+create or replace table checked (id int auto_increment primary key, v int default (default(id)));
+create or replace table checked (id int auto_increment primary key, v int default (id + 1), check (id > 1));
+create or replace table checked (a int, b int check (nosuch > 1), c int default (nosuch2 + 1));
+create or replace table checked (a int, b int as (c) check (nosuch > 1), c int as (a));
+create or replace table checked (id int primary key, v int default (id + 1));
+alter table checked modify id int auto_increment;
+-- A check goes with the last of its columns, and one without columns with any.
+create or replace table checked (a int, b int, c int, check (1 = 1));
+alter table checked add d int;
+show create table checked;
+alter table checked drop d, add constraint fixed check (2 = 2);
+show create table checked;
 create or replace table checked (a int, b int, check (a > 0));
 alter table checked drop column a;
 show create table checked;
 create or replace table checked (a int, b int, c int, check (a > 0 and b > 0));
 alter table checked drop column a;
 alter table checked drop column a, drop column b;
+show create table checked;
+create or replace table checked (a int, b int, check (b > 0));
+alter table checked drop column a, rename column b to a;
+show create table checked;
+create or replace table checked (a int, b int, constraint n check (a > b));
+alter table checked drop column a, add column a int;
+alter table checked drop column a, modify b varchar(10);
+alter table checked drop column a, drop constraint n, add constraint n check (b > 1);
 show create table checked;
 -- ALTER IGNORE leaves out the rows that do not pass.
 create or replace table checked (f int);

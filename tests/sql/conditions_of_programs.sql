@@ -29,3 +29,12 @@ create function w6() returns int begin signal sqlstate '01000' set message_text=
 select w6();
 create function w7() returns int return '5x' + 1;
 select w7();
+begin not atomic declare c cursor for select 1; declare continue handler for sqlexception begin get diagnostics condition 1 @p = mysql_errno; select @p; show warnings; end; close c; begin declare x int; fetch c into x; end; end;
+begin not atomic declare continue handler for sqlexception begin get diagnostics condition 1 @p = mysql_errno; select @p; show warnings; resignal; end; case 5 when 1 then select 1; end case; end;
+begin not atomic declare continue handler for sqlexception begin get diagnostics condition 1 @p = mysql_errno; select @p; show warnings; end; select * from nosuch; case 5 when 1 then select 1; end case; select 'end'; show warnings; end;
+show warnings;
+create function own_error() returns int begin declare x int default 0; declare continue handler for sqlexception begin get diagnostics condition 1 x = mysql_errno; end; case 5 when 1 then set x = 1; end case; return x; end;
+select own_error();
+create procedure of_no_table() begin declare i int default 0; declare continue handler for sqlexception begin get diagnostics condition 1 @p = message_text; select @p; end; while i < 2 do for r in (select * from gone) do select r.a; end for; create or replace table gone(a int); insert into gone values (5); set i = i + 1; end while; drop table gone; end;
+call of_no_table();
+call of_no_table();

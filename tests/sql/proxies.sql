@@ -2,6 +2,7 @@
 create user p1@'%', p2@'%', p3@localhost identified by 'x';
 grant proxy on p1 to p2;
 grant proxy on p1@'%' to p3@localhost with grant option;
+revoke grant option on *.* from p3@localhost;
 grant proxy on ''@'%' to p2;
 grant proxy on nosuch to p2;
 show grants for p2;

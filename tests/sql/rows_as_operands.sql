@@ -26,3 +26,8 @@ select 1 and row(1,1);
 select -row(1,1);
 select sleep(row(1,1));
 select json_length('[]', row(1,1));
+select row(1) = 1;
+select row(1) = row(1);
+select row();
+select row((1, 2));
+begin not atomic declare r row(a int); set r = row(1); end;

@@ -20,7 +20,11 @@ OUT_OF_MEMORY, OPTION_PREVENTS = 1041, 1290
 def server(tmp_path_factory):
     server = Paceline(tmp_path_factory.mktemp("memory"), f"--paceline_session_memory_max={SERVER_LIMIT}").start()
     server.query("create database d", "create table d.s (id int primary key, c char(128) not null)",
-                 "insert into d.s values " + ", ".join(f"({number}, sha2({number}, 512))" for number in range(1000)))
+                 "insert into d.s values " + ", ".join(f"({number}, sha2({number}, 512))" for number in range(1000)),
+                 "set global log_bin_trust_function_creators = 1",
+                 "create aggregate function d.rows_of_group(x varchar(200)) returns int "
+                 "begin declare n int default 0; declare continue handler for not found return n; "
+                 "loop fetch group next row; set n = n + 1; end loop; end")
     yield server
     server.close()
 
@@ -77,6 +81,7 @@ def test_statements_that_collect_without_end_do_not_end_the_server(server):
     "select count(*) from (select a.id x, b.id y from d.s a, d.s b limit 1000000) t",
     "select count(*) from (select a.c x from d.s a union select concat(a.c, b.c) from d.s a, d.s b) t",
     "select length(json_objectagg(a.id * 10000 + b.id, a.c)) from d.s a, d.s b",
+    "select d.rows_of_group(a.c) from d.s a, d.s b",
     "select sum(x) from (select row_number() over (order by a.id) x from d.s a, d.s b where b.id < 100) t",
     "select count(*) from d.s a where (a.c, a.id) not in (select concat(b.c, c.c), c.id from d.s b, d.s c)",
     "with recursive r as (select 1 n union all select n + 1 from r where n < 1000000) select count(*) from r",

@@ -13,6 +13,13 @@ use support::*;
 
 /// Returns a transaction with a statement that has changed 101 rows, and where the statement begins.
 fn statement(form: StatementForm) -> (EventGroupBuffer, BufferMark) {
+    annotated_statement(form, None)
+}
+
+/// Statement that is longer than what a row event is shorter than its record.
+const ANNOTATION: &[u8] = b"INSERT INTO t SELECT seq FROM seq_0_to_99";
+
+fn annotated_statement(form: StatementForm, annotation: Option<&[u8]>) -> (EventGroupBuffer, BufferMark) {
     let mut buffer = EventGroupBuffer::new(GroupOptions {
         row_event_size_max: 64,
         ..GroupOptions::new(ServerId(1))
@@ -25,6 +32,7 @@ fn statement(form: StatementForm) -> (EventGroupBuffer, BufferMark) {
     buffer.begin_statement(&StatementOptions {
         timestamp: NOW,
         form,
+        annotation,
         ..StatementOptions::default()
     });
     let begin = buffer.mark();
@@ -95,15 +103,16 @@ fn records_contain_the_same_row_events_and_precede_the_text() {
 fn a_text_that_is_given_up_leaves_the_events_of_its_rows() {
     let directory = tempfile::tempdir().unwrap();
     let (log, _) = open(directory.path()).unwrap();
-    let (mut rows, _) = statement(StatementForm::Rows);
+    let (mut rows, _) = annotated_statement(StatementForm::Rows, Some(ANNOTATION));
     rows.commit(1);
-    let (mut text, begin) = statement(StatementForm::Text);
+    let (mut text, begin) = annotated_statement(StatementForm::Text, Some(ANNOTATION));
     assert!(text.rows_instead_of_text(begin));
     text.commit(1);
     let (rows, text) = (logged(&log, rows, 1), logged(&log, text, 2));
     let reader = log.reader(rows.start(), log.durable()).unwrap();
     let decoded =
         |group: &EventGroup| format!("{:?}", group.decoded(reader.format()).skip(1).collect::<Vec<_>>());
+    assert!(decoded(&rows).contains("AnnotateRows"));
     assert_eq!(decoded(&rows), decoded(&text));
 }
 

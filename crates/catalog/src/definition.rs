@@ -178,6 +178,24 @@ pub struct IndexDefinition {
     pub generated: bool,
 }
 
+impl IndexDefinition {
+    /// Returns whether MariaDB stores hashes of the index's values. Its InnoDB does so for any unique index USING HASH,
+    /// until the table is altered or copied by LIKE: then only if the values are too long for a key.
+    pub(crate) fn is_long_hash(&self, engine: TableEngine) -> bool {
+        let is_unique_hash = self.kind == IndexKind::Unique && self.algorithm.as_deref() == Some("HASH");
+        self.hashed || (is_unique_hash && engine == TableEngine::InnoDb)
+    }
+
+    /// Returns the type that SHOW INDEX names. InnoDB has no other hash indexes.
+    pub fn shown_type(&self, engine: TableEngine) -> &str {
+        match engine {
+            TableEngine::InnoDb if self.is_long_hash(engine) => "HASH",
+            TableEngine::InnoDb => "BTREE",
+            TableEngine::Memory => self.algorithm.as_deref().unwrap_or("BTREE"),
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum IndexKind {
     Primary,

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use paceline_types::ErrorCode;
 use paceline_types::error_code::{
-    ER_BAD_FIELD_ERROR, ER_DATA_OUT_OF_RANGE, ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION,
+    ER_DATA_OUT_OF_RANGE, ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION,
     ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION, ER_OPERAND_COLUMNS, ER_PARSE_ERROR,
     ER_UNKNOWN_SYSTEM_VARIABLE, ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT,
 };
@@ -39,24 +39,6 @@ pub fn parameter_count(function: &str) -> Error {
 #[cold]
 pub(crate) fn operand_columns(count: usize) -> Error {
     error(ER_OPERAND_COLUMNS, &[&count])
-}
-
-/// Returns the error of the left operand of IN, ANY or ALL with a subquery. MariaDB names these as the clause in which
-/// a column is unknown.
-#[cold]
-pub fn beside_subquery(error: Error) -> Error {
-    let unknown = (error.code() == ER_BAD_FIELD_ERROR)
-        .then(|| {
-            error
-                .message()
-                .strip_prefix("Unknown column '")?
-                .rsplit_once("' in '")
-        })
-        .flatten();
-    match unknown {
-        Some((column, _)) => self::error(ER_BAD_FIELD_ERROR, &[&column, &"IN/ALL/ANY"]),
-        None => error,
-    }
 }
 
 /// Returns 4079: "Illegal parameter data type row for operation '…'".

@@ -1,4 +1,6 @@
-//! Names of stored functions within their statement.
+//! Stored functions as expressions know them: by their place among those of the statement.
+
+use crate::expr_type::ExprType;
 
 /// Index of a stored function among those of its statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,4 +25,14 @@ pub struct StoredCall {
     pub function: FunctionId,
     /// The call as written, for messages.
     pub text: String,
+}
+
+/// The stored function that a call means.
+pub struct StoredFunction {
+    /// The call.
+    pub call: StoredCall,
+    /// Type of its value.
+    pub ty: ExprType,
+    /// Whether it is an aggregate function.
+    pub is_aggregate: bool,
 }

@@ -62,11 +62,11 @@ pub use eval::convert::{
 };
 pub use eval::{as_assigned, compare_values, own_rule};
 pub use expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS, TypeNote};
-pub use function_id::{FunctionId, StoredCall};
+pub use function_id::{FunctionId, StoredCall, StoredFunction};
+pub use functions::native_function;
 pub use rules::{CollationMix, comparison_rule, union_type};
 pub use scope::{Clause, Dependence, EmptyScope, Scope};
 pub use sliding::{Slide, SlidingAccumulator};
-pub use stored_function::stored_function_call;
 pub use subquery::{Correlation, Subquery, SubqueryId};
 pub use tree::window::{Frame, FrameBound, FrameUnits, SortOrder, WindowCall, WindowFunction};
 pub use tree::{

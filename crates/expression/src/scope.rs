@@ -11,13 +11,13 @@ use paceline_types::error_code::{
 
 use super::errors;
 use super::expr_type::ExprType;
-use super::function_id::StoredCall;
+use super::function_id::StoredFunction;
 use super::tree::Expr;
 use crate::error::Result;
 use crate::session::SessionContext;
 use crate::subquery::Subquery;
-use crate::tree::Aggregate;
 use crate::tree::window::{WindowCall, WindowFunction};
+use crate::tree::{Aggregate, Function};
 use paceline_syntax::ast::{self, ColumnName};
 
 /// Clause that a name occurs in, as reported by error 1054.
@@ -55,10 +55,10 @@ impl Clause {
 }
 
 /// Something that an expression depends on and that is neither in its text nor in a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Dependence<'a> {
-    /// A function of the server, by its name in lower case.
-    Function(&'a str),
+    /// A native function.
+    Function(&'static Function),
     /// A user variable that the expression reads, by its name in lower case.
     UserVariable(&'a str),
     /// A system variable, by its name in lower case.
@@ -73,6 +73,12 @@ pub trait Scope {
     /// Returns the clause being bound, for error 1054.
     fn clause(&self) -> Clause {
         Clause::FieldList
+    }
+
+    /// Gives the clause another name in errors 1052, 1054 and 1109, or `None` for its own. Returns the name so far.
+    fn rename_clause(&mut self, name: Option<&'static str>) -> Option<&'static str> {
+        let _ = name;
+        None
     }
 
     /// Resolves a column or, where the clause allows it, a select alias. Returns [`Expr::column`] for a
@@ -106,29 +112,20 @@ pub trait Scope {
         Err(errors::error(ER_NOT_SUPPORTED_YET, &[&"sequences here"]))
     }
 
-    /// Binds a call of a function that is not in the function table: a stored function. Returns `None` if it does not
-    /// exist.
+    /// Finds the stored function that a call means, and records that the statement calls it. Returns `None` if it does
+    /// not exist.
     ///
     /// # Errors
     /// 1318 for another number of arguments.
-    fn bind_stored_function(&mut self, call: &ast::FunctionCall, args: &[Expr]) -> Result<Option<Expr>> {
-        let _ = (call, args);
-        Ok(None)
-    }
-
-    /// Called for what an expression depends on besides its columns: another server that executes the statement's text
-    /// needs the same values.
-    fn depend_on(&mut self, dependence: Dependence<'_>) {
-        let _ = dependence;
-    }
-
-    /// Finds the stored aggregate function that a call means, and its type. Returns `None` if it means none.
-    ///
-    /// # Errors
-    /// 1318 for another number of arguments.
-    fn find_stored_aggregate(&mut self, call: &ast::FunctionCall) -> Result<Option<(StoredCall, ExprType)>> {
+    fn find_stored_function(&mut self, call: &ast::FunctionCall) -> Result<Option<StoredFunction>> {
         let _ = call;
         Ok(None)
+    }
+
+    /// Records a dependence of an expression besides its columns. A server that executes the statement's text again
+    /// needs the same value.
+    fn depend_on(&mut self, dependence: Dependence<'_>) {
+        let _ = dependence;
     }
 
     /// Called for `@name := …`, with the name in lower case.

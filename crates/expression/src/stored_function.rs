@@ -6,8 +6,7 @@
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::errors;
-use crate::expr_type::ExprType;
-use crate::function_id::{FunctionId, StoredCall};
+use crate::function_id::StoredFunction;
 use crate::tree::{Args, Call, Expr, ExprKind, Function, MANY, unique_id, volatile};
 use paceline_types::Value;
 
@@ -18,18 +17,18 @@ static STORED: Function = volatile(
     evaluate,
 );
 
-/// Returns a call of a stored function, whose value has the type `ty`. `text` is the call as written, for messages.
-pub fn stored_function_call(function: FunctionId, text: String, ty: ExprType, args: Vec<Expr>) -> Expr {
+/// Returns a call of a stored function.
+pub(crate) fn stored_function_call(stored: StoredFunction, args: Vec<Expr>) -> Expr {
     let call = Call {
         function: &STORED,
         args,
         id: unique_id(),
         compared: None,
-        stored: Some(Box::new(StoredCall { function, text })),
+        stored: Some(Box::new(stored.call)),
     };
     Expr {
         kind: ExprKind::Call(Box::new(call)),
-        ty,
+        ty: stored.ty,
     }
 }
 

@@ -4,10 +4,10 @@
 use paceline_binlog::event::{ChecksumAlgorithm, EventType};
 use paceline_binlog::group::{CommitGroup, EventGroupBuffer, GroupOptions, GroupSize};
 use paceline_binlog::log::{Log, LogConfig, OpenRequest};
+use paceline_log_stream::primary::request::GroupRecords;
 use paceline_log_stream::primary::request::{Acknowledges, Annotations, AtEnd, Capability, GtidStart};
 use paceline_log_stream::primary::request::{DumpRequest, MarkedEvents, ReaderKind, StartAt};
 use paceline_log_stream::primary::{Host, Link, Primary, ServedLog, StreamEnd};
-use paceline_log_stream::source::options::GroupRecords;
 use paceline_simulated_disk::SimulatedDisk;
 use paceline_txn::{Interrupt, InterruptReason, LeaseRegistry, SendLimit};
 use paceline_types::{DomainId, Gtid, SequenceNumber, ServerId};

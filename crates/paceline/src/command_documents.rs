@@ -1,11 +1,11 @@
 //! Documents of the command line: completions for shells, and manual pages.
 //!
 //! `server` and `join` parse their options themselves, because MariaDB's options differ from clap's. Here the commands
-//! that describe these options for the help stand in their place.
+//! that describe these options for the help replace them.
 
 use clap::{Command, ValueHint};
 use clap_complete::Shell;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Options of `paceline completions`.
@@ -41,13 +41,22 @@ fn complete_command(program: Command) -> Command {
 }
 
 /// Prints the completions of `program` for a shell.
-pub fn print_completions(options: &CompletionOptions, program: Command) {
+///
+/// # Errors
+/// A message: they cannot be written.
+pub fn print_completions(options: &CompletionOptions, program: Command) -> Result<(), String> {
+    // The generator panics if it cannot write.
+    let mut text = Vec::new();
     clap_complete::generate(
         options.shell,
         &mut complete_command(program),
         "paceline",
-        &mut io::stdout(),
+        &mut text,
     );
+    let mut out = io::stdout().lock();
+    out.write_all(&text)
+        .and_then(|()| out.flush())
+        .map_err(|error| format!("cannot write the completions: {error}"))
 }
 
 /// Writes a manual page for `program` and one for each of its commands.

@@ -220,6 +220,11 @@ pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
 }
 
+/// Returns an identifier in backticks.
+pub fn quoted_identifier(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
+}
+
 /// Returns the TLS options of CHANGE MASTER, preceded by a comma; empty without TLS.
 pub fn master_tls(settings: &TlsSettings) -> String {
     if !settings.enabled {

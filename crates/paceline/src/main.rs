@@ -6,6 +6,7 @@ mod backup;
 mod binlog;
 mod command_documents;
 mod connection;
+mod demo;
 mod hidden_arguments;
 mod join;
 mod log_lines;
@@ -16,6 +17,7 @@ mod restore;
 mod rewind;
 mod stop;
 mod tls;
+mod workload;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use join::NextStep;
@@ -70,6 +72,8 @@ enum Command {
     /// `paceline binlog --help` lists its options.
     #[command(disable_help_flag = true, version)]
     Binlog(Box<binlog::Options>),
+    /// Start a primary, a replica, an archive and a load in a temporary directory, to look at. Nothing is left at the end.
+    Demo(demo::Options),
     /// Make a replica the primary. It first fetches the transactions that only other servers have; then they follow it.
     Promote(promote::Options),
     /// Create a data directory from a backup, at a point in time.
@@ -80,6 +84,8 @@ enum Command {
     Man(command_documents::ManOptions),
     /// Remove from a dead primary the transactions that its successor lacks, so that it can become a replica.
     Rewind(rewind::Options),
+    /// Run a load that checks itself against a MariaDB or Paceline: transactions per second, latencies, errors.
+    Workload(Box<workload::Options>),
 }
 
 /// Denies other users access to all files that this program creates, because they contain rows and password hashes.
@@ -91,6 +97,7 @@ fn close_files_to_others() {
 }
 
 fn main() -> ExitCode {
+    demo::bound_process::obey();
     close_files_to_others();
     let arguments = hidden_arguments::reveal_or_hide(std::env::args_os().collect());
     let line = match arguments.get(1).is_some_and(|command| command == "binlog") {
@@ -106,10 +113,11 @@ fn main() -> ExitCode {
         }
         Command::Join { options } => return join(&options),
         Command::Binlog(options) => return binlog::run(*options),
+        Command::Demo(options) => return report("demo", demo::run(&options)),
         Command::Promote(options) => return promote(&options),
         Command::Completions(options) => {
-            command_documents::print_completions(&options, CommandLine::command());
-            return ExitCode::SUCCESS;
+            let printed = command_documents::print_completions(&options, CommandLine::command());
+            return report("completions", printed);
         }
         Command::Man(options) => {
             let written = command_documents::write_manual(&options, CommandLine::command());
@@ -120,6 +128,7 @@ fn main() -> ExitCode {
             start_logging(LevelFilter::WARN);
             return report("rewind", rewind::run(&options));
         }
+        Command::Workload(options) => return report("workload", workload(&options)),
     };
     let done = match options::parse(&options) {
         Ok(Request::Help(text)) => {
@@ -205,6 +214,18 @@ fn restore(options: &restore::Options) -> Result<(), String> {
         .map_err(|error| error.to_string())?;
     let done = runtime.block_on(restore::run(options));
     // An interrupted recovery may still be running.
+    runtime.shutdown_background();
+    done.map_err(|error| error.to_string())
+}
+
+fn workload(options: &workload::Options) -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| error.to_string())?;
+    let done = runtime.block_on(workload::run(options));
+    // A session may still wait for a silent server.
     runtime.shutdown_background();
     done.map_err(|error| error.to_string())
 }

@@ -59,6 +59,11 @@ pub(crate) enum Instruction {
         row: usize,
         value: RowValue,
     },
+    /// Gives the fields of a row the values of a query's row.
+    AssignQuery {
+        row: usize,
+        query: SqlStatement,
+    },
     /// Gives a row the columns of a cursor's query as its fields.
     DefineRow {
         row: usize,
@@ -94,10 +99,14 @@ pub(crate) enum Instruction {
         cursor: usize,
         into: Vec<usize>,
     },
-    /// Reads the next row of a cursor into a row variable; jumps to `end` after the last one.
-    FetchOrJump {
+    /// Reads the next row of a cursor, if there is one, into a row variable.
+    FetchRow {
         cursor: usize,
         row: [usize; 1],
+    },
+    /// Jumps to `end` unless the last [`Instruction::FetchRow`] has read a row of the cursor.
+    JumpUnlessFound {
+        cursor: usize,
         end: Address,
     },
     Close {
@@ -220,7 +229,7 @@ impl Compiler {
         match &mut self.code.instructions[jump] {
             Instruction::Jump(address) => *address = target,
             Instruction::JumpUnless { otherwise, .. } => *otherwise = target,
-            Instruction::FetchOrJump { end, .. } => *end = target,
+            Instruction::JumpUnlessFound { end, .. } => *end = target,
             other => unreachable!("{other:?} is no jump"),
         }
     }
@@ -314,12 +323,12 @@ impl Compiler {
             Some(Expr::Parameter(other)) if self.is_row(*other) => RowValue::Variable(*other),
             Some(Expr::Subquery(query)) => {
                 let query = QueryStatement::of_query((**query).clone());
-                self.emit(Instruction::SelectInto {
+                self.emit(Instruction::AssignQuery {
+                    row: variable,
                     query: SqlStatement {
                         statement: Statement::Query(Box::new(query)),
                         text: String::new(),
                     },
-                    targets: vec![Target::Variable(variable)],
                 });
                 return;
             }
@@ -568,14 +577,11 @@ impl Compiler {
             cursors: cursors.clone(),
         });
         self.begin_labelled(parsed.label);
-        let next = self.emit(Instruction::FetchOrJump {
-            cursor,
-            row: [row],
-            end: 0,
-        });
+        let next = self.emit(Instruction::FetchRow { cursor, row: [row] });
+        let out = self.emit(Instruction::JumpUnlessFound { cursor, end: 0 });
         self.statements(&parsed.statements);
         self.emit(Instruction::Jump(next));
-        self.land(next);
+        self.land(out);
         self.end_labelled(parsed.label, Some(next));
         self.open.pop();
         self.emit(Instruction::CloseOpen(cursors));

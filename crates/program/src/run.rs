@@ -6,8 +6,8 @@
 use crate::code::{Address, Code, CodePlace, CompiledHandler, Instruction, RowValue};
 use paceline_syntax::ast::Expr;
 use paceline_syntax::{ConditionValue, HandlerAction, SqlStatement, Target};
-use paceline_types::Value;
 use paceline_types::error_code::*;
+use paceline_types::{ErrorCode, Value};
 
 /// Next step of a program, which the caller performs.
 #[derive(Debug)]
@@ -19,6 +19,8 @@ pub enum Request<'c> {
     },
     /// Give the fields of a row their values, one after the other: each sees those before. Answer: [`Answer::Values`].
     AssignRow { row: usize, value: &'c RowValue },
+    /// Give the fields of a row the values of a query's row; NULL if it has none. Answer: [`Answer::Values`].
+    AssignQuery { row: usize, query: &'c SqlStatement },
     /// Give a row the columns of a cursor's query as its fields. Answer: [`Answer::Done`].
     DefineRow { row: usize, query: &'c SqlStatement },
     /// Evaluate a condition. Answer: [`Answer::Truth`].
@@ -116,9 +118,14 @@ pub struct Run<'c> {
     code: &'c Code,
     at: Address,
     values: Vec<Value>,
+    /// By cursor: whether it is open.
     open: Vec<bool>,
+    /// By cursor: whether the last FETCH of a FOR loop since it was opened has read a row.
+    found: Vec<bool>,
     blocks: Vec<ActiveBlock>,
     running: Vec<RunningHandler>,
+    /// The last error of the program itself for which a handler was found, until the caller takes it.
+    raised: Option<Raised>,
     returned: Option<Value>,
 }
 
@@ -133,8 +140,10 @@ impl<'c> Run<'c> {
             at: 0,
             values,
             open: vec![false; code.cursors.len()],
+            found: vec![false; code.cursors.len()],
             blocks: Vec::new(),
             running: Vec::new(),
+            raised: None,
             returned: None,
         }
     }
@@ -172,6 +181,11 @@ impl<'c> Run<'c> {
         self.running.last().map(|handler| &handler.raised)
     }
 
+    /// Takes the error of the program itself, rather than of a request, whose handler the last request belongs to.
+    pub fn take_raised(&mut self) -> Option<Raised> {
+        self.raised.take()
+    }
+
     /// Returns what the program needs next. Each request must be answered before the next call.
     ///
     /// # Errors
@@ -189,6 +203,9 @@ impl<'c> Run<'c> {
                 Instruction::AssignRow { row, value } => {
                     return Ok(Request::AssignRow { row: *row, value });
                 }
+                Instruction::AssignQuery { row, query } => {
+                    return Ok(Request::AssignQuery { row: *row, query });
+                }
                 Instruction::DefineRow { row, cursor } => {
                     return Ok(Request::DefineRow {
                         row: *row,
@@ -201,7 +218,7 @@ impl<'c> Run<'c> {
                 }
                 Instruction::Jump(target) => self.at = *target,
                 Instruction::JumpUnless { condition, .. } => return Ok(Request::Test(condition)),
-                Instruction::CaseNotFound => self.raise(Raised::error(ER_SP_CASE_NOT_FOUND))?,
+                Instruction::CaseNotFound => self.raise_own(ER_SP_CASE_NOT_FOUND)?,
                 Instruction::BeginHandlers(handlers) => {
                     self.blocks.push(ActiveBlock {
                         handlers: handlers.clone(),
@@ -214,7 +231,7 @@ impl<'c> Run<'c> {
                 }
                 Instruction::EndHandler => self.end_handler(),
                 Instruction::Open { cursor } => match self.open[*cursor] {
-                    true => self.raise(Raised::error(ER_SP_CURSOR_ALREADY_OPEN))?,
+                    true => self.raise_own(ER_SP_CURSOR_ALREADY_OPEN)?,
                     false => {
                         return Ok(Request::Open {
                             cursor: *cursor,
@@ -229,17 +246,27 @@ impl<'c> Run<'c> {
                             into,
                         });
                     }
-                    false => self.raise(Raised::error(ER_SP_CURSOR_NOT_OPEN))?,
+                    false => self.raise_own(ER_SP_CURSOR_NOT_OPEN)?,
                 },
-                Instruction::FetchOrJump { cursor, row, .. } => {
-                    return Ok(Request::FetchNext {
-                        cursor: *cursor,
-                        into: row,
-                    });
+                Instruction::FetchRow { cursor, row } => match self.open[*cursor] {
+                    true => {
+                        return Ok(Request::FetchNext {
+                            cursor: *cursor,
+                            into: row,
+                        });
+                    }
+                    false => self.raise_own(ER_SP_CURSOR_NOT_OPEN)?,
+                },
+                Instruction::JumpUnlessFound { cursor, end } => {
+                    match (self.open[*cursor], self.found[*cursor]) {
+                        (true, true) => self.at += 1,
+                        (true, false) => self.at = *end,
+                        (false, _) => self.raise_own(ER_SP_CURSOR_NOT_OPEN)?,
+                    }
                 }
                 Instruction::Close { cursor } => match self.open[*cursor] {
                     true => return Ok(Request::Close { cursor: *cursor }),
-                    false => self.raise(Raised::error(ER_SP_CURSOR_NOT_OPEN))?,
+                    false => self.raise_own(ER_SP_CURSOR_NOT_OPEN)?,
                 },
                 Instruction::CloseOpen(cursors) => match cursors.clone().find(|cursor| self.open[*cursor]) {
                     Some(cursor) => return Ok(Request::Close { cursor }),
@@ -275,6 +302,7 @@ impl<'c> Run<'c> {
             }
             (Instruction::Open { cursor }, _) => {
                 self.open[*cursor] = true;
+                self.found[*cursor] = false;
                 self.at += 1;
             }
             (Instruction::Close { cursor }, _) => {
@@ -287,8 +315,14 @@ impl<'c> Run<'c> {
                 }
             }
             (Instruction::Return(_), Answer::Value(value)) => self.returned = Some(value),
-            (Instruction::FetchOrJump { end, .. }, Answer::Done) => self.at = *end,
-            (_, Answer::Values(values)) => {
+            (Instruction::FetchRow { cursor, .. }, Answer::Done) => {
+                self.found[*cursor] = false;
+                self.at += 1;
+            }
+            (instruction, Answer::Values(values)) => {
+                if let Instruction::FetchRow { cursor, .. } = instruction {
+                    self.found[*cursor] = true;
+                }
                 for (variable, value) in values {
                     // A field that the program does not name.
                     if variable >= self.values.len() {
@@ -313,10 +347,19 @@ impl<'c> Run<'c> {
         }
     }
 
+    /// Goes to the handler of an error of the program itself.
+    fn raise_own(&mut self, code: ErrorCode) -> Result<(), Raised> {
+        let raised = Raised::error(code);
+        self.raise(raised.clone())?;
+        self.raised = Some(raised);
+        Ok(())
+    }
+
     /// Goes to the handler of an error at the current instruction.
     fn raise(&mut self, raised: Raised) -> Result<(), Raised> {
         let next = match &self.code.instructions[self.at] {
             Instruction::JumpUnless { after, .. } => *after,
+            Instruction::JumpUnlessFound { end, .. } => *end,
             _ => self.at + 1,
         };
         match raised.level != RaisedLevel::Fatal && self.find_handler(&raised).is_some() {

@@ -55,10 +55,16 @@ fn trace(text: &str) -> String {
                     })
                     .collect(),
             )),
+            Request::Open { query, .. } if format!("{query:?}").contains("missing") => {
+                Err(raised(1146, "42S02", RaisedLevel::Error))
+            }
             Request::Open { cursor, .. } => {
                 trace.push(format!("open {cursor}"));
                 rows[cursor] = 0;
                 Ok(Answer::Done)
+            }
+            Request::FetchNext { .. } if trace.iter().any(|step| step == "define 0") => {
+                Err(raised(1328, "HY000", RaisedLevel::Error))
             }
             Request::Fetch { cursor, into } => {
                 rows[cursor] += 1;
@@ -75,6 +81,10 @@ fn trace(text: &str) -> String {
                 }
             }
             Request::FetchGroup => panic!("no aggregate function"),
+            Request::DefineRow { query, .. } if format!("{query:?}").contains("twice") => {
+                trace.push("define 0".to_owned());
+                Err(raised(1060, "42S21", RaisedLevel::Error))
+            }
             Request::DefineRow { .. } => {
                 trace.push("define".to_owned());
                 Ok(Answer::Done)
@@ -86,6 +96,10 @@ fn trace(text: &str) -> String {
                     RowValue::Variable(_) => "row copied".to_owned(),
                     RowValue::Scalar => "row scalar".to_owned(),
                 });
+                Ok(Answer::Done)
+            }
+            Request::AssignQuery { row, .. } => {
+                trace.push(format!("row {row} of query"));
                 Ok(Answer::Done)
             }
             Request::Close { cursor } => {
@@ -332,6 +346,18 @@ fn a_loop_over_rows_closes_its_cursor() {
     assert_eq!(body(outer), left);
     let handled = "BEGIN DECLARE EXIT HANDLER FOR SQLEXCEPTION DO 7; FOR r IN (SELECT 1) DO DO error(1062); END FOR; END; DO 9;";
     assert_eq!(body(handled), "define; open 0; 7; close 0; 9; end");
+}
+
+#[test]
+fn a_loop_over_rows_ends_if_its_cursor_cannot_be_read() {
+    let handler = "DECLARE CONTINUE HANDLER FOR SQLEXCEPTION DO 7;";
+    let loop_over = |query: &str| body(&format!("{handler} FOR r IN ({query}) DO DO 1; END FOR; DO 9;"));
+    // Of OPEN, FETCH and the test whether there was a row.
+    assert_eq!(loop_over("SELECT * FROM missing"), "define; 7; 7; 7; 9; end");
+    assert_eq!(
+        loop_over("SELECT * FROM twice"),
+        "define 0; 7; open 0; 7; close 0; 9; end"
+    );
 }
 
 #[test]

@@ -80,6 +80,15 @@ impl std::str::FromStr for Version {
 }
 
 impl DataVersion {
+    /// Returns what this server writes.
+    fn ours() -> Result<Self, String> {
+        let version = env!("CARGO_PKG_VERSION").parse();
+        Ok(DataVersion {
+            format: FORMAT,
+            written_by: version.map_err(|()| "this server's own version is malformed".to_owned())?,
+        })
+    }
+
     fn text(&self) -> String {
         format!("format={}\nwritten_by={}\n", self.format, self.written_by)
     }
@@ -100,18 +109,48 @@ impl DataVersion {
     }
 }
 
+/// Checks that this server may open a locked data directory. Nothing is written: [`claim`] follows before the first
+/// change.
+///
+/// # Errors
+/// A message: the directory was written by a version that cannot be read, or the file cannot be read.
+pub fn check(directory: &Path, age: DirectoryAge) -> Result<(), String> {
+    readable(directory, age).map(drop)
+}
+
 /// Checks that this server may open a locked data directory, and records its own version there.
 ///
 /// # Errors
-/// A message: the directory was written by a version that cannot be read, or the file cannot be read or written.
+/// Those of [`check`], and a message if the file cannot be written.
 pub fn claim(directory: &Path, age: DirectoryAge) -> Result<(), String> {
-    let version = env!("CARGO_PKG_VERSION")
-        .parse()
-        .map_err(|()| "this server's own version is malformed".to_owned())?;
-    let ours = DataVersion {
-        format: FORMAT,
-        written_by: version,
-    };
+    let found = readable(directory, age)?;
+    let ours = DataVersion::ours()?;
+    let is_newer_patch = |found: &DataVersion| found.written_by > ours.written_by;
+    if found
+        .as_ref()
+        .is_some_and(|found| found == &ours || is_newer_patch(found))
+    {
+        return Ok(());
+    }
+    write(directory, &ours)
+        .map_err(|error| format!("cannot write {}: {error}", directory.join(FILE).display()))?;
+    if age == DirectoryAge::Begun {
+        let before = match &found {
+            Some(found) => format!("Paceline {} (format {})", found.written_by, found.format),
+            None => "a version before 0.2.0".to_owned(),
+        };
+        tracing::info!(
+            "the data directory {} was written by {before} and now belongs to {} (format {FORMAT}); older versions can no longer open it",
+            directory.display(),
+            ours.written_by
+        );
+    }
+    Ok(())
+}
+
+/// Returns the version of a directory that this server may open; `None` if the directory has no file.
+fn readable(directory: &Path, age: DirectoryAge) -> Result<Option<DataVersion>, String> {
+    let version = DataVersion::ours()?.written_by;
     let shown = directory.display();
     let path = directory.join(FILE);
     let found = match fs::read_to_string(&path) {
@@ -124,42 +163,24 @@ pub fn claim(directory: &Path, age: DirectoryAge) -> Result<(), String> {
         Err(error) if error.kind() == ErrorKind::NotFound => None,
         Err(error) => return Err(format!("cannot read {}: {error}", path.display())),
     };
-    if let Some(found) = &found {
-        if found.format > FORMAT || found.written_by.is_too_new_for(version) {
-            return Err(format!(
-                "the data directory {shown} was written by Paceline {} (format {}), which is newer than this server, {version} (format {FORMAT}). \
-                 A data directory cannot be downgraded: start the newer version, or move the data with mariadb-dump or replication",
-                found.written_by, found.format
-            ));
-        }
-        if found == &ours {
-            return Ok(());
-        }
+    if let Some(found) = &found
+        && (found.format > FORMAT || found.written_by.is_too_new_for(version))
+    {
+        return Err(format!(
+            "the data directory {shown} was written by Paceline {} (format {}), which is newer than this server, {version} (format {FORMAT}). \
+             A data directory cannot be downgraded: start the newer version, or move the data with mariadb-dump or replication",
+            found.written_by, found.format
+        ));
     }
     let format = found.as_ref().map_or(FORMAT_WITHOUT_FILE, |found| found.format);
-    let is_begun = age == DirectoryAge::Begun;
     #[allow(clippy::absurd_extreme_comparisons)] // The oldest format may be above 0 one day.
-    if is_begun && format < OLDEST_FORMAT {
+    if age == DirectoryAge::Begun && format < OLDEST_FORMAT {
         return Err(format!(
             "the data directory {shown} has format {format}, which is too old for this server, {version} (it reads formats from {OLDEST_FORMAT}). \
              Start the version that wrote it, and move the data with mariadb-dump or replication"
         ));
     }
-    let is_newer_patch = found.as_ref().is_some_and(|found| found.written_by > version);
-    if is_newer_patch {
-        return Ok(());
-    }
-    write(directory, &ours).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
-    if is_begun {
-        let before = match &found {
-            Some(found) => format!("Paceline {} (format {format})", found.written_by),
-            None => "a version before 0.2.0".to_owned(),
-        };
-        tracing::info!(
-            "the data directory {shown} was written by {before} and now belongs to {version} (format {FORMAT}); older versions can no longer open it"
-        );
-    }
-    Ok(())
+    Ok(found)
 }
 
 /// Replaces the file durably.
@@ -214,6 +235,16 @@ mod tests {
             assert!(error.contains("cannot be downgraded"), "{error}");
             assert_eq!(after.as_deref(), Some(content));
         }
+    }
+
+    #[test]
+    fn a_check_writes_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        check(directory.path(), DirectoryAge::Begun).unwrap();
+        assert!(!directory.path().join(FILE).exists());
+        fs::write(directory.path().join(FILE), "format=1\nwritten_by=9.0.0\n").unwrap();
+        let refused = check(directory.path(), DirectoryAge::Begun).unwrap_err();
+        assert!(refused.contains("cannot be downgraded"), "{refused}");
     }
 
     #[test]

@@ -14,6 +14,8 @@
 //! * [`tls`]: the server's certificate, and counters of handshakes.
 //! * [`session`]: one client, from its greeting to its end. [`session::statements`]: each kind of statement.
 //! * [`variables`]: SHOW VARIABLES. [`statistic`], [`status`], [`metrics`]: statistics, for SHOW STATUS and others.
+//! * [`statement_digests`]: statistics of statements. [`performance_schema`]: its tables.
+//! * [`open_transactions`], [`lock_report`]: transactions, waits and deadlocks.
 //! * [`http`]: probes, and statistics for Prometheus. [`errors`]: other crates' errors as MariaDB's.
 //! * [`event_scheduler`]: events of the catalog run at their times, in sessions without a client.
 //! * [`accounts`]: users and privileges. [`accounts::checks`]: which privileges a statement needs.
@@ -24,6 +26,7 @@
 #![forbid(unsafe_code)]
 
 pub mod accounts;
+mod audit_log;
 pub mod backup;
 pub mod data_directory;
 pub mod data_version;
@@ -36,12 +39,15 @@ pub mod incomplete_directory;
 mod information_schema;
 mod last_command;
 mod listener;
+mod lock_report;
 mod memory;
 mod metrics;
 mod mysql_columns;
 mod mysql_tables;
 mod names;
+mod open_transactions;
 pub mod options;
+mod performance_schema;
 mod process_usage;
 mod recovery;
 mod registry;
@@ -54,6 +60,7 @@ mod row_options;
 mod server;
 mod session;
 pub mod startup;
+mod statement_digests;
 mod statement_logs;
 mod statistic;
 mod status;

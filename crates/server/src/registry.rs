@@ -1,5 +1,6 @@
 //! Registry of all sessions: for listing, killing and counting them.
 
+use crate::statement_digests::SessionDigests;
 use crate::status::Counters;
 use crate::transaction_mark::TransactionMark;
 use paceline_apply::replicated::StatementCounts;
@@ -27,6 +28,8 @@ pub struct SessionHandle {
     pub killed: Arc<Notify>,
     /// Counters of the session.
     pub counters: Counters,
+    /// Statistics of its statements.
+    pub digests: SessionDigests,
     /// Memory account of the session.
     pub memory: Arc<SessionMemory>,
     /// User and current activity.
@@ -92,6 +95,7 @@ impl SessionHandle {
             socket,
             killed: Arc::default(),
             counters: Counters::default(),
+            digests: SessionDigests::default(),
             memory,
             activity: Mutex::new(Activity {
                 user: "unauthenticated user".into(),

@@ -2,7 +2,8 @@
 
 use crate::server::Server;
 use crate::variables::Variable;
-use paceline_log_stream::source::options::{GroupRecords, MarkedForSkip, ReplicaOptions};
+use paceline_log_stream::primary::request::GroupRecords;
+use paceline_log_stream::source::options::{MarkedForSkip, ReplicaOptions};
 use paceline_replication::apply::{ApplierOptions, KeptPosition, ParallelMode};
 use paceline_types::{DomainId, ServerId};
 use std::time::Duration;

@@ -1,6 +1,7 @@
 //! The running server: state shared by all sessions.
 
 use crate::accounts::{InitialAccounts, SharedAccounts};
+use crate::audit_log::AuditLog;
 use crate::event_runs::EventRuns;
 use crate::host_errors::HostErrors;
 use crate::information_schema::TableSize;
@@ -9,10 +10,13 @@ use crate::registry::Sessions;
 use crate::replica_filters::ReplicaFilters;
 use crate::replicated_tables::ReplicatedTables;
 use crate::row_options::replicated_row_options;
+use crate::statement_digests::StatementDigests;
 use crate::statement_logs::StatementLogs;
 use crate::status::ServerCounters;
 use crate::tls::Tls;
-use crate::variables::{Globals, Variable, semi_sync_settings, session_memory_max, transaction_config};
+use crate::variables::{
+    Globals, Variable, VariableValue, semi_sync_settings, session_memory_max, transaction_config,
+};
 use paceline_catalog::{CatalogHandle, TableDefinition, TemporaryTables};
 use paceline_expression::session::ServerMemory;
 use paceline_log_stream::primary::{Primary, SemiSync};
@@ -46,6 +50,8 @@ pub struct Server {
     pub last_command: Arc<LastCommand>,
     /// Counters of the whole server.
     pub counters: ServerCounters,
+    /// Statistics of statements.
+    pub digests: StatementDigests,
     /// Memory account of all sessions together (`paceline_session_memory_max`).
     pub memory: Arc<ServerMemory>,
     /// Databases and tables.
@@ -66,8 +72,12 @@ pub struct Server {
     pub primary: Primary,
     /// The general log and the slow query log.
     pub statement_logs: StatementLogs,
+    /// The audit log.
+    pub audit_log: AuditLog,
     /// TLS configuration.
     pub tls: Tls,
+    /// Description of the latest deadlock.
+    pub latest_deadlock: Mutex<Option<String>>,
     /// Holder of each lock of `GET_LOCK`, by connection id.
     pub user_locks: Mutex<HashMap<String, u32>>,
     /// Runs of the events so far.
@@ -103,6 +113,7 @@ impl Server {
     ) -> Arc<Self> {
         let accounts = SharedAccounts::new(initial_accounts, &catalog.load());
         let memory = ServerMemory::new(session_memory_max(&globals));
+        let digests = StatementDigests::new(digests_max(&globals));
         let primary = Primary::new(transactions.clone(), semi_sync);
         Arc::new_cyclic(|server| Server {
             replicas: ConnectionSet::open(environment(server.clone())),
@@ -117,11 +128,14 @@ impl Server {
             sessions: Sessions::default(),
             last_command: Arc::default(),
             counters: ServerCounters::default(),
+            digests,
             statement_logs: StatementLogs::default(),
+            audit_log: AuditLog::default(),
             tls: Tls::default(),
             statistics: Arc::new(Statistics::new(transactions.clone())),
             catalog,
             transactions,
+            latest_deadlock: Mutex::default(),
             user_locks: Mutex::default(),
             event_runs: EventRuns::default(),
             changing_accounts: tokio::sync::Mutex::default(),
@@ -210,5 +224,16 @@ impl Server {
             data_bytes: storage.approximate_bytes(clustered),
             index_bytes: secondary.map(|id| storage.approximate_bytes(id)).sum(),
         }
+    }
+}
+
+/// Returns the maximum number of digests: none without `performance_schema`, -1 for the default.
+fn digests_max(globals: &Globals) -> i64 {
+    match globals.is_on(Variable::PerformanceSchema) {
+        true => match globals.get(Variable::PerformanceSchemaDigestsSize) {
+            VariableValue::Integer(number) => number,
+            _ => -1,
+        },
+        false => 0,
     }
 }

@@ -189,6 +189,7 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
         filters,
         environment,
     );
+    crate::lock_report::watch_deadlocks(&server);
     server.statistics.keep_in(directory.path().join(STATISTICS_FILE));
     if options.tls == OfferTls::Yes {
         server.tls.offer(&server.globals)?;
@@ -254,6 +255,10 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
         .statement_logs
         .configure(&server.globals)
         .map_err(|error| format!("cannot open the general log or that of slow queries: {error}"))?;
+    server
+        .audit_log
+        .configure(&server.globals)
+        .map_err(|error| format!("cannot open the audit log: {error}"))?;
     // The tables of `mysql` are built in. This file shows MariaDB's tools that no upgrade of them is needed.
     std::fs::write(directory.path().join(UPGRADE_INFO_FILE), UPGRADED_TO)
         .map_err(|error| format!("cannot write {UPGRADE_INFO_FILE}: {error}"))?;

@@ -160,6 +160,7 @@ counters! {
     master_gtid_wait_timeouts "Master_gtid_wait_timeouts" Count "Calls of MASTER_GTID_WAIT() that ended by their timeout.";
     max_statement_time_exceeded "Max_statement_time_exceeded" Count "Statements that were ended by max_statement_time.";
     questions "Questions" Count "Commands and statements sent by clients.";
+    rows_read "Rows_read" Count "Rows fetched from tables.";
     rows_sent "Rows_sent" Count "Rows sent to clients.";
     slow_queries "Slow_queries" Count "Statements that took longer than long_query_time.";
 }

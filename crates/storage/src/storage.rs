@@ -145,6 +145,14 @@ impl Storage {
         })
     }
 
+    /// Returns the end of the last group in the files of tables that are not open. Opening them would change files.
+    ///
+    /// # Errors
+    /// As for [`Storage::open`].
+    pub fn position_of(directory: &Path) -> Result<LogPosition> {
+        RocksDbEngine::position_of(&directory.join("rocksdb"))
+    }
+
     /// Sets the barrier that makes the log durable before a flush. Without one, everything applied must already
     /// be durable in the log, as in recovery.
     ///

@@ -19,6 +19,7 @@
 //!
 //! ```text
 //!   lexer, reserved    tokens                         statement   statements other than queries
+//!   digest             statements without literals
 //!   grammar            the parser, one file for       ast         queries and expressions
 //!                      each kind of statement         mysql       MySQL's logged statements in MariaDB's form
 //! ```
@@ -28,6 +29,7 @@
 
 pub mod ast;
 mod clear_password;
+pub mod digest;
 mod error;
 mod grammar;
 mod lexer;

@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn question_marks_in_strings_names_and_comments_are_no_parameters() {
+    fn question_marks_in_strings_names_and_comments_are_not_parameters() {
         let text = b"select ?, '?', `?`, \"?\" /* ? */ from t where a=? -- ?";
         assert_eq!(parameter_places(text, &ParseOptions::default()), [7, 47]);
     }

@@ -121,11 +121,12 @@ impl EventCache {
         });
     }
 
-    /// Begins a statement that readers of the log get as text.
-    pub(crate) fn begin_text_statement(&mut self, timestamp: u32) {
+    /// Begins a statement that readers of the log get as text; with `annotation`, if they get its rows after all.
+    pub(crate) fn begin_text_statement(&mut self, annotation: Option<&str>, timestamp: u32) {
         self.take_from_pool();
         self.buffer.begin_statement(&StatementOptions {
             timestamp,
+            annotation: annotation.map(str::as_bytes),
             form: StatementForm::Text,
             ..StatementOptions::default()
         });
@@ -140,10 +141,10 @@ impl EventCache {
     /// Gives up the text of such a statement, which began at the mark: its rows are logged.
     ///
     /// # Errors
-    /// [`Error::TextOfLarge`] if they are in a file already.
-    pub(crate) fn rows_instead_of_text(&mut self, begin: EventMark) -> Result<()> {
+    /// [`Error::TextOfLarge`] if they are in a file already; [`Error::CacheFull`].
+    pub(crate) fn rows_instead_of_text(&mut self, core: &Core, begin: EventMark) -> Result<()> {
         match self.buffer.rows_instead_of_text(begin.0) {
-            true => Ok(()),
+            true => self.check_room(core, 0),
             false => Err(Error::TextOfLarge),
         }
     }

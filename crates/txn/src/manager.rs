@@ -4,7 +4,7 @@ use crate::commit::core::{Core, ManagerParts, unix_seconds};
 use crate::config::{Config, SyncBinlog};
 use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
-use crate::lock::RowLockWait;
+use crate::lock::{DeadlockHook, MetadataLock, RowLockWait};
 use crate::log_lease::LeaseRegistry;
 use crate::options::TransactionOptions;
 use crate::positions::{Durability, Positions};
@@ -178,6 +178,18 @@ impl TransactionManager {
     /// Returns the waits for rows with their blockers.
     pub fn row_lock_waits(&self) -> Vec<RowLockWait> {
         self.core.locks.row_lock_waits()
+    }
+
+    /// Returns all metadata locks, held and requested.
+    pub fn metadata_locks(&self) -> Vec<MetadataLock> {
+        self.core.locks.metadata_locks()
+    }
+
+    /// Sets the function that is told of each deadlock while its members still wait. It is called by a session that
+    /// requests a lock, so it must be quick and must not lock anything that is held while locks are requested. Only the
+    /// first function counts.
+    pub fn on_deadlock(&self, hook: DeadlockHook) {
+        self.core.locks.on_deadlock(hook);
     }
 
     /// Returns the counters and histograms.

@@ -9,6 +9,12 @@ use sha1::{Digest, Sha1};
 /// Name of the method.
 pub const NATIVE_PASSWORD: &str = "mysql_native_password";
 
+/// Compares two secrets of one length. The time does not reveal how much of them is equal.
+pub(crate) fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let bytes = one.iter().zip(other);
+    one.len() == other.len() && bytes.fold(0, |difference, (a, b)| difference | (a ^ b)) == 0
+}
+
 /// 20 random bytes for one authentication. None of them is zero or `$`, as in MariaDB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scramble([u8; 20]);
@@ -97,12 +103,7 @@ impl NativePassword {
                 }
                 let mask = sha1(&[&scramble.0, stored]);
                 let first: Vec<u8> = answer.iter().zip(mask).map(|(a, b)| a ^ b).collect();
-                // No early exit: the duration must not reveal how much of the answer matches.
-                sha1(&[&first])
-                    .iter()
-                    .zip(stored)
-                    .fold(0, |difference, (a, b)| difference | (a ^ b))
-                    == 0
+                is_same(&sha1(&[&first]), stored)
             }
         }
     }

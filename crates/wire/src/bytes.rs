@@ -99,6 +99,11 @@ impl<'a> Cursor<'a> {
         self.take(length)
     }
 
+    /// Takes a length-encoded string as text; what is not UTF-8 is replaced.
+    pub fn lenenc_text(&mut self) -> WireResult<String> {
+        Ok(String::from_utf8_lossy(self.lenenc_bytes()?).into_owned())
+    }
+
     /// Takes a value of a text row: a length-encoded string, or `None` for NULL.
     pub fn text_value(&mut self) -> WireResult<Option<&'a [u8]>> {
         if self.rest.first() == Some(&0xFB) {

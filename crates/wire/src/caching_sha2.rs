@@ -8,13 +8,13 @@
 //!            over TCP in clear: requests the server's RSA key, and sends (password, NUL) XOR scramble, encrypted with OAEP
 //! ```
 //! The key is sent over the same connection: it protects the password from eavesdroppers, but not from a man in the
-//! middle that answers with a key of its own. TLS protects from both. This server has no such key: decrypting what
-//! strangers send would have to take the same time for all of it.
+//! middle that answers with a key of its own. TLS protects from both. This server has no such key: it would have to
+//! decrypt whatever strangers send, and always in the same time.
 //!
 //! The server stores `$A$005$`, a salt of 20 bytes, and 43 digits: SHA-crypt, 5,000 rounds of SHA-256, so that guessing
 //! takes time. After a login it keeps `SHA256(SHA256(password))` in memory, which suffices for the next ones.
 
-use crate::authentication::Scramble;
+use crate::authentication::{Scramble, is_same};
 use crate::error::{WireError, WireResult};
 use paceline_sha_crypt::{DIGITS, ROUNDS, SHA256_ORDER, digest_digits, sha_crypt};
 use rsa::pkcs8::DecodePublicKey;
@@ -155,16 +155,6 @@ impl CachedPassword {
         let first: Vec<u8> = answer.iter().zip(mask).map(|(a, b)| a ^ b).collect();
         answer.len() == mask.len() && is_same(&Sha256::digest(first), &self.0)
     }
-}
-
-/// Compares without an early exit: the duration must not reveal how much is equal.
-fn is_same(one: &[u8], other: &[u8]) -> bool {
-    one.len() == other.len()
-        && one
-            .iter()
-            .zip(other)
-            .fold(0, |difference, (a, b)| difference | (a ^ b))
-            == 0
 }
 
 /// Returns the digits of SHA-crypt.

@@ -224,8 +224,7 @@ impl ReceivedColumn {
     /// Decodes the packet.
     pub fn decode(payload: &[u8], capabilities: Capabilities) -> WireResult<ReceivedColumn> {
         let mut cursor = Cursor::new(payload, "column definition");
-        let mut text =
-            || -> WireResult<String> { Ok(String::from_utf8_lossy(cursor.lenenc_bytes()?).into_owned()) };
+        let mut text = || cursor.lenenc_text();
         let _catalog = text()?;
         let (schema, table, original_table, name, original_name) =
             (text()?, text()?, text()?, text()?, text()?);

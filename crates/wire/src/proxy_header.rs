@@ -131,6 +131,9 @@ fn read_binary(command: u8, family: u8, rest: &[u8]) -> Option<ProxiedClient> {
     }
 }
 
+/// Number of bits before an IPv4 address that is written as an IPv6 address.
+const MAPPED_BITS: u32 = 96;
+
 /// Networks from which headers are accepted: `proxy_protocol_networks`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProxyNetworks(Vec<Network>);
@@ -167,14 +170,23 @@ impl ProxyNetworks {
             let wrong = || address.to_owned();
             let address: IpAddr = address.parse().map_err(|_| wrong())?;
             let bits_max = if address.is_ipv4() { 32 } else { 128 };
-            let bits = match bits {
+            let bits: u32 = match bits {
                 None => bits_max,
-                Some(bits) => bits.parse().map_err(|_| wrong())?,
+                // A number's own parser accepts a sign.
+                Some(bits) if bits.bytes().all(|byte| byte.is_ascii_digit()) => {
+                    bits.parse().map_err(|_| wrong())?
+                }
+                Some(_) => return Err(wrong()),
             };
-            match bits <= bits_max {
-                true => Ok(Network::Addresses(address, bits)),
-                false => Err(wrong()),
+            if bits > bits_max {
+                return Err(wrong());
             }
+            Ok(match (address, address.to_canonical()) {
+                (IpAddr::V6(_), mapped @ IpAddr::V4(_)) if bits >= MAPPED_BITS => {
+                    Network::Addresses(mapped, bits - MAPPED_BITS)
+                }
+                _ => Network::Addresses(address, bits),
+            })
         };
         parts.map(network).collect::<Result<_, _>>().map(ProxyNetworks)
     }
@@ -297,6 +309,8 @@ mod tests {
         assert!(is_in("::1, localhost", "") && is_in("::1 localhost", "::1"));
         assert!(is_in("10.0.0.0/8", "10.255.0.1") && !is_in("10.0.0.0/8", "11.0.0.1"));
         assert!(is_in("10.0.0.0/8", "::ffff:10.1.1.1"));
+        assert!(is_in("::ffff:10.0.0.0/104", "10.1.1.1") && !is_in("::ffff:10.0.0.0/104", "11.1.1.1"));
+        assert!(is_in("::ffff:10.0.0.1", "10.0.0.1") && is_in("::ffff:10.0.0.0/104", "::ffff:10.1.1.1"));
         assert!(is_in("0.0.0.0/0", "8.8.8.8") && !is_in("0.0.0.0/0", "2001:db8::1"));
         assert!(is_in("::/0", "2001:db8::1") && !is_in("2001:db8::/127", "2001:db8::2"));
         for (text, wrong) in [
@@ -304,6 +318,8 @@ mod tests {
             ("::1,127.0.0.1/33", "127.0.0.1"),
             ("1.2.3", "1.2.3"),
             ("10.0.0.0/x", "10.0.0.0"),
+            ("10.0.0.0/+8", "10.0.0.0"),
+            ("10.0.0.0/", "10.0.0.0"),
         ] {
             assert_eq!(ProxyNetworks::parse(text), Err(wrong.to_owned()));
         }

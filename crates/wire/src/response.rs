@@ -230,7 +230,7 @@ impl ReceivedOk {
             ..ReceivedOk::default()
         };
         if !cursor.is_empty() {
-            ok.info = String::from_utf8_lossy(cursor.lenenc_bytes()?).into_owned();
+            ok.info = cursor.lenenc_text()?;
         }
         if status.has(Status::STATE_CHANGED) && !cursor.is_empty() {
             ok.state = StateChange::decode_all(cursor.lenenc_bytes()?)?;

@@ -72,28 +72,24 @@ impl StateChange {
             if kind == 0 {
                 // An entry may contain several pairs.
                 while !entry.is_empty() {
-                    let name = text(&mut entry)?;
+                    let name = entry.lenenc_text()?;
                     changes.push(StateChange::SystemVariable {
                         name,
-                        value: text(&mut entry)?,
+                        value: entry.lenenc_text()?,
                     });
                 }
                 continue;
             }
             changes.push(match kind {
-                1 => StateChange::Schema(text(&mut entry)?),
+                1 => StateChange::Schema(entry.lenenc_text()?),
                 2 => StateChange::State,
-                4 => StateChange::TransactionCharacteristics(text(&mut entry)?),
-                5 => StateChange::TransactionState(text(&mut entry)?),
+                4 => StateChange::TransactionCharacteristics(entry.lenenc_text()?),
+                5 => StateChange::TransactionState(entry.lenenc_text()?),
                 other => StateChange::Other(other),
             });
         }
         Ok(changes)
     }
-}
-
-fn text(cursor: &mut Cursor<'_>) -> WireResult<String> {
-    Ok(String::from_utf8_lossy(cursor.lenenc_bytes()?).into_owned())
 }
 
 #[cfg(test)]

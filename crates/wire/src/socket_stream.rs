@@ -6,8 +6,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A socket as a stream of tokio, with the bytes that were received from it before: a client may send the beginning of a
-/// TLS handshake together with its request for it.
+/// A socket as a stream of tokio, with the bytes that were received from it before: a client may send the beginning of
+/// a TLS handshake together with its request for it.
 #[derive(Debug)]
 pub struct SocketStream {
     early: Vec<u8>,

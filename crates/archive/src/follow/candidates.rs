@@ -2,9 +2,10 @@
 
 use crate::context::ArchiveContext;
 use crate::options::{Address, Candidates};
+use paceline_log_stream::primary::request::GroupRecords;
 use paceline_log_stream::source::definition::Definition;
 use paceline_log_stream::source::error::SourceError;
-use paceline_log_stream::source::options::{GroupRecords, ReplicaOptions};
+use paceline_log_stream::source::options::ReplicaOptions;
 use paceline_log_stream::source::{Source, Writable};
 use paceline_types::DomainId;
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use super::format_description::{ChecksumAlgorithm, FormatDescription};
 use super::header::{
     CHECKSUM_LENGTH, END_POSITION_OFFSET, EventFlags, EventHeader, FLAGS_OFFSET, HEADER_LENGTH,
 };
-use super::{Event, EventType};
+use super::{Event, EventType, IgnorableEvent};
 use crate::checksum::crc32;
 use crate::error::{Error, Result};
 use paceline_types::ServerId;
@@ -169,6 +169,13 @@ impl<'a> RawEvent<'a> {
     /// Returns the bytes between header and checksum.
     pub fn body(&self) -> &'a [u8] {
         self.body
+    }
+
+    /// Returns whether it is a record of Paceline that belongs to the event group around it
+    /// ([`IgnorableEvent::is_part_of_group`]).
+    pub fn is_part_of_group(&self) -> bool {
+        self.event_type() == EventType::IGNORABLE
+            && IgnorableEvent::decode(self.body).is_ok_and(|record| record.is_part_of_group())
     }
 
     /// Decodes the body. An unknown type becomes [`Event::Unknown`].

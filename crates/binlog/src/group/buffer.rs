@@ -49,7 +49,8 @@ impl GroupOptions {
 pub struct StatementOptions<'a> {
     /// Start time of the statement, in seconds since 1970.
     pub timestamp: u32,
-    /// Text for an Annotate_rows event (`binlog_annotate_row_events`). It is written with the first row.
+    /// Text for an Annotate_rows event (`binlog_annotate_row_events`). It is written with the first row; for
+    /// [`StatementForm::Text`] only if the text is given up.
     pub annotation: Option<&'a [u8]>,
     /// Flags of the statement's rows events (`foreign_key_checks=0` and the like). The flag for the statement's end
     /// is added.
@@ -394,7 +395,8 @@ impl EventGroupBuffer {
             // Too late for the tables of this statement: for the replica, what follows is another statement.
             self.end_statement();
         }
-        if self.annotation_is_due {
+        // A statement with text has it only if the text is given up.
+        if self.annotation_is_due && self.form == StatementForm::Rows {
             self.annotation_is_due = false;
             let annotation = std::mem::take(&mut self.annotation);
             self.push_event(EventType::ANNOTATE_ROWS, |out| out.extend_from_slice(&annotation));
@@ -535,8 +537,9 @@ impl EventGroupBuffer {
         self.options.event_flags = common;
     }
 
-    /// Turns the records of a statement of the form [`StatementForm::Text`] into row events: readers get its rows.
-    /// `begin` is where it began. Returns `false`, with nothing changed, if part of it is in a file.
+    /// Turns the records of a statement of the form [`StatementForm::Text`] into row events, after the statement's
+    /// annotation: readers get its rows. `begin` is where it began. Returns `false`, with nothing changed, if part of
+    /// it is in a file.
     #[must_use]
     pub fn rows_instead_of_text(&mut self, begin: BufferMark) -> bool {
         self.end_statement();
@@ -547,21 +550,41 @@ impl EventGroupBuffer {
         if begin.bytes < in_file {
             return false;
         }
-        let records = self.bytes.split_off((begin.bytes - in_file) as usize);
         self.events.truncate(begin.events - events_in_file);
         self.form = StatementForm::Rows;
-        let mut rest = &records[..];
-        while let Some(header) = EventHeader::decode(rest) {
-            let (event, behind) = rest.split_at(header.length as usize);
-            rest = behind;
-            let body = &event[HEADER_LENGTH..event.len() - CHECKSUM_LENGTH];
-            match IgnorableEvent::decode(body) {
-                Ok(IgnorableEvent::RowEvent { event_type, body }) => {
-                    self.push_event(event_type, |out| out.extend_from_slice(body));
-                }
-                _ => unreachable!("a statement without its text consists of row events"),
-            }
+        let mut write = (begin.bytes - in_file) as usize;
+        let mut read = write;
+        if self.annotation_is_due && read < self.bytes.len() {
+            self.annotation_is_due = false;
+            let end = self.bytes.len();
+            read += HEADER_LENGTH + self.annotation.len() + CHECKSUM_LENGTH;
+            self.bytes.reserve_exact(read - write);
+            self.bytes.resize(end + read - write, 0);
+            self.bytes.copy_within(write..end, read);
+            let header = self.header(EventType::ANNOTATE_ROWS, 0);
+            let body = write + HEADER_LENGTH;
+            self.bytes[write..body].copy_from_slice(&header);
+            self.bytes[body..body + self.annotation.len()].copy_from_slice(&self.annotation);
+            self.seal_event(write, body + self.annotation.len());
+            write = read;
         }
+        // A row event is shorter than the record that contains it, so it is written over the record.
+        while let Some(record) = EventHeader::decode(&self.bytes[read..]) {
+            let end = read + record.length as usize;
+            let body = &self.bytes[read + HEADER_LENGTH..end - CHECKSUM_LENGTH];
+            let Ok(IgnorableEvent::RowEvent { event_type, body }) = IgnorableEvent::decode(body) else {
+                unreachable!("a statement without its text consists of row events");
+            };
+            let body = end - CHECKSUM_LENGTH - body.len()..end - CHECKSUM_LENGTH;
+            let header = self.header(event_type, 0);
+            self.bytes[write..write + HEADER_LENGTH].copy_from_slice(&header);
+            let event_end = write + HEADER_LENGTH + body.len();
+            self.bytes.copy_within(body, write + HEADER_LENGTH);
+            self.seal_event(write, event_end);
+            write = event_end + CHECKSUM_LENGTH;
+            read = end;
+        }
+        self.bytes.truncate(write);
         true
     }
 
@@ -644,19 +667,26 @@ impl EventGroupBuffer {
         self.finish_event(start);
     }
 
-    /// Writes the length and the checksum of the event from `start` to the end of the buffer.
+    /// Completes the event from `start` to the end of the buffer.
     fn finish_event(&mut self, start: usize) {
+        let end = self.bytes.len();
+        self.bytes.extend_from_slice(&[0; CHECKSUM_LENGTH]);
+        self.seal_event(start, end);
+    }
+
+    /// Writes the length of an event into its header, and its checksum to `end`, the end of its body.
+    fn seal_event(&mut self, start: usize, end: usize) {
         const { assert!(END_POSITION_OFFSET + 4 == FLAGS_OFFSET) };
-        let length = self.bytes.len() - start + CHECKSUM_LENGTH;
+        let length = end - start + CHECKSUM_LENGTH;
         let field =
             u32::try_from(length).expect("an event is shorter than 4 GiB: packets have a lower limit");
         self.bytes[start + 9..start + 13].copy_from_slice(&field.to_le_bytes());
-        let checksum = crc32(&self.bytes[start..]);
-        self.bytes.extend_from_slice(&checksum.to_le_bytes());
+        let checksum = crc32(&self.bytes[start..end]);
+        self.bytes[end..end + CHECKSUM_LENGTH].copy_from_slice(&checksum.to_le_bytes());
         let after_end_position = length - CHECKSUM_LENGTH - END_POSITION_OFFSET - 4;
         let shift = Shift::for_bytes_after(after_end_position);
         self.events.push(FinishedEvent {
-            end: self.bytes.len(),
+            end: end + CHECKSUM_LENGTH,
             shift,
         });
     }

@@ -24,7 +24,7 @@ use crate::{
 use paceline_expression::session::{SessionContext, SqlMode, VariableScope};
 use paceline_syntax::TableName;
 use paceline_syntax::ast::Expr;
-use paceline_syntax::ast::visit::{for_each_expr, has_sequence};
+use paceline_syntax::ast::visit::for_each_expr;
 use paceline_syntax::definition::{
     CreateTable, CreateTableBody, ForeignKeySpec, TableConstraint, TableOptions,
 };
@@ -411,6 +411,9 @@ impl Planner<'_> {
         description.hidden = [self.new_id(engine)?, self.new_id(engine)?];
         for index in &mut description.indexes {
             index.id = 0;
+            if !index.hashed && index.is_long_hash(engine) {
+                index.algorithm = None;
+            }
         }
         for place in 0..description.indexes.len() {
             description.indexes[place].id = self.new_id(engine)?;
@@ -578,10 +581,12 @@ fn name_checks(checks: &mut [CheckConstraint]) -> Result<()> {
     Ok(())
 }
 
-/// Checks that the columns in checks and defaults exist.
+/// Checks the columns that stored expressions name, in the order in which MariaDB reads a table: column by column, then
+/// the table's checks.
 ///
 /// # Errors
-/// 1054.
+/// 1054 for an unknown column, 1901 for an AUTO_INCREMENT column, 4029 for a column that is generated later, 1903 for a
+/// generated column in the primary key; 1826 if two checks have one name.
 fn check_expressions(description: &TableDescription) -> Result<()> {
     use crate::ColumnDefault;
     for column in description.columns.iter().filter(|column| column.check.is_some()) {
@@ -594,69 +599,37 @@ fn check_expressions(description: &TableDescription) -> Result<()> {
             return Err(Error::new(ER_DUP_CONSTRAINT_NAME, &[&"CHECK", &column.name]));
         }
     }
-    let of_columns = description
-        .columns
-        .iter()
-        .filter_map(|column| column.check.as_ref());
-    let of_table = description.checks.iter().map(|check| &check.expression);
-    for text in of_columns.chain(of_table) {
-        check_columns(text, description, "CHECK")?;
-        let counted = description.columns.iter().find(|column| column.auto_increment);
-        if let Some(column) = counted.filter(|column| names_column(text, &column.name)) {
-            return Err(Error::new(
-                ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED,
-                &[&"AUTO_INCREMENT", &"CHECK", &column.name],
-            ));
-        }
-    }
-    for column in &description.columns {
-        if let ColumnDefault::Expression(text) = &column.default {
-            check_columns(text, description, "DEFAULT")?;
-        }
-        if let Some(generated) = &column.generated {
-            check_columns(&generated.expression, description, GENERATED_CLAUSE)?;
-        }
-    }
-    check_generated(description)
-}
-
-/// Returns whether an expression in normal form names a column.
-fn names_column(text: &str, name: &str) -> bool {
-    let mut quoted = String::new();
-    super::normal_form::quote_identifier(name, &mut quoted);
-    text.to_lowercase().contains(&quoted.to_lowercase())
-}
-
-/// Checks that generated columns come after the columns that they depend on.
-///
-/// # Errors
-/// 4029; 1901 for a dependency on an AUTO_INCREMENT column; 1903 for a generated column in the primary key.
-fn check_generated(description: &TableDescription) -> Result<()> {
-    use crate::ColumnDefault;
+    let mut refers_to_uninitialized = None;
     for (place, column) in description.columns.iter().enumerate() {
-        let (text, made_before) = match (&column.generated, &column.default) {
-            (Some(generated), _) => (&generated.expression, place),
-            // Defaults are assigned before any column is generated.
-            (None, ColumnDefault::Expression(text)) => (text, 0),
-            (None, _) => continue,
+        let mut initialized_later = |named: &[usize], generated_before: usize| {
+            let found = (named.iter()).find(|other| {
+                description.columns[**other].generated.is_some() && **other >= generated_before
+            });
+            if let Some(other) = found {
+                refers_to_uninitialized.get_or_insert((place, *other));
+            }
         };
-        for (other, named) in description.columns.iter().enumerate() {
-            if !names_column(text, &named.name) {
-                continue;
-            }
-            if named.generated.is_some() && other >= made_before {
-                return Err(Error::new(
-                    ER_EXPRESSION_REFERS_TO_UNINIT_FIELD,
-                    &[&column.name, &named.name],
-                ));
-            }
-            if column.generated.is_some() && named.auto_increment {
-                return Err(Error::new(
-                    ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED,
-                    &[&"AUTO_INCREMENT", &GENERATED_CLAUSE, &named.name],
-                ));
-            }
+        if let Some(generated) = &column.generated {
+            let named = checked_columns(&generated.expression, description, GENERATED_CLAUSE)?;
+            initialized_later(&named, place);
         }
+        if let ColumnDefault::Expression(text) = &column.default {
+            // Defaults are assigned before any column is generated.
+            initialized_later(&checked_columns(text, description, "DEFAULT")?, 0);
+        }
+        if let Some(text) = &column.check {
+            checked_columns(text, description, "CHECK")?;
+        }
+    }
+    for check in &description.checks {
+        checked_columns(&check.expression, description, "CHECK")?;
+    }
+    if let Some((place, other)) = refers_to_uninitialized {
+        let name = |place: usize| &description.columns[place].name;
+        return Err(Error::new(
+            ER_EXPRESSION_REFERS_TO_UNINIT_FIELD,
+            &[name(place), name(other)],
+        ));
     }
     let mut primary = description
         .indexes
@@ -669,57 +642,37 @@ fn check_generated(description: &TableDescription) -> Result<()> {
     Ok(())
 }
 
-fn check_columns(text: &str, description: &TableDescription, clause: &str) -> Result<()> {
-    let expression = paceline_syntax::parse_expression(text)?;
-    if has_sequence(&expression) {
-        // Not every name is that of a column.
-        let mut unknown = None;
-        for_each_expr(&expression, |expr| {
-            if let Expr::Column(name) = expr
-                && !description
-                    .columns
-                    .iter()
-                    .any(|column| same_name(&column.name, &name.name))
-            {
-                unknown.get_or_insert_with(|| name.name.clone());
-            }
-        });
-        return match unknown {
-            Some(name) => Err(Error::new(ER_BAD_FIELD_ERROR, &[&name, &clause])),
-            None => Ok(()),
-        };
-    }
-    // In the normal form every name is in backticks, and backticks occur only there and in strings.
-    let mut rest = text;
-    while let Some(start) = rest.find(['`', '\'']) {
-        let quote = rest.as_bytes()[start];
-        rest = &rest[start + 1..];
-        let mut name = String::new();
-        loop {
-            let end = rest.find([quote as char, '\\']).unwrap_or(rest.len());
-            name.push_str(&rest[..end]);
-            let found = rest.as_bytes().get(end).copied();
-            rest = rest.get(end + 1..).unwrap_or_default();
-            match found {
-                Some(b'\\') if quote == b'\'' => rest = rest.get(1..).unwrap_or_default(),
-                Some(b'\\') => name.push('\\'),
-                Some(_) if rest.as_bytes().first() == Some(&quote) => {
-                    name.push(quote as char);
-                    rest = &rest[1..];
-                }
-                _ => break,
-            }
-        }
-        if quote == b'`'
-            && !description
-                .columns
+/// Returns the places of the columns that a stored expression names, in ascending order.
+///
+/// # Errors
+/// 1054 for a column that does not exist, 1901 for one with AUTO_INCREMENT: its value is not known yet when the
+/// expression is evaluated.
+fn checked_columns(text: &str, description: &TableDescription, clause: &str) -> Result<Vec<usize>> {
+    let columns = &description.columns;
+    let mut unknown = None;
+    let mut named = Vec::new();
+    for_each_expr(&paceline_syntax::parse_expression(text)?, |expr| {
+        if let Expr::Column(name) = expr {
+            match columns
                 .iter()
-                .any(|column| same_name(&column.name, &name))
-        {
-            return Err(Error::new(ER_BAD_FIELD_ERROR, &[&name, &clause]));
+                .position(|column| same_name(&column.name, &name.name))
+            {
+                Some(place) => named.push(place),
+                None => _ = unknown.get_or_insert_with(|| name.name.clone()),
+            }
         }
+    });
+    if let Some(name) = unknown {
+        return Err(Error::new(ER_BAD_FIELD_ERROR, &[&name, &clause]));
     }
-    Ok(())
+    if let Some(place) = named.iter().find(|place| columns[**place].auto_increment) {
+        return Err(Error::new(
+            ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED,
+            &[&"AUTO_INCREMENT", &clause, &columns[*place].name],
+        ));
+    }
+    named.sort_unstable();
+    Ok(named)
 }
 
 /// Returns the table's comment.

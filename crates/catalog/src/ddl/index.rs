@@ -5,7 +5,7 @@ use paceline_types::{BlobSize, Charset, DataType};
 
 use crate::column_type::key_bytes;
 use crate::error::{Error, Result};
-use crate::{ColumnDefinition, IndexDefinition, IndexKind, IndexPart, same_name};
+use crate::{ColumnDefinition, IndexDefinition, IndexKind, IndexPart, TableDescription, same_name};
 use paceline_expression::session::SessionContext;
 use paceline_syntax::definition::{ColumnSpec, IndexKind as SpecKind, IndexSpec};
 
@@ -110,7 +110,8 @@ impl DraftIndex {
     }
 
     /// Returns an existing index, to be changed.
-    pub(crate) fn of_existing(index: &IndexDefinition, columns: &[ColumnDefinition]) -> Self {
+    pub(crate) fn of_existing(index: &IndexDefinition, table: &TableDescription) -> Self {
+        let columns = &table.columns;
         Self {
             id: Some(index.id),
             kind: index.kind,
@@ -127,7 +128,10 @@ impl DraftIndex {
                 })
                 .collect(),
             // Whether the new index needs hashes is decided again.
-            algorithm: index.algorithm.clone().filter(|_| !index.hashed),
+            algorithm: index
+                .algorithm
+                .clone()
+                .filter(|_| !index.is_long_hash(table.engine)),
             comment: index.comment.clone(),
             ignored: index.ignored,
             generated: index.generated,

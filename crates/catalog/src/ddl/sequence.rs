@@ -180,7 +180,9 @@ impl Planner<'_> {
             wrong.push(Error::new(ER_UNKNOWN_SEQUENCES, &[&missing.join(",")]));
         }
         // Existing sequences are dropped in spite of the errors.
-        self.note_or_fail_after(if_exists, wrong);
+        for error in wrong {
+            self.note_or_fail_after(if_exists, error);
+        }
         let is_whole = dropped.len() == sequences.len();
         self.plan.logged = match (is_whole, dropped.is_empty()) {
             (true, _) => LoggedStatement::Rewritten(self.drop_text("SEQUENCE", if_exists, &dropped)),

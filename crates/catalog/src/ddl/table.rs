@@ -36,8 +36,7 @@ impl Planner<'_> {
         if_exists: bool,
         tables: &[TableName],
     ) -> Result<()> {
-        let (mut missing, mut views) = (Vec::new(), Vec::new());
-        let mut dropped = Vec::new();
+        let (mut missing, mut dropped) = (Vec::new(), Vec::new());
         for (n, name) in tables.iter().enumerate() {
             let (database, table) = self.qualified(name)?;
             self.refuse_virtual(&database)?;
@@ -52,7 +51,8 @@ impl Planner<'_> {
         // Dropping temporary tables is not logged.
         let mut is_rewritten = temporary;
         let mut named = Vec::with_capacity(tables.len());
-        let mut referenced = None;
+        let mut is_referenced = false;
+        let mut fails = false;
         for name in tables {
             let (database, table) = self.qualified(name)?;
             named.push((database.clone(), table.clone()));
@@ -61,7 +61,9 @@ impl Planner<'_> {
                 Some(definition) => {
                     self.refuse_system(&definition)?;
                     if let Err(error) = self.refuse_referenced(&definition, None) {
-                        referenced = Some(error);
+                        is_referenced = true;
+                        // MariaDB reports it only as the first error.
+                        self.plan.failure.get_or_insert(error);
                         continue;
                     }
                     self.drop_table(&definition)?;
@@ -71,29 +73,24 @@ impl Planner<'_> {
                     }
                 }
                 None if !temporary && self.catalog.view(&database, &table).is_some() => {
-                    views.push(format!("{database}.{table}"));
+                    fails = true;
+                    let error = Error::new(ER_IT_IS_A_VIEW, &[&format!("{database}.{table}")]);
+                    self.note_or_fail_after(if_exists, error);
                 }
                 None => missing.push(format!("{database}.{table}")),
             }
         }
-        let mut errors: Vec<Error> = { views.iter() }
-            .map(|view| Error::new(ER_IT_IS_A_VIEW, &[view]))
-            .collect();
         if !missing.is_empty() {
-            errors.push(Error::new(ER_BAD_TABLE_ERROR, &[&missing.join(",")]));
+            fails = true;
+            let error = Error::new(ER_BAD_TABLE_ERROR, &[&missing.join(",")]);
+            self.note_or_fail_after(if_exists, error);
         }
         // Existing tables are dropped in spite of the errors. The logged statement omits the names that would fail.
-        is_rewritten |= !if_exists && !errors.is_empty();
-        self.note_or_fail_after(if_exists, errors);
-        if referenced.is_some() {
-            // The other tables are dropped in spite of the error.
-            self.plan.failure = referenced;
-            is_rewritten = true;
-        }
+        is_rewritten |= is_referenced || (!if_exists && fails);
         self.plan.logged = match (is_rewritten, dropped.is_empty()) {
             (false, _) => LoggedStatement::Rewritten(self.drop_text("TABLE", if_exists, &named)),
             (true, true) => LoggedStatement::Nothing,
-            (true, false) => LoggedStatement::Rewritten(drop_text(&dropped)),
+            (true, false) => LoggedStatement::Rewritten(self.drop_text("TABLE", true, &dropped)),
         };
         Ok(())
     }
@@ -118,16 +115,16 @@ impl Planner<'_> {
         )
     }
 
-    /// Reports what a DROP of several objects did not drop: as notes, or as errors, of which the first one is that
-    /// of the statement.
-    pub(super) fn note_or_fail_after(&mut self, if_exists: bool, errors: Vec<Error>) {
-        for error in errors {
-            let (code, message) = (error.code(), error.message().to_owned());
-            match (if_exists, &self.plan.failure) {
-                (true, _) => self.session.diagnostics.note(code, message),
-                (false, Some(_)) => self.session.diagnostics.error_after_error(code, message),
-                (false, None) => self.plan.failure = Some(error),
-            }
+    /// Reports an object that a DROP of several did not drop: as a note, or as an error. The first error is that of the
+    /// statement; what comes later is listed after it.
+    pub(super) fn note_or_fail_after(&mut self, if_exists: bool, error: Error) {
+        let (code, message) = (error.code(), error.message().to_owned());
+        let diagnostics = &mut self.session.diagnostics;
+        match (if_exists, &self.plan.failure) {
+            (true, None) => diagnostics.note(code, message),
+            (true, Some(_)) => diagnostics.note_after_error(code, message),
+            (false, Some(_)) => diagnostics.error_after_error(code, message),
+            (false, None) => self.plan.failure = Some(error),
         }
     }
 
@@ -254,14 +251,6 @@ impl Planner<'_> {
 
 /// Database and name.
 type FullName = (String, String);
-
-fn drop_text(tables: &[FullName]) -> String {
-    let tables: Vec<String> = tables.iter().map(quoted).collect();
-    format!(
-        "DROP TABLE IF EXISTS {} /* generated by server */",
-        tables.join(",")
-    )
-}
 
 fn rename_text(renames: &[(FullName, FullName)]) -> String {
     let renames: Vec<String> = renames

@@ -8,7 +8,7 @@ use super::bind_expr;
 use crate::error::Result;
 use crate::errors;
 use crate::expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS};
-use crate::function_id::StoredCall;
+use crate::function_id::StoredFunction;
 use crate::rules::CollationMix;
 use crate::scope::Scope;
 use crate::tree::window::SortOrder;
@@ -48,10 +48,9 @@ pub(super) fn bind(kind: AggregateFunction, call: &ast::FunctionCall, scope: &mu
     scope.exit_aggregate(aggregate)
 }
 
-/// Binds a call of a stored aggregate function, whose value has this type, and passes it to the scope.
+/// Binds a call of a stored aggregate function and passes it to the scope.
 pub(super) fn bind_stored(
-    stored: StoredCall,
-    ty: ExprType,
+    stored: StoredFunction,
     call: &ast::FunctionCall,
     scope: &mut dyn Scope,
 ) -> Result<Expr> {
@@ -65,8 +64,8 @@ pub(super) fn bind_stored(
         order_by: Vec::new(),
         separator: "".into(),
         limit: None,
-        ty,
-        stored: Some(Box::new(stored)),
+        ty: stored.ty,
+        stored: Some(Box::new(stored.call)),
     })
 }
 

@@ -1,16 +1,17 @@
 //! Function calls: native functions by the table, and functions whose arguments are not all expressions.
 
-use crate::tree::{ArithmeticOp, BindCall, Call, CastTarget, Expr, ExprKind, unique_id};
+use crate::tree::{ArithmeticOp, BindCall, Call, CastTarget, Expr, ExprKind, Function, unique_id};
 use paceline_types::Value;
 use paceline_types::error_code::ER_SP_DOES_NOT_EXIST;
 
 use crate::bind::{aggregate, bind_expr, bind_operand_of, window};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::errors;
 use crate::expr_type::{Class, ExprType};
 use crate::functions;
 use crate::scope::{Dependence, Scope};
 use crate::session::SessionContext;
+use crate::stored_function::stored_function_call;
 use crate::typing::{arithmetic, reading, refusal};
 use paceline_syntax::ast::{self, ColumnName, SequenceOperation};
 
@@ -67,10 +68,17 @@ pub(super) fn function(call: &ast::FunctionCall, scope: &mut dyn Scope) -> Resul
         ("last_value", []) => return Err(errors::syntax_near(")")),
         _ => {}
     }
-    if functions::find(&lower).is_none()
-        && let Some((stored, ty)) = scope.find_stored_aggregate(call)?
+    let native = functions::find(&lower);
+    if native.is_none()
+        && let Some(stored) = scope.find_stored_function(call)?
     {
-        return aggregate::bind_stored(stored, ty, call, scope);
+        return match stored.is_aggregate {
+            true => aggregate::bind_stored(stored, call, scope),
+            false => {
+                let args = args.iter().map(|arg| bind_expr(arg, scope));
+                Ok(stored_function_call(stored, args.collect::<Result<_>>()?))
+            }
+        };
     }
     let args = args
         .iter()
@@ -80,12 +88,7 @@ pub(super) fn function(call: &ast::FunctionCall, scope: &mut dyn Scope) -> Resul
             None => bind_expr(arg, scope),
         })
         .collect::<Result<Vec<_>>>()?;
-    if functions::find(&lower).is_none()
-        && let Some(bound) = scope.bind_stored_function(call, &args)?
-    {
-        return Ok(bound);
-    }
-    make_written(&lower, &written, args, scope)
+    make_written(native, &lower, &written, args, scope)
 }
 
 /// Binds a value of a sequence: a call with the sequence's database and name as arguments.
@@ -142,25 +145,22 @@ pub(super) fn date_arithmetic(
 
 /// Returns a call of a native function with bound arguments.
 pub(super) fn make(name: &str, args: Vec<Expr>, scope: &mut dyn Scope) -> Result<Expr> {
-    make_written(name, name, args, scope)
+    make_written(functions::find(name), name, name, args, scope)
 }
 
-/// Like [`make`], with the function's name as written, for messages.
-fn make_written(name: &str, written: &str, mut args: Vec<Expr>, scope: &mut dyn Scope) -> Result<Expr> {
-    scope.depend_on(Dependence::Function(name));
-    let session = scope.session();
-    let Some(function) = functions::find(name) else {
-        if name.contains('.') {
-            return Err(errors::error(ER_SP_DOES_NOT_EXIST, &[&"FUNCTION", &written]));
-        }
-        return Err(match &session.database {
-            Some(database) => errors::error(
-                ER_SP_DOES_NOT_EXIST,
-                &[&"FUNCTION", &format!("{database}.{written}")],
-            ),
-            None => errors::error(ER_SP_DOES_NOT_EXIST, &[&"FUNCTION", &written]),
-        });
+/// Like [`make`], with the function, and with its name as written for messages.
+fn make_written(
+    function: Option<&'static Function>,
+    name: &str,
+    written: &str,
+    mut args: Vec<Expr>,
+    scope: &mut dyn Scope,
+) -> Result<Expr> {
+    let Some(function) = function else {
+        return Err(unknown_function(name, written, scope.session()));
     };
+    scope.depend_on(Dependence::Function(function));
+    let session = scope.session();
     let (fewest, most) = function.arguments;
     if args.len() < fewest || args.len() > most {
         return Err(errors::parameter_count(written));
@@ -176,7 +176,7 @@ fn make_written(name: &str, written: &str, mut args: Vec<Expr>, scope: &mut dyn 
         compared: None,
     };
     let ty = (function.bind)(&mut call)?;
-    let ty = match functions::makes_text(name) {
+    let ty = match function.makes_text {
         true => nullable_text(ty, session),
         false => ty,
     };
@@ -191,6 +191,18 @@ fn make_written(name: &str, written: &str, mut args: Vec<Expr>, scope: &mut dyn 
         kind: ExprKind::Call(Box::new(call)),
         ty,
     })
+}
+
+/// Returns 1305 for a function that is neither native nor stored.
+#[cold]
+fn unknown_function(name: &str, written: &str, session: &SessionContext) -> Error {
+    match &session.database {
+        Some(database) if !name.contains('.') => {
+            let full = format!("{database}.{written}");
+            errors::error(ER_SP_DOES_NOT_EXIST, &[&"FUNCTION", &full])
+        }
+        _ => errors::error(ER_SP_DOES_NOT_EXIST, &[&"FUNCTION", &written]),
+    }
 }
 
 /// Returns the type of a text that is made by a function. In strict mode it is nullable: MariaDB's functions are NULL

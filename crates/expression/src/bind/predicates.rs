@@ -203,7 +203,11 @@ pub(super) fn quantified(
     query: &ast::Query,
     scope: &mut dyn Scope,
 ) -> Result<Expr> {
-    let mut left = bind_operand(left, scope).map_err(errors::beside_subquery)?;
+    // MariaDB binds the left operand apart from the clause.
+    let clause = scope.rename_clause(Some("IN/ALL/ANY"));
+    let left = bind_operand(left, scope);
+    scope.rename_clause(clause);
+    let mut left = left?;
     let subquery = Arc::new(scope.bind_subquery(query)?);
     let types = operands::column_types(&left);
     if types.len() != subquery.columns.len() {

@@ -25,14 +25,14 @@ use crate::typing::comparison::{compare_fixed, fixed_decimals};
 use crate::typing::reading::{read_as_number, read_as_temporal, read_leniently};
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    pure("if", (3, 3), bind_if, eval_if),
-    pure("ifnull", (2, 2), bind_ifnull, eval_coalesce),
-    pure("nvl", (2, 2), bind_ifnull, eval_coalesce),
-    pure("nvl2", (3, 3), bind_if, eval_nvl2),
-    pure("nullif", (2, 2), bind_nullif, eval_nullif),
-    pure("coalesce", (1, MANY), bind_coalesce, eval_coalesce),
-    pure("greatest", (2, MANY), bind_extreme, eval_greatest),
-    pure("least", (2, MANY), bind_extreme, eval_least),
+    pure("if", (3, 3), bind_if, eval_if).without_own_text(),
+    pure("ifnull", (2, 2), bind_ifnull, eval_coalesce).without_own_text(),
+    pure("nvl", (2, 2), bind_ifnull, eval_coalesce).without_own_text(),
+    pure("nvl2", (3, 3), bind_if, eval_nvl2).without_own_text(),
+    pure("nullif", (2, 2), bind_nullif, eval_nullif).without_own_text(),
+    pure("coalesce", (1, MANY), bind_coalesce, eval_coalesce).without_own_text(),
+    pure("greatest", (2, MANY), bind_extreme, eval_greatest).without_own_text(),
+    pure("least", (2, MANY), bind_extreme, eval_least).without_own_text(),
     pure("isnull", (1, 1), |_| Ok(ExprType::boolean()), eval_isnull),
     pure("interval", (2, MANY), |_| Ok(ExprType::int(2)), eval_interval),
     pure(
@@ -40,13 +40,15 @@ pub(super) static FUNCTIONS: &[Function] = &[
         (1, MANY),
         |call| Ok(call.args[call.args.len() - 1].ty.clone()),
         eval_last_value,
-    ),
+    )
+    .without_own_text(),
     steady(
         "name_const",
         (2, 2),
         |call| Ok(call.args[1].ty.clone().nullable()),
         |args, context| args.value(1, context).map(std::borrow::Cow::into_owned),
-    ),
+    )
+    .without_own_text(),
 ];
 
 /// GREATEST of texts. As a number it is the greatest of their numbers.

@@ -22,10 +22,10 @@ use crate::functions::arguments::some;
 use crate::tree::{Args, BindCall, BindFn, EvalFn, ExprKind, Function, pure, steady};
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    pure("date_add", (3, 3), bind_date_add, eval_date_add),
-    pure("date_sub", (3, 3), bind_date_add, eval_date_sub),
-    pure("addtime", (2, 2), bind_addtime, eval_addtime),
-    pure("subtime", (2, 2), bind_addtime, eval_subtime),
+    pure("date_add", (3, 3), bind_date_add, eval_date_add).without_own_text(),
+    pure("date_sub", (3, 3), bind_date_add, eval_date_sub).without_own_text(),
+    pure("addtime", (2, 2), bind_addtime, eval_addtime).without_own_text(),
+    pure("subtime", (2, 2), bind_addtime, eval_subtime).without_own_text(),
     // Never folded: functions that need a whole date recognize this call (`wants_whole_date`).
     steady("timediff", (2, 2), bind_timediff, eval_timediff),
 ];

@@ -76,7 +76,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
             Ok(ExprType::bytes(length.unwrap_or(1024) as u64).nullable())
         },
         eval_random_bytes,
-    ),
+    )
+    .depending_on_server(),
     volatile(
         "uuid",
         (0, 0),
@@ -85,7 +86,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
             Ok(ty.with_nullable(call.session.settings.sql_mode.is_strict()))
         },
         |_, _| Ok(Value::FixedBinary(uuid())),
-    ),
+    )
+    .depending_on_server()
+    .without_own_text(),
     volatile(
         "sys_guid",
         (0, 0),
@@ -99,7 +102,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
                 .nullable())
         },
         |_, _| Ok(Value::Text(hex_lower(uuid().bytes()))),
-    ),
+    )
+    .depending_on_server(),
     volatile(
         "uuid_short",
         (0, 0),
@@ -113,7 +117,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
             let _ = previous;
             Ok(Value::UInt(COUNTER.fetch_add(1, Ordering::Relaxed)))
         },
-    ),
+    )
+    .depending_on_server(),
 ];
 
 fn hex_lower(bytes: &[u8]) -> String {

@@ -60,38 +60,49 @@ pub(super) static FUNCTIONS: &[Function] = &[
         (1, 1),
         |_| Ok(ExprType::bytes(u64::from(u32::MAX)).nullable()),
         eval_load_file,
-    ),
+    )
+    .depending_on_server(),
     steady(
         "database",
         (0, 0),
         |_| Ok(system_text(64).nullable()),
         |_, context| Ok(context.session.database.clone().map_or(Value::Null, Value::Text)),
-    ),
+    )
+    .without_own_text(),
     steady(
         "schema",
         (0, 0),
         |_| Ok(system_text(64).nullable()),
         |_, context| Ok(context.session.database.clone().map_or(Value::Null, Value::Text)),
-    ),
-    steady("user", (0, 0), |_| Ok(system_text(384).nullable()), eval_user),
+    )
+    .without_own_text(),
+    steady("user", (0, 0), |_| Ok(system_text(384).nullable()), eval_user)
+        .depending_on_server()
+        .without_own_text(),
     steady(
         "session_user",
         (0, 0),
         |_| Ok(system_text(384).nullable()),
         eval_user,
-    ),
+    )
+    .depending_on_server()
+    .without_own_text(),
     steady(
         "system_user",
         (0, 0),
         |_| Ok(system_text(384).nullable()),
         eval_user,
-    ),
+    )
+    .depending_on_server()
+    .without_own_text(),
     steady(
         "current_user",
         (0, 0),
         |_| Ok(system_text(384).nullable()),
         |_, context| Ok(Value::Text(context.session.current_user.to_string())),
-    ),
+    )
+    .depending_on_server()
+    .without_own_text(),
     steady(
         "current_role",
         (0, 0),
@@ -100,13 +111,17 @@ pub(super) static FUNCTIONS: &[Function] = &[
             let role = context.session.current_role.clone();
             Ok(role.map_or(Value::Null, Value::Text))
         },
-    ),
+    )
+    .depending_on_server()
+    .without_own_text(),
     steady(
         "version",
         (0, 0),
         |_| Ok(system_text(60)),
         |_, context| Ok(Value::Text(context.session.services.functions.version())),
-    ),
+    )
+    .depending_on_server()
+    .without_own_text(),
     steady(
         "connection_id",
         (0, 0),
@@ -124,32 +139,36 @@ pub(super) static FUNCTIONS: &[Function] = &[
         (0, 0),
         |_| Ok(ExprType::bigint(21)),
         |_, context| Ok(Value::Int(context.session.row_count)),
-    ),
+    )
+    .depending_on_server(),
     steady(
         "found_rows",
         (0, 0),
         |_| Ok(ExprType::bigint(21)),
         |_, context| Ok(Value::Int(context.session.found_rows as i64)),
-    ),
+    )
+    .depending_on_server(),
     volatile(
         "benchmark",
         (2, 2),
         |_| Ok(ExprType::int(1).nullable()),
         eval_benchmark,
     ),
-    volatile("sleep", (1, 1), |_| Ok(ExprType::int(1)), eval_sleep),
+    volatile("sleep", (1, 1), |_| Ok(ExprType::int(1)), eval_sleep).depending_on_server(),
     volatile(
         "get_lock",
         (2, 2),
         |_| Ok(ExprType::int(1).nullable()),
         eval_get_lock,
-    ),
+    )
+    .depending_on_server(),
     volatile(
         "release_lock",
         (1, 1),
         |_| Ok(ExprType::int(1).nullable()),
         eval_release_lock,
-    ),
+    )
+    .depending_on_server(),
     volatile(
         "release_all_locks",
         (0, 0),
@@ -158,7 +177,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
             let functions = context.session.services.functions.clone();
             Ok(Value::Int(functions.release_all_locks(context.session) as i64))
         },
-    ),
+    )
+    .depending_on_server(),
     volatile(
         "is_free_lock",
         (1, 1),
@@ -170,7 +190,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
                 functions.lock_holder(context.session, &name).is_none(),
             )))
         },
-    ),
+    )
+    .depending_on_server(),
     volatile(
         "is_used_lock",
         (1, 1),
@@ -182,25 +203,29 @@ pub(super) static FUNCTIONS: &[Function] = &[
                 .lock_holder(context.session, &name)
                 .map_or(Value::Null, |id| Value::Int(id as i64)))
         },
-    ),
+    )
+    .depending_on_server(),
     volatile(
         "binlog_gtid_pos",
         (2, 2),
         |call| Ok(call.connection_text(255).nullable()),
         eval_binlog_gtid_pos,
-    ),
+    )
+    .depending_on_server(),
     volatile(
         "master_gtid_wait",
         (1, 2),
         |_| Ok(ExprType::int(2).nullable()),
         eval_master_gtid_wait,
-    ),
+    )
+    .depending_on_server(),
     volatile(
         "master_pos_wait",
         (2, 4),
         |_| Ok(ExprType::int(21).nullable()),
         eval_master_pos_wait,
-    ),
+    )
+    .depending_on_server(),
     pure(
         "charset",
         (1, 1),
@@ -211,7 +236,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
                 args.ty_of(0).shown_collation().charset().name().to_owned(),
             ))
         },
-    ),
+    )
+    .without_own_text(),
     pure(
         "collation",
         (1, 1),
@@ -220,7 +246,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
             let _ = context;
             Ok(Value::Text(args.ty_of(0).shown_collation().name().to_owned()))
         },
-    ),
+    )
+    .without_own_text(),
     pure(
         "coercibility",
         (1, 1),

@@ -129,36 +129,9 @@ pub(crate) fn row_operation(name: &str, argument: usize) -> Option<&'static str>
         .map(|place| ROW_OPERATIONS[place])
 }
 
-/// Returns whether a function makes text, rather than return an argument, a date or a constant of the session.
-pub(crate) fn makes_text(name: &str) -> bool {
-    !matches!(
-        name,
-        "addtime"
-            | "charset"
-            | "coalesce"
-            | "collation"
-            | "current_role"
-            | "current_user"
-            | "database"
-            | "date_add"
-            | "date_sub"
-            | "greatest"
-            | "if"
-            | "ifnull"
-            | "last_value"
-            | "least"
-            | "name_const"
-            | "nullif"
-            | "nvl"
-            | "nvl2"
-            | "schema"
-            | "session_user"
-            | "subtime"
-            | "system_user"
-            | "user"
-            | "uuid"
-            | "version"
-    )
+/// Returns the native function with this name, in any case.
+pub fn native_function(name: &str) -> Option<&'static Function> {
+    find(&name.to_ascii_lowercase())
 }
 
 /// Looks up a function by its name in lower case.

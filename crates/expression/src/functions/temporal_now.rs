@@ -62,7 +62,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
                     .truncated(args.ty.decimals()),
             ))
         },
-    ),
+    )
+    .depending_on_server(),
     steady(
         "curdate",
         (0, 0),

@@ -115,6 +115,8 @@ pub struct SessionContext {
     pub found_rows: u64,
     /// Number of index entries and rows that the last statement read.
     pub rows_read: u64,
+    /// Number of rows fetched from tables since the session began. The statements of programs and functions count.
+    pub rows_examined: u64,
     /// Generator of `RAND()` without an argument.
     pub random: RandomGenerator,
     /// Variables of the program that is being executed: its statements have them as parameters. Without a program there
@@ -153,6 +155,7 @@ impl SessionContext {
             row_count: 0,
             found_rows: 0,
             rows_read: 0,
+            rows_examined: 0,
             random: RandomGenerator::from_seed(connection_id.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 8),
             program_variables: Arc::default(),
             calls: Vec::new(),

@@ -104,6 +104,18 @@ pub trait Privileges: Send + Sync + Debug {
         target: PrivilegeTarget<'_>,
     ) -> Result<()>;
 
+    /// Checks that the session's account may read a column of a table; `None` is one that the table does not have.
+    ///
+    /// # Errors
+    /// 1142 without any privilege on the table, otherwise 1143.
+    fn check_column(
+        &self,
+        session: &SessionContext,
+        database: &str,
+        table: &str,
+        column: Option<&str>,
+    ) -> Result<()>;
+
     /// Begins the execution of a stored program with the privileges of its definer.
     ///
     /// # Errors
@@ -305,6 +317,16 @@ impl Privileges for NoServices {
         _session: &SessionContext,
         _privilege: Privilege,
         _target: PrivilegeTarget<'_>,
+    ) -> Result<()> {
+        Ok(())
+    }
+
+    fn check_column(
+        &self,
+        _session: &SessionContext,
+        _database: &str,
+        _table: &str,
+        _column: Option<&str>,
     ) -> Result<()> {
         Ok(())
     }

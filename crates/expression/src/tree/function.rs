@@ -52,6 +52,24 @@ pub struct Function {
     pub(crate) as_temporal: Option<&'static Function>,
     /// Function called instead where the result is compared with text.
     pub(crate) as_compared: Option<&'static Function>,
+    /// Whether a text that it returns is its own, rather than an argument, a date or a constant of the session.
+    pub(crate) makes_text: bool,
+    /// Whether the same call may have another result, or another effect, on another server.
+    pub depends_on_server: bool,
+}
+
+impl Function {
+    /// Marks a function that makes no text.
+    pub(crate) const fn without_own_text(mut self) -> Self {
+        self.makes_text = false;
+        self
+    }
+
+    /// Marks a function whose result or effect depends on the server.
+    pub(crate) const fn depending_on_server(mut self) -> Self {
+        self.depends_on_server = true;
+        self
+    }
 }
 
 impl std::fmt::Debug for Function {
@@ -80,6 +98,8 @@ const fn entry(
         decimal_of_text: false,
         as_temporal: None,
         as_compared: None,
+        makes_text: true,
+        depends_on_server: false,
     }
 }
 

@@ -14,13 +14,11 @@
 
 use super::artificial_event::FormatChange;
 use super::refusal::Refusal;
+use super::request::GroupRecords;
 use super::request::{
     Annotations, Capability, DumpRequest, GtidStrictness, MarkedEvents, ReaderKind, StartAt,
 };
-use crate::source::options::GroupRecords;
-use paceline_binlog::event::{
-    EventFlags, EventType, GtidEvent, GtidFlags, GtidListEvent, IgnorableEvent, RawEvent,
-};
+use paceline_binlog::event::{EventFlags, EventType, GtidEvent, GtidFlags, GtidListEvent, RawEvent};
 use paceline_binlog::log::{EventRole, Grouping};
 use paceline_binlog::{GtidPosition, GtidState, LOCAL_DOMAIN};
 use paceline_types::{DomainId, Gtid};
@@ -286,9 +284,7 @@ impl GroupFilter {
             return Verdict::LeaveOut;
         }
         if !event_type.is_sent_to_replicas() && self.kind == ReaderKind::Replica {
-            let is_part =
-                || IgnorableEvent::decode(event.body()).is_ok_and(|record| record.is_part_of_group());
-            if self.group_records == GroupRecords::Sent && is_part() {
+            if self.group_records == GroupRecords::Sent && event.is_part_of_group() {
                 return Verdict::Send;
             }
             return self.omission();

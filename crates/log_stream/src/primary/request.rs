@@ -16,7 +16,6 @@
 //! (sql/sql_repl.cc).
 
 use super::refusal::Refusal;
-use crate::source::options::GroupRecords;
 use paceline_binlog::GtidPosition;
 use paceline_binlog::event::ChecksumAlgorithm;
 use paceline_types::{ServerId, Value};
@@ -26,6 +25,16 @@ use std::time::Duration;
 
 /// BINLOG_SEND_ANNOTATE_ROWS_EVENT: the replica wants the statements of row changes.
 const SEND_ANNOTATE_ROWS: u16 = 2;
+
+/// Whether a Paceline also sends the records that belong to event groups: the rows of statements that it sends as text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum GroupRecords {
+    /// It does not: a replica executes the text.
+    #[default]
+    LeftOut,
+    /// It does: an archive stores what recovery needs.
+    Sent,
+}
 
 /// Returns the value of a user variable of the session, by its name in lower case.
 pub type VariableLookup<'v> = dyn Fn(&str) -> Option<&'v Value> + 'v;

@@ -15,8 +15,7 @@ use super::error::{SourceError, corrupt};
 use super::mysql::Translator;
 use paceline_binlog::event::{
     CHECKSUM_LENGTH, ChecksumAlgorithm, Event, EventFlags, EventHeader, EventStamp, EventType,
-    FormatDescription, GtidEvent, GtidFlags, HEADER_LENGTH, IgnorableEvent, QueryEvent, RawEvent,
-    encode_event,
+    FormatDescription, GtidEvent, GtidFlags, HEADER_LENGTH, QueryEvent, RawEvent, encode_event,
 };
 use paceline_binlog::log::{EventRole, Grouping};
 use paceline_binlog::mysql::{MySqlGtid, MySqlGtidSet};
@@ -378,7 +377,7 @@ impl Assembler {
             EventRole::Inside | EventRole::Ends => match &mut self.open {
                 Some(open) => {
                     // Of the events that Paceline writes for itself only some are part of the transaction.
-                    if event_type != EventType::IGNORABLE || is_part_of_group(event) {
+                    if event_type != EventType::IGNORABLE || event.is_part_of_group() {
                         open.group.push(event);
                         open.timestamp = header.timestamp;
                     }
@@ -484,11 +483,6 @@ impl Assembler {
             self.place.offset = self.place.offset.max(u64::from(header.end_position));
         }
     }
-}
-
-/// Returns whether an ignorable event is a record that belongs to its event group.
-fn is_part_of_group(event: &RawEvent<'_>) -> bool {
-    IgnorableEvent::decode(event.body()).is_ok_and(|record| record.is_part_of_group())
 }
 
 fn stamp_of(header: &EventHeader) -> EventStamp {

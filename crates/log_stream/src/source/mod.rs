@@ -27,7 +27,8 @@ use self::definition::Definition;
 use self::error::{
     CR_CONN_HOST_ERROR, CR_SERVER_LOST, CR_SSL_CONNECTION_ERROR, CR_UNKNOWN_HOST, SourceError,
 };
-use self::options::{GroupRecords, MarkedForSkip, ReplicaOptions};
+use self::options::{MarkedForSkip, ReplicaOptions};
+use crate::primary::request::GroupRecords;
 use paceline_binlog::event::ChecksumAlgorithm;
 use paceline_binlog::mysql::MySqlGtidSet;
 use paceline_binlog::{GtidPosition, SourcePosition};

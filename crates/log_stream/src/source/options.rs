@@ -1,6 +1,7 @@
 //! Settings of all connections from the server's variables.
 
 use super::filter::Filters;
+use crate::primary::request::GroupRecords;
 use paceline_types::{DomainId, ServerId};
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,16 +16,6 @@ pub enum MarkedForSkip {
     FilterOnReplica,
     /// The primary does not send them.
     FilterOnPrimary,
-}
-
-/// Whether a Paceline also sends the records that belong to event groups: the rows of statements that it sends as text.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum GroupRecords {
-    /// It does not: a replica executes the text.
-    #[default]
-    LeftOut,
-    /// It does: an archive stores what recovery needs.
-    Sent,
 }
 
 /// Settings at the time when a connection is opened.

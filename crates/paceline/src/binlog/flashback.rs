@@ -1,9 +1,9 @@
 //! `--flashback`: creates rows events that undo other rows events.
 //!
 //! The inverse of an insert is a delete of the same row, the inverse of an update is the update back. Rows are in
-//! reverse order. Nothing else in a log can be inverted, and rows only if their images are complete. As in
-//! `mariadb-binlog`, to whose output this is compared, an inverse keeps the checksum of the original event: no server
-//! checks checksums in BINLOG statements.
+//! reverse order. A statement with text is inverted by the rows beside it. Nothing else in a log can be inverted, and
+//! rows only if their images are complete. As in `mariadb-binlog`, to whose output this is compared, an inverse keeps
+//! the checksum of the original event: no server checks checksums in BINLOG statements.
 
 use super::column::MappedTable;
 use super::error::Result;

@@ -138,10 +138,10 @@ impl Verifier {
                 header.end_position
             ));
         }
-        let decoded = event.decode_rows().map_err(|error| error.to_string())?;
-        let is_part_of_group =
-            |event: Event<'_>| matches!(event, Event::Ignorable(record) if record.is_part_of_group());
-        let is_control = header.event_type.is_control() && !event.decode().is_ok_and(is_part_of_group);
+        let decoded = event.decode().map_err(|error| error.to_string())?;
+        let is_part_of_group = matches!(&decoded, Event::Ignorable(record) if record.is_part_of_group());
+        let is_control = header.event_type.is_control() && !is_part_of_group;
+        let decoded = event.rows_of(decoded).map_err(|error| error.to_string())?;
         if is_control && self.group.is_some() {
             return Err(format!("{} event inside an event group", header.event_type));
         }

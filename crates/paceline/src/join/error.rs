@@ -24,6 +24,17 @@ pub enum Error {
         /// One line for each object.
         problems: Vec<String>,
     },
+    /// Triggers could be created before the rows were copied, but not after. The copy is incomplete.
+    #[error(
+        "the rows of {address} were copied, but triggers could not be created after them; the copy is not usable:\n{}",
+        list(problems)
+    )]
+    TriggersAfterRows {
+        /// Address of the primary.
+        address: String,
+        /// One line for each trigger.
+        problems: Vec<String>,
+    },
     /// A row was not copied exactly, or could not be read.
     #[error("table {table}: {problem}")]
     Table {

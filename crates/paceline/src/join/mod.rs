@@ -39,7 +39,6 @@
 mod arguments;
 mod error;
 mod file_copy;
-mod identifier;
 mod primary;
 mod programs;
 mod progress;
@@ -223,7 +222,7 @@ async fn fill_rows(
     let session = target.session().await?;
     let problems = snapshot.schema.create_triggers(session).await?;
     if !problems.is_empty() {
-        return Err(Error::Unsupported {
+        return Err(Error::TriggersAfterRows {
             address: options.primary.clone(),
             problems,
         });

@@ -7,13 +7,12 @@
 //! primary key ([`super::table_ranges`]). All sessions see the same state, so any of them may read any range.
 
 use super::error::{Error, REDEFINED_UNSEEN, Result, read_error_text};
-use super::identifier::quoted;
 use super::progress::Progress;
 use super::row::append_line;
 use super::schema::{Table, Transfer};
 use super::table_ranges::{TableRange, TableState, split};
 use super::target::Session;
-use crate::connection::{Connection, quoted as literal};
+use crate::connection::{Connection, quoted, quoted_identifier};
 use paceline_wire::client::Client;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -200,8 +199,8 @@ async fn check_definition(source: &mut Connection, table: &Table) -> Result<()> 
     }
     let question = format!(
         "SELECT UNIX_TIMESTAMP(create_time) FROM information_schema.tables WHERE table_schema = {} AND table_name = {}",
-        literal(&table.database),
-        literal(&table.name)
+        quoted(&table.database),
+        quoted(&table.name)
     );
     let defined = source.row(&question).await?;
     match defined.first().and_then(|defined| defined.parse().ok()) == table.defined {
@@ -223,16 +222,16 @@ fn select(range: &TableRange) -> String {
         .columns
         .iter()
         .map(|column| match column.transfer {
-            Transfer::Text => quoted(&column.name),
-            Transfer::Double => format!("{}+0e0", quoted(&column.name)),
-            Transfer::Number => format!("{}+0", quoted(&column.name)),
+            Transfer::Text => quoted_identifier(&column.name),
+            Transfer::Double => format!("{}+0e0", quoted_identifier(&column.name)),
+            Transfer::Number => format!("{}+0", quoted_identifier(&column.name)),
         })
         .collect();
     format!(
         "SELECT {} FROM {}.{}{}",
         columns.join(", "),
-        quoted(&table.database),
-        quoted(&table.name),
+        quoted_identifier(&table.database),
+        quoted_identifier(&table.name),
         range.condition()
     )
 }
@@ -241,7 +240,7 @@ fn load_data(table: &Table) -> String {
     let mut targets = vec![];
     let mut assignments = vec![];
     for (number, column) in table.columns.iter().enumerate() {
-        let name = quoted(&column.name);
+        let name = quoted_identifier(&column.name);
         match column.transfer {
             Transfer::Text | Transfer::Double => targets.push(name),
             Transfer::Number => {
@@ -257,8 +256,8 @@ fn load_data(table: &Table) -> String {
     format!(
         "LOAD DATA LOCAL INFILE 'rows' INTO TABLE {}.{} CHARACTER SET utf8mb4 FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' LINES \
          TERMINATED BY '\\n' ({}){set}",
-        quoted(&table.database_here),
-        quoted(&table.name),
+        quoted_identifier(&table.database_here),
+        quoted_identifier(&table.name),
         targets.join(", ")
     )
 }

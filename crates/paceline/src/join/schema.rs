@@ -2,10 +2,9 @@
 
 use super::arguments::{Kind, Options};
 use super::error::{Error, Result, is_error, read_error_text};
-use super::identifier::quoted;
 use super::programs::StoredProgram;
 use super::target::Session;
-use crate::connection::{Connection, Row};
+use crate::connection::{Connection, Row, quoted_identifier};
 use paceline_log_stream::source::filter::Filters;
 use paceline_server::options::StartOptions;
 use paceline_server::replica_filters::ReplicaFilters;
@@ -283,7 +282,7 @@ impl Schema {
             if !has_tables && !selection.filters.wants_database(selection.filters.rewrite(&name)) {
                 continue;
             }
-            let shown_by = format!("SHOW CREATE DATABASE {}", quoted(&name));
+            let shown_by = format!("SHOW CREATE DATABASE {}", quoted_identifier(&name));
             let create = session
                 .row(&shown_by)
                 .await?
@@ -386,9 +385,11 @@ impl Schema {
             let name = selection.filters.rewrite(&database.name);
             let create = match name == database.name {
                 true => database.create.clone(),
-                false => database
-                    .create
-                    .replacen(&quoted(&database.name), &quoted(name), 1),
+                false => {
+                    database
+                        .create
+                        .replacen(&quoted_identifier(&database.name), &quoted_identifier(name), 1)
+                }
             };
             if let Err(error) = session.0.query(&create).await {
                 problems.push(format!("database {}: {error}", database.name));
@@ -401,7 +402,7 @@ impl Schema {
             };
             let used = session
                 .0
-                .query(&format!("USE {}", quoted(&table.database_here)))
+                .query(&format!("USE {}", quoted_identifier(&table.database_here)))
                 .await;
             let made = match used {
                 Ok(_) => session.0.query(&create).await,
@@ -416,8 +417,7 @@ impl Schema {
         let before = problems.len();
         self.create_programs(session, Kind::Triggers, &mut problems).await;
         if problems.len() == before {
-            // In reverse: a trigger may name the one that it follows.
-            for trigger in self.of_kind(Kind::Triggers).rev() {
+            for trigger in self.of_kind(Kind::Triggers) {
                 trigger.drop_trigger(session).await?;
             }
         }
@@ -432,7 +432,7 @@ impl Schema {
         Ok(problems)
     }
 
-    fn of_kind(&self, kind: Kind) -> impl DoubleEndedIterator<Item = &StoredProgram> {
+    fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &StoredProgram> {
         self.programs.iter().filter(move |program| program.kind == kind)
     }
 
@@ -484,7 +484,11 @@ async fn show_create(
     database: &str,
     name: &str,
 ) -> std::result::Result<impl Iterator<Item = String> + use<>, WireError> {
-    let question = format!("SHOW CREATE {kind} {}.{}", quoted(database), quoted(name));
+    let question = format!(
+        "SHOW CREATE {kind} {}.{}",
+        quoted_identifier(database),
+        quoted_identifier(name)
+    );
     let rows = session.client.rows(&question).await?;
     Ok(rows.into_iter().flatten().map(Option::unwrap_or_default))
 }

@@ -6,9 +6,8 @@
 //! one no upper bound: together they cover the whole table, whatever its keys.
 
 use super::error::Result;
-use super::identifier::quoted;
 use super::schema::Table;
-use crate::connection::Connection;
+use crate::connection::{Connection, quoted_identifier};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -61,7 +60,7 @@ impl TableRange {
         let (Some(range), Some(key)) = (self.keys, &self.table.leading_key) else {
             return String::new();
         };
-        let key = quoted(key);
+        let key = quoted_identifier(key);
         let ends = [
             range.from.map(|from| format!("{key} >= {from}")),
             range.to.map(|to| format!("{key} < {to}")),
@@ -77,11 +76,11 @@ pub async fn split(table: Table, sources: &mut [Connection], sessions: usize) ->
     let wanted = (table.bytes / RANGE_BYTES).min(sessions as u64 * RANGES_EACH);
     let ranges = match (sources.first_mut(), &table.leading_key) {
         (Some(source), Some(key)) if wanted > 1 && sessions > 1 => {
-            let key = quoted(key);
+            let key = quoted_identifier(key);
             let question = format!(
                 "SELECT MIN({key}), MAX({key}) FROM {}.{}",
-                quoted(&table.database),
-                quoted(&table.name)
+                quoted_identifier(&table.database),
+                quoted_identifier(&table.name)
             );
             let ends = source.row(&question).await?;
             match ends.as_slice() {

@@ -28,7 +28,7 @@ use paceline_binlog::log::{ClosedLog, GroupLocation, LogConfig, MissingTransacti
 use paceline_server::data_directory::{DataDirectory, DirectoryAge};
 use paceline_server::data_version;
 use paceline_server::incomplete_directory::refuse_incomplete_directory;
-use paceline_storage::{Storage, StorageConfig};
+use paceline_storage::Storage;
 use paceline_types::{LogPosition, ServerId};
 use saved_tail::{SavedTail, save};
 use std::fmt::Write;
@@ -89,7 +89,7 @@ fn rewind(options: &Options) -> Result<String> {
         return Err(Error::Directory(problem));
     }
     let _lock = DataDirectory::lock(directory, Duration::ZERO).map_err(Error::Directory)?;
-    data_version::claim(directory, DirectoryAge::Begun).map_err(Error::Directory)?;
+    data_version::check(directory, DirectoryAge::Begun).map_err(Error::Directory)?;
     let has = ask(options)?;
     let tables = tables_position(directory)?;
     let log = open_log(options, tables)?;
@@ -127,6 +127,7 @@ fn rewind(options: &Options) -> Result<String> {
         report += "nothing was changed (--dry-run)\n";
         return Ok(report);
     }
+    data_version::claim(directory, DirectoryAge::Begun).map_err(Error::Directory)?;
     let saved = save(&log, &first, directory)?;
     log.rewind(&first)?;
     report += &afterwards(state, &saved, first.start.offset());
@@ -158,9 +159,8 @@ fn ask(options: &Options) -> Result<GtidState> {
 }
 
 fn tables_position(directory: &Path) -> Result<LogPosition> {
-    let storage = Storage::open(&StorageConfig::new(directory.join("tables")));
-    let storage = storage.map_err(|error| Error::Directory(format!("cannot open the tables: {error}")))?;
-    Ok(storage.position())
+    let position = Storage::position_of(&directory.join("tables"));
+    position.map_err(|error| Error::Directory(format!("cannot read the tables: {error}")))
 }
 
 fn open_log(options: &Options, engine_position: LogPosition) -> Result<ClosedLog> {

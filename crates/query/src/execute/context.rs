@@ -268,7 +268,13 @@ impl<'e, 't> Execution<'e, 't> {
         }
     }
 
-    /// Counts a row that was read, and checks from time to time whether the statement was killed.
+    /// Counts a row that was fetched from a table.
+    pub fn row_fetched(&mut self) -> Result<()> {
+        self.session.rows_examined += 1;
+        self.tick()
+    }
+
+    /// Counts a step of the statement: a row that was read or computed. Checks from time to time whether the statement was killed.
     pub fn tick(&mut self) -> Result<()> {
         self.session.rows_read += 1;
         self.state.ticks += 1;

@@ -49,5 +49,5 @@ pub use interface::{
     AffectedRows, ExecutionContext, LoadInput, Outcome, ProgramHost, RowSink, StatementPrograms, TextLog,
     UsedTables, check_snapshot, lock_tables,
 };
-pub use programs::{CursorSink, Cursors, SingleRow};
+pub use programs::{AssignedRow, CursorSink, Cursors, SingleRow};
 pub use statements::execute;

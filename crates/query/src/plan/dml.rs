@@ -5,6 +5,7 @@
 //! may name an earlier column. For ON DUPLICATE KEY UPDATE these slots contain the existing row, and `n..2n` the new
 //! one (`VALUES(c)`).
 
+use std::cell::LazyCell;
 use std::sync::Arc;
 
 use paceline_storage::RowPlacement;
@@ -32,7 +33,8 @@ use paceline_catalog::{ColumnDefault, TableDefinition};
 use paceline_expression::session::SqlMode;
 use paceline_expression::{Clause, CompareOp, Expr, ExprKind};
 use paceline_syntax::ast;
-use paceline_syntax::{AssignedValue, InsertKind, InsertSource};
+use paceline_syntax::ast::visit::any_expr;
+use paceline_syntax::{AssignedValue, InsertKind, InsertSource, parse_expression};
 
 /// The slots of CHAR columns that are read with their trailing blanks, and their lengths.
 fn padded_slots(select: &SelectPlan) -> Vec<(usize, usize)> {
@@ -90,12 +92,8 @@ fn refuse_sequence(table: &TableDefinition) -> Result<()> {
 /// Returns whether the default of a column is a number of a sequence.
 fn reads_sequence(table: &TableDefinition, column: usize) -> bool {
     match &table.columns()[column].default {
-        ColumnDefault::Expression(text) => {
-            let text = text.to_ascii_lowercase();
-            ["nextval(", "lastval(", "setval("]
-                .iter()
-                .any(|name| text.contains(name))
-        }
+        ColumnDefault::Expression(text) => parse_expression(text)
+            .is_ok_and(|expr| any_expr(&expr, &mut |part| matches!(part, ast::Expr::Sequence(_)))),
         _ => false,
     }
 }
@@ -213,11 +211,10 @@ impl Planner<'_> {
         let is_used = |column: usize| match (&source, columns.iter().position(|named| *named == column)) {
             (_, None) => true,
             (InsertRows::Values(rows), Some(place)) => {
+                let reads_sequence = LazyCell::new(|| reads_sequence(&table, column));
                 // A parameter may stand for the default, but that alone is no use of a sequence.
                 let is_default = |row: &Vec<Option<Expr>>| match row.get(place) {
-                    Some(Some(value)) => {
-                        matches!(value.kind, ExprKind::Parameter(_)) && !reads_sequence(&table, column)
-                    }
+                    Some(Some(value)) => matches!(value.kind, ExprKind::Parameter(_)) && !*reads_sequence,
                     _ => true,
                 };
                 rows.iter().any(is_default)

@@ -16,7 +16,7 @@ use super::tree::{
     AccessPath, GroupEnds, GroupStrategy, JoinKind, JoinStep, QueryBody, QueryPlan, SelectPlan, StepSource,
     TableAccess, TableSource,
 };
-use super::{PlanKind, Planner, ResultColumn};
+use super::{Plan, PlanKind, Planner, ResultColumn};
 use crate::error::{Error, Result};
 use paceline_catalog::{IndexDefinition, IndexKind, TableDefinition};
 use paceline_expression::{Expr, ExprKind, ExprType};
@@ -43,6 +43,67 @@ impl AnalyzePlan {
                 vec![vec![Value::Text(super::explain_json::document(&lines))]]
             }
             flavour => lines.into_iter().map(|line| line.values(flavour)).collect(),
+        })
+    }
+}
+
+/// Description of a plan that was executed, for the slow query log.
+pub struct PlanExplanation {
+    lines: Vec<Line>,
+    changes_rows: bool,
+}
+
+/// Operations that make a statement slow.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PlanOperations {
+    /// Reads the first table of a query without an index that narrows the search.
+    pub full_scan: bool,
+    /// Reads another table of a join in such a way.
+    pub full_join: bool,
+    /// Collects rows in a temporary table.
+    pub temporary_table: bool,
+    /// Sorts rows.
+    pub sort: bool,
+    /// Reads a table without an index that narrows the search; unlike `full_scan` also to change its rows.
+    pub no_index: bool,
+}
+
+impl PlanExplanation {
+    /// Returns the rows of the ANALYZE statement, without measurements.
+    pub fn rows(self) -> Vec<Vec<Value>> {
+        let lines = self.lines.into_iter();
+        lines.map(|line| line.values(ExplainFlavour::Analyze)).collect()
+    }
+
+    /// Returns the operations of the plan.
+    pub fn operations(&self) -> PlanOperations {
+        let mut operations = PlanOperations::default();
+        let mut block = None;
+        for line in &self.lines {
+            let has = |text: &str| line.extra.contains(text);
+            operations.temporary_table |= has("Using temporary")
+                || matches!(line.select_type, "DERIVED" | "MATERIALIZED" | "UNION RESULT");
+            operations.sort |= has("Using filesort");
+            let is_first = block.replace((line.id, line.select_type)) != Some((line.id, line.select_type));
+            if matches!(line.select_type, "INSERT" | "UNION RESULT") {
+                continue;
+            }
+            let reads_all = matches!(line.access, Some("ALL" | "index" | "hash_ALL"));
+            operations.no_index |= reads_all || has("Deleting all rows");
+            operations.full_scan |= reads_all && is_first && !self.changes_rows;
+            operations.full_join |= reads_all && !is_first && !self.changes_rows;
+        }
+        operations
+    }
+}
+
+impl Plan {
+    /// Returns the description of the plan; `None` for statements that EXPLAIN does not describe.
+    pub fn explanation(&self) -> Option<PlanExplanation> {
+        let lines = statement_lines(self.executed_kind(), &self.subqueries, None).ok()?;
+        Some(PlanExplanation {
+            lines,
+            changes_rows: matches!(self.kind, PlanKind::Update(_) | PlanKind::Delete(_)),
         })
     }
 }

@@ -17,7 +17,8 @@
 //!   ranges of an index at execution, [`join_order`] chooses the cheapest order of tables and the access path of each.
 //! * [`index_order`] uses the order of an index, [`covering`] reads indexes without rows, [`loose_scan`] skips through
 //!   them. [`statistics`] estimates numbers of rows, [`known_values`] has the values that are known during planning.
-//! * [`text_dependence`] collects what the text of a statement depends on, for the log.
+//! * [`text_dependence`] collects what the text of a statement depends on, for the log; [`unsafe_text`] adds the
+//!   reasons that lie in its tables.
 //! * [`schema_names`] compares names of databases and tables with case if a condition on `information_schema` asks for
 //!   one.
 //! * [`dml`] plans INSERT, UPDATE and DELETE, [`defaults`] the values of columns that are not named, [`source_columns`]
@@ -82,11 +83,13 @@ mod text_dependence;
 mod trace;
 pub(crate) mod tree;
 mod unread_columns;
+mod unsafe_text;
 mod view;
 mod view_target;
 mod volatile;
 mod window;
 
+pub use explain::{PlanExplanation, PlanOperations};
 pub use planner::PlanContext;
 pub use result_column::{ColumnOrigin, ResultColumn, Through};
 pub use row_format::{RowFormat, has_odd_separators};
@@ -96,7 +99,7 @@ pub use statement_plan::{
     is_to_be_planned_again,
 };
 pub use statistics::{Statistics, StatisticsSource};
-pub use text_dependence::{TextDependence, UnsafeReason};
+pub use text_dependence::{TextDependence, UnsafeReason, UnsafeReasons};
 
 pub(crate) use change_plan::{
     AssignmentPlan, CheckPlan, DefaultPlan, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget,

@@ -12,7 +12,7 @@ use super::statement_plan::{
     Access, ColumnUsage, ColumnUse, Plan, PlanKind, PlannedValues, TableUsage, TableUse,
 };
 use super::statistics::Statistics;
-use super::text_dependence::{TextDependences, UnsafeReason, has_unsafe_default};
+use super::text_dependence::TextDependences;
 use super::trace::Trace;
 use super::tree;
 use super::volatile::Variables;
@@ -123,7 +123,6 @@ impl<'a> Planner<'a> {
     /// Returns the finished plan of the statement.
     pub(super) fn finish(self, kind: PlanKind, columns: Vec<ResultColumn>) -> Plan {
         let foreign_keys = self.foreign_keys();
-        self.note_tables();
         let is_unknown = self.context.parameters.len() < self.parameters.get();
         let values = match (self.positional.get(), self.rested.get()) {
             (false, false) => PlannedValues::Any,
@@ -146,26 +145,6 @@ impl<'a> Planner<'a> {
             columns,
             parameters: self.parameters.get(),
             tables: self.tables.into_inner(),
-        }
-    }
-
-    /// Notes what the statement's text depends on because of its tables.
-    fn note_tables(&self) {
-        let tables = self.tables.borrow();
-        if tables.iter().any(describes_server) {
-            self.dependences.note_unsafe(UnsafeReason::SystemTable);
-        }
-        let is_read =
-            |table: &TableUse| table.usage.queried && !table.usage.writes() && table.definition.is_some();
-        let reads = tables.iter().any(is_read);
-        let written = tables.iter().filter(|table| table.usage.writes());
-        for definition in written.filter_map(|table| table.definition.as_ref()) {
-            if reads && definition.auto_increment_column().is_some() {
-                self.dependences.note_unsafe(UnsafeReason::WriteAutoincSelect);
-            }
-            if has_unsafe_default(definition) {
-                self.dependences.note_unsafe(UnsafeReason::SystemFunction);
-            }
         }
     }
 
@@ -459,12 +438,6 @@ impl<'a> Planner<'a> {
             table.aliases.push(alias.into());
         }
     }
-}
-
-/// Returns whether a table describes the server itself.
-fn describes_server(table: &TableUse) -> bool {
-    &*table.database == "performance_schema"
-        || &*table.database == SYSTEM_DATABASE && matches!(&*table.name, "general_log" | "slow_log")
 }
 
 /// Guard of a nested query, which is left when the guard is dropped.

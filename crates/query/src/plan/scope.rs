@@ -9,6 +9,7 @@ use paceline_types::{DataType, Date, DateTime, Value};
 
 use super::block::{Aliases, BindMode, Block, OuterScope, VisibleColumn};
 use super::defaults::column_default;
+use super::planner::Planner;
 use super::same_expr::same_expr;
 use super::statement_plan::TableUsage;
 use super::tree::TableSource;
@@ -17,8 +18,7 @@ use paceline_catalog::RoutineDefinition;
 use paceline_expression::session::SessionContext;
 use paceline_expression::{
     Aggregate, Clause, Coercibility, CompareOp, Dependence, Expr, ExprKind, ExprType, Scope, StoredCall,
-    Subquery, Truth, WindowCall, WindowFunction, bind_comparison, bind_condition, bind_expr,
-    stored_function_call,
+    StoredFunction, Subquery, Truth, WindowCall, WindowFunction, bind_comparison, bind_condition, bind_expr,
 };
 use paceline_syntax::ast::{self, ColumnName, SequenceOperation};
 use paceline_syntax::{Aggregation, RoutineType};
@@ -94,6 +94,8 @@ impl Block<'_, '_> {
 struct BlockScope<'b, 'p, 'o, 'm> {
     block: &'b mut Block<'p, 'o>,
     mode: BindMode<'m>,
+    /// Name of the clause in errors, in place of the mode's.
+    renamed: Option<&'static str>,
     in_aggregate: u32,
     in_window: bool,
 }
@@ -103,13 +105,19 @@ impl<'b, 'p, 'o, 'm> BlockScope<'b, 'p, 'o, 'm> {
         BlockScope {
             block,
             mode,
+            renamed: None,
             in_aggregate: 0,
             in_window: false,
         }
     }
 }
 
-impl BlockScope<'_, '_, '_, '_> {
+impl<'m> BlockScope<'_, '_, '_, 'm> {
+    /// Returns the clause's name in errors 1052, 1054 and 1109.
+    fn clause_name(&self) -> &'m str {
+        self.renamed.unwrap_or(self.mode.clause_name)
+    }
+
     fn unknown(&self, name: &ColumnName) -> Error {
         // If there is no table, MariaDB's error names the table.
         if let Some(table) = &name.table
@@ -121,9 +129,9 @@ impl BlockScope<'_, '_, '_, '_> {
                 Some(database) => format!("{database}.{table}"),
                 None => table.clone(),
             };
-            return Error::new(ER_UNKNOWN_TABLE, &[&table, &self.mode.clause_name]);
+            return Error::new(ER_UNKNOWN_TABLE, &[&table, &self.clause_name()]);
         }
-        Error::new(ER_BAD_FIELD_ERROR, &[name, &self.mode.clause_name])
+        Error::new(ER_BAD_FIELD_ERROR, &[name, &self.clause_name()])
     }
 
     fn own_column(&mut self, found: VisibleColumn) -> Expr {
@@ -144,7 +152,7 @@ impl BlockScope<'_, '_, '_, '_> {
                 }
                 return Ok(Some(output.expr.clone()));
             }
-            if let Some(found) = self.block.find_column(name, self.mode.clause_name)? {
+            if let Some(found) = self.block.find_column(name, self.clause_name())? {
                 let column = self.block.column(found.table, found.column);
                 let grouped = self.block.groups.iter().any(|group| same_expr(group, &column))
                     || outputs.iter().any(|output| same_expr(&output.expr, &column));
@@ -152,7 +160,7 @@ impl BlockScope<'_, '_, '_, '_> {
                     return Ok(Some(self.own_column(found)));
                 }
             }
-        } else if let Some(found) = self.block.find_column(name, self.mode.clause_name)? {
+        } else if let Some(found) = self.block.find_column(name, self.clause_name())? {
             return Ok(Some(self.own_column(found)));
         }
         if let Aliases::Fallback(outputs) = self.mode.aliases
@@ -189,40 +197,17 @@ impl OuterScope for BlockScope<'_, '_, '_, '_> {
     }
 }
 
-impl BlockScope<'_, '_, '_, '_> {
-    /// Returns the stored function that a call means, with its type; `None` if it means none.
-    ///
-    /// # Errors
-    /// 1318 for another number of arguments.
-    fn stored_function(
-        &self,
-        call: &ast::FunctionCall,
-        arguments: usize,
-    ) -> Result<Option<(Arc<RoutineDefinition>, ExprType)>> {
-        let planner = self.block.planner;
-        // In a view the name is that of a function in the view's database.
-        let view = planner.views.borrow().last().cloned();
-        let current = match &view {
+impl<'a> Planner<'a> {
+    /// Returns the stored function that a call means; `None` if it means none. In a view its name is that of a function
+    /// in the view's database.
+    pub(super) fn stored_function(&self, call: &ast::FunctionCall) -> Option<&'a Arc<RoutineDefinition>> {
+        let views = self.views.borrow();
+        let current = match views.last() {
             Some(view) => Some(view.description().database.as_str()),
-            None => planner.session().database.as_deref(),
+            None => self.session().database.as_deref(),
         };
-        let Some(database) = call.database.as_deref().or(current) else {
-            return Ok(None);
-        };
-        let catalog = planner.context.catalog;
-        let Some(routine) = catalog.routine(RoutineType::Function, database, &call.name) else {
-            return Ok(None);
-        };
-        let compiled = routine.compiled()?;
-        routine.check_arguments(&compiled, arguments)?;
-        let data_type = compiled.returns.clone();
-        let data_type = data_type.ok_or_else(|| Error::unsupported("this function"))?;
-        let ty = ExprType {
-            nullable: true,
-            coercibility: Coercibility::Coercible,
-            ..ExprType::new(data_type)
-        };
-        Ok(Some((routine.clone(), ty)))
+        let database = call.database.as_deref().or(current)?;
+        (self.context.catalog).routine(RoutineType::Function, database, &call.name)
     }
 }
 
@@ -233,6 +218,10 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
 
     fn clause(&self) -> Clause {
         self.mode.clause
+    }
+
+    fn rename_clause(&mut self, name: Option<&'static str>) -> Option<&'static str> {
+        std::mem::replace(&mut self.renamed, name)
     }
 
     fn resolve_column(&mut self, name: &ColumnName) -> Result<Expr> {
@@ -280,33 +269,30 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
         })
     }
 
-    fn bind_stored_function(&mut self, call: &ast::FunctionCall, args: &[Expr]) -> Result<Option<Expr>> {
-        let Some((routine, ty)) = self.stored_function(call, args.len())? else {
+    fn find_stored_function(&mut self, call: &ast::FunctionCall) -> Result<Option<StoredFunction>> {
+        let planner = self.block.planner;
+        let Some(routine) = planner.stored_function(call) else {
             return Ok(None);
         };
-        let function = self.block.planner.add_function(routine);
-        Ok(Some(stored_function_call(
-            function,
-            call.to_string(),
-            ty,
-            args.to_vec(),
-        )))
+        let compiled = routine.compiled()?;
+        routine.check_arguments(&compiled, call.arguments.exprs().len())?;
+        let data_type = compiled.returns.clone();
+        let data_type = data_type.ok_or_else(|| Error::unsupported("this function"))?;
+        let function = planner.add_function(routine.clone());
+        let text = call.to_string();
+        Ok(Some(StoredFunction {
+            call: StoredCall { function, text },
+            ty: ExprType {
+                nullable: true,
+                coercibility: Coercibility::Coercible,
+                ..ExprType::new(data_type)
+            },
+            is_aggregate: routine.aggregation == Aggregation::Group,
+        }))
     }
 
     fn depend_on(&mut self, dependence: Dependence<'_>) {
         self.block.planner.dependences.depend_on(dependence);
-    }
-
-    fn find_stored_aggregate(&mut self, call: &ast::FunctionCall) -> Result<Option<(StoredCall, ExprType)>> {
-        let Some((routine, ty)) = self.stored_function(call, call.arguments.exprs().len())? else {
-            return Ok(None);
-        };
-        if routine.aggregation == Aggregation::None {
-            return Ok(None);
-        }
-        let function = self.block.planner.add_function(routine);
-        let text = call.to_string();
-        Ok(Some((StoredCall { function, text }, ty)))
     }
 
     fn assign_variable(&mut self, name: &str) {
@@ -364,7 +350,7 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
     }
 
     fn resolve_values(&mut self, name: &ColumnName) -> Result<Expr> {
-        let Some(found) = self.block.find_column(name, self.mode.clause_name)? else {
+        let Some(found) = self.block.find_column(name, self.clause_name())? else {
             return Err(self.unknown(name));
         };
         let Some(base) = self.block.values_base else {
@@ -387,7 +373,7 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
     }
 
     fn resolve_default(&mut self, name: &ColumnName) -> Result<Expr> {
-        let Some(found) = self.block.find_column(name, self.mode.clause_name)? else {
+        let Some(found) = self.block.find_column(name, self.clause_name())? else {
             return Err(self.unknown(name));
         };
         let VisibleColumn { table, column } = self.block.base_column(found).unwrap_or(found);

@@ -248,7 +248,8 @@ impl Block<'_, '_> {
         let is_of_column = *name == ast::ItemName::Column;
         let name: Arc<str> = match (name.text(), written) {
             // Clients end a name at its first NUL.
-            (Some(name), _) => name.replace('\0', "\\x00").into(),
+            (Some(name), _) if name.contains('\0') => name.replace('\0', "\\x00").into(),
+            (Some(name), _) => name.into(),
             (None, Some(column)) => column.name.as_str().into(),
             (None, None) => expr.to_string().into(),
         };

@@ -1,103 +1,75 @@
 //! Dependences of a statement's text, for servers that execute it again.
 //!
 //! Values that the log can state (`LAST_INSERT_ID()`, the seeds of `RAND()`, user variables) precede the text in the
-//! log. Anything else that may differ elsewhere makes the statement *unsafe*. The reasons, and what is a reason, are
-//! MariaDB's (`LEX::enum_binlog_stmt_unsafe` in sql/sql_lex.h, tried with 10.11).
+//! log. Anything else that may differ elsewhere makes the statement *unsafe*. The reasons, and the rules for each of
+//! them, are MariaDB's (`LEX::enum_binlog_stmt_unsafe` in sql/sql_lex.h, tried with 10.11).
 
 use std::cell::{Cell, RefCell};
 
-use paceline_catalog::{ColumnDefault, TableDefinition};
+use paceline_catalog::TableDefinition;
 use paceline_expression::{Dependence, Expr as BoundExpr};
-use paceline_syntax::ast::Expr;
-use paceline_syntax::ast::visit::any_expr;
-use paceline_syntax::parse_expression;
 use paceline_types::error_code::*;
 use paceline_types::{ErrorCode, Value};
 
-/// Reason why the text of a statement may have another effect on another server. The order is that of MariaDB's
-/// warnings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // The names are MariaDB's own.
-pub enum UnsafeReason {
-    Limit,
-    SystemTable,
-    SystemVariable,
-    SystemFunction,
-    InsertIgnoreSelect,
-    InsertSelectUpdate,
-    WriteAutoincSelect,
-    ReplaceSelect,
-    UpdateIgnore,
-    InsertTwoKeys,
-    AutoincNotFirst,
-    SkipLocked,
-}
-
-impl UnsafeReason {
-    const ALL: [UnsafeReason; 12] = [
-        UnsafeReason::Limit,
-        UnsafeReason::SystemTable,
-        UnsafeReason::SystemVariable,
-        UnsafeReason::SystemFunction,
-        UnsafeReason::InsertIgnoreSelect,
-        UnsafeReason::InsertSelectUpdate,
-        UnsafeReason::WriteAutoincSelect,
-        UnsafeReason::ReplaceSelect,
-        UnsafeReason::UpdateIgnore,
-        UnsafeReason::InsertTwoKeys,
-        UnsafeReason::AutoincNotFirst,
-        UnsafeReason::SkipLocked,
-    ];
-
-    /// Returns the error whose text explains the reason.
-    pub fn code(self) -> ErrorCode {
-        match self {
-            UnsafeReason::Limit => ER_BINLOG_UNSAFE_LIMIT,
-            UnsafeReason::SystemTable => ER_BINLOG_UNSAFE_SYSTEM_TABLE,
-            UnsafeReason::SystemVariable => ER_BINLOG_UNSAFE_SYSTEM_VARIABLE,
-            UnsafeReason::SystemFunction => ER_BINLOG_UNSAFE_SYSTEM_FUNCTION,
-            UnsafeReason::InsertIgnoreSelect => ER_BINLOG_UNSAFE_INSERT_IGNORE_SELECT,
-            UnsafeReason::InsertSelectUpdate => ER_BINLOG_UNSAFE_INSERT_SELECT_UPDATE,
-            UnsafeReason::WriteAutoincSelect => ER_BINLOG_UNSAFE_WRITE_AUTOINC_SELECT,
-            UnsafeReason::ReplaceSelect => ER_BINLOG_UNSAFE_REPLACE_SELECT,
-            UnsafeReason::UpdateIgnore => ER_BINLOG_UNSAFE_UPDATE_IGNORE,
-            UnsafeReason::InsertTwoKeys => ER_BINLOG_UNSAFE_INSERT_TWO_KEYS,
-            UnsafeReason::AutoincNotFirst => ER_BINLOG_UNSAFE_AUTOINC_NOT_FIRST,
-            UnsafeReason::SkipLocked => ER_BINLOG_UNSAFE_SKIP_LOCKED,
+/// Declares [`UnsafeReason`] with the error whose text explains each reason.
+macro_rules! unsafe_reasons {
+    ($($reason:ident => $code:ident,)*) => {
+        /// Reason why the text of a statement may have another effect on another server. The order is that of MariaDB's
+        /// warnings.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[allow(missing_docs)] // The names are MariaDB's own.
+        pub enum UnsafeReason {
+            $($reason,)*
         }
-    }
 
-    const fn bit(self) -> u16 {
-        1 << self as u16
-    }
+        impl UnsafeReason {
+            const ALL: &[UnsafeReason] = &[$(UnsafeReason::$reason,)*];
+
+            /// Returns the error whose text explains the reason.
+            pub fn code(self) -> ErrorCode {
+                match self {
+                    $(UnsafeReason::$reason => $code,)*
+                }
+            }
+        }
+    };
 }
 
-/// Functions whose result may differ elsewhere.
-const UNSAFE_FUNCTIONS: [&str; 23] = [
-    "binlog_gtid_pos",
-    "current_role",
-    "current_user",
-    "found_rows",
-    "get_lock",
-    "is_free_lock",
-    "is_used_lock",
-    "load_file",
-    "master_gtid_wait",
-    "master_pos_wait",
-    "random_bytes",
-    "release_all_locks",
-    "release_lock",
-    "row_count",
-    "session_user",
-    "sleep",
-    "sys_guid",
-    "sysdate",
-    "system_user",
-    "user",
-    "uuid",
-    "uuid_short",
-    "version",
-];
+unsafe_reasons! {
+    Limit => ER_BINLOG_UNSAFE_LIMIT,
+    SystemTable => ER_BINLOG_UNSAFE_SYSTEM_TABLE,
+    SystemVariable => ER_BINLOG_UNSAFE_SYSTEM_VARIABLE,
+    SystemFunction => ER_BINLOG_UNSAFE_SYSTEM_FUNCTION,
+    InsertIgnoreSelect => ER_BINLOG_UNSAFE_INSERT_IGNORE_SELECT,
+    InsertSelectUpdate => ER_BINLOG_UNSAFE_INSERT_SELECT_UPDATE,
+    WriteAutoincSelect => ER_BINLOG_UNSAFE_WRITE_AUTOINC_SELECT,
+    ReplaceSelect => ER_BINLOG_UNSAFE_REPLACE_SELECT,
+    UpdateIgnore => ER_BINLOG_UNSAFE_UPDATE_IGNORE,
+    InsertTwoKeys => ER_BINLOG_UNSAFE_INSERT_TWO_KEYS,
+    AutoincNotFirst => ER_BINLOG_UNSAFE_AUTOINC_NOT_FIRST,
+    SkipLocked => ER_BINLOG_UNSAFE_SKIP_LOCKED,
+}
+
+/// Set of reasons.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UnsafeReasons(u16);
+
+impl UnsafeReasons {
+    pub(super) fn add(&mut self, reason: UnsafeReason) {
+        self.0 |= 1 << reason as u16;
+    }
+
+    /// Returns whether there is no reason.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Returns the reasons in the order of MariaDB's warnings.
+    pub fn iter(self) -> impl Iterator<Item = UnsafeReason> {
+        let is_present = move |reason: &UnsafeReason| self.0 & 1 << *reason as u16 != 0;
+        UnsafeReason::ALL.iter().copied().filter(is_present)
+    }
+}
 
 /// System variables whose values are in the log with each statement.
 const LOGGED_VARIABLES: [&str; 24] = [
@@ -130,23 +102,17 @@ const LOGGED_VARIABLES: [&str; 24] = [
 /// Dependences of a statement's text.
 #[derive(Debug, Default)]
 pub struct TextDependence {
-    /// Bits of [`UnsafeReason`].
-    unsafe_reasons: u16,
+    /// Reasons in the statement itself.
+    unsafe_reasons: UnsafeReasons,
     reads_last_insert_id: bool,
     uses_random: bool,
     user_variables: Vec<Box<str>>,
 }
 
 impl TextDependence {
-    /// Returns whether the text may have another effect on another server.
-    pub fn is_unsafe(&self) -> bool {
-        self.unsafe_reasons != 0
-    }
-
-    /// Returns the reasons in the order of MariaDB's warnings.
-    pub fn unsafe_reasons(&self) -> impl Iterator<Item = UnsafeReason> + '_ {
-        let is_present = |reason: &UnsafeReason| self.unsafe_reasons & reason.bit() != 0;
-        UnsafeReason::ALL.into_iter().filter(is_present)
+    /// Returns the reasons in the statement itself.
+    pub(super) fn unsafe_reasons(&self) -> UnsafeReasons {
+        self.unsafe_reasons
     }
 
     /// Returns whether the statement reads `LAST_INSERT_ID()`.
@@ -168,7 +134,7 @@ impl TextDependence {
 /// Collects what a statement depends on while it is planned.
 #[derive(Debug, Default)]
 pub(super) struct TextDependences {
-    unsafe_reasons: Cell<u16>,
+    unsafe_reasons: Cell<UnsafeReasons>,
     reads_last_insert_id: Cell<bool>,
     uses_random: Cell<bool>,
     user_variables: RefCell<Vec<Box<str>>>,
@@ -176,7 +142,9 @@ pub(super) struct TextDependences {
 
 impl TextDependences {
     pub fn note_unsafe(&self, reason: UnsafeReason) {
-        self.unsafe_reasons.set(self.unsafe_reasons.get() | reason.bit());
+        let mut reasons = self.unsafe_reasons.get();
+        reasons.add(reason);
+        self.unsafe_reasons.set(reasons);
     }
 
     /// Notes a LIMIT: it is not certain which rows it includes, unless these are none.
@@ -189,13 +157,12 @@ impl TextDependences {
 
     pub fn depend_on(&self, dependence: Dependence<'_>) {
         match dependence {
-            Dependence::Function("last_insert_id") => self.reads_last_insert_id.set(true),
-            Dependence::Function("rand") => self.uses_random.set(true),
-            Dependence::Function(name) => {
-                if UNSAFE_FUNCTIONS.contains(&name) {
-                    self.note_unsafe(UnsafeReason::SystemFunction);
-                }
-            }
+            Dependence::Function(function) => match function.name {
+                "last_insert_id" => self.reads_last_insert_id.set(true),
+                "rand" => self.uses_random.set(true),
+                _ if function.depends_on_server => self.note_unsafe(UnsafeReason::SystemFunction),
+                _ => {}
+            },
             Dependence::UserVariable(name) => {
                 let mut variables = self.user_variables.borrow_mut();
                 if !variables.iter().any(|known| **known == *name) {
@@ -222,24 +189,6 @@ impl TextDependences {
             user_variables: self.user_variables.take(),
         }
     }
-}
-
-/// Returns whether a default of the table may have another value elsewhere. As in MariaDB, it does not matter whether
-/// the statement uses it.
-pub(super) fn has_unsafe_default(table: &TableDefinition) -> bool {
-    let mut is_unsafe = |expr: &Expr| match expr {
-        Expr::Call(call) => {
-            let name = call.name.to_ascii_lowercase();
-            name == "rand" || UNSAFE_FUNCTIONS.contains(&name.as_str())
-        }
-        _ => false,
-    };
-    table.columns().iter().any(|column| match &column.default {
-        ColumnDefault::Expression(text) => {
-            parse_expression(text).is_ok_and(|expr| any_expr(&expr, &mut is_unsafe))
-        }
-        _ => false,
-    })
 }
 
 /// Returns whether the table has an AUTO_INCREMENT column that no index begins with.

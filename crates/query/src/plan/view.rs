@@ -35,7 +35,7 @@ use paceline_catalog::{ViewAlgorithm, ViewDefinition, ViewSecurity};
 use paceline_expression::{Clause, Expr, ExprKind, is_native_function};
 use paceline_syntax::ast;
 use paceline_syntax::ast::visit::any_expr;
-use paceline_syntax::{Aggregation, RoutineType, TableName};
+use paceline_syntax::{Aggregation, TableName};
 
 /// Maximum depth of views of views.
 const VIEWS_MAX: usize = 63;
@@ -192,14 +192,10 @@ impl Block<'_, '_> {
 
     /// Returns whether the select list calls stored aggregate functions, which the view's text does not show.
     fn has_stored_aggregate(&self, select: &ast::Select) -> bool {
-        let catalog = self.planner.context.catalog;
-        let session = self.planner.session();
         let mut exprs = select.items.iter().filter_map(ast::SelectItem::expr);
         let is_aggregate = |part: &ast::Expr| match part {
             ast::Expr::Call(call) if !is_native_function(call) => {
-                let database = call.database.as_deref().or(session.database.as_deref());
-                let routine =
-                    catalog.routine(RoutineType::Function, database.unwrap_or_default(), &call.name);
+                let routine = self.planner.stored_function(call);
                 routine.is_some_and(|routine| routine.aggregation == Aggregation::Group)
             }
             _ => false,

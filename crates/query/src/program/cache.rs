@@ -5,6 +5,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use super::PreparedProgram;
+use super::variables::check_column_types;
 use crate::error::Result;
 use paceline_catalog::{Catalog, TableDefinition};
 use paceline_expression::session::SessionContext;
@@ -24,7 +25,7 @@ impl ProgramCache {
     /// Takes a program out, or prepares it. `table` is the table of a trigger.
     ///
     /// # Errors
-    /// The errors of the types of its variables.
+    /// Those of [`PreparedProgram::new`].
     pub fn take(
         &mut self,
         code: &Arc<Code>,
@@ -34,14 +35,11 @@ impl ProgramCache {
     ) -> Result<Box<PreparedProgram>> {
         let known = self.programs.get_mut(&address(code)).and_then(Option::take);
         let catalog = match known {
-            Some(mut known) if !known.names_tables() && known.is_of(table) => {
-                known.forget_outdated(session);
-                return Ok(known);
-            }
-            Some(mut known) => {
+            Some(known) if !known.names_tables() && known.is_of(table) => return Ok(known),
+            Some(known) => {
                 let catalog = catalog();
                 if known.is_of(table) && known.has_types_of(&catalog) {
-                    known.forget_outdated(session);
+                    check_column_types(code.variables(), &catalog, session)?;
                     return Ok(known);
                 }
                 catalog

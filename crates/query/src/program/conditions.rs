@@ -81,8 +81,12 @@ impl Handling {
     }
 
     /// To be called before each step: stores the condition that is being handled, for RESIGNAL, and removes the
-    /// conditions of a handler that has ended.
-    pub fn before_step(&mut self, run: &Run<'_>, session: &mut SessionContext) {
+    /// conditions of a handler that has ended. A handler finds an error of the program itself alone.
+    pub fn before_step(&mut self, run: &mut Run<'_>, session: &mut SessionContext) {
+        if let Some(raised) = run.take_raised() {
+            session.diagnostics.begin(session.settings.max_error_count);
+            self.catch(error_of(raised), session);
+        }
         let handled = run.handled();
         if self.was_handling && handled.is_none() {
             let most = session.settings.max_error_count;

@@ -1,7 +1,9 @@
 //! Expressions without tables in statements that are not planned: SET, SIGNAL, KILL, EXECUTE … USING.
 
 use paceline_expression::session::SessionContext;
-use paceline_expression::{EmptyScope, EvalContext, EvalState, ExprType, bind_expr, is_native_function};
+use paceline_expression::{
+    Class, EmptyScope, EvalContext, EvalState, ExprType, bind_expr, is_native_function,
+};
 use paceline_syntax::Result;
 use paceline_syntax::ast::Expr;
 use paceline_syntax::ast::visit::{any_expr, has_subquery};
@@ -36,4 +38,13 @@ pub fn evaluate_typed(
     };
     let value = bound.eval_unrounded(&[], &mut evaluation)?;
     Ok((value.into_owned(), bound.ty))
+}
+
+/// Returns the value that SET gives a system variable. MariaDB takes the NULL of an integer or a double for 0.
+pub fn setting_value(value: Value, ty: &ExprType) -> Value {
+    match (&value, ty.class()) {
+        (Value::Null, Class::Int) => Value::Int(0),
+        (Value::Null, Class::Double) => Value::Double(0.0),
+        _ => value,
+    }
 }

@@ -30,7 +30,7 @@ pub use arguments::{check_recursion, output_targets};
 pub use cache::ProgramCache;
 pub use conditions::{Handling, error_of, raised_of, warnings};
 pub use diagnostics::{diagnostics_values, get_diagnostics, set_typed_user_variable, set_user_variable};
-pub use evaluate::{evaluate_typed, needs_plan};
+pub use evaluate::{evaluate_typed, needs_plan, setting_value};
 pub use frame::{CallerSettings, enter_routine, leave_routine};
 pub use prepared::{Evaluated, PreparedProgram};
 pub use row_assignment::RowAssignment;

@@ -1,21 +1,23 @@
-//! A program with everything that is made once for running it: types of variables, bound expressions, plans.
+//! A program with what is made once and used by all its runs: types of variables, bound expressions, plans.
 //!
 //! ```text
 //!   Code ──▶ PreparedProgram ─┬─ types of the variables
 //!                             └─ by CodePlace ─┬─ Bound: the expression, or the query that it is executed as
 //!                                              └─ KeptPlan
 //! ```
-//! Procedures, functions, triggers and events use it alike. What was made is valid until
+//! It is the same for procedures, functions, triggers and events. An expression or a plan is valid until
 //! * a table of a plan changes, or a temporary table hides it ([`Plan::is_current`], checked with the locks held by the
 //!   caller, which then forgets the plan);
 //! * a table changes whose columns' types variables have (`TYPE OF`; [`ProgramCache`](super::ProgramCache));
 //! * the session gets another SQL mode, collation or another setting of [`PlannedSettings`], or a user variable that
-//!   is named gets another type.
+//!   the expression or statement names gets another type.
 //!
 //! Privileges are checked at each execution.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::variables::check_column_types;
 use super::{VariableTypes, needs_plan};
 use crate::error::{Error, Result};
 use crate::plan::{Plan, ResultColumn, is_to_be_planned_again};
@@ -24,7 +26,7 @@ use paceline_expression::session::{ProgramVariables, SessionContext, SqlMode};
 use paceline_expression::{EmptyScope, EvalContext, EvalMode, EvalState, Expr, bind_expr};
 use paceline_program::{Answer, Code, CodePlace};
 use paceline_syntax::ast::Expr as SyntaxExpr;
-use paceline_syntax::ast::visit::{any_expr, has_subquery};
+use paceline_syntax::ast::visit::any_expr;
 use paceline_syntax::{QueryStatement, SqlStatement, Statement, TriggerRow, VariableKind};
 use paceline_types::error_code::ER_BAD_FIELD_ERROR;
 use paceline_types::{Collation, Value};
@@ -41,9 +43,9 @@ pub struct PreparedProgram {
     settings: PlannedSettings,
     /// By instruction.
     steps: Vec<PreparedStep>,
-    /// Empty between two evaluations: kept for its memory.
+    /// State of evaluations: kept for its memory. Each evaluation clears it at its end.
     evaluation: EvalState,
-    /// Empty between two runs: kept for its memory.
+    /// Memory for the values of a run; empty between two runs.
     values: Vec<Value>,
 }
 
@@ -144,13 +146,15 @@ impl PreparedProgram {
     /// Prepares a program. `table` is the table of a trigger.
     ///
     /// # Errors
-    /// The errors of the types of its variables; 1054 for a column of NEW or OLD that the table no longer has.
+    /// The errors of the types of its variables; 1142 and 1143 for columns whose types they have; 1054 for a column of
+    /// NEW or OLD that the table no longer has.
     pub fn new(
         code: Arc<Code>,
         table: Option<&Arc<TableDefinition>>,
         catalog: &Catalog,
         session: &mut SessionContext,
     ) -> Result<Self> {
+        check_column_types(code.variables(), catalog, session)?;
         let types = VariableTypes::resolve(code.variables(), table.map(|table| &**table), catalog, session)?;
         Ok(PreparedProgram {
             variables: types.of_expressions(),
@@ -185,8 +189,8 @@ impl PreparedProgram {
         &self.variables
     }
 
-    /// Gives a row variable the columns of a query as its fields, and the session the variables. Returns the values of
-    /// the fields: NULL. What was made with other types is forgotten.
+    /// Gives a row variable the columns of a query as its fields, and the session the variables. Forgets expressions
+    /// and plans that were made with other types. Returns NULL for each field.
     ///
     /// # Errors
     /// 1060 for two columns of the same name.
@@ -197,14 +201,25 @@ impl PreparedProgram {
         session: &mut SessionContext,
     ) -> Result<Answer> {
         if self.types.define_row(row, columns)? {
-            self.variables = self.types.of_expressions();
-            session.program_variables = self.variables.clone();
-            self.steps.fill_with(PreparedStep::default);
+            self.row_has_changed(session);
         }
         let fields = self.types.row(row).unwrap_or_default().iter();
         Ok(Answer::Values(
             fields.map(|field| (*field, Value::Null)).collect(),
         ))
+    }
+
+    /// Takes the fields from a row variable whose definition has failed.
+    pub fn undefine_row(&mut self, row: usize, session: &mut SessionContext) {
+        if self.types.undefine_row(row) {
+            self.row_has_changed(session);
+        }
+    }
+
+    fn row_has_changed(&mut self, session: &mut SessionContext) {
+        self.variables = self.types.of_expressions();
+        session.program_variables = self.variables.clone();
+        self.steps.fill_with(PreparedStep::default);
     }
 
     /// Returns the variables that are columns of NEW or OLD, with the column's number.
@@ -234,8 +249,9 @@ impl PreparedProgram {
         })
     }
 
-    /// Drops expressions and plans that were made with settings other than the session's.
-    pub fn forget_outdated(&mut self, session: &SessionContext) {
+    /// Drops expressions and plans that were made with settings other than the session's: SET, or a routine that was
+    /// called, may have changed them since the last step.
+    fn forget_outdated(&mut self, session: &SessionContext) {
         let settings = PlannedSettings::of(session);
         if self.settings != settings {
             self.settings = settings;
@@ -263,7 +279,10 @@ impl PreparedProgram {
     fn bound(&mut self, place: CodePlace, expr: &SyntaxExpr, session: &SessionContext) -> Result<&Bound> {
         let kept = &mut self.item(place).bound;
         if kept.as_ref().is_none_or(|kept| !kept.valid.holds(session)) {
-            let bound = match needs_plan(expr) {
+            let is_query = needs_plan(expr);
+            // The type of a query is its plan's matter.
+            let is_typed_by_user_variables = !is_query && names_user_variables(expr);
+            let bound = match is_query {
                 true => Bound::Query(Arc::new(SqlStatement {
                     statement: Statement::Query(Box::new(QueryStatement::of_expression(expr.clone()))),
                     text: String::new(),
@@ -272,7 +291,7 @@ impl PreparedProgram {
             };
             *kept = Some(KeptExpression {
                 bound,
-                valid: Validity::of(names_user_variables(expr), session),
+                valid: Validity::of(is_typed_by_user_variables, session),
             });
         }
         Ok(&kept.as_ref().expect("made above").bound)
@@ -289,11 +308,11 @@ impl PreparedProgram {
         values: &[Value],
         session: &mut SessionContext,
     ) -> Result<Evaluated> {
+        self.forget_outdated(session);
         let bound = match self.bound(place, expr, session)? {
             Bound::Direct(bound) => bound.clone(),
             Bound::Query(query) => return Ok(Evaluated::Query(query.clone())),
         };
-        self.evaluation.reset();
         let mut context = EvalContext {
             session,
             parameters: values,
@@ -301,8 +320,9 @@ impl PreparedProgram {
             runner: None,
             mode: EvalMode::Query,
         };
-        let value = bound.eval_unrounded(&[], &mut context)?.into_owned();
-        Ok(Evaluated::Value(value, bound))
+        let value = bound.eval_unrounded(&[], &mut context).map(Cow::into_owned);
+        self.evaluation.reset();
+        Ok(Evaluated::Value(value?, bound))
     }
 
     /// Takes memory for the values of a run.
@@ -327,6 +347,7 @@ impl PreparedProgram {
         session: &SessionContext,
         make: impl FnOnce(&Statement) -> Result<Plan>,
     ) -> Result<Arc<Plan>> {
+        self.forget_outdated(session);
         let item = self.item(place);
         if let Some(kept) = &item.plan
             && kept.valid.holds(session)
@@ -334,12 +355,8 @@ impl PreparedProgram {
         {
             return Ok(kept.plan.clone());
         }
-        let names_user_variables = match &item.bound {
-            Some(expression) => expression.valid != Validity::Always,
-            // A text with the sign in a literal is planned again for nothing.
-            None => sql.text.contains('@'),
-        };
         let plan = Arc::new(make(&sql.statement)?);
+        let names_user_variables = !plan.text_dependence().user_variables().is_empty();
         item.plan = Some(KeptPlan {
             plan: plan.clone(),
             rows_read: 0,
@@ -361,9 +378,9 @@ impl PreparedProgram {
     }
 }
 
-/// Returns whether the type of an expression can depend on user variables.
+/// Returns whether an expression without subqueries names user variables.
 fn names_user_variables(expr: &SyntaxExpr) -> bool {
-    has_subquery(expr) || any_expr(expr, &mut |part| matches!(part, SyntaxExpr::UserVariable(_)))
+    any_expr(expr, &mut |part| matches!(part, SyntaxExpr::UserVariable(_)))
 }
 
 /// Returns the variables that are columns of NEW or OLD.

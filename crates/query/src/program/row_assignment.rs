@@ -6,10 +6,11 @@
 
 use super::variables::{FieldSource, VariableTypes};
 use crate::error::Result;
-use paceline_expression::session::SessionContext;
+use paceline_expression::session::{MemoryCharge, SessionContext};
 use paceline_program::RowValue;
 use paceline_syntax::ast::Expr;
 use paceline_types::Value;
+use std::borrow::Cow;
 use std::vec::IntoIter;
 
 /// An assignment in progress.
@@ -17,8 +18,10 @@ pub struct RowAssignment<'v> {
     fields: IntoIter<(usize, FieldSource<'v>)>,
     /// Number of the next field within the row.
     next: usize,
-    /// Values of all variables, with those of the fields so far.
-    current: Vec<Value>,
+    /// Values of all variables, with those of the fields so far. They are a copy if an expression follows a field.
+    current: Cow<'v, [Value]>,
+    /// Memory of the copy.
+    memory: MemoryCharge,
     assigned: Vec<(usize, Value)>,
 }
 
@@ -27,11 +30,18 @@ impl<'v> RowAssignment<'v> {
     ///
     /// # Errors
     /// 1241 for a value with another number of fields.
-    pub fn new(types: &VariableTypes, row: usize, value: &'v RowValue, values: &[Value]) -> Result<Self> {
+    pub fn new(
+        types: &VariableTypes,
+        row: usize,
+        value: &'v RowValue,
+        values: &'v [Value],
+        session: &SessionContext,
+    ) -> Result<Self> {
         Ok(RowAssignment {
             fields: types.row_assignment(row, value)?.into_iter(),
             next: 0,
-            current: values.to_vec(),
+            current: Cow::Borrowed(values),
+            memory: MemoryCharge::new(&session.memory),
             assigned: Vec::new(),
         })
     }
@@ -68,7 +78,7 @@ impl<'v> RowAssignment<'v> {
     /// Assigns a value to a field, converted to its type.
     ///
     /// # Errors
-    /// The errors of the conversion.
+    /// The errors of the conversion; 1290 and 1041 for lack of memory.
     pub fn assign(
         &mut self,
         field: usize,
@@ -77,7 +87,13 @@ impl<'v> RowAssignment<'v> {
         session: &mut SessionContext,
     ) -> Result<()> {
         let value = types.convert(field, value, session)?;
-        self.current[field].clone_from(&value);
+        if let Some((_, FieldSource::Expr(_))) = self.fields.as_slice().first() {
+            if let Cow::Borrowed(values) = self.current {
+                let bytes = values.iter().map(Value::memory_bytes).sum();
+                self.memory.grow(bytes)?;
+            }
+            self.current.to_mut()[field].clone_from(&value);
+        }
         self.assigned.push((field, value));
         Ok(())
     }

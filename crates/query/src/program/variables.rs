@@ -2,16 +2,17 @@
 
 use crate::plan::ResultColumn;
 use paceline_catalog::ddl::resolve_type;
-use paceline_catalog::{Catalog, TableDefinition};
+use paceline_catalog::{Catalog, ColumnDefinition, TableDefinition};
 use paceline_expression::session::{MissingField, ProgramVariables, SessionContext, SqlMode};
 use paceline_expression::{Coercibility, EvalContext, EvalState, ExprType, refused_assignment, truth};
 use paceline_program::RowValue;
 use paceline_syntax::ast::Expr;
-use paceline_syntax::{Error, Result, Variable, VariableKind};
+use paceline_syntax::{ColumnName, Error, Result, VARIABLES_MAX, Variable, VariableKind};
 use paceline_types::convert::{Severity, assign};
 use paceline_types::data_type::Sign;
 use paceline_types::error_code::*;
 use paceline_types::{Charset, DataType, Value};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Types of a program's variables, by number.
@@ -20,6 +21,8 @@ pub struct VariableTypes {
     variables: Vec<TypedVariable>,
     /// Number of the program's own.
     declared: usize,
+    /// Fields that the program does not name and that no row has any more: the next row takes them.
+    spare: Vec<usize>,
     /// Tables whose columns' types they have.
     tables: Vec<Arc<TableDefinition>>,
 }
@@ -112,6 +115,7 @@ impl VariableTypes {
         }
         Ok(VariableTypes {
             declared: resolved.len(),
+            spare: Vec::new(),
             variables: resolved,
             tables,
         })
@@ -120,7 +124,7 @@ impl VariableTypes {
     /// Gives a row variable the columns of a query as its fields. Returns whether they are others than before.
     ///
     /// # Errors
-    /// 1060 for two columns of the same name.
+    /// 1060 for two columns of the same name; 1117 beyond [`VARIABLES_MAX`].
     pub(super) fn define_row(&mut self, row: usize, columns: &[ResultColumn]) -> Result<bool> {
         if let Role::Row(fields) = &self.variables[row].role
             && fields.len() == columns.len()
@@ -131,33 +135,35 @@ impl VariableTypes {
         {
             return Ok(false);
         }
-        let is_field = |variable: &TypedVariable| variable.role == Role::Missing { row };
-        let old = match &self.variables[row].role {
-            Role::Row(fields) => fields.clone(),
-            _ => Vec::new(),
-        };
-        for field in old.into_iter().filter(|field| *field < self.declared) {
-            self.variables[field].role = Role::Missing { row };
-            self.variables[field].data_type = None;
-        }
-        let mut fields = Vec::with_capacity(columns.len());
-        for (number, column) in columns.iter().enumerate() {
-            let name = column.name.to_lowercase();
-            if columns[..number]
-                .iter()
-                .any(|known| known.name.to_lowercase() == name)
-            {
+        // An error leaves the row as it is.
+        let mut names = HashSet::with_capacity(columns.len());
+        for column in columns {
+            if !names.insert(column.name.to_lowercase()) {
                 return Err(Error::new(ER_DUP_FIELDNAME, &[&column.name]));
             }
-            let mut named = self.variables[..self.declared].iter();
-            let named = named.position(|known| is_field(known) && known.name.to_lowercase() == name);
+        }
+        let is_missing = |variable: &&TypedVariable| variable.role == Role::Missing { row };
+        let missing = self.variables[..self.declared].iter().filter(is_missing).count();
+        let reusable = missing + self.spare.len() + self.row(row).map_or(0, <[usize]>::len);
+        if self.variables.len() + columns.len().saturating_sub(reusable) > VARIABLES_MAX {
+            return Err(Error::new(ER_TOO_MANY_FIELDS, &[]));
+        }
+        self.undefine_row(row);
+        let declared = self.variables[..self.declared].iter().enumerate();
+        let named: HashMap<String, usize> = declared
+            .filter(|(_, variable)| variable.role == Role::Missing { row })
+            .map(|(number, variable)| (variable.name.to_lowercase(), number))
+            .collect();
+        let mut fields = Vec::with_capacity(columns.len());
+        for column in columns {
+            let named = named.get(&column.name.to_lowercase()).copied();
             let field = TypedVariable {
                 name: column.name.to_string(),
                 table: None,
                 data_type: Some(column.data_type.clone()),
                 role: Role::Plain,
             };
-            fields.push(match named {
+            fields.push(match named.or_else(|| self.spare.pop()) {
                 Some(variable) => {
                     self.variables[variable] = field;
                     variable
@@ -170,6 +176,24 @@ impl VariableTypes {
         }
         self.variables[row].role = Role::Row(fields);
         Ok(true)
+    }
+
+    /// Takes a row's fields from it. Returns whether it had any.
+    pub(super) fn undefine_row(&mut self, row: usize) -> bool {
+        let Role::Row(fields) = &mut self.variables[row].role else {
+            return false;
+        };
+        let fields = std::mem::take(fields);
+        let had_fields = !fields.is_empty();
+        for field in fields {
+            if field < self.declared {
+                self.variables[field].role = Role::Missing { row };
+                self.variables[field].data_type = None;
+            } else {
+                self.spare.push(field);
+            }
+        }
+        had_fields
     }
 
     /// Returns the variables of a row's fields; `None` for any other variable.
@@ -400,25 +424,63 @@ pub fn convert_returned(
     convert_to(value, data_type, target, 0, session)
 }
 
+/// Checks that the session may read the columns whose types variables have. A program that is kept for its next run is
+/// checked again: the caller may be another one.
+///
+/// # Errors
+/// 1142, 1143; 1046 without a database.
+pub(super) fn check_column_types(
+    variables: &[Variable],
+    catalog: &Catalog,
+    session: &SessionContext,
+) -> Result<()> {
+    for variable in variables {
+        let VariableKind::TypeOf(column) = &variable.kind else {
+            continue;
+        };
+        let (database, table) = table_of(column, session)?;
+        let definition = catalog.table(database, table);
+        if definition.is_some_and(|definition| definition.is_temporary()) {
+            continue;
+        }
+        let known = definition.and_then(|definition| find_column(definition, &column.name));
+        let known = known.map(|column| column.name.as_str());
+        (session.services.privileges).check_column(session, database, table, known)?;
+    }
+    Ok(())
+}
+
+/// Returns the database and the table of a column.
+///
+/// # Errors
+/// 1046 without a database.
+fn table_of<'a>(column: &'a ColumnName, session: &'a SessionContext) -> Result<(&'a str, &'a str)> {
+    let database = column.database.as_ref().or(session.database.as_ref());
+    let database = database.ok_or_else(|| Error::new(ER_NO_DB_ERROR, &[]))?;
+    Ok((database, column.table.as_deref().unwrap_or_default()))
+}
+
+fn find_column<'t>(table: &'t TableDefinition, name: &str) -> Option<&'t ColumnDefinition> {
+    let mut columns = table.columns().iter();
+    columns.find(|known| known.name.to_lowercase() == name.to_lowercase())
+}
+
 fn column_type(
-    column: &paceline_syntax::ColumnName,
+    column: &ColumnName,
     catalog: &Catalog,
     session: &SessionContext,
     tables: &mut Vec<Arc<TableDefinition>>,
 ) -> Result<DataType> {
-    let name = column.table.clone().unwrap_or_default();
-    let database = column.database.clone().or_else(|| session.database.clone());
-    let database = database.ok_or_else(|| Error::new(ER_NO_DB_ERROR, &[]))?;
+    let (database, table) = table_of(column, session)?;
     let definition = catalog
-        .table(&database, &name)
-        .ok_or_else(|| Error::new(ER_NO_SUCH_TABLE, &[&database, &name]))?;
-    let mut columns = definition.columns().iter();
-    match columns.find(|known| known.name.to_lowercase() == column.name.to_lowercase()) {
+        .table(database, table)
+        .ok_or_else(|| Error::new(ER_NO_SUCH_TABLE, &[&database, &table]))?;
+    match find_column(definition, &column.name) {
         Some(known) => {
             tables.push(definition.clone());
             Ok(known.data_type.clone())
         }
-        None => Err(Error::new(ER_BAD_FIELD_ERROR, &[&column.name, &name])),
+        None => Err(Error::new(ER_BAD_FIELD_ERROR, &[&column.name, &table])),
     }
 }
 
@@ -434,4 +496,64 @@ pub fn is_true(value: &Value, context: &mut SessionContext) -> Result<bool> {
     }
     let mut state = EvalState::new();
     Ok(truth(value, &mut EvalContext::new(context, &mut state))? == Some(true))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use paceline_types::Collation;
+
+    fn columns(columns: &[(&str, ExprType)]) -> Vec<ResultColumn> {
+        let of = |(name, ty): &(&str, ExprType)| ResultColumn::of_expression(*name, ty);
+        columns.iter().map(of).collect()
+    }
+
+    /// A row without fields, and its field `a`, which the program names.
+    fn row_with_a() -> VariableTypes {
+        let variable = |name: &str, role| TypedVariable {
+            name: name.to_owned(),
+            table: None,
+            data_type: None,
+            role,
+        };
+        VariableTypes {
+            variables: vec![
+                variable("r", Role::Row(Vec::new())),
+                variable("a", Role::Missing { row: 0 }),
+            ],
+            declared: 2,
+            spare: Vec::new(),
+            tables: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_row_keeps_its_fields_if_a_definition_fails() {
+        let mut types = row_with_a();
+        let number = ExprType::bigint(20);
+        let twice = columns(&[("a", number.clone()), ("A", number.clone())]);
+        assert!(types.define_row(0, &twice).is_err());
+        assert_eq!(types.row(0), Some(&[][..]));
+        let once = columns(&[("x", number.clone()), ("A", number)]);
+        assert!(types.define_row(0, &once).unwrap());
+        assert_eq!(types.row(0), Some(&[2, 1][..]));
+        assert!(types.define_row(0, &twice).is_err());
+        assert_eq!(types.row(0), Some(&[2, 1][..]));
+        assert!(!types.define_row(0, &once).unwrap());
+    }
+
+    #[test]
+    fn fields_without_a_row_are_used_again() {
+        let mut types = row_with_a();
+        let text = ExprType::text(10, Collation::Binary);
+        for _ in 0..10 {
+            let numbers = columns(&[("x", ExprType::bigint(20)), ("y", ExprType::bigint(20))]);
+            assert!(types.define_row(0, &numbers).unwrap());
+            let texts = columns(&[("x", text.clone()), ("a", text.clone()), ("y", text.clone())]);
+            assert!(types.define_row(0, &texts).unwrap());
+            assert!(types.row(0).unwrap().contains(&1));
+            assert!(types.define_row(0, &columns(&[("x", text.clone())])).unwrap());
+        }
+        assert_eq!(types.variables.len(), 4);
+    }
 }

@@ -31,8 +31,8 @@ pub struct RoleGrant {
     pub admin: bool,
 }
 
-/// An account that another one may stand for: `GRANT PROXY`. No authentication method of this server, nor of MariaDB
-/// without PAM, finds such a client; the grants are kept for those that read them.
+/// An account that another one may act as: `GRANT PROXY`. Only PAM logs such a client in, which this server does not
+/// have; the grants are kept because clients read them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProxyGrant {
     /// User of the proxied account; empty for any.

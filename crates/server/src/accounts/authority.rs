@@ -158,6 +158,29 @@ impl<'a> Authority<'a> {
         }
     }
 
+    /// Checks SELECT on a column; `None` is one that the table does not have.
+    ///
+    /// # Errors
+    /// 1142 without any privilege on the table or one of its columns, otherwise 1143.
+    pub fn check_column(self, database: &str, table: &str, column: Option<&str>) -> Result<()> {
+        let select = PrivilegeSet::of(&[Privilege::Select]);
+        let may_read_all = is_for_everybody(Privilege::Select, database)
+            || self.missing_on_table(select, database, table).is_empty();
+        if may_read_all {
+            return Ok(());
+        }
+        let granted = self.account().on_table(database, table);
+        if granted.whole.union(granted.any_column).is_empty() {
+            return Err(self.denied(select, database, table));
+        }
+        match column {
+            Some(column) if !(self.account().on_column(database, table, column)).has(Privilege::Select) => {
+                Err(self.column_denied(select, column, table))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Returns the privileges that the account has neither on a table nor on its database.
     pub fn missing_on_table(self, needed: PrivilegeSet, database: &str, table: &str) -> PrivilegeSet {
         let missing = needed.minus(self.privileges_in(database));

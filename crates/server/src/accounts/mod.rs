@@ -33,7 +33,7 @@ pub use account::{Account, ProxyGrant, RoleGrant, quoted};
 pub use authentication::Authentication;
 pub use authority::Authority;
 pub use host::ClientHost;
-pub use initial::InitialAccounts;
+pub use initial::{InitialAccounts, own_user};
 pub use list::Accounts;
 pub use object_grant::{RoutineGrant, TableGrant};
 pub use password_age::PasswordAge;

@@ -7,7 +7,7 @@ use super::{Accounts, InitialAccounts};
 use arc_swap::ArcSwap;
 use paceline_catalog::Catalog;
 use paceline_types::error_code::ER_OPTION_PREVENTS_STATEMENT;
-use paceline_wire::caching_sha2::CachedPassword;
+use paceline_wire::caching_sha2::{CachedPassword, CachingSha2Password};
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -56,14 +56,19 @@ impl SharedAccounts {
         &self.hourly_uses
     }
 
-    /// Returns what an earlier login has left of the password with this stored form.
+    /// Returns the digest that an earlier login has left of the password with this stored form.
     pub fn cached_password(&self, stored: &str) -> Option<CachedPassword> {
         self.cached_passwords.lock().get(stored).copied()
     }
 
-    /// Keeps what a login has left of the password with this stored form, as long as an account has it.
+    /// Stores the digest of the password with this stored form, for as long as an account has the password.
     pub fn cache_password(&self, stored: &str, cached: CachedPassword) {
-        self.cached_passwords.lock().insert(stored.to_owned(), cached);
+        let mut known = self.cached_passwords.lock();
+        // `reload` replaces the accounts before it looks for forms that no account has.
+        let accounts = self.load();
+        if stored_forms(&accounts).any(|form| form == stored) {
+            known.insert(stored.to_owned(), cached);
+        }
     }
 
     /// Executes FLUSH PRIVILEGES: resets the counters of wrong passwords and the cache of passwords, and ends
@@ -112,20 +117,26 @@ impl SharedAccounts {
 
     /// Reads the accounts from the catalog again.
     pub fn reload(&self, catalog: &Catalog) {
-        let accounts = Accounts::of_catalog(catalog, &self.initial);
+        let accounts = Arc::new(Accounts::of_catalog(catalog, &self.initial));
         self.password_errors.forgive_changed(&self.load(), &accounts);
-        let mut cached = self.cached_passwords.lock();
-        if !cached.is_empty() {
-            let methods = accounts
-                .iter()
-                .flat_map(|account| account.authentication.methods());
-            let texts: HashSet<String> = methods.map(Method::text).collect();
-            cached.retain(|stored, _| texts.contains(stored));
-        }
-        drop(cached);
-        self.now.store(Arc::new(accounts));
+        self.now.store(accounts.clone());
         self.generation.fetch_add(1, Ordering::AcqRel);
+        let stored: HashSet<&str> = stored_forms(&accounts).collect();
+        self.cached_passwords
+            .lock()
+            .retain(|form, _| stored.contains(form.as_str()));
     }
+}
+
+/// Returns the stored forms of passwords for `caching_sha2_password`.
+fn stored_forms(accounts: &Accounts) -> impl Iterator<Item = &str> {
+    let methods = accounts
+        .iter()
+        .flat_map(|account| account.authentication.methods());
+    methods.filter_map(|method| match method {
+        Method::CachingSha2(password) => password.as_ref().map(CachingSha2Password::text),
+        _ => None,
+    })
 }
 
 #[cfg(test)]
@@ -147,5 +158,28 @@ impl SharedAccounts {
     pub(crate) fn replace(&self, list: Vec<super::Account>) {
         self.now.store(Arc::new(Accounts::new(list)));
         self.generation.fetch_add(1, Ordering::AcqRel);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::accounts::Account;
+    use crate::accounts::authentication::Authentication;
+
+    #[test]
+    fn only_passwords_of_accounts_are_cached() {
+        let stored = CachingSha2Password::of(b"secret").unwrap();
+        let account = Account {
+            authentication: Authentication::from(Method::CachingSha2(Some(stored.clone()))),
+            ..Account::new("a", "%")
+        };
+        let shared = SharedAccounts::of(vec![account]);
+        shared.cache_password(stored.text(), CachedPassword::of(b"secret"));
+        assert!(shared.cached_password(stored.text()).is_some());
+        shared.reload(&Catalog::default());
+        assert!(shared.cached_password(stored.text()).is_none());
+        shared.cache_password(stored.text(), CachedPassword::of(b"secret"));
+        assert!(shared.cached_password(stored.text()).is_none());
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! | path | answer |
 //! |---|---|
+//! | `/` | the page for people: topology, plots, statements, waits |
+//! | `/api/overview`, `/api/statements`, `/api/transactions` | its data as JSON; they change with the page |
 //! | `/metrics` | the statistics in Prometheus' text format |
 //! | `/health` | 200 while the process answers, also during a long recovery |
 //! | `/ready` | 200 if clients can connect; 503 while the server starts or stops |
@@ -20,12 +22,15 @@
 //!
 //! **Limits.** 64 connections; one more is closed at once. 10 seconds for a TLS handshake or the head of a request,
 //! which has at most 8 KiB; bodies are not read. A connection ends after 10 minutes, whatever it does, so a client that
-//! does not read keeps its place that long at most. Answers are made without waiting for locks of transactions or disks.
+//! does not read keeps its place that long at most. Answers are made without waiting for locks of transactions or
+//! disks.
 //!
 //! Rejected: a framework of routes (axum): five paths are a `match`. An HTTP parser of our own: hyper is in the binary
 //! for object stores anyway. Statistics on the port of SQL clients: load balancers and firewalls tell ports apart.
 
 mod access;
+mod api;
+mod page;
 mod routes;
 mod state;
 

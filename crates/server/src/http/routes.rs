@@ -2,13 +2,15 @@
 
 use super::access::Refusal;
 use super::state::{Phase, State};
+use super::{api, page};
 use crate::metrics::{PROMETHEUS_MEDIA_TYPE, Sample, exposition};
 use crate::server::Server;
 use crate::variables::Variable;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, REFERRER_POLICY,
+    WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::{Method, Request, Response, StatusCode};
 use paceline_replication::status::ReceiverState;
@@ -33,6 +35,10 @@ pub(super) fn answer(state: &State, request: &Request<Incoming>) -> Answer {
             .insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
         return answer;
     }
+    // The page itself tells nothing about this server.
+    if let Some(file) = page::file(path) {
+        return page_file(file);
+    }
     let phase = state.phase.load();
     if let Some(verdict) = probe(path, request.uri().query(), &phase) {
         return match verdict {
@@ -45,7 +51,12 @@ pub(super) fn answer(state: &State, request: &Request<Incoming>) -> Answer {
         return refused(refusal);
     }
     match &**phase {
-        Phase::Running(server) => metrics(server),
+        Phase::Running(server) => match path {
+            "/api/overview" => json(&api::overview(server)),
+            "/api/statements" => json(&api::statements(server)),
+            "/api/transactions" => json(&api::transactions(server)),
+            _ => metrics(server),
+        },
         Phase::Starting => text(StatusCode::SERVICE_UNAVAILABLE, STARTING),
         Phase::Stopping => text(StatusCode::SERVICE_UNAVAILABLE, STOPPING),
     }
@@ -54,8 +65,20 @@ pub(super) fn answer(state: &State, request: &Request<Incoming>) -> Answer {
 const STARTING: &str = "starting";
 const STOPPING: &str = "stopping";
 
+const JSON: &str = "application/json";
+
 fn is_known(path: &str) -> bool {
-    ["/metrics", "/health", "/ready", "/primary", "/replica"].contains(&path)
+    const PATHS: [&str; 8] = [
+        "/metrics",
+        "/health",
+        "/ready",
+        "/primary",
+        "/replica",
+        "/api/overview",
+        "/api/statements",
+        "/api/transactions",
+    ];
+    PATHS.contains(&path) || page::file(path).is_some()
 }
 
 /// Why a probe does not say yes.
@@ -103,8 +126,8 @@ fn max_lag(query: Option<&str>) -> Result<Option<u64>, Negative> {
     }
 }
 
-/// A server that follows another is no primary, even if somebody forgot to set `read_only`: writes to it would not reach
-/// the others.
+/// A server that follows another is no primary, even if somebody forgot to set `read_only`: writes to it would not
+/// reach the others.
 fn is_primary(server: &Arc<Server>) -> Result<&'static str, Negative> {
     if server.globals.get(Variable::ReadOnly).as_u64() != 0 {
         return Err(Negative::NotNow("read_only is not OFF"));
@@ -151,6 +174,21 @@ fn is_replica(server: &Arc<Server>, max_lag: Option<u64>) -> Result<&'static str
 fn metrics(server: &Arc<Server>) -> Answer {
     let text = exposition(&Sample::of_server(server));
     respond(StatusCode::OK, PROMETHEUS_MEDIA_TYPE, text)
+}
+
+fn json(value: &serde_json::Value) -> Answer {
+    respond(StatusCode::OK, JSON, value.to_string())
+}
+
+/// Returns a file of the page. It may load nothing from elsewhere and run nothing that is not in it.
+fn page_file(file: &page::PageFile) -> Answer {
+    const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; \
+                          img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    let mut answer = respond(StatusCode::OK, file.media_type, file.content.to_owned());
+    let headers = answer.headers_mut();
+    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    answer
 }
 
 fn refused(refusal: Refusal) -> Answer {

@@ -11,8 +11,8 @@ use paceline_types::{DataType, Timestamp, Value};
 
 use super::shown_column::ShownColumn;
 use super::{
-    CATALOG, DATABASE, DATABASE_COLUMNS, MYSQL_DATABASE, Row, Sources, TABLE_COLUMNS, TableSize, number,
-    number_or_null, table_names, text, text_or_null, wanted_databases, yes_no,
+    CATALOG, DATABASE, DATABASE_COLUMNS, Row, Sources, TABLE_COLUMNS, TableSize, number, number_or_null,
+    table_names, text, text_or_null, wanted_databases, yes_no,
 };
 
 const INFORMATION_SCHEMA_COLLATION: &str = "utf8mb3_general_ci";
@@ -64,10 +64,26 @@ pub(super) fn time(sources: &dyn Sources, seconds: i64) -> Value {
     })
 }
 
+/// Name of the database whose virtual tables are not listed.
+const MYSQL_DATABASE: &str = "mysql";
+
 pub(super) fn tables(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
     let own = wanted.admits(&DATABASE_COLUMNS, DATABASE);
     let names = table_names().filter(|name| own && wanted.admits(&TABLE_COLUMNS, name));
-    let mut rows: Vec<Row> = names.map(own_table).collect();
+    let mut rows: Vec<Row> = names
+        .map(|name| virtual_table(DATABASE, name, "SYSTEM VIEW", "MEMORY"))
+        .collect();
+    for database in wanted_databases(sources, wanted) {
+        // The virtual tables of `mysql` can be read by name but are not listed, as `Sources::tables` says.
+        if database.name == MYSQL_DATABASE {
+            continue;
+        }
+        let tables = sources.virtual_tables(&database.name).iter();
+        let admitted = tables.filter(|(name, _)| wanted.admits(&TABLE_COLUMNS, name));
+        rows.extend(
+            admitted.map(|(name, _)| virtual_table(&database.name, name, "BASE TABLE", "PERFORMANCE_SCHEMA")),
+        );
+    }
     for_each_table(sources, wanted, |table| {
         let size = size(sources, wanted, table);
         let is_memory = table.engine == TableEngine::Memory;
@@ -113,14 +129,14 @@ pub(super) fn tables(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
     rows
 }
 
-/// Returns the row of a table of information_schema itself.
-fn own_table(name: &str) -> Row {
+/// Returns the row of a virtual table.
+fn virtual_table(database: &str, name: &str, kind: &str, engine: &str) -> Row {
     let mut row = vec![
         text(CATALOG),
-        text(DATABASE),
+        text(database),
         text(name),
-        text("SYSTEM VIEW"),
-        text("MEMORY"),
+        text(kind),
+        text(engine),
         number(11),
         text("Fixed"),
     ];
@@ -278,28 +294,24 @@ pub(super) fn columns(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
             Some(shown.row())
         }));
     });
-    rows.extend(columns_of_mysql(sources, wanted));
+    for database in wanted_databases(sources, wanted) {
+        rows.extend(virtual_columns(&database.name, sources, wanted));
+    }
     rows
 }
 
-/// Returns the columns of the virtual tables in `mysql`.
-fn columns_of_mysql(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
+/// Returns the columns of the virtual tables in a database.
+fn virtual_columns(database: &str, sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
     let mut rows = Vec::new();
-    let is_wanted = wanted_databases(sources, wanted)
-        .iter()
-        .any(|database| database.name == MYSQL_DATABASE);
-    if !is_wanted {
-        return rows;
-    }
-    for (table, columns) in sources.mysql_tables() {
+    for (table, columns) in sources.virtual_tables(database) {
         if !wanted.admits(&TABLE_COLUMNS, table) {
             continue;
         }
-        let privileges = sources.column_privileges(MYSQL_DATABASE, table);
+        let privileges = sources.column_privileges(database, table);
         rows.extend(columns.iter().enumerate().filter_map(|(offset, column)| {
             let privileges = privileges.of(&column.name)?;
             let shown = ShownColumn {
-                database: MYSQL_DATABASE,
+                database,
                 table,
                 name: &column.name,
                 offset,
@@ -346,7 +358,7 @@ pub(super) fn statistics(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row>
                         .map_or(Value::Null, |length| Value::Int(length.into())),
                     Value::Null,
                     text(if column.nullable { "YES" } else { "" }),
-                    text(index.algorithm.as_deref().unwrap_or("BTREE")),
+                    text(index.shown_type(table.engine)),
                     text(""),
                     text(&*index.comment),
                     yes_no(index.ignored),

@@ -90,6 +90,10 @@ fn parse(text: &str) -> DataType {
             size: BlobSize::Long,
             collation,
         },
+        "mediumtext" => DataType::Text {
+            size: BlobSize::Medium,
+            collation,
+        },
         "text" => DataType::Text {
             size: BlobSize::Normal,
             collation,
@@ -106,6 +110,9 @@ fn parse(text: &str) -> DataType {
             zerofill: false,
             fixed: None,
         }),
+        "time" => DataType::Time {
+            decimals: next() as _,
+        },
         "timestamp" => DataType::Timestamp {
             decimals: next() as u8,
         },

@@ -9,6 +9,7 @@
 //!   events             EVENTS; mysql.event
 //!   programs           ROUTINES, PARAMETERS, TRIGGERS; mysql.proc
 //!   transactions       INNODB_TRX, INNODB_LOCKS, INNODB_LOCK_WAITS
+//!   metadata_locks     METADATA_LOCK_INFO; performance_schema.metadata_locks
 //!   innodb             INNODB_SYS_TABLES, …
 //!   server_tables      ENGINES, COLLATIONS, PROCESSLIST, variables, privileges, …
 //! ```
@@ -20,6 +21,7 @@ mod catalog_tables;
 mod columns;
 mod events;
 mod innodb;
+mod metadata_locks;
 mod programs;
 mod server_tables;
 mod shown_column;
@@ -28,6 +30,7 @@ mod views;
 
 pub use programs::RoutineAccess;
 
+use crate::statement_digests::DigestSummary;
 use crate::statistic::ShownStatistic;
 use paceline_catalog::{
     DatabaseDefinition, EventDefinition, RoutineDescription, TableDescription, ViewDefinition,
@@ -41,16 +44,18 @@ pub use columns::columns;
 pub(crate) use columns::declared;
 pub(crate) use events::event;
 pub(crate) use innodb::{index_stats, table_stats};
+pub(crate) use metadata_locks::rows as metadata_lock_rows;
 pub(crate) use programs::{proc, trigger_time};
-pub(crate) use server_tables::has_engine;
+pub(crate) use server_tables::{has_engine, is_plugin};
 pub use transactions::OpenTransaction;
+pub(crate) use transactions::{LOCK_BYTES, operation, place_of_key};
 pub(crate) use views::default_of_expression;
 
 /// Name of the database.
 pub const DATABASE: &str = "information_schema";
 
-/// Name of the database whose virtual tables COLUMNS contains too.
-const MYSQL_DATABASE: &str = "mysql";
+/// A virtual table: its name and its columns.
+pub type VirtualTable = (&'static str, Vec<VirtualColumn>);
 
 /// Returns whether every account has a privilege in a database. Every account may read `information_schema`; rows that
 /// it may not see are omitted there.
@@ -191,8 +196,8 @@ pub trait Sources {
     fn tables(&self, database: &str, admits: &dyn Fn(&str) -> bool) -> Vec<std::sync::Arc<TableDescription>>;
     /// Returns the views of a database, by name.
     fn views(&self, database: &str) -> Vec<std::sync::Arc<ViewDefinition>>;
-    /// Returns the virtual tables in `mysql` with their columns.
-    fn mysql_tables(&self) -> &'static [(&'static str, Vec<VirtualColumn>)];
+    /// Returns the virtual tables of a database other than this one.
+    fn virtual_tables(&self, database: &str) -> &'static [VirtualTable];
     /// Returns whether rows can be changed through a view.
     fn is_updatable(&self, view: &ViewDefinition) -> bool;
     /// Returns the current columns of a view.
@@ -214,6 +219,8 @@ pub trait Sources {
     fn system_variables(&self) -> Vec<Row>;
     /// Returns the values of `SHOW STATUS`, by name.
     fn status(&self, scope: Scope) -> Vec<(String, String)>;
+    /// Returns the statistics of statements, by their first execution.
+    fn digests(&self) -> Vec<DigestSummary>;
     /// Returns the statistics of the server, by name.
     fn metrics(&self) -> Vec<ShownStatistic>;
     /// Returns the privileges of the accounts.
@@ -224,6 +231,8 @@ pub trait Sources {
     fn functions(&self) -> Vec<String>;
     /// Returns the open transactions, except the session's own if it only reads this table.
     fn transactions(&self) -> Vec<OpenTransaction>;
+    /// Returns the metadata locks, held and requested, with the ids of their connections.
+    fn metadata_locks(&self) -> Vec<(u64, paceline_txn::MetadataLock)>;
     /// Returns the waits for row locks.
     fn row_lock_waits(&self) -> Vec<paceline_txn::RowLockWait>;
     /// Returns the catalog of all tables.
@@ -247,8 +256,10 @@ pub trait Sources {
 /// Returns whether a table needs the PROCESS privilege.
 pub fn needs_process(table: &str) -> bool {
     let prefix = table.get(.."INNODB_".len());
-    prefix.is_some_and(|prefix| prefix.eq_ignore_ascii_case("INNODB_"))
-        && !table.eq_ignore_ascii_case("INNODB_FT_DEFAULT_STOPWORD")
+    let is_innodb = prefix.is_some_and(|prefix| prefix.eq_ignore_ascii_case("INNODB_"))
+        && !table.eq_ignore_ascii_case("INNODB_FT_DEFAULT_STOPWORD");
+    let others = ["METADATA_LOCK_INFO", "PACELINE_STATEMENTS"];
+    is_innodb || others.iter().any(|other| other.eq_ignore_ascii_case(table))
 }
 
 /// Returns the names of all tables in upper case, by name.
@@ -297,6 +308,7 @@ pub fn rows(table: &str, sources: &dyn Sources, wanted: &WantedRows) -> Option<V
         "ENABLED_ROLES" => server_tables::enabled_roles(sources),
         "SYSTEM_VARIABLES" => sources.system_variables(),
         "INNODB_TRX" => transactions::transactions(sources),
+        "METADATA_LOCK_INFO" => metadata_locks::info(sources),
         "INNODB_LOCKS" => transactions::locks(sources),
         "INNODB_LOCK_WAITS" => transactions::lock_waits(sources),
         "INNODB_SYS_TABLES" => innodb::sys_tables(sources),
@@ -309,6 +321,7 @@ pub fn rows(table: &str, sources: &dyn Sources, wanted: &WantedRows) -> Option<V
         "INNODB_FT_DEFAULT_STOPWORD" => innodb::stopwords(),
         "INNODB_BUFFER_POOL_STATS" => innodb::buffer_pool_stats(declared.len()),
         "PACELINE_METRICS" => server_tables::metrics(sources),
+        "PACELINE_STATEMENTS" => server_tables::statements(sources),
         "PLUGINS" => server_tables::plugins(),
         "SQL_FUNCTIONS" => sources
             .functions()

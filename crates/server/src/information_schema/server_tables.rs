@@ -1,7 +1,9 @@
 //! Tables about the server: engines, character sets, sessions, variables, privileges.
 
+use crate::statement_digests::DigestSummary;
 use crate::statistic::ShownStatistic;
-use paceline_types::{Charset, Collation, Value};
+use paceline_types::temporal::Timestamp;
+use paceline_types::{Charset, Collation, Decimal, Value};
 
 use super::{
     ApplicableRole, GrantedObject, GrantedPrivilege, Row, Sources, number, text, text_or_null, yes_no,
@@ -118,10 +120,8 @@ pub(super) fn collation_applicability() -> Vec<Row> {
 }
 
 pub(super) fn processlist(sources: &dyn Sources) -> Vec<Row> {
-    let with_three_decimals = |number: u64| {
-        let text = format!("{number}.000");
-        Value::Decimal(text.parse().expect("a number"))
-    };
+    let with_three_decimals =
+        |number: u64| Value::Decimal(Decimal::from_scaled(i128::from(number) * 1000, 3));
     let row = |process: super::Process| {
         vec![
             number(process.id),
@@ -169,6 +169,38 @@ pub(super) fn metrics(sources: &dyn Sources) -> Vec<Row> {
         ]
     };
     sources.metrics().into_iter().map(row).collect()
+}
+
+/// Returns the rows of PACELINE_STATEMENTS.
+pub(super) fn statements(sources: &dyn Sources) -> Vec<Row> {
+    let row = |digest: DigestSummary| {
+        let counted = &digest.statistics;
+        let micros = |nanos: u64| number(nanos / 1000);
+        let moment = |micros: i64| {
+            let seconds = u32::try_from(micros / 1_000_000).unwrap_or(0);
+            Value::Timestamp(Timestamp::new(seconds, 0, 0))
+        };
+        vec![
+            text_or_null(digest.statement.database.clone()),
+            text_or_null(digest.statement.name()),
+            text_or_null(digest.statement.text.clone()),
+            number(counted.count),
+            number(counted.errors),
+            number(counted.warnings),
+            number(counted.rows_affected),
+            number(counted.rows_sent),
+            micros(counted.nanos),
+            micros(counted.nanos / counted.count.max(1)),
+            micros(counted.nanos_min),
+            micros(counted.nanos_max),
+            micros(counted.percentile(50)),
+            micros(counted.percentile(95)),
+            micros(counted.percentile(99)),
+            moment(counted.first_seen),
+            moment(counted.last_seen),
+        ]
+    };
+    sources.digests().into_iter().map(row).collect()
 }
 
 /// Returns a row for each privilege on objects of one level: grantee, names of the object, privilege.
@@ -230,6 +262,12 @@ pub(super) fn enabled_roles(sources: &dyn Sources) -> Vec<Row> {
         true => vec![vec![Value::Null]],
         false => roles.into_iter().map(|role| vec![text(role)]).collect(),
     }
+}
+
+/// Returns whether a plugin of this name is here.
+pub fn is_plugin(name: &str) -> bool {
+    let mut rows = plugins().into_iter();
+    rows.any(|row| matches!(&row[0], Value::Text(known) if known.eq_ignore_ascii_case(name)))
 }
 
 pub(super) fn plugins() -> Vec<Row> {

@@ -30,6 +30,14 @@ pub struct OpenTransaction {
     pub rows_changed: u64,
     /// Text of the running statement.
     pub query: Option<String>,
+    /// Name of the user.
+    pub user: String,
+    /// `localhost`, or the address and port.
+    pub host: String,
+    /// Current activity.
+    pub state: &'static str,
+    /// Id of the running or last statement.
+    pub query_id: u64,
     /// Isolation level such as `REPEATABLE READ`.
     pub isolation: &'static str,
     /// `unique_checks`.
@@ -38,12 +46,12 @@ pub struct OpenTransaction {
     pub foreign_key_checks: bool,
     /// Whether the transaction is read only.
     pub read_only: bool,
-    /// Whether it is a single statement without locks.
-    pub is_plain_read: bool,
+    /// Whether it is a single statement.
+    pub is_single_statement: bool,
 }
 
 /// Approximate memory of a lock in bytes: its entry and its place in the owner's list.
-const LOCK_BYTES: u64 = 160;
+pub(crate) const LOCK_BYTES: u64 = 160;
 
 fn lock_id(transaction: u64, key: &[u8]) -> String {
     let mut hasher = DefaultHasher::new();
@@ -59,7 +67,7 @@ fn time(sources: &dyn Sources, micros: i64) -> Value {
 }
 
 /// Returns InnoDB's name of the operation of a transaction that waits for a row.
-fn operation(query: Option<&str>) -> &'static str {
+pub(crate) fn operation(query: Option<&str>) -> &'static str {
     let first_word = query.and_then(|query| query.split_ascii_whitespace().next());
     match first_word.map(str::to_ascii_lowercase).as_deref() {
         Some("insert" | "replace" | "load") => "inserting",
@@ -99,7 +107,7 @@ pub(super) fn transactions(sources: &dyn Sources) -> Vec<Row> {
             flag(transaction.foreign_key_checks),
             Value::Null,
             flag(transaction.read_only),
-            flag(transaction.is_plain_read),
+            flag(transaction.is_single_statement && transaction.locks == 0),
         ]
     };
     sources.transactions().into_iter().map(row).collect()
@@ -112,7 +120,7 @@ fn transaction_ids(sources: &dyn Sources) -> HashMap<u64, u64> {
 }
 
 /// Returns the table and the index of a key: `` `test`.`t1` `` and PRIMARY.
-fn place(catalog: &Catalog, key: &[u8]) -> Option<(String, String)> {
+pub(crate) fn place_of_key(catalog: &Catalog, key: &[u8]) -> Option<(String, String)> {
     let id = IndexId::of_key(key)?.as_u32();
     let quoted = |name: &str| format!("`{}`", name.replace('`', "``"));
     catalog.tables().find_map(|table| {
@@ -139,7 +147,7 @@ pub(super) fn locks(sources: &dyn Sources) -> Vec<Row> {
         blockers,
     } in sources.row_lock_waits()
     {
-        let Some((table, index)) = place(&catalog, &key) else {
+        let Some((table, index)) = place_of_key(&catalog, &key) else {
             continue;
         };
         for RowLock { session_id, mode } in std::iter::once(wanted).chain(blockers) {

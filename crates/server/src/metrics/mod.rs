@@ -16,8 +16,8 @@
 //! does not count stand in `constants.txt` with MariaDB's initial value: SHOW STATUS lists them because programs expect
 //! to find them; the other views leave them out, because a constant zero on a graph is a lie.
 //!
-//! Rejected: a metrics crate with a global registry (`metrics`, `prometheus`). They count in shared atomics, which every
-//! statement would write; and their registries know nothing of sessions, of which each has its own values here.
+//! Rejected: a metrics crate with a global registry (`metrics`, `prometheus`). They count in shared atomics, which
+//! every statement would write; and their registries know nothing of sessions, of which each has its own values here.
 
 mod metric;
 mod prometheus;
@@ -33,8 +33,8 @@ use metric::Reader;
 use paceline_txn::HistogramSnapshot;
 use table::TABLE;
 
-/// Status variables that MariaDB has and this server does not count, because it lacks the feature or because programs do
-/// not read them: name and MariaDB's initial value.
+/// Status variables that MariaDB has and this server does not count, because it lacks the feature or because programs
+/// do not read them: name and MariaDB's initial value.
 static CONSTANTS: &str = include_str!("constants.txt");
 
 /// Returns the declarations of all statistics: those of sessions, then those of the server.

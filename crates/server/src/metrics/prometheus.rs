@@ -1,8 +1,8 @@
 //! The statistics in Prometheus' text format (version 0.0.4).
 //!
 //! MariaDB's status variables have the names that `mysqld_exporter` gives them, so that dashboards and alert rules made
-//! for it work without it: `mysql_global_status_…`, with the families `commands_total`, `handlers_total` and others that
-//! it forms from parts of names; numbers and switches of `SHOW VARIABLES` are `mysql_global_variables_…`, and the
+//! for it work without it: `mysql_global_status_…`, with the families `commands_total`, `handlers_total` and others
+//! that it forms from parts of names; numbers and switches of `SHOW VARIABLES` are `mysql_global_variables_…`, and the
 //! connections to primaries `mysql_slave_status_…`. Values under these names have MariaDB's units. Our own are
 //! `paceline_…`, in the base units that Prometheus wants: seconds and bytes.
 //!
@@ -27,7 +27,7 @@ pub const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Families whose members are one metric with a label: beginning of the members' names, name of the family, its label,
 /// kind and help.
-const FAMILIES: [(&str, &str, &str, Kind, &str); 4] = [
+const FAMILIES: [(&str, &str, &str, Kind, &str); 5] = [
     (
         "com_",
         "mysql_global_status_commands_total",
@@ -55,6 +55,13 @@ const FAMILIES: [(&str, &str, &str, Kind, &str); 4] = [
         "state",
         Kind::Gauge,
         "Pages of 16 KiB of the block cache, by their state.",
+    ),
+    (
+        "performance_schema_",
+        "mysql_global_status_performance_schema_lost_total",
+        "instrumentation",
+        Kind::Counter,
+        "Events that were not counted because of a limit, by their kind.",
     ),
 ];
 

@@ -267,8 +267,9 @@ fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> R
             Variable::CollationServer => chosen_collation = Collation::from_name(setting.as_str()),
             _ => {}
         }
-        if let Some(other) = crate::statement_logs::other_name(variable) {
-            globals.set(other, setting.clone());
+        for (other, setting) in crate::statement_logs::paired(variable, &setting, |other| globals.get(other))
+        {
+            globals.set(other, setting);
         }
         globals.set(variable, setting);
     }

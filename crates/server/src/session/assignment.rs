@@ -1,11 +1,12 @@
 //! Assignment of a system variable: its check and its effect.
 
 use crate::accounts::checks::check_assignment;
+use crate::audit_log::is_audit_variable;
 use crate::errors::{of_gtid_list, of_replica, of_transaction};
 use crate::replica_filters::filter_kind;
 use crate::row_options::replicated_row_options;
 use crate::session::services::{SessionServices, must_be_of_connections, split_connection, unknown};
-use crate::statement_logs::{is_log_variable, other_name};
+use crate::statement_logs::{is_log_variable, other_name, paired};
 use crate::variables::{
     Access, Effect, Fit, Kind, Scope, Variable, VariableValue, apply_to_session, binlog_format,
     is_transaction_config, overflowed, session_memory_max,
@@ -279,10 +280,9 @@ fn assign_global(
         )),
         _ => None,
     };
-    let pair = pair.or_else(|| Some((other_name(variable)?, setting.clone())));
-    let paired = pair
-        .as_ref()
-        .is_some_and(|(other, _)| is_transaction_config(*other));
+    let mut pairs = paired(variable, &setting, |other| globals.get(other));
+    pairs.extend(pair);
+    let is_any_config = pairs.iter().any(|(other, _)| is_transaction_config(*other));
     if variable == Variable::ReadOnly && setting.as_bool() && !globals.is_on(Variable::ReadOnly) {
         // Waits for running commits. No commit follows, as in MariaDB; a switchover relies on this.
         let timeout = session.settings.metadata_lock_wait_timeout;
@@ -294,14 +294,24 @@ fn assign_global(
         drop(lock);
         return Ok(());
     }
+    if variable == Variable::ServerAuditFileRotateNow {
+        // It does something once, and stays OFF.
+        return match setting.as_bool() {
+            true => rotate_audit_log(services),
+            false => Ok(()),
+        };
+    }
     let before = globals.get(variable);
     globals.set(variable, setting);
-    if let Some((other, setting)) = pair {
+    for (other, setting) in pairs {
         globals.set(other, setting);
     }
-    if is_log_variable(variable)
-        && let Err(error) = services.server.statement_logs.configure(globals)
-    {
+    let configured = match is_log_variable(variable) {
+        true => services.server.statement_logs.configure(globals),
+        false if is_audit_variable(variable) => services.server.audit_log.configure(globals),
+        false => Ok(()),
+    };
+    if let Err(error) = configured {
         tracing::error!("{}: {error}", variable.definition().name);
         globals.set(variable, before.clone());
         if let Some(other) = other_name(variable) {
@@ -317,7 +327,7 @@ fn assign_global(
     if variable == Variable::PacelineSessionMemoryMax {
         services.server.memory.set_limit(session_memory_max(globals));
     }
-    if is_transaction_config(variable) || paired {
+    if is_transaction_config(variable) || is_any_config {
         // Restore the old value if the log had no room. Otherwise the next assignment would try it again.
         services
             .server
@@ -347,8 +357,8 @@ fn assign_session(
         Variable::GtidSeqNo => services.transaction.lock().gtid_seq_no = setting.as_u64(),
         _ => {
             let mut values = services.values.lock();
-            if let Some(other) = other_name(variable) {
-                values.set(other, setting.clone());
+            for (other, setting) in paired(variable, &setting, |other| values.get(other).clone()) {
+                values.set(other, setting);
             }
             values.set(variable, setting.clone());
             apply_to_session(session, &mut values, variable, &setting);
@@ -359,6 +369,13 @@ fn assign_session(
             }
         }
     }
+}
+
+fn rotate_audit_log(services: &SessionServices) -> Result<()> {
+    services.server.audit_log.rotate().map_err(|error| {
+        tracing::error!("the audit log cannot be rotated: {error}");
+        Variable::ServerAuditFileRotateNow.definition().wrong_value("ON")
+    })
 }
 
 /// Assigns global variables that belong to a connection. Returns whether the variable is one of them.
@@ -431,8 +448,18 @@ fn assign_replication(
     Ok(true)
 }
 
-/// Bit of TABLE in `log_output`. The log tables exist and are empty.
-const LOG_TO_TABLE: u64 = 1 << 2;
+/// Returns the part of a setting of the slow query log that is not built.
+fn unbuilt_part(variable: Variable, bits: u64) -> Option<&'static str> {
+    const ENGINE: u64 = 1 << 0 | 1 << 3;
+    const STATEMENTS_OF_PROGRAMS: u64 = 1 << 3;
+    match variable {
+        Variable::LogSlowVerbosity if bits & ENGINE != 0 => Some("log_slow_verbosity=engine"),
+        Variable::LogSlowDisabledStatements if bits & STATEMENTS_OF_PROGRAMS == 0 => {
+            Some("log_slow_disabled_statements without sp")
+        }
+        _ => None,
+    }
+}
 
 /// Reports that a value other than the default has no effect: with a note for sizes and strategies, with a warning for
 /// missing features.
@@ -442,8 +469,8 @@ fn warn_without_effect(session: &mut SessionContext, variable: Variable, setting
         let message = ER_NOT_SUPPORTED_YET.message(&[&"sql_mode=ORACLE"]);
         session.diagnostics.warn(ER_NOT_SUPPORTED_YET, message);
     }
-    if variable == Variable::LogOutput && setting.as_u64() & LOG_TO_TABLE != 0 {
-        let message = ER_NOT_SUPPORTED_YET.message(&[&"log_output=TABLE"]);
+    if let Some(part) = unbuilt_part(variable, setting.as_u64()) {
+        let message = ER_NOT_SUPPORTED_YET.message(&[&part]);
         session.diagnostics.warn(ER_NOT_SUPPORTED_YET, message);
     }
     if !definition.is_without_effect(setting) {

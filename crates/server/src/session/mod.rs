@@ -42,6 +42,7 @@
 
 mod assigned_variables;
 mod assignment;
+mod audit;
 mod commands;
 mod database;
 mod evaluate;
@@ -81,6 +82,7 @@ mod tests;
 pub use state::SessionState;
 
 use crate::accounts::ClientHost;
+use crate::audit_log::ConnectionEvent;
 use crate::registry::{SessionHandle, now_micros};
 use crate::server::Server;
 use crate::variables::Variable;
@@ -151,6 +153,7 @@ impl Drop for RegistryEntry {
     fn drop(&mut self) {
         self.server.primary.replicas().forget(self.shared.id);
         self.server.sessions.remove(&self.shared);
+        self.server.digests.end(&self.shared.digests);
     }
 }
 
@@ -199,6 +202,8 @@ impl Session {
                 if let Err(error) = self.serve().await {
                     self.say_goodbye(error).await;
                 }
+                let user = self.state.context.user.user.clone();
+                self.audit_connection(&user, ConnectionEvent::Disconnect, 0);
             }
             Ok(Ok(())) => {}
             Ok(Err(error)) => {
@@ -240,6 +245,8 @@ impl Session {
     async fn serve(&mut self) -> WireResult<()> {
         let server = self.state.server.clone();
         let mut idle_poll = IdlePoll::new(server.last_command.clone(), self.state.shared.id);
+        let mut sent_before = self.connection.bytes_written();
+        self.state.log_settings.bytes_sent_before = sent_before;
         while self.phase == Phase::Commands && !self.state.ends_with_reply {
             self.connection.reader.set_sequence(0);
             let longest = || Duration::from_micros(server.globals.number(Variable::PacelineIdlePollUsec));
@@ -260,10 +267,16 @@ impl Session {
                 // A killed client does not receive the result, whatever it is.
                 return Err(WireError::Closed);
             }
-            let sent = self.connection.writer.pending() as u64;
+            let sent = self.connection.bytes_written();
             let received = self.connection.reader.payload().len() as u64 + 4;
             self.connection.flush().await?;
-            self.state.shared.counters.bytes_sent.add(sent);
+            let before = std::mem::replace(&mut sent_before, sent);
+            self.state
+                .shared
+                .counters
+                .bytes_sent
+                .add(sent.saturating_sub(before));
+            self.state.log_settings.bytes_sent_before = sent;
             self.state.shared.counters.bytes_received.add(received);
         }
         Ok(())

@@ -8,6 +8,7 @@ use super::table_locks::TableLocks;
 use super::temporary_tables::SessionTemporaryTables;
 use super::tracking::Tracking;
 use super::transaction_slot::TransactionSlot;
+use crate::audit_log::AuditedTable;
 use crate::names::qualified;
 use crate::registry::SessionHandle;
 use crate::server::Server;
@@ -45,6 +46,8 @@ pub struct SessionState {
     /// Other changes that the client tracks.
     pub(super) tracking: Tracking,
     pub(super) log_settings: StatementLogSettings,
+    /// Tables that the running statement has used, while there is an audit log.
+    pub(super) audited_tables: Vec<AuditedTable>,
     /// Restrictions of the account; `None` without any.
     pub(super) restrictions: Option<Box<Restrictions>>,
     /// Whether the session ends after the reply: COMMIT RELEASE, or a broken transfer of a file.
@@ -79,6 +82,7 @@ impl SessionState {
             changes: StateChanges::default(),
             tracking: Tracking::default(),
             log_settings: StatementLogSettings::default(),
+            audited_tables: Vec::new(),
             restrictions: None,
             ends_with_reply: false,
         }

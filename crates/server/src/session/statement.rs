@@ -8,14 +8,16 @@ use super::protocol::{More, RowFormat};
 use super::services::on_text;
 use super::state::SessionState;
 use super::statements;
+use crate::statement_digests::{CountedText, EndedStatement};
 use crate::statement_logs::SlowStatement;
 use crate::variables::Variable;
-use paceline_expression::session::KeepDiagnostics;
-use paceline_syntax::{Result, Show, Statement};
+use paceline_expression::session::{KeepDiagnostics, SqlMode};
+use paceline_syntax::digest::{DigestMode, digest};
+use paceline_syntax::{Error, Result, Show, Statement};
 use paceline_types::error_code::*;
 use paceline_wire::WireResult;
 use std::borrow::Cow;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 impl Session {
     /// Executes COM_QUERY: one statement, or several if the client has enabled this. The text is UTF-8.
@@ -62,7 +64,7 @@ impl Session {
                 }
             };
             on_text(statement_text.len(), || drop(parsed));
-            self.end_statement(&done);
+            self.end_statement(statement_text, None, &done);
             match (done, next) {
                 (Ok(()), Some(next)) => offset += next,
                 _ => return Ok(()),
@@ -73,8 +75,9 @@ impl Session {
         }
     }
 
-    /// Ends a statement: sends its error, if any, and completes its transaction.
-    pub(super) fn end_statement(&mut self, done: &Result<()>) {
+    /// Ends a statement: sends its error, if any, completes its transaction, and counts it. `text` is the statement as
+    /// logs have it, and `digest` its digest if that is known.
+    pub(super) fn end_statement(&mut self, text: &[u8], digest: Option<u64>, done: &Result<()>) {
         if let Err(error) = done {
             self.state.abort_statement();
             if error.code() == ER_LOCK_WAIT_TIMEOUT
@@ -92,8 +95,20 @@ impl Session {
             assigned_variables::heed_programs(&mut self.state, &mut self.connection);
         }
         let duration = self.state.log_settings.started.elapsed();
-        if duration >= self.state.log_settings.slow_after {
-            self.state.log_slow_statement(duration);
+        self.state.count_digest(text, digest, duration, done);
+        self.state
+            .shared
+            .counters
+            .rows_read
+            .add(self.state.rows_examined_by_statement());
+        if self.state.server.audit_log.is_on() {
+            self.state.audit_statement(text, done);
+        }
+        let written = self.connection.bytes_written();
+        let before = std::mem::replace(&mut self.state.log_settings.bytes_sent_before, written);
+        if self.state.log_settings.is_slow(duration) {
+            self.state
+                .log_slow_statement(text, duration, written.saturating_sub(before));
         }
     }
 
@@ -162,33 +177,113 @@ impl SessionState {
         let limit = self.context.settings.max_statement_time;
         self.services.set_deadline(limit);
         self.services.time_slice.begin();
-        self.log_settings.started = Instant::now();
+        let rows_sent = self.shared.counters.rows_sent.get();
+        self.log_settings.begin(rows_sent, self.context.rows_examined);
     }
 
-    /// Counts a statement that took longer than `long_query_time`, and writes it to the slow query log.
-    #[cold]
-    fn log_slow_statement(&self, duration: Duration) {
-        self.shared.counters.slow_queries.add(1);
-        let logs = &self.server.statement_logs;
-        if !logs.has_slow() || !self.log_settings.logs_slow {
+    /// Returns the parts of the SQL mode that digests depend on.
+    #[inline]
+    pub(super) fn digest_mode(&self) -> DigestMode {
+        let sql_mode = self.context.settings.sql_mode;
+        DigestMode {
+            ansi_quotes: sql_mode.contains(SqlMode::ANSI_QUOTES),
+            no_backslash_escapes: sql_mode.contains(SqlMode::NO_BACKSLASH_ESCAPES),
+        }
+    }
+
+    /// Counts a statement by its digest. A text that was not understood has none.
+    #[inline]
+    fn count_digest(&self, text: &[u8], known: Option<u64>, duration: Duration, done: &Result<()>) {
+        let digests = &self.server.digests;
+        let is_understood = |error: &Error| error.code() != ER_PARSE_ERROR;
+        if !digests.is_enabled() || !done.as_ref().err().is_none_or(is_understood) {
             return;
         }
-        let activity = self.shared.activity();
-        let user = &self.context.user;
-        let account = format!(
-            "{}[{}] @ {} []",
-            self.context.current_user.user, user.user, user.host
-        );
-        let duration_micros = i64::try_from(duration.as_micros()).unwrap_or(i64::MAX);
-        logs.slow(&SlowStatement {
-            account: &account,
-            connection_id: u64::from(self.shared.id),
-            database: self.context.database.as_deref().unwrap_or_default(),
-            duration_micros,
-            rows_sent: self.context.found_rows,
+        let mode = self.digest_mode();
+        let ended = EndedStatement {
+            nanos: u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX),
+            has_failed: done.is_err(),
+            warnings: self.context.diagnostics.warning_count_u16(),
             rows_affected: u64::try_from(self.context.row_count).unwrap_or(0),
-            start_micros: activity.since_micros,
-            text: &activity.text,
-        });
+            rows_sent: self.rows_sent_by_statement(),
+            rows_examined: self.rows_examined_by_statement(),
+            start_micros: self.context.statement.start_micros,
+        };
+        let statement = CountedText {
+            digest: known.unwrap_or_else(|| digest(text, mode)),
+            text,
+            mode,
+            database: self.context.database.as_deref(),
+        };
+        digests.count(&self.shared.digests, statement, &ended);
+    }
+
+    /// Returns the number of rows that the running statement has sent.
+    fn rows_sent_by_statement(&self) -> u64 {
+        let sent = self.shared.counters.rows_sent.get();
+        sent.saturating_sub(self.log_settings.rows_sent_before)
+    }
+
+    /// Returns the number of rows that the running statement has fetched from tables.
+    fn rows_examined_by_statement(&self) -> u64 {
+        let examined = self.context.rows_examined;
+        examined.saturating_sub(self.log_settings.rows_examined_before)
+    }
+
+    /// Counts a slow statement, and writes it to the slow query log.
+    #[cold]
+    fn log_slow_statement(&self, text: &[u8], duration: Duration, bytes_sent: u64) {
+        let settings = &self.log_settings;
+        let rows_examined = self.rows_examined_by_statement();
+        if !settings.is_counted(rows_examined) {
+            return;
+        }
+        self.shared.counters.slow_queries.add(1);
+        let logs = &self.server.statement_logs;
+        if !logs.has_slow()
+            || !settings.logs_slow
+            || !logs.chooses_slow(settings.rate_limit)
+            || !settings.passes_filter()
+        {
+            return;
+        }
+        let warnings = self.context.diagnostics.raised();
+        let server_id = self.server_id();
+        logs.slow(
+            server_id,
+            &SlowStatement {
+                account: &self.account_in_logs(),
+                connection_id: u64::from(self.shared.id),
+                database: self.context.database.as_deref().unwrap_or_default(),
+                duration_micros: i64::try_from(duration.as_micros()).unwrap_or(i64::MAX),
+                rows_sent: self.rows_sent_by_statement(),
+                rows_examined,
+                rows_affected: u64::try_from(self.context.row_count).unwrap_or(0),
+                bytes_sent,
+                start_micros: self.shared.activity().since_micros,
+                operations: settings.shown_operations(),
+                plan: settings.shown_plan(),
+                warnings: &warnings[..warnings.len().min(settings.shown_warnings())],
+                text,
+            },
+        );
+    }
+
+    /// Returns the server's id.
+    pub(super) fn server_id(&self) -> u32 {
+        u32::try_from(self.server.globals.number(Variable::ServerId)).unwrap_or(0)
+    }
+
+    /// Returns the session's account as MariaDB's logs have it.
+    pub(super) fn account_in_logs(&self) -> String {
+        let user = &self.context.user;
+        let (host, address) = match user.host.parse::<std::net::IpAddr>() {
+            Ok(_) => ("", user.host.as_str()),
+            Err(_) => (user.host.as_str(), ""),
+        };
+        format!(
+            "{}[{}] @ {host} [{address}]",
+            self.context.current_user.user, user.user
+        )
     }
 }

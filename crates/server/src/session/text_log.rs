@@ -24,7 +24,7 @@ use paceline_expression::session::{
     BinlogFormat, MemoryCharge, RandomGenerator, SessionContext, Settings, SqlMode, UserVariable,
 };
 use paceline_query::execute::TextLog;
-use paceline_query::plan::{Plan, PlanType, TableUse, UnsafeReason};
+use paceline_query::plan::{Plan, PlanType, TableUse, UnsafeReasons};
 use paceline_syntax::{Error, ParseOptions, Result, parameter_places};
 use paceline_txn::{IsolationLevel, StatementText, Transaction};
 use paceline_types::error_code::*;
@@ -44,7 +44,7 @@ pub struct SessionTextLog {
     /// Memory of the text, also while it is copied for the log.
     _memory: MemoryCharge,
     /// Reasons for notes.
-    unsafe_reasons: Vec<UnsafeReason>,
+    unsafe_reasons: UnsafeReasons,
 }
 
 impl SessionState {
@@ -75,6 +75,7 @@ impl SessionState {
     ) -> Result<Option<SessionTextLog>> {
         let is_mixed = self.context.settings.binlog_format == BinlogFormat::Mixed;
         let dependence = plan.text_dependence();
+        let unsafe_reasons = plan.unsafe_reasons();
         let isolation = self.transaction.isolation();
         let is_repeatable = isolation.is_none_or(|level| level >= IsolationLevel::RepeatableRead);
         if plan.tables().iter().any(|table| table.usage.sequence) && !is_mixed {
@@ -99,7 +100,7 @@ impl SessionState {
             || plan.is_explained()
             || plan.runs_programs()
             || plan.tables().iter().any(uses_rows_of_here)
-            || is_mixed && (dependence.is_unsafe() || !is_repeatable)
+            || is_mixed && (!unsafe_reasons.is_empty() || !is_repeatable)
         {
             return Ok(None);
         }
@@ -120,7 +121,7 @@ impl SessionState {
                 .map(|name| LoggedVariable::new(name, self.context.user_variables.get(name)))
                 .collect(),
             _memory: memory,
-            unsafe_reasons: dependence.unsafe_reasons().collect(),
+            unsafe_reasons,
         }))
     }
 
@@ -233,7 +234,7 @@ impl TextLog for SessionTextLog {
         transaction
             .log_text(&text)
             .map_err(|error| of_transaction(&error))?;
-        for reason in &self.unsafe_reasons {
+        for reason in self.unsafe_reasons.iter() {
             let why = reason.code().message(&[]);
             let message = ER_BINLOG_UNSAFE_STATEMENT.message(&[&why]);
             session.diagnostics.note(ER_BINLOG_UNSAFE_STATEMENT, message);

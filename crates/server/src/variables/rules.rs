@@ -90,7 +90,10 @@ impl Definition {
                 }
             }
             Variable::FtBooleanSyntax if setting != self.default_setting() => refused(),
-            Variable::GeneralLogFile | Variable::SlowQueryLogFile | Variable::LogSlowQueryFile
+            Variable::GeneralLogFile
+            | Variable::SlowQueryLogFile
+            | Variable::LogSlowQueryFile
+            | Variable::ServerAuditFilePath
                 // The name of a file in the data directory must not be chosen: the log would be written into it.
                 if !setting.as_str().ends_with(".log") =>
             {

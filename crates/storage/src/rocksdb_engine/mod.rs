@@ -155,6 +155,24 @@ impl RocksDbEngine {
         Ok(engine)
     }
 
+    /// Returns the position of the table files in a directory that nothing has open. Writes nothing, except that a torn
+    /// end of the manifest is cut off.
+    ///
+    /// # Errors
+    /// Those of [`RocksDbEngine::open`]; also if the directory does not exist.
+    pub(crate) fn position_of(path: &Path) -> Result<LogPosition> {
+        let open = || DB::open_for_read_only(&options::read_only_options(), path, false);
+        let db = match open() {
+            Err(error) if manifest::is_damaged(&error) && manifest::cut_damage(path)? => open(),
+            opened => opened,
+        };
+        let db = db.map_err(|error| Error::Open {
+            path: path.to_owned(),
+            message: error.as_ref().to_owned(),
+        })?;
+        decode_position(db.get(POSITION_KEY)?.as_deref())
+    }
+
     fn read_position(&self, tier: ReadTier) -> Result<LogPosition> {
         let mut options = ReadOptions::default();
         options.set_read_tier(tier);
@@ -391,14 +409,7 @@ impl RocksDbEngine {
     /// If the directory exists already or cannot be written.
     pub(crate) fn checkpoint(&self, directory: &Path) -> Result<LogPosition> {
         Checkpoint::new(&self.db.db)?.create_checkpoint_with_log_size(directory, NO_FLUSH)?;
-        let copy =
-            DB::open_for_read_only(&options::read_only_options(), directory, false).map_err(|error| {
-                Error::Open {
-                    path: directory.to_owned(),
-                    message: error.as_ref().to_owned(),
-                }
-            })?;
-        decode_position(copy.get(POSITION_KEY)?.as_deref())
+        RocksDbEngine::position_of(directory)
     }
 
     /// Returns the approximate size of a range in files and memtables, in bytes.

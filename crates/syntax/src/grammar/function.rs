@@ -54,7 +54,13 @@ impl Parser<'_> {
             "JSON_TABLE" => return Err(Error::unsupported("JSON_TABLE")),
             "ROW" => {
                 self.advance();
-                return Ok(Expr::Row(self.parenthesized(Self::expr)?));
+                self.expect_token(&Token::LeftParen)?;
+                let mut fields = vec![self.expr()?];
+                // A row has two fields or more.
+                self.expect_token(&Token::Comma)?;
+                fields.extend(self.comma_separated(Self::expr)?);
+                self.expect_token(&Token::RightParen)?;
+                return Ok(Expr::Row(fields));
             }
             "GROUP_CONCAT" => return self.group_concat(),
             "CHAR" => return self.char_function(),

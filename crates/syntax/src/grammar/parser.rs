@@ -50,7 +50,7 @@ pub(crate) struct Parser<'a> {
     height: u32,
     /// The same for UNION and the other set operators.
     pub(super) set_height: u32,
-    /// Number of tokens taken.
+    /// Number of tokens taken, with those counted for copies.
     tokens: usize,
     /// Memory that the tokens may take before more is requested.
     memory_bytes_granted: usize,
@@ -405,6 +405,23 @@ impl<'a> Parser<'a> {
         match &mut self.memory {
             Some(memory) => memory.set(self.memory_bytes_granted),
             None => Ok(()),
+        }
+    }
+
+    /// Returns the number of tokens taken, with those counted for copies.
+    pub(super) fn tokens(&self) -> usize {
+        self.tokens
+    }
+
+    /// Counts tokens of which the tree gets another copy.
+    ///
+    /// # Errors
+    /// 1041 when the client may not have the memory.
+    pub(super) fn count_copies(&mut self, tokens: usize) -> Result<()> {
+        self.tokens = self.tokens.saturating_add(tokens);
+        match self.memory_bytes() > self.memory_bytes_granted {
+            true => self.ask_for_memory(),
+            false => Ok(()),
         }
     }
 

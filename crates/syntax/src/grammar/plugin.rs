@@ -1,44 +1,40 @@
-//! INSTALL PLUGIN and INSTALL SONAME: nothing is ever loaded, but scripts begin with them for methods that are there.
+//! INSTALL and UNINSTALL of plugins and of the libraries that contain them.
 
 use super::parser::Parser;
-use crate::error::{Error, Result};
-use crate::statement::Statement;
-use paceline_types::error_code::ER_PLUGIN_INSTALLED;
-
-/// Plugins that MariaDB loads from a library and that are part of this server, with the library's name.
-const BUILT_IN: [(&str, &str); 3] = [
-    ("ed25519", "auth_ed25519"),
-    ("unix_socket", "auth_socket"),
-    ("caching_sha2_password", "caching_sha2_password"),
-];
+use crate::error::Result;
+use crate::statement::{PluginStatement, Statement};
 
 impl Parser<'_> {
-    /// Parses INSTALL or UNINSTALL. What is there already is installed without effect, as in MariaDB.
-    ///
-    /// # Errors
-    /// 1968 for INSTALL PLUGIN of a plugin that is there.
+    /// Parses INSTALL or UNINSTALL.
     pub(super) fn plugin_statement(&mut self) -> Result<Statement> {
-        let unsupported = Ok(Statement::Unsupported("INSTALL PLUGIN"));
-        if !self.accept_word("INSTALL") {
-            return unsupported;
+        let installs = self.accept_word("INSTALL");
+        if !installs {
+            self.expect_word("UNINSTALL")?;
         }
-        if self.accept_word("SONAME") {
-            let library = self.text()?;
-            let library = library.strip_suffix(".so").unwrap_or(&library);
-            return match BUILT_IN.iter().any(|(_, name)| *name == library) {
-                true => Ok(Statement::Empty),
-                false => unsupported,
-            };
+        let of_library = self.accept_word("SONAME");
+        if !of_library {
+            self.expect_word("PLUGIN")?;
         }
-        self.expect_word("PLUGIN")?;
-        let if_not_exists = self.accept_phrase(&["IF", "NOT", "EXISTS"])?;
-        let name = self.identifier_or_text()?;
-        self.expect_word("SONAME")?;
-        self.text()?;
-        match BUILT_IN.iter().any(|(known, _)| name.eq_ignore_ascii_case(known)) {
-            true if if_not_exists => Ok(Statement::Empty),
-            true => Err(Error::new(ER_PLUGIN_INSTALLED, &[&name])),
-            false => unsupported,
-        }
+        Ok(Statement::Plugin(match (installs, of_library) {
+            (true, true) => PluginStatement::InstallLibrary(self.text()?),
+            (true, false) => {
+                let if_not_exists = self.accept_phrase(&["IF", "NOT", "EXISTS"])?;
+                let name = self.identifier_or_text()?;
+                self.expect_word("SONAME")?;
+                PluginStatement::Install {
+                    name,
+                    library: self.text()?,
+                    if_not_exists,
+                }
+            }
+            (false, true) => PluginStatement::UninstallLibrary {
+                if_exists: self.accept_phrase(&["IF", "EXISTS"])?,
+                library: self.text()?,
+            },
+            (false, false) => PluginStatement::Uninstall {
+                if_exists: self.accept_phrase(&["IF", "EXISTS"])?,
+                name: self.identifier_or_text()?,
+            },
+        }))
     }
 }

@@ -159,6 +159,9 @@ impl Parser<'_> {
             if self.accept_word("DEFAULT") {
                 return Ok(SetValue::Default);
             }
+            if self.is_at_program_variable() {
+                return self.expr().map(SetValue::Expr);
+            }
             if self.is_identifier() || self.is_any_word(&["ON", "ALL", "BINARY", "ROW", "SYSTEM"]) {
                 return Ok(SetValue::Word(self.identifier_after_dot()?));
             }

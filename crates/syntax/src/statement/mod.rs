@@ -12,6 +12,7 @@ mod data_change;
 pub mod definition;
 mod file_format;
 mod handler;
+mod plugin;
 mod program;
 mod query;
 mod replication;
@@ -24,6 +25,7 @@ pub use administration::*;
 pub use data_change::*;
 pub use file_format::FileFormat;
 pub use handler::*;
+pub use plugin::*;
 pub use program::*;
 pub use query::*;
 pub use replication::*;
@@ -138,6 +140,8 @@ pub enum Statement {
     Shutdown,
     /// `CHANGE MASTER`, `START SLAVE` and similar statements.
     Replication(ReplicationStatement),
+    /// `INSTALL …`, `UNINSTALL …`.
+    Plugin(PluginStatement),
     /// A statement that MariaDB has and this server does not: error 1235 with this name.
     Unsupported(&'static str),
 }

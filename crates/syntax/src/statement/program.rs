@@ -32,6 +32,9 @@ pub struct Program {
     pub body: LocatedStatement,
 }
 
+/// Maximum number of variables of a program, with the fields of rows.
+pub const VARIABLES_MAX: usize = 65_536;
+
 /// A variable, or a parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variable {
@@ -62,7 +65,7 @@ pub enum VariableKind {
 }
 
 /// Rows of a trigger.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TriggerRow {
     Old,
     New,

@@ -19,15 +19,33 @@
 use super::owner::LockOwner;
 use parking_lot::Mutex;
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+
+/// A deadlock that was found, for users who look for its cause.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deadlock {
+    /// [`Session::id`](crate::Session::id) of the members: each waits for the next, the last for the first.
+    pub members: Vec<u64>,
+    /// The member that is rolled back.
+    pub victim: u64,
+}
+
+/// Function that is told of deadlocks. It is called while all members still wait.
+pub type DeadlockHook = Box<dyn Fn(&Deadlock) + Send + Sync>;
 
 /// Runs one search at a time, so that two members of one cycle do not choose two victims.
 #[derive(Default)]
 pub(super) struct Detector {
     search_lock: Mutex<()>,
+    hook: OnceLock<DeadlockHook>,
 }
 
 impl Detector {
+    /// Sets the function that is told of deadlocks. Only the first one counts.
+    pub(super) fn set_hook(&self, hook: DeadlockHook) {
+        let _ = self.hook.set(hook);
+    }
+
     /// Breaks every cycle that `owner`, which has just joined a queue, closes. Returns their number.
     pub(super) fn resolve(&self, owner: &Arc<LockOwner>, mut read: impl ReadBlockers) -> u64 {
         let _search = self.search_lock.lock();
@@ -39,6 +57,12 @@ impl Detector {
             cycles += 1;
             let victim = choose_victim(&cycle);
             if victim.choose_as_victim() {
+                if let Some(hook) = &self.hook.get() {
+                    hook(&Deadlock {
+                        members: cycle.iter().map(|member| member.owner.id()).collect(),
+                        victim: victim.id(),
+                    });
+                }
                 victim.wake();
             }
             // If the victim could not be chosen, its wait is over: the cycle is broken anyway, and the next

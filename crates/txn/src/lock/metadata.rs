@@ -7,7 +7,7 @@
 
 use super::mode::Mode;
 use super::owner::LockOwner;
-use super::table::{HeldLock, LockRequestOutcome, Wakeups};
+use super::table::{HeldLock, IsHeld, LockRequestOutcome, Wakeups};
 use super::{LockManager, WaitLimit};
 use crate::error::Result;
 use crate::interrupt::AwaitedLock;
@@ -58,6 +58,67 @@ pub enum MetadataObject<'a> {
     },
     /// A name lock of `GET_LOCK()`.
     UserLevel(&'a str),
+}
+
+/// Kind of the object of a metadata lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MetadataKind {
+    /// [`MetadataObject::Global`].
+    Global,
+    /// [`MetadataObject::Commit`].
+    Commit,
+    /// [`MetadataObject::Database`].
+    Database,
+    /// [`MetadataObject::Table`].
+    Table,
+    /// [`MetadataObject::ForeignKeyName`].
+    ForeignKeyName,
+    /// [`MetadataObject::Routine`].
+    Routine,
+    /// [`MetadataObject::Event`].
+    Event,
+    /// [`MetadataObject::UserLevel`].
+    UserLevel,
+}
+
+/// A metadata lock, for users who look for what blocks a statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MetadataLock {
+    /// [`Session::id`](crate::Session::id) of its owner.
+    pub session_id: u64,
+    /// Kind of its object.
+    pub kind: MetadataKind,
+    /// Database of the object; empty if it has none.
+    pub database: String,
+    /// Name of the object; empty if it has none.
+    pub name: String,
+    /// Mode in which it is held or requested.
+    pub mode: MetadataMode,
+    /// Whether it is held; if not, its owner waits for it.
+    pub is_held: bool,
+}
+
+/// Returns the kind, database and name of the object of a key.
+fn object_of(key: &[u8]) -> Option<(MetadataKind, String, String)> {
+    let (first, rest) = key.split_first()?;
+    let kind = match *first {
+        kind::GLOBAL => MetadataKind::Global,
+        kind::COMMIT => MetadataKind::Commit,
+        kind::DATABASE => MetadataKind::Database,
+        kind::TABLE => MetadataKind::Table,
+        kind::FOREIGN_KEY_NAME => MetadataKind::ForeignKeyName,
+        kind::ROUTINE => MetadataKind::Routine,
+        kind::EVENT => MetadataKind::Event,
+        kind::USER_LEVEL => MetadataKind::UserLevel,
+        _ => return None,
+    };
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let separator = rest.iter().position(|byte| *byte == 0);
+    Some(match (kind, separator) {
+        (MetadataKind::UserLevel, _) => (kind, String::new(), text(rest)),
+        (_, Some(at)) => (kind, text(&rest[..at]), text(&rest[at + 1..])),
+        (_, None) => (kind, text(rest), String::new()),
+    })
 }
 
 /// Key of an object in the lock table. Up to 32 bytes are stored inline: locks travel with their transactions.
@@ -140,6 +201,17 @@ pub enum MetadataMode {
     ReadOnly,
     /// Compatible with nothing: DDL, `LOCK TABLES … WRITE`.
     Exclusive,
+}
+
+impl From<Mode> for MetadataMode {
+    fn from(mode: Mode) -> Self {
+        match mode {
+            Mode::Read => MetadataMode::Read,
+            Mode::Write => MetadataMode::Write,
+            Mode::ReadOnly => MetadataMode::ReadOnly,
+            Mode::Exclusive => MetadataMode::Exclusive,
+        }
+    }
 }
 
 impl From<MetadataMode> for Mode {
@@ -273,6 +345,25 @@ impl Drop for TransactionMetadataLocks {
 }
 
 impl LockManager {
+    /// Returns all metadata locks, held and requested. The parts of the lock table are read one after the other, so
+    /// they may be inconsistent.
+    pub(crate) fn metadata_locks(&self) -> Vec<MetadataLock> {
+        let mut locks = Vec::new();
+        self.metadata.for_each_lock(|key, owner, mode, is_held| {
+            if let Some((kind, database, name)) = object_of(key) {
+                locks.push(MetadataLock {
+                    session_id: owner.id(),
+                    kind,
+                    database,
+                    name,
+                    mode: mode.into(),
+                    is_held: is_held == IsHeld::Yes,
+                });
+            }
+        });
+        locks
+    }
+
     /// Locks an object in the metadata table. Returns `None` if the owner had it already (in this mode, or in a
     /// weaker one, which is raised).
     fn request_metadata(

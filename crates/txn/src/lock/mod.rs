@@ -22,7 +22,8 @@ mod range;
 mod table;
 mod waits;
 
-pub use metadata::{MetadataGuard, MetadataMode, MetadataObject};
+pub use deadlock::{Deadlock, DeadlockHook};
+pub use metadata::{MetadataGuard, MetadataKind, MetadataLock, MetadataMode, MetadataObject};
 pub use mode::{LockMode, LockOutcome, LockWait};
 pub use waits::{RowLock, RowLockWait};
 
@@ -136,6 +137,11 @@ impl LockManager {
         self.rows.row_lock_waits(&mut waits);
         self.ranges.row_lock_waits(&mut waits);
         waits
+    }
+
+    /// Sets the function that is told of deadlocks.
+    pub(crate) fn on_deadlock(&self, hook: DeadlockHook) {
+        self.deadlock.set_hook(hook);
     }
 
     /// Sets the limit of key locks that all sessions may hold together.

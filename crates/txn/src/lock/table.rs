@@ -154,6 +154,13 @@ pub(crate) enum LockRequestOutcome {
     Busy,
 }
 
+/// Whether a lock is held, or only requested.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum IsHeld {
+    Yes,
+    No,
+}
+
 /// Whether a request that cannot be granted joins the queue.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OnConflict {
@@ -400,6 +407,21 @@ impl LockTable {
                     .filter(|holder| holder.mode == Mode::Exclusive)
                 {
                     visit(&entry.key, &holder.owner);
+                }
+            }
+        }
+    }
+
+    /// Calls `visit` with every lock that is held or requested. Shards are locked one at a time.
+    pub(super) fn for_each_lock(&self, mut visit: impl FnMut(&[u8], &Arc<LockOwner>, Mode, IsHeld)) {
+        for shard in &self.shards {
+            let shard = shard.0.lock();
+            for entry in shard.entries.iter() {
+                for holder in entry.holders.iter() {
+                    visit(&entry.key, &holder.owner, holder.mode, IsHeld::Yes);
+                }
+                for request in entry.queue.iter().flat_map(|queue| queue.iter()) {
+                    visit(&entry.key, &request.owner, request.mode, IsHeld::No);
                 }
             }
         }

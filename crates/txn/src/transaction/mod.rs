@@ -92,7 +92,7 @@ pub struct Transaction {
     statement_guard: Option<MetadataGuard>,
     statement: Option<TransactionMark>,
     /// Whether the running statement is logged as text.
-    locks_ranges: bool,
+    logs_text: bool,
     savepoints: Vec<Savepoint>,
     /// Newest version that was read under lock and was not published then: no reply may be sent before it is.
     newest_read: Version,
@@ -121,7 +121,7 @@ impl Transaction {
             metadata: TransactionMetadataLocks::default(),
             statement_guard: None,
             statement: None,
-            locks_ranges: false,
+            logs_text: false,
             savepoints: Vec::new(),
             newest_read: LogPosition::ZERO,
             as_of_version: None,
@@ -209,14 +209,14 @@ impl Transaction {
 
     /// Begins a statement that readers of the log get as text ([`Transaction::log_text`]). Until it ends, locking reads
     /// lock the ranges that they read: a replica executes the text after all transactions that precede it in the
-    /// log, and must find what was found here.
+    /// log, and must find what was found here. `annotation` is logged if the text is given up.
     ///
     /// # Errors
     /// Those of [`Transaction::begin_statement`].
-    pub fn begin_text_statement(&mut self, timestamp_seconds: u32) -> Result<()> {
+    pub fn begin_text_statement(&mut self, annotation: Option<&str>, timestamp_seconds: u32) -> Result<()> {
         self.begin_statement(None, timestamp_seconds)?;
-        self.events.begin_text_statement(timestamp_seconds);
-        self.locks_ranges = true;
+        self.events.begin_text_statement(annotation, timestamp_seconds);
+        self.logs_text = true;
         Ok(())
     }
 
@@ -226,7 +226,7 @@ impl Transaction {
     /// [`Error::RolledBack`]; [`Error::CacheFull`]: the statement must be rolled back.
     pub fn log_text(&mut self, text: &StatementText<'_>) -> Result<()> {
         self.check_active()?;
-        assert!(self.locks_ranges, "the statement was begun as one with text");
+        assert!(self.logs_text, "the statement was begun as one with text");
         self.events.statement_text(&self.core, text)
     }
 
@@ -234,18 +234,18 @@ impl Transaction {
     /// text.
     ///
     /// # Errors
-    /// [`Error::RolledBack`]; [`Error::TextOfLarge`]: the statement must be rolled back.
+    /// [`Error::RolledBack`]; [`Error::TextOfLarge`], [`Error::CacheFull`]: the statement must be rolled back.
     pub fn log_rows_instead_of_text(&mut self) -> Result<()> {
         self.check_active()?;
         match &self.statement {
-            Some(begin) => self.events.rows_instead_of_text(begin.events),
+            Some(begin) => self.events.rows_instead_of_text(&self.core, begin.events),
             None => Ok(()),
         }
     }
 
     /// Returns whether locking reads lock the ranges that they read, so that nothing can appear in them.
     pub fn locks_ranges(&self) -> bool {
-        self.locks_ranges || self.options.isolation == IsolationLevel::Serializable
+        self.logs_text || self.options.isolation == IsolationLevel::Serializable
     }
 
     /// Begins a statement of a primary, with its time, its text and the flags of its rows events, as they are
@@ -324,7 +324,7 @@ impl Transaction {
             self.events.end_statement(&self.core)?;
             self.statement = None;
         }
-        self.locks_ranges = false;
+        self.logs_text = false;
         self.statement_guard = None;
         Ok(())
     }
@@ -338,7 +338,7 @@ impl Transaction {
             self.roll_back_to(mark);
             self.events.abandon_statement();
         }
-        self.locks_ranges = false;
+        self.logs_text = false;
         self.statement_guard = None;
     }
 
@@ -498,7 +498,7 @@ impl Transaction {
         self.snapshot_delta = WriteSet::new();
         self.temporary = None;
         self.statement = None;
-        self.locks_ranges = false;
+        self.logs_text = false;
         self.statement_guard = None;
         self.savepoints.clear();
         self.snapshot = None;

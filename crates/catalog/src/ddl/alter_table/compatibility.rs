@@ -4,10 +4,13 @@ use paceline_types::DataType;
 
 use crate::column_type::key_bytes;
 use crate::ddl::normal_form::quote_identifier;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::table::schema_of;
 use crate::{CheckConstraint, ColumnDefault, ColumnDefinition, TableDefinition, TableDescription, same_name};
+use paceline_syntax::ast::Expr;
+use paceline_syntax::ast::visit::for_each_expr;
 use paceline_syntax::definition::AlterAction;
+use paceline_types::error_code::ER_BAD_FIELD_ERROR;
 
 /// Returns old and new names of the renamed columns, except for changes of case.
 pub(super) fn renames(old: &TableDefinition, actions: &[AlterAction]) -> Vec<(String, String)> {
@@ -56,13 +59,50 @@ pub(super) fn kept_column(column: &ColumnDefinition, renames: &[(String, String)
     column
 }
 
-/// Returns the old table's checks with the new names.
-pub(super) fn kept_checks(old: &TableDefinition, renames: &[(String, String)]) -> Vec<CheckConstraint> {
-    let mut checks = old.checks().to_vec();
-    for check in &mut checks {
-        check.expression = renamed(&check.expression, renames);
+/// Returns the table's checks that stay, with the new names of columns. With a dropped column go the checks of which no
+/// column stays; as in MariaDB, these include the checks that name no column.
+///
+/// # Errors
+/// 1054 if a check names a column that is dropped and one that stays.
+pub(super) fn kept_checks(
+    old: &TableDefinition,
+    actions: &[AlterAction],
+    renames: &[(String, String)],
+) -> Result<Vec<CheckConstraint>> {
+    let dropped = { actions.iter() }.filter_map(|action| match action {
+        AlterAction::DropColumn { name, .. } => Some(name.as_str()),
+        _ => None,
+    });
+    let dropped: Vec<&str> = dropped.collect();
+    let is_dropped_itself = |check: &CheckConstraint| {
+        { actions.iter() }.any(
+            |action| matches!(action, AlterAction::DropConstraint { name, .. } if same_name(&check.name, name)),
+        )
+    };
+    let mut kept = Vec::with_capacity(old.checks().len());
+    for check in old.checks().iter().filter(|check| !is_dropped_itself(check)) {
+        if !dropped.is_empty() {
+            let (mut lacks, mut stays) = (None, false);
+            for_each_expr(&paceline_syntax::parse_expression(&check.expression)?, |expr| {
+                if let Expr::Column(column) = expr {
+                    match dropped.iter().any(|name| same_name(name, &column.name)) {
+                        true => _ = lacks.get_or_insert_with(|| column.name.clone()),
+                        false => stays = true,
+                    }
+                }
+            });
+            match lacks {
+                _ if !stays => continue,
+                Some(name) => return Err(Error::new(ER_BAD_FIELD_ERROR, &[&name, &"CHECK"])),
+                None => {}
+            }
+        }
+        kept.push(CheckConstraint {
+            name: check.name.clone(),
+            expression: renamed(&check.expression, renames),
+        });
     }
-    checks
+    Ok(kept)
 }
 
 /// Replaces column names in a stored expression. All are replaced in one pass, because columns may swap

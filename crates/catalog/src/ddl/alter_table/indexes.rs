@@ -62,7 +62,7 @@ fn kept_index(
     actions: &[AlterAction],
 ) -> Result<Option<DraftIndex>> {
     let old = &alteration.old;
-    let mut draft = DraftIndex::of_existing(index, old.columns());
+    let mut draft = DraftIndex::of_existing(index, old.description());
     for action in actions {
         match action {
             AlterAction::RenameIndex {

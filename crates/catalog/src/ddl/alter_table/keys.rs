@@ -122,6 +122,7 @@ impl Planner<'_> {
             tested: TestedRows::None,
             tested_keys: Vec::new(),
             misfits: Misfits::Refused,
+            drops_duplicates: false,
         });
         build.tested_keys = tested;
         Ok(())

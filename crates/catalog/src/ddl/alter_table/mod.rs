@@ -29,8 +29,6 @@ mod strategy;
 
 use std::sync::Arc;
 
-use paceline_syntax::ast::Expr;
-use paceline_syntax::ast::visit::for_each_expr;
 use paceline_types::error_code::*;
 
 use compatibility::{kept_checks, renames};
@@ -126,7 +124,7 @@ impl Planner<'_> {
             columns: Vec::new(),
             placed: Vec::new(),
             drafts: Vec::new(),
-            checks: kept_checks(&old, &renames),
+            checks: Vec::new(),
             renames,
             keys: old.foreign_keys.clone(),
             new_keys: Vec::new(),
@@ -203,8 +201,8 @@ impl Planner<'_> {
             AlterAction::AddConstraint(_) => 4,
             _ => 2,
         };
-        let mut by_kind: Vec<&AlterAction> = alter.actions.iter().collect();
-        by_kind.sort_by_key(|action| kind(action));
+        let mut by_kind: Vec<(usize, &AlterAction)> = alter.actions.iter().enumerate().collect();
+        by_kind.sort_by_key(|(_, action)| kind(action));
         // Of several errors it reports an unknown column first, then the first object that cannot be dropped.
         let kind_of_error = |action: &AlterAction| match action {
             AlterAction::RenameIndex { .. } | AlterAction::AlterIndex { .. } => 2,
@@ -212,16 +210,18 @@ impl Planner<'_> {
             _ => 0,
         };
         let mut failures = Vec::new();
-        for action in &alter.actions {
-            if let Some(ExistenceConflict::Fail(error)) = void_action(action, alter.origin, old) {
-                failures.push((kind_of_error(action), error));
-            }
-        }
         let mut actions = Vec::with_capacity(alter.actions.len());
-        for action in by_kind {
-            if let Some(ExistenceConflict::Note(error)) = void_action(action, alter.origin, old) {
-                self.session.diagnostics.note(error.code(), error.message());
-                continue;
+        for (place, action) in by_kind {
+            match void_action(action, alter.origin, old) {
+                Some(ExistenceConflict::Note(error)) => {
+                    self.session.diagnostics.note(error.code(), error.message());
+                    continue;
+                }
+                Some(ExistenceConflict::Fail(error)) => {
+                    failures.push(((kind_of_error(action), place), error));
+                    continue;
+                }
+                None => {}
             }
             // A foreign key has precedence over an index or a check of the same name.
             if let AlterAction::DropConstraint { if_exists, name } = action
@@ -247,8 +247,8 @@ impl Planner<'_> {
             }
             actions.push(action.clone());
         }
-        // After the notes, as in MariaDB. Of errors of one kind the first remains.
-        if let Some((_, error)) = failures.into_iter().min_by_key(|(kind, _)| *kind) {
+        // After the notes, as in MariaDB. Of errors of one kind the first in the text remains.
+        if let Some((_, error)) = failures.into_iter().min_by_key(|(order, _)| *order) {
             return Err(error);
         }
         Ok(actions)
@@ -323,45 +323,13 @@ fn is_check(action: &AlterAction) -> bool {
     matches!(action, AlterAction::AddConstraint(TableConstraint::Check(_)))
 }
 
-/// Drops the checks of which no column stays.
-fn drop_checks_of_dropped_columns(alteration: &mut Alteration, actions: &[AlterAction]) -> Result<()> {
-    let is_dropped = |column: &str| {
-        actions
-            .iter()
-            .any(|action| matches!(action, AlterAction::DropColumn { name, .. } if same_name(name, column)))
-    };
-    let mut kept = Vec::with_capacity(alteration.checks.len());
-    for check in std::mem::take(&mut alteration.checks) {
-        let (mut dropped, mut staying) = (false, false);
-        for_each_expr(&paceline_syntax::parse_expression(&check.expression)?, |expr| {
-            if let Expr::Column(column) = expr {
-                match is_dropped(&column.name) {
-                    true => dropped = true,
-                    false => staying = true,
-                }
-            }
-        });
-        if staying || !dropped {
-            kept.push(check);
-        }
-    }
-    alteration.checks = kept;
-    Ok(())
-}
-
 fn alter_checks(alteration: &mut Alteration, actions: &[AlterAction]) -> Result<()> {
-    drop_checks_of_dropped_columns(alteration, actions)?;
+    alteration.checks = kept_checks(&alteration.old, actions, &alteration.renames)?;
     for action in actions {
-        match action {
-            AlterAction::DropConstraint { name, .. } => {
-                alteration.checks.retain(|check| !same_name(&check.name, name));
-            }
-            AlterAction::AddConstraint(constraint @ TableConstraint::Check(check)) => {
-                normal_form(&check.expr, "CHECK", check.name.as_deref().unwrap_or_default())?;
-                alteration.new_checks = true;
-                add_constraint(constraint, &mut Vec::new(), &mut alteration.checks)?;
-            }
-            _ => {}
+        if let AlterAction::AddConstraint(constraint @ TableConstraint::Check(check)) = action {
+            normal_form(&check.expr, "CHECK", check.name.as_deref().unwrap_or_default())?;
+            alteration.new_checks = true;
+            add_constraint(constraint, &mut Vec::new(), &mut alteration.checks)?;
         }
     }
     Ok(())

@@ -100,6 +100,7 @@ impl Planner<'_> {
         }
         if !rows_stay && let Some(build) = &mut self.plan.build {
             build.misfits = misfits;
+            build.drops_duplicates = may_drop_rows;
         }
         let (database, name) = match rename {
             Some(target) if target != (old.database().to_owned(), old.name().to_owned()) => target,
@@ -155,6 +156,7 @@ impl Planner<'_> {
                 },
                 tested_keys: Vec::new(),
                 misfits: Misfits::Refused,
+                drops_duplicates: false,
             });
         }
     }
@@ -205,6 +207,7 @@ impl Planner<'_> {
             tested,
             tested_keys: Vec::new(),
             misfits: Misfits::Refused,
+            drops_duplicates: false,
         });
         Ok(())
     }

@@ -28,6 +28,8 @@ pub struct TableBuild {
     pub tested_keys: Vec<TestedKey>,
     /// Treatment of rows that do not fit the new table.
     pub misfits: Misfits,
+    /// Whether rows are left out whose values a new unique key does not admit (`ALTER IGNORE`).
+    pub drops_duplicates: bool,
 }
 
 /// Treatment of rows that do not fit the new table.
@@ -153,7 +155,7 @@ pub struct BuildSummary {
 impl TableBuild {
     /// Returns whether MariaDB copies the rows and reports their number.
     pub(super) fn is_copied(&self) -> bool {
-        self.misfits == Misfits::Adjusted
+        self.drops_duplicates
             || self.tested == TestedRows::All
             || !self.tested_keys.is_empty()
             || self.converts_rows()

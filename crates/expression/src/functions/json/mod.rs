@@ -305,9 +305,20 @@ fn examined<'a>(
     level: Level,
     context: &mut EvalContext<'_>,
 ) -> Result<Option<(Cow<'a, str>, Node)>> {
-    let Some(text) = args.text(index, context)? else {
-        return Ok(None);
-    };
+    match args.text(index, context)? {
+        Some(text) => parsed(text, args, index, level, context),
+        None => Ok(None),
+    }
+}
+
+/// Parses the text of an argument; `None`, with a note or a warning, for invalid JSON.
+fn parsed<'a>(
+    text: Cow<'a, str>,
+    args: &Args<'_>,
+    index: usize,
+    level: Level,
+    context: &mut EvalContext<'_>,
+) -> Result<Option<(Cow<'a, str>, Node)>> {
     match Node::parse(&text) {
         Ok(node) => Ok(Some((text, node))),
         Err(fault) => {
@@ -831,29 +842,40 @@ fn eval_merge(
     context: &mut EvalContext<'_>,
     merge: fn(Node, Node) -> Node,
 ) -> Result<Value> {
-    for index in 0..args.len() {
-        if args.value(index, context)?.is_null() {
-            return Ok(Value::Null);
-        }
-    }
-    let (_, mut merged) = some!(document(args, 0, context)?);
+    // The first document is read with the second one, unless that is NULL.
+    let mut first = Some(some!(args.text(0, context)?));
+    let mut merged: Option<Node> = None;
     for index in 1..args.len() {
-        let (_, next) = some!(document(args, index, context)?);
-        merged = merge(merged, next);
+        let text = some!(args.text(index, context)?);
+        if let Some(first) = first.take() {
+            merged = Some(some!(parsed(first, args, 0, Level::Warning, context)?).1);
+        }
+        let (_, next) = some!(parsed(text, args, index, Level::Warning, context)?);
+        merged = merged.map(|before| merge(before, next));
     }
-    Ok(json(&merged))
+    Ok(merged.as_ref().map_or(Value::Null, json))
 }
 
 /// Computes JSON_MERGE_PATCH. NULL makes the result unknown, until a document that is not an object replaces it.
 fn eval_merge_patch(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let mut merged: Option<Node> = None;
-    for index in 0..args.len() {
+    let mut first = args.text(0, context)?;
+    let mut second = args.text(1, context)?;
+    if second.is_none() {
         // The first document is not read if NULL follows.
-        if args.value(index, context)?.is_null() || index == 0 && args.value(1, context)?.is_null() {
+        first = None;
+    }
+    for index in 0..args.len() {
+        let text = match index {
+            0 => first.take(),
+            1 => second.take(),
+            _ => args.text(index, context)?,
+        };
+        let Some(text) = text else {
             merged = None;
             continue;
-        }
-        let (_, next) = some!(document(args, index, context)?);
+        };
+        let (_, next) = some!(parsed(text, args, index, Level::Warning, context)?);
         let is_object = matches!(next.kind, Kind::Object(_));
         merged = match merged {
             None if index > 0 && is_object => None,

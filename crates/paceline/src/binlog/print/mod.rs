@@ -23,11 +23,14 @@ use super::options::{Direction, EncodedOutput, Options, Verbosity};
 use super::rewrite::Rewrites;
 use super::script::DELIMITER;
 use super::settings::Settings;
-use super::source::LoggedEvent;
+use super::source::{Checksums, LoggedEvent};
 use super::user_variable::append_user_variable;
 use load_files::LoadFiles;
 use paceline_binlog::LOCAL_DOMAIN;
-use paceline_binlog::event::{AlterPhase, Event, EventFlags, EventType, IntvarKind, TableId};
+use paceline_binlog::event::{
+    AlterPhase, CHECKSUM_LENGTH, ChecksumAlgorithm, Event, EventFlags, EventHeader, EventType, HEADER_LENGTH,
+    IgnorableEvent, IntvarKind, TableId,
+};
 use paceline_types::base64::append_base64_lines;
 use paceline_types::{DateTime, DomainId, ServerId, TimeZone};
 use rows::Annotation;
@@ -84,6 +87,8 @@ pub struct Printer<'o> {
     /// far.
     inverses: Vec<Vec<u8>>,
     inverse: InverseScript,
+    /// With [`Direction::Back`]: true from the record that announces a text to that text.
+    skips_text: bool,
     load_files: LoadFiles,
 }
 
@@ -128,6 +133,7 @@ impl<'o> Printer<'o> {
             format_printed: false,
             inverses: Vec::new(),
             inverse: InverseScript::default(),
+            skips_text: false,
             load_files: LoadFiles::new(options.local_load.as_deref()),
         })
     }
@@ -145,6 +151,44 @@ impl<'o> Printer<'o> {
 
     pub fn flush(&mut self) -> Result<()> {
         Ok(self.out.flush()?)
+    }
+
+    /// With [`Direction::Back`]: a statement with text is undone by the rows in the records beside it. Returns whether
+    /// the event belongs to such a statement and is done.
+    fn print_beside_text(&mut self, event: &LoggedEvent<'_>, decoded: &Event<'_>) -> Result<bool> {
+        match decoded {
+            Event::Ignorable(IgnorableEvent::RowEvent { event_type, body }) => {
+                let checksum_length = match event.format.checksum {
+                    ChecksumAlgorithm::Crc32 => CHECKSUM_LENGTH,
+                    ChecksumAlgorithm::None => 0,
+                };
+                let record = event.header();
+                let header = EventHeader {
+                    event_type: *event_type,
+                    length: (HEADER_LENGTH + body.len() + checksum_length) as u32,
+                    flags: EventFlags(record.flags.0 & !EventFlags::IGNORABLE.0),
+                    ..*record
+                };
+                let mut bytes = header.encode().to_vec();
+                bytes.extend_from_slice(body);
+                let checksum = crc32fast::hash(&bytes).to_le_bytes();
+                bytes.extend_from_slice(&checksum[..checksum_length]);
+                let rows = LoggedEvent::new(event.offset, &bytes, event.format, Checksums::Ignore);
+                let rows = rows.map_err(|error| Error::Event {
+                    file: Default::default(),
+                    offset: event.offset,
+                    problem: error.to_string(),
+                })?;
+                self.print(&rows)?;
+                Ok(true)
+            }
+            Event::Ignorable(IgnorableEvent::Text) => {
+                self.skips_text = true;
+                Ok(true)
+            }
+            Event::Query(_) => Ok(std::mem::take(&mut self.skips_text)),
+            _ => Ok(self.skips_text),
+        }
     }
 
     /// Returns whether rows and formats are printed in encoded form.
@@ -178,6 +222,9 @@ impl<'o> Printer<'o> {
         })?;
         if let Event::Gtid(gtid) = &decoded {
             self.is_local = gtid.gtid.domain_id == LOCAL_DOMAIN;
+        }
+        if self.style.direction == Direction::Back && self.print_beside_text(event, &decoded)? {
+            return Ok(());
         }
         match &decoded {
             Event::AnnotateRows(annotate) => {

@@ -70,7 +70,12 @@ impl<'a> LoggedEvent<'a> {
 
     /// Decodes the event, or the row event that a record contains: of a statement that replicas get as text.
     pub fn decode_rows(&self) -> paceline_binlog::Result<Event<'a>> {
-        self.decode()?.out_of_record(self.header(), self.format)
+        self.rows_of(self.decode()?)
+    }
+
+    /// Returns the row event that this event contains if it is a record, the decoded event otherwise.
+    pub fn rows_of(&self, decoded: Event<'a>) -> paceline_binlog::Result<Event<'a>> {
+        decoded.out_of_record(self.header(), self.format)
     }
 
     pub fn header(&self) -> &EventHeader {

@@ -58,9 +58,15 @@ impl RowLimit {
 fn limit_number(exec: &mut Execution<'_, '_>, expr: &Expr) -> Result<u64> {
     // Only a parameter can be anything else than a number that fits.
     let wrong = || Error::new(ER_WRONG_ARGUMENTS, &[&"EXECUTE"]);
-    match exec.eval(expr, &[])? {
+    let value = exec.eval(expr, &[])?;
+    let is_variable = exec.session.program_variables.get(0).is_some();
+    match value {
+        // As in MariaDB a negative variable of a program is a large number.
+        Value::Int(number) if is_variable => Ok(number as u64),
         Value::Int(number) => u64::try_from(number).map_err(|_| wrong()),
         Value::UInt(number) => Ok(number),
+        Value::Bit(bits) => Ok(bits.bits),
+        Value::Year(year) => Ok(year.into()),
         Value::Null => Ok(0),
         // Text counts as far as it is a number.
         Value::Text(text) => {

@@ -56,7 +56,7 @@ fn read_rows(
     visit: Visit<'_>,
 ) -> Result<ControlFlow<()>> {
     for values in rows {
-        exec.tick()?;
+        exec.row_fetched()?;
         row[instance.slots.clone()].clone_from_slice(values);
         if visit(exec, row)?.is_break() {
             return Ok(ControlFlow::Break(()));

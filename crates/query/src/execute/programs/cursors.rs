@@ -1,4 +1,4 @@
-//! Rows of a program's queries: cursors, and the single row of SELECT … INTO.
+//! Rows of a program's queries: cursors, the single row of SELECT … INTO, and the row that a row variable is assigned.
 
 use crate::execute::collections::row_store::{RowStore, StoredRows};
 use crate::execute::interface::RowSink;
@@ -201,5 +201,51 @@ impl SingleRow {
             }
         }
         Ok(Answer::Values(assigned))
+    }
+}
+
+/// Sink for the row of a query that is assigned to a row variable.
+///
+/// MariaDB takes the query for an operand: one of a single column is no row, even if the variable has only one field.
+pub struct AssignedRow {
+    /// Number of the variable's fields.
+    fields: usize,
+    row: Option<Vec<Value>>,
+}
+
+impl AssignedRow {
+    /// Creates the sink for a variable with this number of fields.
+    pub fn new(fields: usize) -> Self {
+        AssignedRow { fields, row: None }
+    }
+
+    /// Returns the values of the variable's fields: NULL without a row.
+    ///
+    /// # Errors
+    /// Those of the conversion.
+    pub fn finish(self, row: usize, types: &VariableTypes, session: &mut SessionContext) -> Result<Answer> {
+        let values = self.row.unwrap_or_else(|| vec![Value::Null; self.fields]);
+        let fields = types.row(row).unwrap_or_default();
+        let mut assigned = Vec::with_capacity(values.len());
+        for (field, value) in fields.iter().zip(values) {
+            assigned.push((*field, types.convert(*field, value, session)?));
+        }
+        Ok(Answer::Values(assigned))
+    }
+}
+
+impl RowSink for AssignedRow {
+    fn columns(&mut self, columns: &[ResultColumn]) -> Result<()> {
+        match columns.len() == self.fields && self.fields > 1 {
+            true => Ok(()),
+            false => Err(Error::new(ER_OPERAND_COLUMNS, &[&self.fields])),
+        }
+    }
+
+    fn row(&mut self, row: &[Value]) -> Result<()> {
+        match self.row.replace(row.to_vec()) {
+            Some(_) => Err(Error::new(ER_SUBQUERY_NO_1_ROW, &[])),
+            None => Ok(()),
+        }
     }
 }

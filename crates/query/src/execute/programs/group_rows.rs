@@ -24,7 +24,7 @@ pub(super) enum GroupFetch {
     Row(Vec<Value>),
     /// No row is left: NOT FOUND.
     End,
-    /// The function was told so already: it ends without a value.
+    /// NOT FOUND was already raised: the function ends without a value.
     Over,
 }
 

@@ -12,9 +12,9 @@
 //! * The tables of a nested statement are locked when it runs, not when the outermost one begins, as MariaDB does.
 //!   Locks that are taken in another order end in 1213 like others.
 //! * A nested statement must not change a table that an outer one uses (1442). A function must not call itself (1424).
-//! * What a program raises stays in its own diagnostics area while it runs. It joins that of the statement if the
-//!   program fails; otherwise only what a function's RETURN raises does. LAST_INSERT_ID() and FOUND_ROWS() of the
-//!   caller stay as they are.
+//! * A program has a diagnostics area of its own while it runs. Its conditions join those of the statement if the
+//!   program fails; otherwise the caller sees only conditions raised by RETURN itself. The caller's LAST_INSERT_ID()
+//!   and FOUND_ROWS() stay as they are.
 //!
 //! # Costs
 //! Everything that does not depend on values is kept in the session's [`ProgramCache`](crate::program::ProgramCache):
@@ -30,6 +30,6 @@ mod group_rows;
 mod steps;
 mod trigger;
 
-pub use cursors::{CursorSink, Cursors, SingleRow};
+pub use cursors::{AssignedRow, CursorSink, Cursors, SingleRow};
 pub(crate) use function::run_function;
 pub(crate) use trigger::Triggers;

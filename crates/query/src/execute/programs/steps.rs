@@ -1,6 +1,6 @@
 //! The steps of a program that runs within a statement.
 
-use super::cursors::{CursorSink, Cursors, SingleRow};
+use super::cursors::{AssignedRow, CursorSink, Cursors, SingleRow};
 use super::group_rows::{GroupFetch, GroupRows};
 use crate::error::{Error, Result};
 use crate::execute::context::{ProgramState, StatementState};
@@ -10,7 +10,7 @@ use crate::execute::interface::{
 use crate::plan::{Plan, PlanContext, ResultColumn, plan_statement};
 use crate::program::{
     Evaluated, Handling, PreparedProgram, RowAssignment, convert_returned, diagnostics_values, error_of,
-    is_true, raised_of, set_typed_user_variable, set_user_variable, signal, warnings,
+    is_true, raised_of, set_typed_user_variable, set_user_variable, setting_value, signal, warnings,
 };
 use paceline_expression::ExprType;
 use paceline_expression::session::SessionContext;
@@ -183,7 +183,8 @@ impl Steps<'_, '_> {
                 Answer::Value(self.prepared.types().convert(variable, value, self.session)?)
             }
             Request::AssignRow { row, value } => {
-                let mut assignment = RowAssignment::new(self.prepared.types(), row, value, values)?;
+                let types = self.prepared.types();
+                let mut assignment = RowAssignment::new(types, row, value, values, self.session)?;
                 while let Some((field, number, expr)) =
                     assignment.next_expression(self.prepared.types(), self.session)?
                 {
@@ -192,16 +193,17 @@ impl Steps<'_, '_> {
                 }
                 Answer::Values(assignment.finish())
             }
+            Request::AssignQuery { row, query } => {
+                let fields = self.prepared.types().row(row).map_or(0, <[usize]>::len);
+                let assigned = self.collect(query, place, values, AssignedRow::new(fields))?;
+                assigned.finish(row, self.prepared.types(), self.session)?
+            }
             Request::DefineRow { row, query } => {
-                let host = self.state.programs()?.host.clone();
-                let plan = loop {
-                    let plan = self.plan(query, place, values)?;
-                    if plan.is_current(&host.catalog()) {
-                        break plan;
-                    }
-                    self.prepared.forget_plan(place);
-                };
-                self.prepared.define_row(row, plan.columns(), self.session)?
+                let defined = self.define_row(row, query, place, values);
+                if defined.is_err() {
+                    self.prepared.undefine_row(row, self.session);
+                }
+                return defined;
             }
             Request::FetchGroup => match self.fetched.take() {
                 Some(GroupFetch::Row(row)) => {
@@ -220,7 +222,7 @@ impl Steps<'_, '_> {
                     .fetch_next(cursor, into, self.prepared.types(), self.session)?
             }
             Request::Return(expr) => {
-                // Only what RETURN itself raises is seen by the caller.
+                // The caller sees only conditions raised by RETURN itself.
                 let most = self.session.settings.max_error_count;
                 self.session.diagnostics.clear(most);
                 let value = self.evaluate(place, expr, values)?;
@@ -237,11 +239,11 @@ impl Steps<'_, '_> {
             }
             Request::Execute(sql) => self.execute(sql, place, values)?,
             Request::SelectInto { query, targets } => {
-                let row = self.collect::<SingleRow>(query, place, values)?;
+                let row = self.collect(query, place, values, SingleRow::default())?;
                 row.assign(targets, self.prepared.types(), self.session)?
             }
             Request::Open { cursor, query } => {
-                let rows = self.collect::<CursorSink>(query, place, values)?;
+                let rows = self.collect(query, place, values, CursorSink::default())?;
                 self.cursors.open(cursor, rows, self.session)?
             }
             Request::Fetch { cursor, into } => {
@@ -256,11 +258,33 @@ impl Steps<'_, '_> {
         })
     }
 
+    /// Gives a row variable the columns of a query as its fields.
+    fn define_row(
+        &mut self,
+        row: usize,
+        query: &SqlStatement,
+        place: CodePlace,
+        values: &[Value],
+    ) -> Result<Answer> {
+        let host = self.state.programs()?.host.clone();
+        for _ in 0..ATTEMPTS_MAX {
+            let plan = self.plan(query, place, values)?;
+            if plan.is_current(&host.catalog()) {
+                return self.prepared.define_row(row, plan.columns(), self.session);
+            }
+            self.prepared.forget_plan(place);
+        }
+        Err(Error::new(ER_TABLE_DEF_CHANGED, &[]))
+    }
+
     /// Evaluates an expression of the program.
     fn evaluate(&mut self, place: CodePlace, expr: &Expr, values: &[Value]) -> Result<Value> {
         match self.prepared.evaluate(place, expr, values, self.session)? {
             Evaluated::Value(value, _) => Ok(value),
-            Evaluated::Query(query) => Ok(self.collect::<SingleRow>(&query, place, values)?.into_value().0),
+            Evaluated::Query(query) => Ok(self
+                .collect(&query, place, values, SingleRow::default())?
+                .into_value()
+                .0),
         }
     }
 
@@ -273,7 +297,9 @@ impl Steps<'_, '_> {
     ) -> Result<(Value, ExprType)> {
         match self.prepared.evaluate(place, expr, values, self.session)? {
             Evaluated::Value(value, expr) => Ok((value, expr.ty.clone())),
-            Evaluated::Query(query) => Ok(self.collect::<SingleRow>(&query, place, values)?.into_value()),
+            Evaluated::Query(query) => Ok(self
+                .collect(&query, place, values, SingleRow::default())?
+                .into_value()),
         }
     }
 
@@ -321,7 +347,7 @@ impl Steps<'_, '_> {
                 self.session.row_count = 0;
                 Ok(Answer::Done)
             }
-            Statement::Transaction(_) | Statement::Ddl(_) | Statement::Account(_) => {
+            Statement::Transaction(_) | Statement::Ddl(_) | Statement::Account(_) | Statement::Plugin(_) => {
                 Err(Error::new(ER_COMMIT_NOT_ALLOWED_IN_SF_OR_TRG, &[]))
             }
             Statement::Prepare { .. }
@@ -371,35 +397,37 @@ impl Steps<'_, '_> {
 
     /// Executes SET, which has one item in a program.
     fn set(&mut self, items: &[SetItem], place: CodePlace, values: &[Value]) -> Result<Answer> {
-        for (number, item) in items.iter().enumerate() {
-            let place = place.of_item(number);
-            let value = match item {
-                SetItem::UserVariable { name, value } => {
-                    let (value, ty) = self.evaluate_typed(place, value, values)?;
-                    set_typed_user_variable(name, &value, ty, self.session)?;
-                    continue;
+        let [item] = items else {
+            return Err(Error::unsupported("SET of several variables here"));
+        };
+        let value = match item {
+            SetItem::UserVariable { name, value } => {
+                let (value, ty) = self.evaluate_typed(place, value, values)?;
+                set_typed_user_variable(name, &value, ty, self.session)?;
+                return Ok(Answer::Done);
+            }
+            SetItem::Variable { value, .. } => match value {
+                SetValue::Default => None,
+                SetValue::Word(word) => Some(Value::Text(word.clone())),
+                SetValue::Expr(expr) => {
+                    let (value, ty) = self.evaluate_typed(place, expr, values)?;
+                    Some(setting_value(value, &ty))
                 }
-                SetItem::Variable { value, .. } => match value {
-                    SetValue::Default => None,
-                    SetValue::Word(word) => Some(Value::Text(word.clone())),
-                    SetValue::Expr(expr) => Some(self.evaluate(place, expr, values)?),
-                },
-                _ => None,
-            };
-            let host = self.state.programs()?.host.clone();
-            host.set(item, value, self.session)?;
-        }
-        self.prepared.forget_outdated(self.session);
+            },
+            _ => None,
+        };
+        let host = self.state.programs()?.host.clone();
+        host.set(item, value, self.session)?;
         Ok(Answer::Done)
     }
 
-    fn collect<S: RowSink + Default>(
+    fn collect<S: RowSink>(
         &mut self,
         sql: &SqlStatement,
         place: CodePlace,
         values: &[Value],
+        mut rows: S,
     ) -> Result<S> {
-        let mut rows = S::default();
         self.execute_planned(sql, place, values, &mut rows)?;
         Ok(rows)
     }

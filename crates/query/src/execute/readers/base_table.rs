@@ -246,6 +246,7 @@ impl<'p> BaseReader<'p> {
         let mut batch = RowBatch::new(ROWS_AT_FIRST);
         for (index, range) in ranges.iter().enumerate() {
             batch.add(&range.start);
+            exec.session.rows_examined += 1;
             if (batch.is_full() || index + 1 == ranges.len())
                 && self.give_batch(exec, &mut batch, row, visit)?.is_break()
             {
@@ -376,7 +377,7 @@ impl<'p> BaseReader<'p> {
         row: &mut [Value],
         visit: Visit<'_>,
     ) -> Result<ControlFlow<()>> {
-        exec.tick()?;
+        exec.row_fetched()?;
         let mut row_key = Vec::new();
         let row_key: &[u8] = match self.secondary(index) {
             None => key,
@@ -501,7 +502,7 @@ impl<'p> BaseReader<'p> {
         let mut scan = exec.state.transaction.scan_newest(range, direction)?;
         let mut row_key = Vec::new();
         while scan.advance()? {
-            exec.tick()?;
+            exec.row_fetched()?;
             let Some(entry) = scan.entry() else { break };
             row_key.clear();
             match secondary {
@@ -591,7 +592,7 @@ impl<'p> BaseReader<'p> {
                 });
             }
             while scan.advance()? {
-                exec.tick()?;
+                exec.row_fetched()?;
                 let Some(entry) = scan.entry() else { break };
                 if ranges.len() > 1 && !range.contains(entry.key) {
                     match direction {

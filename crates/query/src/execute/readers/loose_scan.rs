@@ -81,7 +81,7 @@ impl BaseReader<'_> {
             let mut walked = 0;
             // Entries at the start of the group.
             loop {
-                exec.tick()?;
+                exec.row_fetched()?;
                 let Some(entry) = scan.entry() else { break };
                 if !entry.key.starts_with(&prefix) {
                     break;

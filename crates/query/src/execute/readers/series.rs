@@ -17,7 +17,7 @@ pub(crate) fn read(
     visit: Visit<'_>,
 ) -> Result<ControlFlow<()>> {
     for number in series.numbers() {
-        exec.tick()?;
+        exec.row_fetched()?;
         row[slot] = Value::UInt(number);
         if visit(exec, row)?.is_break() {
             return Ok(ControlFlow::Break(()));

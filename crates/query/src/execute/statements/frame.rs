@@ -41,7 +41,7 @@ pub fn execute(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn R
         None
     };
     match context.text_log {
-        Some(_) => context.transaction.begin_text_statement(seconds)?,
+        Some(_) => context.transaction.begin_text_statement(text, seconds)?,
         None => context.transaction.begin_statement(text, seconds)?,
     }
     context.session.rows_read = 0;

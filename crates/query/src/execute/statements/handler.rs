@@ -86,7 +86,7 @@ fn read_rows(exec: &mut Execution<'_, '_>, plan: &HandlerReadPlan, sink: &mut dy
     let scan = (exec.state.transaction).scan(scanned.range, scanned.direction);
     let mut scan = scan.map_err(transaction_error)?;
     while scan.advance()? {
-        exec.tick()?;
+        exec.row_fetched()?;
         let Some(entry) = scan.entry() else { break };
         let row = match secondary {
             None => schema.decode_row(entry.payload())?,

@@ -99,8 +99,7 @@ fn insert_sets(
         return Err(Error::new(ER_UNSUPPORTED_PS, &[]));
     };
     exec.session.diagnostics.reset_row();
-    let first = &mut exec.with_parameters(sets.current());
-    check_source_types(first, plan, insertion.strictness())?;
+    check_source_types(exec, plan, insertion.strictness())?;
     loop {
         let exec = &mut exec.with_parameters(sets.current());
         for values in rows {

@@ -92,6 +92,7 @@ fn read(
     sink.columns(plan.columns())?;
     let value = context.transaction.get(key)?;
     let Some(value) = value else { return Ok(0) };
+    context.session.rows_examined += 1;
     let image = point.definition.schema().image(value.payload());
     let mut row: Vec<ValueRef<'_>> = Vec::with_capacity(point.columns.len());
     if point.columns.is_sorted_by(|left, right| left < right) {

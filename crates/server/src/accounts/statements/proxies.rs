@@ -3,12 +3,12 @@
 use super::users::authenticate;
 use super::{AccountChange, AccountContext, grantee, resolve};
 use crate::accounts::ProxyGrant;
-use paceline_expression::session::Privilege;
 use paceline_syntax::{AccountName, AccountSpec};
 use paceline_syntax::{Error, Result};
 use paceline_types::error_code::*;
 
-/// Executes GRANT PROXY. The proxied account need not exist. As in MariaDB, WITH GRANT OPTION is also the global one.
+/// Executes GRANT PROXY. The proxied account need not exist. WITH GRANT OPTION is for this grant only: in MariaDB it is
+/// also the global GRANT OPTION, which any account can thus give to itself.
 pub(super) fn grant(
     proxied: &AccountName,
     accounts: &[AccountSpec],
@@ -21,9 +21,6 @@ pub(super) fn grant(
         let (user, host) = resolve(&spec.account, context)?;
         let mut account = grantee(&next, spec, (&user, &host), context)?;
         authenticate(&mut account, spec, context)?;
-        if grant_option {
-            account.global = account.global.with(Privilege::GrantOption);
-        }
         let grant = ProxyGrant {
             user: proxied_user.clone(),
             host: proxied_host.clone(),
@@ -65,4 +62,41 @@ pub(super) fn revoke(
         next = next.with(account);
     }
     Ok(AccountChange::to(next))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::MissingAccounts;
+    use super::*;
+    use crate::accounts::authority::tests::Holder;
+    use paceline_catalog::Catalog;
+    use paceline_expression::session::Privilege;
+    use paceline_syntax::UserName;
+
+    #[test]
+    fn the_option_of_a_proxy_is_not_the_global_one() {
+        let holder = Holder::new(&[], &[]);
+        let accounts = holder.accounts.load();
+        let context = AccountContext {
+            accounts: &accounts,
+            current: ("u", "%"),
+            current_role: None,
+            catalog: &Catalog::default(),
+            virtual_tables: &*holder.session.services.virtual_tables,
+            database: None,
+            missing_accounts: MissingAccounts::Refused,
+            now_seconds: 1_000,
+        };
+        let own = AccountName {
+            user: UserName::Name("u".to_owned()),
+            host: "%".to_owned(),
+        };
+        let spec = AccountSpec {
+            account: own.clone(),
+            authentication: None,
+        };
+        let change = grant(&own, &[spec], true, context).unwrap();
+        let changed = change.accounts.get("u", "%").unwrap();
+        assert!(changed.proxies[0].grant_option && !changed.global.has(Privilege::GrantOption));
+    }
 }

@@ -186,7 +186,7 @@ impl Session {
         let done = self.execute_sets(&mut prepared, flags, payload).await;
         self.state.return_to_database(left);
         prepared.forget_long_data();
-        self.end_statement(&done);
+        self.end_statement(&prepared.text, Some(prepared.digest), &done);
         self.statements.by_id.insert(id, prepared);
     }
 
@@ -463,4 +463,38 @@ fn with_defaults(statement: &Statement, indicators: &[Indicator]) -> Statement {
         }
     }
     statement
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use paceline_types::binary_protocol::{ParameterType, decode_parameters};
+
+    #[test]
+    fn values_of_a_set_are_as_long_as_their_decoder_says() {
+        let mut checked = 0;
+        for code in 0..=u8::MAX {
+            let Ok(parameter) = ParameterType::from_bytes([code, 0]) else {
+                continue;
+            };
+            let decodes =
+                |bytes: &[u8]| decode_parameters(&[parameter], &[0], bytes, &[], Charset::Utf8mb4).is_ok();
+            // The first byte can be a length.
+            for first in [0, 4, 7, 8, 11, 12] {
+                let payload = [&[code, 0, indicator::VALUE, first][..], &[0; 31]].concat();
+                if !decodes(&payload[3..]) {
+                    continue;
+                }
+                let sets = BulkParameters::parse(payload, bulk_flag::SEND_TYPES, 1, &mut vec![]).unwrap();
+                let value = sets.values();
+                assert!(decodes(value), "type {code}, {value:?}");
+                assert!(
+                    value.is_empty() || !decodes(&value[..value.len() - 1]),
+                    "type {code}, {value:?}"
+                );
+                checked += 1;
+            }
+        }
+        assert!(checked > 100);
+    }
 }

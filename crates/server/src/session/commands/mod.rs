@@ -14,6 +14,7 @@ use crate::server::Server;
 use crate::session::protocol::{definition, unknown_statement};
 use crate::session::statements::{flush_binary_logs, kill_connection, shut_down};
 use crate::session::{Phase, Session};
+use crate::statement_logs::LoggedSession;
 use paceline_expression::session::Privilege;
 use paceline_syntax::{Error, Result};
 use paceline_txn::InterruptReason;
@@ -219,10 +220,15 @@ impl Session {
     }
 
     /// Writes a command to the general log, if the log is open and the session has not disabled it.
-    fn log_command(&self, command: &str, argument: &[u8]) {
+    pub(in crate::session) fn log_command(&self, command: &str, argument: &[u8]) {
         let logs = &self.state.server.statement_logs;
         if logs.has_general() && !self.state.log_settings.is_silent {
-            logs.command(u64::from(self.state.shared.id), command, argument);
+            let session = LoggedSession {
+                account: &self.state.account_in_logs(),
+                connection_id: u64::from(self.state.shared.id),
+                server_id: self.state.server_id(),
+            };
+            logs.command(session, command, argument);
         }
     }
 

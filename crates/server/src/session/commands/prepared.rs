@@ -18,6 +18,7 @@ use crate::session::statements::query::{collect, run_plan};
 use paceline_expression::ExprType;
 use paceline_query::execute::CursorSink;
 use paceline_query::plan::{ResultColumn, is_to_be_planned_again};
+use paceline_syntax::digest::digest;
 use paceline_syntax::{Error, Result};
 use paceline_types::data_type::FieldType;
 use paceline_types::error_code::*;
@@ -73,6 +74,7 @@ impl Session {
             write_end_of_columns(writer, status, capabilities);
         }
         let prepared = PreparedStatement {
+            digest: digest(&text, self.state.digest_mode()),
             text,
             statement,
             parameters,
@@ -116,7 +118,7 @@ impl Session {
             Err(error) => Err(error),
         };
         prepared.forget_long_data();
-        self.end_statement(&done);
+        self.end_statement(&prepared.text, Some(prepared.digest), &done);
         self.statements.by_id.insert(id, prepared);
     }
 
@@ -185,7 +187,8 @@ impl Session {
         let wants_cursor = cursor & cursor_type::READ_ONLY != 0 && plan.has_result_set();
         for _ in 0..ATTEMPTS_MAX {
             if wants_cursor {
-                if let Some((rows, _)) = collect::<CursorSink>(&plan, &mut self.state, execution).await? {
+                let rows = CursorSink::default();
+                if let Some((rows, _)) = collect(&plan, &mut self.state, execution, rows).await? {
                     prepared.rows_read = self.state.context.rows_read;
                     prepared.cursor = Some(self.open_cursor(rows)?);
                     return Ok(());

@@ -3,6 +3,7 @@
 use crate::accounts::Account;
 use crate::accounts::authentication::Method;
 use crate::accounts::initial::system_user;
+use crate::audit_log::ConnectionEvent;
 use crate::session::protocol::More;
 use crate::session::{Phase, Session};
 use crate::variables::Variable;
@@ -69,7 +70,7 @@ impl Session {
     ) -> WireResult<()> {
         if self.state.server.accounts.are_skipped() {
             let outcome = self.enter(&login, Account::of_skipped());
-            return self.answer_login(outcome, "").await;
+            return self.answer_login(&login.user, outcome, "").await;
         }
         let found = self
             .state
@@ -91,7 +92,7 @@ impl Session {
             .is_some_and(|account| errors.is_blocked(account, errors_max))
         {
             return self
-                .answer_login(Err(Error::new(ER_USER_IS_BLOCKED, &[])), "")
+                .answer_login(&login.user, Err(Error::new(ER_USER_IS_BLOCKED, &[])), "")
                 .await;
         }
         let mut attempt = LoginAttempt::new(&login, scramble);
@@ -122,7 +123,7 @@ impl Session {
             Some(account) => self.enter(&login, account),
             None => Err(attempt.refusal(&login.user, &self.client.name)),
         };
-        self.answer_login(outcome, &proof).await
+        self.answer_login(&login.user, outcome, &proof).await
     }
 
     /// Tries to authenticate the client by this method. Data that it has already sent for the same method is not
@@ -237,9 +238,10 @@ impl Session {
     }
 
     /// Sends the result of the login to the client.
-    async fn answer_login(&mut self, outcome: Result<()>, proof: &str) -> WireResult<()> {
+    async fn answer_login(&mut self, user: &str, outcome: Result<()>, proof: &str) -> WireResult<()> {
         match outcome {
             Ok(()) => {
+                self.audit_connection(user, ConnectionEvent::Connect, 0);
                 self.phase = Phase::Commands;
                 self.state.server.host_errors.forgive(self.client.address);
                 self.state.shared.authenticated.store(true, Ordering::Relaxed);
@@ -253,6 +255,7 @@ impl Session {
                     .access_denied
                     .fetch_add(1, Ordering::Relaxed);
                 tracing::warn!("connection {}: {error}", self.state.shared.id);
+                self.audit_connection(user, ConnectionEvent::FailedConnect, error.code().number());
                 self.replies().error(&error);
                 self.phase = Phase::Closing;
             }

@@ -15,6 +15,8 @@ use std::sync::Arc;
 /// A prepared statement.
 pub(in crate::session) struct PreparedStatement {
     pub(in crate::session) text: Vec<u8>,
+    /// Digest of the text.
+    pub(in crate::session) digest: u64,
     pub(in crate::session) statement: Arc<Statement>,
     pub(in crate::session) parameters: usize,
     /// Current database when it was prepared.

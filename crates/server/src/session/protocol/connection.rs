@@ -30,6 +30,8 @@ pub struct Connection {
     pub write_timeout: Duration,
     /// Parameters of the encryption, if it is encrypted.
     pub tls: Option<ServerTls>,
+    /// Number of bytes sent to the client.
+    bytes_sent: u64,
     /// Notified by KILL, to end waits for the client to read.
     killed: Arc<Notify>,
 }
@@ -45,6 +47,7 @@ impl Connection {
             capabilities: Capabilities::NONE,
             write_timeout: Duration::from_secs(60),
             tls: None,
+            bytes_sent: 0,
             killed,
         }
     }
@@ -90,11 +93,17 @@ impl Connection {
     /// [`WireError::WriteTimeout`] if the client accepts nothing for `net_write_timeout`; [`WireError::Closed`] if the
     /// session is killed meanwhile. After an error nothing more is sent, and every flush fails.
     pub async fn flush(&mut self) -> WireResult<()> {
+        self.bytes_sent = self.bytes_written();
         tokio::select! {
             biased;
             sent = self.writer.flush_within(&mut self.socket, self.write_timeout) => sent,
             () = self.killed.notified() => Err(WireError::Closed),
         }
+    }
+
+    /// Returns the number of bytes for the client: sent and collected.
+    pub fn bytes_written(&self) -> u64 {
+        self.bytes_sent + self.writer.pending() as u64
     }
 
     /// Sends the collected bytes within a statement, which is synchronous: blocks this thread and announces that to the

@@ -402,6 +402,16 @@ impl Privileges for SessionServices {
         self.authority(session).check(privilege, target)
     }
 
+    fn check_column(
+        &self,
+        session: &SessionContext,
+        database: &str,
+        table: &str,
+        column: Option<&str>,
+    ) -> Result<()> {
+        self.authority(session).check_column(database, table, column)
+    }
+
     fn begin_definer(&self, user: &str, host: &str) -> Result<()> {
         let accounts = &self.server.accounts;
         let account = accounts.load().definer(user, host);

@@ -7,14 +7,16 @@ use crate::accounts::{Account, PrivilegeSet, RoleGrant};
 use crate::information_schema::RoutineAccess;
 use crate::information_schema::{
     self, ApplicableRole, ColumnPrivileges, GrantedObject, GrantedPrivilege, OpenTransaction, Process, Row,
-    Scope, Sources, TableSize, ViewColumn,
+    Scope, Sources, TableSize, ViewColumn, VirtualTable,
 };
 use crate::metrics::{shown, status_variables};
+use crate::open_transactions::open_transactions;
 use crate::registry::now_micros;
+use crate::statement_digests::DigestSummary;
 use crate::statistic::ShownStatistic;
 use crate::variables::{self, Access, Kind, TABLE};
 use crate::virtual_tables::{EMPTY_DATABASES, virtual_columns};
-use crate::{mysql_columns, mysql_tables};
+use crate::{mysql_columns, mysql_tables, performance_schema};
 use paceline_catalog::{
     Catalog, DatabaseDefinition, EventDefinition, RoutineDescription, SYSTEM_DATABASE, TableDefinition,
     TableDescription, ViewDefinition,
@@ -27,6 +29,7 @@ use paceline_syntax::Result;
 use paceline_syntax::{ParseOptions, parse_first};
 use paceline_types::temporal::TimeZone;
 use paceline_types::{Collation, Value, Version};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Source for one session.
@@ -52,6 +55,9 @@ impl VirtualTables for SessionServices {
         if database == mysql_columns::DATABASE {
             self.authority(session)
                 .check_any_column(&[Privilege::Select], database, table)?;
+            if let Some(rows) = self.server.statement_logs.table_rows(table) {
+                return Ok(rows);
+            }
             if table == "gtid_slave_pos" {
                 return Ok(mysql_tables::gtid_slave_pos(
                     &self.server.transactions.replicated_position(),
@@ -74,6 +80,9 @@ impl VirtualTables for SessionServices {
             services: self,
             session,
         };
+        if database.eq_ignore_ascii_case(performance_schema::DATABASE) {
+            return Ok(performance_schema::rows(table, &sources));
+        }
         Ok(information_schema::rows(table, &sources, wanted).unwrap_or_default())
     }
 }
@@ -153,19 +162,24 @@ impl Sources for SessionSources<'_> {
             .filter(|database| account.can_see(database.name()))
             .map(|database| database.definition().clone())
             .collect();
-        let empty = EMPTY_DATABASES
-            .iter()
+        let empty = [performance_schema::DATABASE]
+            .into_iter()
+            .chain(EMPTY_DATABASES)
             .filter(|name| catalog.database(name).is_none() && account.can_see(name));
         visible.extend(empty.map(|name| DatabaseDefinition {
-            name: (*name).to_owned(),
+            name: name.to_owned(),
             collation: Collation::Utf8mb3GeneralCi,
             comment: String::new(),
         }));
         visible
     }
 
-    fn mysql_tables(&self) -> &'static [(&'static str, Vec<VirtualColumn>)] {
-        crate::mysql_columns::tables()
+    fn virtual_tables(&self, database: &str) -> &'static [VirtualTable] {
+        match database {
+            mysql_columns::DATABASE => mysql_columns::tables(),
+            performance_schema::DATABASE => performance_schema::tables(),
+            _ => &[],
+        }
     }
 
     fn tables(&self, database: &str, admits: &dyn Fn(&str) -> bool) -> Vec<Arc<TableDescription>> {
@@ -383,6 +397,14 @@ impl Sources for SessionSources<'_> {
         status_variables(&self.services.sample(scope))
     }
 
+    fn digests(&self) -> Vec<DigestSummary> {
+        let server = &self.services.server;
+        let sessions = server.sessions.all();
+        server
+            .digests
+            .summaries(sessions.iter().map(|session| &session.digests))
+    }
+
     fn metrics(&self) -> Vec<ShownStatistic> {
         shown(&self.services.sample(Scope::Global))
     }
@@ -411,45 +433,24 @@ impl Sources for SessionSources<'_> {
     }
 
     fn transactions(&self) -> Vec<OpenTransaction> {
-        let now = now_micros();
-        let own = self.services.shared.id;
-        let mut transactions = vec![];
-        for session in self.services.server.sessions.all() {
-            let (Some(locks), Some(marked)) = (session.locks.get(), session.transaction.get()) else {
-                continue;
-            };
-            if session.id == own && marked.is_single_statement {
-                continue;
-            }
-            let progress = locks.progress();
-            let activity = session.activity();
-            let is_busy = activity.command != "Sleep";
-            let waits_since = progress.waits_since.map(|since| {
-                now.saturating_sub(i64::try_from(since.elapsed().as_micros()).unwrap_or(i64::MAX))
-            });
-            transactions.push(OpenTransaction {
-                session_id: locks.id(),
-                id: (locks.id() << 32) + progress.number,
-                connection_id: u64::from(session.id),
-                started_micros: marked.started_micros,
-                waits_since_micros: waits_since,
-                weight: progress.weight,
-                locks: progress.locks,
-                rows_changed: progress.rows_changed,
-                query: is_busy.then(|| {
-                    String::from_utf8_lossy(&activity.text)
-                        .chars()
-                        .take(1024)
-                        .collect()
-                }),
-                isolation: marked.isolation,
-                unique_checks: marked.unique_checks,
-                foreign_key_checks: marked.foreign_key_checks,
-                read_only: marked.read_only,
-                is_plain_read: marked.is_single_statement && progress.locks == 0,
-            });
-        }
+        let own = u64::from(self.services.shared.id);
+        let mut transactions = open_transactions(&self.services.server);
+        transactions.retain(|one| one.connection_id != own || !one.is_single_statement);
         transactions
+    }
+
+    fn metadata_locks(&self) -> Vec<(u64, paceline_txn::MetadataLock)> {
+        let server = &self.services.server;
+        let sessions = server.sessions.all();
+        let connections: HashMap<u64, u64> = sessions
+            .iter()
+            .filter_map(|session| Some((session.locks.get()?.id(), u64::from(session.id))))
+            .collect();
+        let locks = server.transactions.metadata_locks().into_iter();
+        // An owner without a session is an applier.
+        locks
+            .map(|lock| (connections.get(&lock.session_id).copied().unwrap_or(0), lock))
+            .collect()
     }
 
     fn row_lock_waits(&self) -> Vec<paceline_txn::RowLockWait> {

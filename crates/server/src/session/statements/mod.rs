@@ -22,6 +22,7 @@ mod kill;
 mod load_data;
 mod lock_tables;
 mod outfile;
+mod plugin;
 mod prepare;
 pub(in crate::session) mod program;
 pub(super) mod query;
@@ -42,6 +43,7 @@ use super::execution::Execution;
 use super::protocol::{Connection, Reply};
 use super::replies::ReplyWriter;
 use super::state::SessionState;
+use crate::statement_logs::Operations;
 use paceline_query::program::{get_diagnostics, signal as signal_condition};
 use paceline_syntax::ast::QueryBody;
 use paceline_syntax::definition::DdlStatement;
@@ -88,7 +90,15 @@ pub async fn execute(
         }
         Statement::Use(name) => use_database(name, state)?,
         Statement::Show(show) => show::execute(show, state, connection, execution).await?,
-        Statement::Ddl(statement) => ddl::execute(statement, state, execution).await?,
+        Statement::Ddl(statement @ DdlStatement::AlterTable(_)) => {
+            state.log_settings.note(Operations::ADMINISTRATION);
+            state.audit_definition(statement);
+            ddl::execute(statement, state, execution).await?
+        }
+        Statement::Ddl(statement) => {
+            state.audit_definition(statement);
+            ddl::execute(statement, state, execution).await?
+        }
         Statement::Account(statement) => account::execute(statement, state, execution.text).await?,
         Statement::Prepare { name, source } => prepare::prepare(name, source, execution.parameters, state)?,
         Statement::Execute { name, using } => {
@@ -103,6 +113,7 @@ pub async fn execute(
             tables,
             write_to_binlog,
         } => {
+            state.log_settings.note(Operations::ADMINISTRATION);
             table_administration::execute(*operation, tables, *write_to_binlog, state, execution.text).await?
         }
         Statement::ChecksumTable { tables, effort } => {
@@ -122,6 +133,7 @@ pub async fn execute(
         Statement::UnlockTables => lock_tables::unlock(state).await?,
         Statement::Help(_) => help::execute(&state.shared.counters),
         Statement::Shutdown => shutdown::execute(&state.services, &state.context)?,
+        Statement::Plugin(statement) => plugin::execute(statement, state).await?,
         Statement::LoadData(load) => {
             load_data::execute(statement, load, state, connection, execution).await?
         }
@@ -139,6 +151,7 @@ pub async fn execute(
             Reply::ok()
         }
         Statement::Call { procedure, arguments } => {
+            state.log_settings.note(Operations::CALL);
             Box::pin(program::call(procedure, arguments, state, connection, execution)).await?
         }
         Statement::Unsupported(what) => return Err(Error::unsupported(what)),

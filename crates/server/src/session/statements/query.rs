@@ -67,17 +67,26 @@ pub async fn run_plan(
     let mut sink = ResultWriter::new(connection, style, streaming, known);
     let outcome = execute_plan(plan, &mut context, &mut sink)?;
     drop(context);
+    note_plan(plan, state, execution);
     sink.finish();
     state.leave_statement().await?;
     Ok(Some(reply_of(outcome, state)))
 }
 
+/// Shows an executed plan to the logs. The slow query log has no text of a program's statement, and so not its plan.
+fn note_plan(plan: &Plan, state: &mut SessionState, execution: Execution<'_>) {
+    let is_main = execution.asked_by == QueryOrigin::Client && state.context.calls.is_empty();
+    state.log_settings.note_plan(plan, is_main);
+    state.audit_plan(plan);
+}
+
 /// Executes a plan and returns its rows, for cursors and for SHOW statements that a query answers. Returns `None` if
 /// its tables have changed since it was made.
-pub async fn collect<S: RowSink + Default>(
+pub async fn collect<S: RowSink>(
     plan: &Plan,
     state: &mut SessionState,
     execution: Execution<'_>,
+    mut rows: S,
 ) -> Result<Option<(S, Outcome)>> {
     if execution.asked_by == QueryOrigin::Client && !plan.tables().is_empty() {
         state.context.diagnostics.forget_earlier();
@@ -86,9 +95,9 @@ pub async fn collect<S: RowSink + Default>(
         return Ok(None);
     };
     let mut context = state.execution_context(&catalog, plan, execution)?;
-    let mut rows = S::default();
     let outcome = execute_plan(plan, &mut context, &mut rows)?;
     drop(context);
+    note_plan(plan, state, execution);
     state.leave_statement().await?;
     Ok(Some((rows, outcome)))
 }

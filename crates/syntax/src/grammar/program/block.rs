@@ -9,6 +9,7 @@ use crate::lexer::Token;
 use crate::statement::definition::TypeSpec;
 use crate::statement::*;
 use paceline_types::error_code::*;
+use std::collections::HashSet;
 
 /// Words that end a list of statements.
 const ENDS: &[&str] = &["END", "ELSE", "ELSEIF", "WHEN", "UNTIL"];
@@ -86,21 +87,23 @@ impl Parser<'_> {
     fn variables(&mut self, names: Vec<String>, block: &mut Block) -> Result<()> {
         let line = self.line();
         self.scope().begin_stage(Stage::Variables)?;
-        for (index, name) in names.iter().enumerate() {
-            let again = names[..index]
-                .iter()
-                .any(|before| before.eq_ignore_ascii_case(name));
-            if again || self.scope().declares_variable(name) {
+        let mut declared = HashSet::new();
+        for name in &names {
+            if !declared.insert(name.to_lowercase()) || self.scope().declares_variable(name) {
                 return Err(Error::new(ER_SP_DUP_VAR, &[name]));
             }
         }
         let declared = self.declared_kind()?;
+        let before_value = self.tokens();
         let value = match self.accept_word("DEFAULT") {
             true => Some(self.expr()?),
             false => None,
         };
+        // Each variable has a copy.
+        let tokens = declared.tokens() + self.tokens() - before_value;
+        self.count_copies(names.len() * tokens)?;
         for name in names {
-            let variable = self.scope().declare_variable(name, &declared);
+            let variable = self.scope().declare_variable(name, &declared)?;
             self.scope().show_variable(variable);
             block.initial.push(InitialValue {
                 line,
@@ -154,15 +157,13 @@ impl Parser<'_> {
     fn row_fields(&mut self) -> Result<DeclaredKind> {
         self.expect_token(&Token::LeftParen)?;
         let mut fields: Vec<(String, VariableKind)> = Vec::new();
+        let mut names = HashSet::new();
         loop {
             let name = self.identifier()?;
             if self.is_word("ROW") {
                 return Err(self.error());
             }
-            let again = fields
-                .iter()
-                .any(|(known, _)| known.to_lowercase() == name.to_lowercase());
-            if again {
+            if !names.insert(name.to_lowercase()) {
                 return Err(Error::new(ER_DUP_FIELDNAME, &[&name]));
             }
             let kind = VariableKind::Typed(self.declared_type()?);
@@ -214,7 +215,7 @@ impl Parser<'_> {
                     return Err(Error::new(ER_SP_DUP_PARAM, &[&name]));
                 }
                 let kind = parser.simple_kind()?;
-                let variable = parser.scope().add_variable(name, kind);
+                let variable = parser.scope().add_variable(name, kind)?;
                 parser.scope().show_variable(variable);
                 Ok(variable)
             })?;
@@ -251,5 +252,56 @@ impl Parser<'_> {
             statement: Box::new(statement),
         });
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{ParseOptions, parse_first};
+    use paceline_types::error_code::ER_OUT_OF_RESOURCES;
+    use paceline_types::{ServerMemory, SessionMemory};
+
+    #[test]
+    fn a_short_text_cannot_declare_millions_of_variables() {
+        let list = |prefix: &str, count: usize, end: &str| {
+            let names: Vec<String> = (0..count).map(|index| format!("{prefix}{index}{end}")).collect();
+            names.join(",")
+        };
+        let error = |text: &str| match parse_first(text.as_bytes(), &ParseOptions::default()) {
+            Ok(_) => 0,
+            Err(error) => error.code().number(),
+        };
+        let fields = list("f", 5000, " int");
+        for (declarations, expected) in [
+            (format!("DECLARE r ROW({fields});"), 0),
+            (format!("DECLARE {} ROW({fields});", list("v", 5000, "")), 1117),
+            (
+                format!(
+                    "DECLARE r ROW({fields}); DECLARE {} TYPE OF r;",
+                    list("v", 20, "")
+                ),
+                1117,
+            ),
+            ("DECLARE r ROW(a int, b int, A int);".to_owned(), 1060),
+            ("DECLARE a, b, A int;".to_owned(), 1331),
+        ] {
+            let text = format!("BEGIN NOT ATOMIC {declarations} END");
+            assert_eq!(error(&text), expected, "{declarations:.60}");
+        }
+    }
+
+    #[test]
+    fn copies_of_a_declaration_are_charged() {
+        let names: Vec<String> = (0..1000).map(|index| format!("v{index}")).collect();
+        let list = vec!["'12'"; 1000].join(",");
+        for declaration in [format!("ENUM({list})"), format!("INT DEFAULT 1 IN ({list})")] {
+            let text = format!("BEGIN NOT ATOMIC DECLARE {} {declaration}; END", names.join(","));
+            let options = ParseOptions {
+                memory: Some(SessionMemory::new(ServerMemory::new(64 << 20))),
+                ..ParseOptions::default()
+            };
+            let error = parse_first(text.as_bytes(), &options).map(|_| ()).unwrap_err();
+            assert_eq!(error.code(), ER_OUT_OF_RESOURCES);
+        }
     }
 }

@@ -199,8 +199,8 @@ impl Parser<'_> {
         let to = self.expr()?;
         self.expect_word("DO")?;
         self.scope().begin_block();
-        let last = self.scope().add_variable(String::new(), VariableKind::Counter);
-        let variable = self.scope().add_variable(name, VariableKind::Counter);
+        let last = self.scope().add_variable(String::new(), VariableKind::Counter)?;
+        let variable = self.scope().add_variable(name, VariableKind::Counter)?;
         self.scope().show_variable(variable);
         let statements = self.for_body()?;
         Ok(ProgramStatement::ForRange(Box::new(ForRange {
@@ -224,7 +224,7 @@ impl Parser<'_> {
     ) -> Result<ProgramStatement> {
         self.expect_word("DO")?;
         let kind = VariableKind::RowOf { cursor };
-        let variable = self.scope().add_variable(name, kind);
+        let variable = self.scope().add_variable(name, kind)?;
         self.scope().show_variable(variable);
         let statements = self.for_body()?;
         Ok(ProgramStatement::ForRows(Box::new(ForRows {
@@ -301,7 +301,7 @@ impl Parser<'_> {
 
     /// Parses `variable = value` of SET, if the cursor is at a variable of the program.
     pub(in crate::grammar) fn program_assignment(&mut self) -> Result<Option<SetItem>> {
-        if self.program.is_none() || !self.is_at_program_variable() {
+        if !self.is_at_program_variable() {
             return Ok(None);
         }
         let variable = self.assigned_variable()?;
@@ -316,8 +316,11 @@ impl Parser<'_> {
         Ok(Some(SetItem::ProgramVariable { variable, value }))
     }
 
-    /// Returns whether the current token names a variable of the program, or NEW or OLD.
-    fn is_at_program_variable(&mut self) -> bool {
+    /// Returns whether the current token names a variable of the program around the cursor, or its NEW or OLD.
+    pub(in crate::grammar) fn is_at_program_variable(&mut self) -> bool {
+        if self.program.is_none() {
+            return false;
+        }
         let Some(name) = self.peeked_name() else {
             return false;
         };

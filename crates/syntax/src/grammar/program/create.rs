@@ -139,7 +139,7 @@ impl Parser<'_> {
             DeclaredKind::Simple(kind) => kind,
             DeclaredKind::Row(_) => return Err(Error::unsupported("parameters of type ROW")),
         };
-        let variable = scope.add_variable(name, kind);
+        let variable = scope.add_variable(name, kind)?;
         scope.show_variable(variable);
         Ok(mode)
     }

@@ -91,7 +91,7 @@ impl Parser<'_> {
         self.program.as_ref().map_or(0, |scope| scope.uses)
     }
 
-    /// Returns the variable that a field of a row is, or a column of NEW or OLD.
+    /// Returns the variable of a row's field, or of a column of NEW or OLD.
     ///
     /// # Errors
     /// 4082, 1363.
@@ -260,6 +260,7 @@ impl Parser<'_> {
             Statement::Ddl(DdlStatement::DropTables { temporary: true, .. }) => Ok(()),
             Statement::Ddl(_)
             | Statement::Account(_)
+            | Statement::Plugin(_)
             | Statement::Transaction(
                 TransactionStatement::Start { .. }
                 | TransactionStatement::Commit(_)

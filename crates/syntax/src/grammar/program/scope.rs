@@ -4,9 +4,10 @@ use crate::error::{Error, Result};
 use crate::statement::definition::TypeKind;
 use crate::statement::{
     Aggregation, ConditionValue, Cursor, Label, SqlStatement, TriggerEvent, TriggerRow, TriggerTime,
-    Variable, VariableKind,
+    VARIABLES_MAX, Variable, VariableKind,
 };
 use paceline_types::error_code::*;
+use std::collections::HashMap;
 
 /// Kind of the program that is being parsed: it decides what statements may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,14 +44,37 @@ pub(super) enum DeclaredKind {
     Row(Vec<(String, VariableKind)>),
 }
 
+impl DeclaredKind {
+    /// Returns the number of tokens that declare it, approximately.
+    pub fn tokens(&self) -> usize {
+        let of_kind = |kind: &VariableKind| match kind {
+            VariableKind::Typed(spec) => 1 + spec.labels.len(),
+            _ => 1,
+        };
+        match self {
+            DeclaredKind::Simple(kind) => of_kind(kind),
+            DeclaredKind::Row(fields) => fields.iter().map(|(_, kind)| 1 + of_kind(kind)).sum(),
+        }
+    }
+}
+
 /// Names of one block.
 struct BlockNames {
-    variables: Vec<(String, usize)>,
+    /// By name in lower case.
+    variables: HashMap<String, usize>,
     conditions: Vec<(String, ConditionValue)>,
     cursors: Vec<(String, usize)>,
     /// Conditions of the block's handlers.
     handled: Vec<ConditionValue>,
     stage: Stage,
+}
+
+/// Owner of a field.
+#[derive(PartialEq, Eq, Hash)]
+enum FieldOwner {
+    /// A row variable, by number.
+    Row(usize),
+    Trigger(TriggerRow),
 }
 
 /// A label and what it is for.
@@ -78,6 +102,8 @@ pub(in crate::grammar) struct ProgramScope {
     /// Number of times that a variable was named in an expression.
     pub uses: usize,
     blocks: Vec<BlockNames>,
+    /// Variables of fields, by their name in lower case.
+    fields: HashMap<(FieldOwner, String), usize>,
     labels: Vec<LabelName>,
     labels_made: u32,
 }
@@ -94,6 +120,7 @@ impl ProgramScope {
             has_columns: false,
             uses: 0,
             blocks: Vec::new(),
+            fields: HashMap::new(),
             labels: Vec::new(),
             labels_made: 0,
         };
@@ -104,7 +131,7 @@ impl ProgramScope {
 
     pub(super) fn begin_block(&mut self) {
         self.blocks.push(BlockNames {
-            variables: Vec::new(),
+            variables: HashMap::new(),
             conditions: Vec::new(),
             cursors: Vec::new(),
             handled: Vec::new(),
@@ -140,13 +167,22 @@ impl ProgramScope {
     // Variables --------------------------------------------------------------------------------------------------
 
     /// Adds a variable that no statement sees yet, and returns its number.
-    pub fn add_variable(&mut self, name: String, kind: VariableKind) -> usize {
+    ///
+    /// # Errors
+    /// 1117 beyond [`VARIABLES_MAX`]: in MariaDB too, variables are the columns of a table.
+    pub fn add_variable(&mut self, name: String, kind: VariableKind) -> Result<usize> {
+        if self.variables.len() >= VARIABLES_MAX {
+            return Err(Error::new(ER_TOO_MANY_FIELDS, &[]));
+        }
         self.variables.push(Variable { name, kind });
-        self.variables.len() - 1
+        Ok(self.variables.len() - 1)
     }
 
     /// Adds a variable, after it those of its fields, and returns its number.
-    pub(super) fn declare_variable(&mut self, name: String, declared: &DeclaredKind) -> usize {
+    ///
+    /// # Errors
+    /// Those of [`Self::add_variable`].
+    pub(super) fn declare_variable(&mut self, name: String, declared: &DeclaredKind) -> Result<usize> {
         let fields = match declared {
             DeclaredKind::Simple(kind) => return self.add_variable(name, kind.clone()),
             DeclaredKind::Row(fields) => fields,
@@ -158,14 +194,16 @@ impl ProgramScope {
             VariableKind::Row {
                 fields: first..fields_end,
             },
-        );
+        )?;
         for (name, kind) in fields {
-            self.add_variable(name.clone(), kind.clone());
+            let field = self.add_variable(name.clone(), kind.clone())?;
+            self.fields
+                .insert((FieldOwner::Row(row), name.to_lowercase()), field);
         }
-        row
+        Ok(row)
     }
 
-    /// Returns whether a variable is declared as an integer.
+    /// Returns whether a variable is declared as an integer, a BIT or a YEAR: LIMIT accepts these.
     pub(super) fn is_integer(&self, variable: usize) -> bool {
         use TypeKind::{BigInt, Bit, Bool, Int, MediumInt, SmallInt, TinyInt, Year};
         match &self.variables[variable].kind {
@@ -194,26 +232,21 @@ impl ProgramScope {
 
     /// Lets the statements after it see a variable.
     pub fn show_variable(&mut self, variable: usize) {
-        let name = self.variables[variable].name.clone();
-        self.block().variables.push((name, variable));
+        let name = self.variables[variable].name.to_lowercase();
+        self.block().variables.insert(name, variable);
     }
 
     /// Returns whether the innermost block has a variable of this name.
     pub fn declares_variable(&self, name: &str) -> bool {
         let block = self.blocks.last().expect("the outermost block never ends");
-        block.variables.iter().any(|(known, _)| same_name(known, name))
+        block.variables.contains_key(&name.to_lowercase())
     }
 
     /// Returns the variable that a name means.
     pub fn variable(&self, name: &str) -> Option<usize> {
-        let mut known = self
-            .blocks
-            .iter()
-            .rev()
-            .flat_map(|block| block.variables.iter().rev());
-        known
-            .find(|(known, _)| same_name(known, name))
-            .map(|(_, variable)| *variable)
+        let name = name.to_lowercase();
+        let mut found = self.blocks.iter().rev().map(|block| block.variables.get(&name));
+        found.find_map(Option::<&usize>::copied)
     }
 
     /// Returns the variable of a field; `None` if the variable is not a row.
@@ -221,29 +254,32 @@ impl ProgramScope {
     /// # Errors
     /// 4082 for a field that the row does not have. The fields of a query are only known later.
     pub fn row_field(&mut self, row: usize, field: &str) -> Result<Option<usize>> {
-        let kind = match &self.variables[row].kind {
-            VariableKind::Row { fields } => {
-                let mut fields = fields.clone();
-                let found = fields.find(|variable| same_name(&self.variables[*variable].name, field));
-                return match found {
-                    Some(variable) => Ok(Some(variable)),
-                    None => {
-                        let row = &self.variables[row].name;
-                        Err(Error::new(ER_ROW_VARIABLE_DOES_NOT_HAVE_FIELD, &[row, &field]))
-                    }
-                };
+        let owner = FieldOwner::Row(row);
+        match &self.variables[row].kind {
+            VariableKind::Row { .. } => match self.fields.get(&(owner, field.to_lowercase())) {
+                Some(variable) => Ok(Some(*variable)),
+                None => {
+                    let row = &self.variables[row].name;
+                    Err(Error::new(ER_ROW_VARIABLE_DOES_NOT_HAVE_FIELD, &[row, &field]))
+                }
+            },
+            VariableKind::RowOf { .. } => {
+                let kind = VariableKind::RowField { row };
+                self.find_or_add(owner, field, kind).map(Some)
             }
-            VariableKind::RowOf { .. } => VariableKind::RowField { row },
-            _ => return Ok(None),
-        };
-        Ok(Some(self.find_or_add(field, kind)))
+            _ => Ok(None),
+        }
     }
 
-    /// Returns the variable of this name and kind, which is added if there is none.
-    fn find_or_add(&mut self, name: &str, kind: VariableKind) -> usize {
-        let mut variables = self.variables.iter();
-        let known = variables.position(|variable| variable.kind == kind && same_name(&variable.name, name));
-        known.unwrap_or_else(|| self.add_variable(name.to_owned(), kind))
+    /// Returns the variable of a field, which is added if there is none.
+    fn find_or_add(&mut self, owner: FieldOwner, name: &str, kind: VariableKind) -> Result<usize> {
+        let key = (owner, name.to_lowercase());
+        if let Some(variable) = self.fields.get(&key) {
+            return Ok(*variable);
+        }
+        let variable = self.add_variable(name.to_owned(), kind)?;
+        self.fields.insert(key, variable);
+        Ok(variable)
     }
 
     /// Returns the row of a trigger that a name means.
@@ -271,7 +307,8 @@ impl ProgramScope {
         if let Some((row, trigger)) = missing {
             return Err(Error::new(ER_TRG_NO_SUCH_ROW_IN_TRG, &[&row, &trigger]));
         }
-        Ok(self.find_or_add(column, VariableKind::TriggerColumn { row }))
+        let kind = VariableKind::TriggerColumn { row };
+        self.find_or_add(FieldOwner::Trigger(row), column, kind)
     }
 
     /// Returns the variable of a column of NEW that is assigned to.

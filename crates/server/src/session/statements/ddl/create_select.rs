@@ -250,7 +250,7 @@ async fn insert_selected(
         returning: vec![],
     }));
     let plan = state.plan(&insert)?;
-    match collect::<RowCollector>(&plan, state, execution).await? {
+    match collect(&plan, state, execution, RowCollector::default()).await? {
         Some((_, outcome)) => Ok(outcome.affected_rows),
         None => Err(Error::new(ER_TABLE_DEF_CHANGED, &[])),
     }

@@ -20,6 +20,7 @@ use crate::session::protocol::Reply;
 use crate::session::state::SessionState;
 use crate::status::Counters;
 use crate::variables::Variable;
+use crate::{mysql_columns, performance_schema};
 use commit::{commit_ddl, commit_unfilled, primarys_gtid};
 use create_select::{
     check_select_source, drop_unfilled, fill_table, fill_temporary_table, plan_create_select,
@@ -30,7 +31,9 @@ use paceline_catalog::ddl::{
 };
 use paceline_expression::session::StatementOrigin;
 use paceline_syntax::definition::CreateView;
-use paceline_syntax::{AccountName, DdlStatement, Error, Result, RoutineType, Statement, UserName};
+use paceline_syntax::{
+    AccountName, DdlStatement, Error, Result, RoutineType, Statement, TableName, UserName,
+};
 use paceline_types::ServerId;
 use paceline_types::error_code::*;
 use paceline_wire::session_state::StateChange;
@@ -70,6 +73,11 @@ pub async fn execute(
             visible: &catalog,
         },
     )?;
+    if let DdlStatement::TruncateTable(table) = ddl
+        && forget_statistics(table, state)?
+    {
+        return Ok(Reply::ok());
+    }
     if state.is_read_only_transaction() {
         return Err(Error::new(ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, &[]));
     }
@@ -298,4 +306,34 @@ fn count(ddl: &DdlStatement, counters: &Counters) {
         DdlStatement::AlterEvent(_) => counters.com_alter_event.add(1),
         DdlStatement::DropEvent { .. } => counters.com_drop_event.add(1),
     }
+}
+
+/// Executes TRUNCATE of a table of `performance_schema`, which is not logged. Returns whether it is one.
+///
+/// # Errors
+/// 1142 for a table that shows a state; 1146.
+fn forget_statistics(table: &TableName, state: &SessionState) -> Result<bool> {
+    let (database, name) = state.qualified(table)?;
+    if database == mysql_columns::DATABASE && state.server.statement_logs.clear_table(&name) {
+        return Ok(true);
+    }
+    if !database.eq_ignore_ascii_case(performance_schema::DATABASE) {
+        return Ok(false);
+    }
+    if performance_schema::columns(&name).is_none() {
+        return Err(Error::new(ER_NO_SUCH_TABLE, &[&database, &name]));
+    }
+    if !performance_schema::is_truncatable(&name) {
+        let (user, host) = (&state.context.current_user.user, &state.context.user.host);
+        return Err(Error::new(
+            ER_TABLEACCESS_DENIED_ERROR,
+            &[&"DROP", user, host, &database, &name],
+        ));
+    }
+    if name.eq_ignore_ascii_case("events_statements_summary_by_digest") {
+        let sessions = state.server.sessions.all();
+        let digests = sessions.iter().map(|session| &session.digests);
+        state.server.digests.clear(digests);
+    }
+    Ok(true)
 }

@@ -205,7 +205,14 @@ impl Driver<'_> {
                 )
             }
             Request::AssignRow { row, value } => self.assign_row(row, value, place, values).await?,
-            Request::DefineRow { row, query } => self.define_row(row, query, place, values)?,
+            Request::AssignQuery { row, query } => self.assign_query(row, query, place, values).await?,
+            Request::DefineRow { row, query } => {
+                let defined = self.define_row(row, query, place, values);
+                if defined.is_err() {
+                    self.prepared.undefine_row(row, &mut self.state.context);
+                }
+                defined?
+            }
             // The parser refuses it outside of aggregate functions.
             Request::FetchGroup => return Err(Error::new(ER_NOT_AGGREGATE_FUNCTION, &[])),
             Request::FetchNext { cursor, into } => {
@@ -252,7 +259,6 @@ impl Driver<'_> {
             }
             Request::Execute(sql) => {
                 self.execute_sql(sql, place, values).await?;
-                self.prepared.forget_outdated(&self.state.context);
                 Answer::Done
             }
             Request::SelectInto { query, targets } => self.select_into(query, place, targets, values).await?,

@@ -9,7 +9,7 @@ use crate::session::replies::ReplyWriter;
 use crate::session::statements::query::{collect, run_plan};
 use paceline_expression::ExprType;
 use paceline_program::{Answer, CodePlace, RowValue};
-use paceline_query::execute::{CursorSink, RowSink, SingleRow};
+use paceline_query::execute::{AssignedRow, CursorSink, RowSink, SingleRow};
 use paceline_query::plan::Plan;
 use paceline_query::program::{Evaluated, RowAssignment, set_typed_user_variable};
 use paceline_syntax::ast::Expr;
@@ -62,7 +62,7 @@ impl Driver<'_> {
         values: &[Value],
     ) -> Result<(Value, ExprType)> {
         let execution = Execution::of_server(values);
-        let row = self.collect::<SingleRow>(query, place, execution).await?;
+        let row = self.collect(query, place, execution, SingleRow::default).await?;
         Ok(row.into_value())
     }
 
@@ -96,7 +96,8 @@ impl Driver<'_> {
         place: CodePlace,
         values: &[Value],
     ) -> Result<Answer> {
-        let mut assignment = RowAssignment::new(self.prepared.types(), row, value, values)?;
+        let types = self.prepared.types();
+        let mut assignment = RowAssignment::new(types, row, value, values, &self.state.context)?;
         while let Some((field, number, expr)) =
             assignment.next_expression(self.prepared.types(), &mut self.state.context)?
         {
@@ -106,6 +107,22 @@ impl Driver<'_> {
             assignment.assign(field, value, self.prepared.types(), &mut self.state.context)?;
         }
         Ok(Answer::Values(assignment.finish()))
+    }
+
+    /// Gives the fields of a row variable the values of a query's row.
+    pub(super) async fn assign_query(
+        &mut self,
+        row: usize,
+        query: &SqlStatement,
+        place: CodePlace,
+        values: &[Value],
+    ) -> Result<Answer> {
+        let fields = self.prepared.types().row(row).map_or(0, <[usize]>::len);
+        let sink = || AssignedRow::new(fields);
+        let assigned = self
+            .collect(query, place, Execution::of_server(values), sink)
+            .await?;
+        assigned.finish(row, self.prepared.types(), &mut self.state.context)
     }
 
     /// Gives a row variable the columns of a query as its fields.
@@ -158,16 +175,17 @@ impl Driver<'_> {
         self.prepared.note_rows_read(place, self.state.context.rows_read);
     }
 
-    /// Executes a query and collects its rows.
-    async fn collect<S: RowSink + Default>(
+    /// Executes a query and collects its rows in a sink, which each attempt creates.
+    async fn collect<S: RowSink>(
         &mut self,
         sql: &SqlStatement,
         place: CodePlace,
         execution: Execution<'_>,
+        sink: impl Fn() -> S,
     ) -> Result<S> {
         for _ in 0..ATTEMPTS_MAX {
             let plan = self.plan(sql, place, execution)?;
-            if let Some((rows, _)) = collect::<S>(&plan, self.state, execution).await? {
+            if let Some((rows, _)) = collect(&plan, self.state, execution, sink()).await? {
                 self.note_rows_read(place);
                 return Ok(rows);
             }
@@ -199,7 +217,7 @@ impl Driver<'_> {
         values: &[Value],
     ) -> Result<Answer> {
         let execution = self.execution_of(query, values);
-        let single = self.collect::<SingleRow>(query, place, execution).await?;
+        let single = self.collect(query, place, execution, SingleRow::default).await?;
         let answer = single.assign(targets, self.prepared.types(), &mut self.state.context)?;
         self.affected_rows += u64::try_from(self.state.context.row_count).unwrap_or(0);
         Ok(answer)
@@ -214,7 +232,7 @@ impl Driver<'_> {
         values: &[Value],
     ) -> Result<Answer> {
         let execution = self.execution_of(query, values);
-        let sink = self.collect::<CursorSink>(query, place, execution).await?;
+        let sink = self.collect(query, place, execution, CursorSink::default).await?;
         self.cursors.open(cursor, sink, &self.state.context)
     }
 }

@@ -14,7 +14,7 @@ use crate::variables::{Variable, VariableValue, apply_to_session, isolation_sett
 use paceline_expression::ExprType;
 use paceline_expression::session::{BinlogFormat, Privilege, UserVariable};
 use paceline_query::execute::SingleRow;
-use paceline_query::program::{evaluate_typed, needs_plan};
+use paceline_query::program::{evaluate_typed, needs_plan, setting_value};
 use paceline_syntax::ast::Expr;
 use paceline_syntax::{
     AccountStatement, Error, QueryStatement, Result, RoleName, SetItem, SetValue, Statement, TransactionScope,
@@ -155,7 +155,10 @@ async fn check_item(item: &SetItem, parameters: &[Value], state: &mut SessionSta
             let value = match value {
                 SetValue::Default => None,
                 SetValue::Word(word) => Some(Value::Text(word.clone())),
-                SetValue::Expr(expr) => Some(evaluate_any(expr, parameters, state).await?.0),
+                SetValue::Expr(expr) => {
+                    let (value, ty) = evaluate_any(expr, parameters, state).await?;
+                    Some(setting_value(value, &ty))
+                }
             };
             let name = whole.to_lowercase();
             let checked = assignment::check(&name, *scope, value, &state.services, &mut state.context)?;
@@ -269,7 +272,7 @@ pub(super) async fn evaluate_any(
         if !plan.tables().is_empty() {
             state.context.diagnostics.forget_earlier();
         }
-        let Some((collected, _)) = collect::<SingleRow>(&plan, state, execution).await? else {
+        let Some((collected, _)) = collect(&plan, state, execution, SingleRow::default()).await? else {
             continue;
         };
         return Ok(collected.into_value());

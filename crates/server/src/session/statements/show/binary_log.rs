@@ -106,10 +106,10 @@ pub fn binlog_events(
         if logged.start.ordinal() != from.ordinal() {
             break;
         }
-        let decoded = logged.event.decode(&format);
-        if matches!(&decoded, Ok(Event::Ignorable(record)) if record.is_part_of_group()) {
+        if logged.event.is_part_of_group() {
             continue;
         }
+        let decoded = logged.event.decode(&format);
         if skip > 0 {
             skip -= 1;
             continue;

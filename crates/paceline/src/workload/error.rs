@@ -1,0 +1,36 @@
+//! Errors of a load.
+
+use super::session::SessionError;
+
+/// An error of a load. The text is for users.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Options that cannot be used.
+    #[error("{0}")]
+    Usage(String),
+    /// An error of the server or of the connection to it.
+    #[error(transparent)]
+    Server(#[from] SessionError),
+    /// The database has other contents than the load's.
+    #[error("database '{database}': {problem}")]
+    Database {
+        /// Name of the database.
+        database: String,
+        /// What was found instead.
+        problem: String,
+    },
+    /// A signal came before the load had started, or during its check.
+    #[error("interrupted")]
+    Interrupted,
+    /// The check has found this many wrong things.
+    #[error("{0} of the checks failed: the server has lost or changed rows")]
+    Wrong(usize),
+    /// Number of errors that an application could not have handled.
+    #[error("{0} transactions failed with unexpected errors")]
+    Unexpected(u64),
+    /// Nothing was committed.
+    #[error("no transaction succeeded")]
+    NoTransaction,
+}
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,0 +1,131 @@
+//! Kinds of loads.
+
+use super::bank::Bank;
+use super::error::Result;
+use super::key_value::KeyValue;
+use super::session::{Session, SessionResult};
+use super::shop::Shop;
+use clap::ValueEnum;
+use rand::rngs::SmallRng;
+
+/// Kind of a load.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Kind {
+    /// Transfers between accounts. The sum of all balances never changes.
+    Bank,
+    /// Reads and writes of single rows by key, some keys much more often than others.
+    KeyValue,
+    /// Orders of a shop: inserts into several tables, secondary indexes, joins.
+    Shop,
+}
+
+impl Kind {
+    /// Returns the name as in the marker table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Bank => "bank",
+            Kind::KeyValue => "key-value",
+            Kind::Shop => "shop",
+        }
+    }
+
+    pub fn default_database(self) -> &'static str {
+        match self {
+            Kind::Bank => "workload_bank",
+            Kind::KeyValue => "workload_key_value",
+            Kind::Shop => "workload_shop",
+        }
+    }
+
+    /// Returns the names of the tables, in an order in which they can be dropped.
+    pub fn tables(self) -> &'static [&'static str] {
+        match self {
+            Kind::Bank => super::bank::TABLES,
+            Kind::KeyValue => super::key_value::TABLES,
+            Kind::Shop => super::shop::TABLES,
+        }
+    }
+
+    /// Returns the load on a database that was filled with this many rows.
+    pub fn load(self, rows: u64) -> Load {
+        match self {
+            Kind::Bank => Load::Bank(Bank::new(rows)),
+            Kind::KeyValue => Load::KeyValue(KeyValue::new(rows)),
+            Kind::Shop => Load::Shop(Shop::new(rows)),
+        }
+    }
+}
+
+/// A load on a database with a known number of rows.
+#[derive(Debug)]
+pub enum Load {
+    Bank(Bank),
+    KeyValue(KeyValue),
+    Shop(Shop),
+}
+
+impl Load {
+    /// Creates the tables and fills them.
+    pub async fn fill(&self, session: &mut Session) -> Result<()> {
+        match self {
+            Load::Bank(bank) => bank.fill(session).await,
+            Load::KeyValue(key_value) => key_value.fill(session).await,
+            Load::Shop(shop) => shop.fill(session).await,
+        }
+    }
+
+    /// Executes one random transaction and commits it.
+    pub async fn transaction(&self, session: &mut Session, random: &mut SmallRng) -> SessionResult<()> {
+        match self {
+            Load::Bank(bank) => bank.transaction(session, random).await,
+            Load::KeyValue(key_value) => key_value.transaction(session, random).await,
+            Load::Shop(shop) => shop.transaction(session, random).await,
+        }
+    }
+
+    /// Checks all rows, in the session's snapshot.
+    pub async fn check(&self, session: &mut Session) -> Result<Vec<Finding>> {
+        match self {
+            Load::Bank(bank) => bank.check(session).await,
+            Load::KeyValue(key_value) => key_value.check(session).await,
+            Load::Shop(shop) => shop.check(session).await,
+        }
+    }
+}
+
+/// Result of checking one rule.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Finding {
+    /// The rule.
+    pub rule: String,
+    expected: String,
+    found: String,
+}
+
+impl Finding {
+    /// Returns the result of a rule that holds if both texts are equal.
+    pub fn new(rule: impl Into<String>, expected: impl ToString, found: impl ToString) -> Self {
+        Finding {
+            rule: rule.into(),
+            expected: expected.to_string(),
+            found: found.to_string(),
+        }
+    }
+
+    /// Returns the result of a rule that holds if a query counts no violations.
+    pub async fn violations(session: &mut Session, rule: &str, query: &str) -> Result<Self> {
+        Ok(Finding::new(rule, 0, session.value(query).await?))
+    }
+
+    pub fn is_right(&self) -> bool {
+        self.expected == self.found
+    }
+
+    /// Returns the difference; empty if there is none.
+    pub fn problem(&self) -> String {
+        match self.is_right() {
+            true => String::new(),
+            false => format!("expected {}, found {}", self.expected, self.found),
+        }
+    }
+}

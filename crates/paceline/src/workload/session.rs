@@ -1,0 +1,233 @@
+//! A session of a load.
+
+use crate::connection::{Address, quoted_identifier};
+use paceline_types::error_code::{
+    ER_CHECKREAD, ER_CONNECTION_KILLED, ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT, ER_SERVER_SHUTDOWN, ErrorCode,
+};
+use paceline_wire::WireError;
+use paceline_wire::client::{Client, ConnectOptions, QueryResult};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A server and a database on it.
+#[derive(Debug)]
+pub struct Target {
+    pub address: Address,
+    pub login: ConnectOptions,
+    pub database: String,
+}
+
+/// Error numbers of MariaDB's client library, for errors that no server reports.
+const CR_CONNECTION_ERROR: u16 = 2002;
+const CR_SERVER_LOST: u16 = 2013;
+/// Number by which wrong answers are counted. No error has it.
+const WRONG_ANSWER: u16 = 0;
+
+/// Error of a session.
+#[derive(Debug, thiserror::Error)]
+#[error("{address}: {problem}")]
+pub struct SessionError {
+    address: String,
+    problem: String,
+    code: u16,
+    kind: ErrorKind,
+}
+
+/// Kind of an error: how an application proceeds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ErrorKind {
+    /// Roll back, and execute the transaction again.
+    Retry,
+    /// The connection is lost: connect again.
+    Away,
+    /// Anything else.
+    Unexpected,
+}
+
+pub type SessionResult<T> = Result<T, SessionError>;
+
+/// Errors after which a transaction is executed again.
+const RETRIED: [ErrorCode; 3] = [ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT, ER_CHECKREAD];
+/// Errors after which the server closes the connection.
+const CLOSING: [ErrorCode; 2] = [ER_SERVER_SHUTDOWN, ER_CONNECTION_KILLED];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Connecting,
+    Connected,
+}
+
+impl SessionError {
+    fn new(address: &Address, error: &WireError, phase: Phase, statement: &str) -> Self {
+        let (code, kind) = match error {
+            WireError::Server { code, .. } => {
+                let is_one_of = |codes: &[ErrorCode]| codes.iter().any(|one| one.number() == *code);
+                match (is_one_of(&RETRIED), is_one_of(&CLOSING)) {
+                    (true, _) => (*code, ErrorKind::Retry),
+                    (_, true) => (*code, ErrorKind::Away),
+                    _ => (*code, ErrorKind::Unexpected),
+                }
+            }
+            _ if phase == Phase::Connecting => (CR_CONNECTION_ERROR, ErrorKind::Away),
+            _ => (CR_SERVER_LOST, ErrorKind::Away),
+        };
+        SessionError {
+            address: address.to_string(),
+            problem: match statement {
+                "" => error.to_string(),
+                _ => format!("{statement}: {error}"),
+            },
+            code,
+            kind,
+        }
+    }
+
+    /// Returns the number by which errors are counted.
+    pub fn code(&self) -> u16 {
+        self.code
+    }
+
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// Returns whether the server cannot be reached at the moment.
+    pub fn is_away(&self) -> bool {
+        self.kind == ErrorKind::Away
+    }
+}
+
+/// Numbers of errors, by number.
+pub type ErrorCounts = BTreeMap<u16, u64>;
+
+/// Settings of every session: literals are read as they are written here, transactions are the server's default ones.
+const SETTINGS: [&str; 2] = [
+    "SET SESSION sql_mode='STRICT_TRANS_TABLES', autocommit=1",
+    "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
+];
+
+/// A connection, which works in the load's database once that exists.
+#[derive(Debug)]
+pub struct Session {
+    target: Arc<Target>,
+    client: Client,
+}
+
+impl Session {
+    /// Connects and logs in.
+    ///
+    /// # Errors
+    /// Fails if the connection fails or the server refuses it.
+    pub async fn open(target: &Arc<Target>) -> SessionResult<Self> {
+        let client = target.address.connect(&target.login).await;
+        let client =
+            client.map_err(|error| SessionError::new(&target.address, &error, Phase::Connecting, ""))?;
+        let mut session = Session {
+            target: target.clone(),
+            client,
+        };
+        for statement in SETTINGS {
+            session.execute(statement).await?;
+        }
+        Ok(session)
+    }
+
+    /// Makes the load's database the session's default database.
+    pub async fn use_database(&mut self) -> SessionResult<()> {
+        let statement = format!("USE {}", quoted_identifier(&self.target.database));
+        self.execute(&statement).await.map(drop)
+    }
+
+    /// Starts a read-only transaction whose statements all see the same state.
+    pub async fn begin_snapshot(&mut self) -> SessionResult<()> {
+        self.use_database().await?;
+        self.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
+            .await
+            .map(drop)
+    }
+
+    /// Executes a statement without rows.
+    pub async fn execute(&mut self, statement: &str) -> SessionResult<Changes> {
+        match self.query(statement).await? {
+            Some(QueryResult::Ok(ok)) => Ok(Changes {
+                rows: ok.affected_rows,
+                id: ok.last_insert_id,
+            }),
+            _ => Ok(Changes::default()),
+        }
+    }
+
+    /// Executes a query. NULL becomes the empty string.
+    pub async fn rows(&mut self, statement: &str) -> SessionResult<Vec<Vec<String>>> {
+        let Some(QueryResult::Rows(set)) = self.query(statement).await? else {
+            return Ok(Vec::new());
+        };
+        let text = |value: Option<Vec<u8>>| String::from_utf8_lossy(&value.unwrap_or_default()).into_owned();
+        let rows = set.rows.into_iter();
+        Ok(rows.map(|row| row.into_iter().map(text).collect()).collect())
+    }
+
+    /// Returns the first column of a query's first row; the empty string if there is none.
+    pub async fn value(&mut self, statement: &str) -> SessionResult<String> {
+        let row = self.rows(statement).await?.into_iter().next();
+        Ok(row.and_then(|row| row.into_iter().next()).unwrap_or_default())
+    }
+
+    /// Executes `text` with numbered rows as VALUES, several rows per statement, until `count` are inserted.
+    pub async fn insert_many(
+        &mut self,
+        insert: &str,
+        count: u64,
+        row: impl Fn(u64) -> String,
+    ) -> SessionResult<()> {
+        let mut from = 1;
+        while from <= count {
+            let to = count.min(from + ROWS_PER_STATEMENT - 1);
+            let rows: Vec<String> = (from..=to).map(&row).collect();
+            self.execute(&format!("{insert} VALUES {}", rows.join(",")))
+                .await?;
+            from = to + 1;
+        }
+        Ok(())
+    }
+
+    /// Returns an error for a statement whose answer cannot be right.
+    pub fn wrong_answer(&self, statement: &str) -> SessionError {
+        SessionError {
+            address: self.target.address.to_string(),
+            problem: format!("{statement}: wrong answer"),
+            code: WRONG_ANSWER,
+            kind: ErrorKind::Unexpected,
+        }
+    }
+
+    async fn query(&mut self, statement: &str) -> SessionResult<Option<QueryResult>> {
+        match self.client.query(statement).await {
+            Ok(results) => Ok(results.into_iter().next()),
+            Err(error) => {
+                // A long INSERT is not shown completely.
+                let shown: String = statement.chars().take(SHOWN_MAX).collect();
+                Err(SessionError::new(
+                    &self.target.address,
+                    &error,
+                    Phase::Connected,
+                    &shown,
+                ))
+            }
+        }
+    }
+}
+
+/// Rows of one INSERT when tables are filled.
+const ROWS_PER_STATEMENT: u64 = 1000;
+/// Characters of a statement that an error shows.
+const SHOWN_MAX: usize = 120;
+
+/// What a statement has changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Changes {
+    /// Number of changed rows.
+    pub rows: u64,
+    /// Generated AUTO_INCREMENT value.
+    pub id: u64,
+}

@@ -1,0 +1,177 @@
+//! The data of the page, as JSON: what the server does now, its statements and its transactions.
+//!
+//! Numbers of counters are totals: the page subtracts two answers to get rates, so the server keeps nothing for it. A
+//! histogram is the numbers in its buckets for the same reason: bucket `n` has values from 2^(n-1) to 2^n - 1.
+
+use crate::metrics::Sample;
+use crate::open_transactions::open_transactions;
+use crate::server::Server;
+use crate::variables::Variable;
+use paceline_replication::connection::ConnectionStatus;
+use paceline_txn::HistogramSnapshot;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Maximum number of statements in an answer: those that took most time.
+const STATEMENTS_MAX: usize = 100;
+
+fn now() -> std::time::Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
+fn histogram(values: &HistogramSnapshot) -> Value {
+    let used = values.buckets.iter().rposition(|count| *count > 0);
+    let used = used.map_or(0, |last| last + 1);
+    json!({ "buckets": values.buckets[..used], "sum": values.sum })
+}
+
+/// Returns the state of the server and its counters.
+pub(super) fn overview(server: &Arc<Server>) -> Value {
+    let sample = Sample::of_server(server);
+    let transactions = &sample.transactions;
+    let globals = &server.globals;
+    let files = server.transactions.log().files();
+    let files: Vec<_> = files
+        .iter()
+        .map(|file| json!({ "name": file.name, "bytes": file.length }))
+        .collect();
+    let replicas = server.primary.replicas().list();
+    let replicas: Vec<_> = replicas
+        .iter()
+        .map(
+            |replica| json!({ "server_id": replica.server_id.0, "host": replica.host, "port": replica.port }),
+        )
+        .collect();
+    json!({
+        "time_ms": u64::try_from(now().as_millis()).unwrap_or(0),
+        "version": globals.get(Variable::Version).as_str(),
+        "hostname": globals.get(Variable::Hostname).as_str(),
+        "port": globals.number(Variable::Port),
+        "server_id": globals.number(Variable::ServerId),
+        "uptime_seconds": server.started.elapsed().as_secs(),
+        "read_only": globals.get(Variable::ReadOnly).as_u64() != 0,
+        "gtid_position": server.transactions.gtid_state().position().to_string(),
+        "semi_sync": { "on": sample.semi_sync.is_on, "clients": sample.semi_sync.clients },
+        "files": files,
+        "replicas": replicas,
+        "connections": sample.connections.iter().filter_map(connection).collect::<Vec<_>>(),
+        "counters": {
+            "commits": transactions.binlog_commits,
+            "groups": transactions.binlog_group_commits,
+            "rollbacks": transactions.rollbacks,
+            "questions": sample.totals.questions.get(),
+            "slow_queries": sample.totals.slow_queries.get(),
+            "deadlocks": transactions.deadlocks,
+            "log_bytes": transactions.binlog_bytes_written,
+        },
+        "gauges": {
+            "sessions": server.sessions.count(),
+            "running": server.sessions.running(),
+            "lock_waits": transactions.current_lock_waits,
+            "open_transactions": transactions.open_transactions,
+            "memory_bytes": crate::memory::resident_bytes(),
+            "block_cache_bytes": sample.storage.block_cache_bytes,
+            "table_file_bytes": sample.storage.table_file_bytes,
+        },
+        "histograms": {
+            "commit_usec": histogram(&transactions.commit_usec),
+            "sync_usec": histogram(&transactions.sync_usec),
+            "group_size": histogram(&transactions.group_size),
+        },
+        "latest_deadlock": &*server.latest_deadlock.lock(),
+    })
+}
+
+/// Returns a connection to a primary; `None` if it has none.
+fn connection(status: &ConnectionStatus) -> Option<Value> {
+    if status.definition.host.is_empty() {
+        return None;
+    }
+    Some(json!({
+        "name": &*status.name,
+        "host": status.definition.host.as_str(),
+        "port": status.definition.port,
+        "receiver": status.receiver.state.name(),
+        "applier": status.applier_runs,
+        "seconds_behind": status.seconds_behind(now().as_secs()),
+        "lag_bytes": status.applier.queued_bytes,
+        "lag_transactions": status.applier.pending_transactions,
+        "held_back_by": status.held_back_by(),
+        "gtid_position": status.receiver.gtid_position.to_string(),
+        "error": status.apply_error().map(|error| &error.text),
+    }))
+}
+
+/// Returns the statements that took most time.
+pub(super) fn statements(server: &Arc<Server>) -> Value {
+    let sessions = server.sessions.all();
+    let mut all = server
+        .digests
+        .summaries(sessions.iter().map(|session| &session.digests));
+    all.sort_by_key(|digest| std::cmp::Reverse(digest.statistics.nanos));
+    all.truncate(STATEMENTS_MAX);
+    let statement = |digest: &crate::statement_digests::DigestSummary| {
+        let counted = &digest.statistics;
+        json!({
+            "database": digest.statement.database,
+            "digest": digest.statement.name(),
+            "text": digest.statement.text,
+            "executions": counted.count,
+            "errors": counted.errors,
+            "rows_sent": counted.rows_sent,
+            "rows_affected": counted.rows_affected,
+            "total_usec": counted.nanos / 1000,
+            "p50_usec": counted.percentile(50) / 1000,
+            "p95_usec": counted.percentile(95) / 1000,
+            "p99_usec": counted.percentile(99) / 1000,
+            "max_usec": counted.nanos_max / 1000,
+        })
+    };
+    json!({ "statements": all.iter().map(statement).collect::<Vec<_>>() })
+}
+
+/// Returns the open transactions, and which of them wait for which.
+pub(super) fn transactions(server: &Arc<Server>) -> Value {
+    let open = open_transactions(server);
+    let connections: HashMap<u64, u64> = open
+        .iter()
+        .map(|one| (one.session_id, one.connection_id))
+        .collect();
+    let now_micros = crate::registry::now_micros();
+    let waits: Vec<_> = server
+        .transactions
+        .row_lock_waits()
+        .iter()
+        .filter_map(|wait| {
+            let waiting = connections.get(&wait.wanted.session_id)?;
+            let blockers = wait
+                .blockers
+                .iter()
+                .filter_map(|blocker| connections.get(&blocker.session_id));
+            let catalog = server.catalog.load();
+            let place = crate::information_schema::place_of_key(&catalog, &wait.key);
+            let (table, index) = place.unwrap_or_default();
+            Some(json!({
+                "waiting": waiting,
+                "blocking": blockers.collect::<Vec<_>>(),
+                "table": table,
+                "index": index,
+            }))
+        })
+        .collect();
+    let transaction = |one: &crate::information_schema::OpenTransaction| {
+        json!({
+            "connection": one.connection_id,
+            "user": one.user,
+            "host": one.host,
+            "age_usec": (now_micros - one.started_micros).max(0),
+            "locks": one.locks,
+            "rows_changed": one.rows_changed,
+            "statement": one.query,
+            "state": one.state,
+        })
+    };
+    json!({ "transactions": open.iter().map(transaction).collect::<Vec<_>>(), "waits": waits })
+}

@@ -1,0 +1,47 @@
+//! Statistics of statements.
+
+use crate::information_schema::{Row, Sources};
+use crate::statement_digests::DigestSummary;
+use paceline_types::Value;
+use paceline_types::temporal::Timestamp;
+
+/// Picoseconds in a nanosecond: the unit of all times in `performance_schema`.
+const PICOSECONDS: u64 = 1000;
+
+/// Returns the rows of `events_statements_summary_by_digest`.
+pub(super) fn by_digest(sources: &dyn Sources) -> Vec<Row> {
+    sources.digests().iter().map(summary).collect()
+}
+
+fn summary(digest: &DigestSummary) -> Row {
+    let statement = &digest.statement;
+    let counted = &digest.statistics;
+    let text = |text: Option<String>| text.map_or(Value::Null, Value::Text);
+    let time = |nanos: u64| Value::UInt(nanos.saturating_mul(PICOSECONDS));
+    let mut row = vec![
+        text(statement.database.clone()),
+        text(statement.name()),
+        text(statement.text.clone()),
+        Value::UInt(counted.count),
+        time(counted.nanos),
+        time(counted.nanos_min),
+        time(counted.nanos / counted.count.max(1)),
+        time(counted.nanos_max),
+        // Waits for locks are not timed by statement.
+        Value::UInt(0),
+        Value::UInt(counted.errors),
+        Value::UInt(counted.warnings),
+        Value::UInt(counted.rows_affected),
+        Value::UInt(counted.rows_sent),
+        Value::UInt(counted.rows_examined),
+    ];
+    // Temporary tables, kinds of joins, sorts, missing indexes.
+    row.extend(std::iter::repeat_n(Value::UInt(0), 13));
+    row.extend([moment(counted.first_seen), moment(counted.last_seen)]);
+    row
+}
+
+fn moment(micros: i64) -> Value {
+    let seconds = u32::try_from(micros / 1_000_000).unwrap_or(0);
+    Value::Timestamp(Timestamp::new(seconds, 0, 0))
+}

@@ -1,0 +1,138 @@
+"""The page, in a headless browser: what it shows while it loads, with data, without, with a token, and without a server."""
+
+import html
+import re
+import shutil
+import subprocess
+import threading
+import urllib.request
+from pathlib import Path
+
+import pytest
+from support.replication import change_master, replication_user, wait_for_replica
+from support.servers import Paceline, ReservedPort
+from support.waiting import wait_for
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.fixture
+def serve(tmp_path):
+    """Starts servers with an HTTP address, and stops them at the end."""
+    started = []
+
+    def start(*options):
+        reserved = ReservedPort()
+        server = Paceline(tmp_path / f"server-{len(started)}", f"--server-id={len(started) + 1}",
+                          f"--http-address=127.0.0.1:{reserved.number}", *options)
+        server.http, server.reserved_http = f"http://127.0.0.1:{reserved.number}", reserved
+        started.append(server)
+        return server.start()
+
+    yield start
+    for server in started:
+        server.close()
+
+
+def browser(directory, *arguments):
+    command = ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={directory / 'browser'}", *arguments]
+    return subprocess.run(command, capture_output=True, timeout=120, check=True)
+
+
+def seen(url, directory, milliseconds=7000):
+    """Returns the text of the page after so much of the browser's own time, which does not depend on the machine's."""
+    dom = browser(directory, "--dump-dom", f"--virtual-time-budget={milliseconds}", url).stdout.decode()
+    body = re.sub(r"<(script|style).*?</\1>", "", dom, flags=re.S)
+    # The labels of plots and graphs are what a screen reader says.
+    labels = " ".join(re.findall(r'aria-label="([^"]*)"', body))
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", body) + " " + labels))
+
+
+def test_a_primary_with_a_replica_load_and_waits(serve, tmp_path):
+    primary, replica = serve(), serve("--report-host=replica.example")
+    replication_user(primary)
+    change_master(replica, primary, master_use_gtid="slave_pos")
+    replica.query("start slave")
+    primary.query("create database d", "create table d.t (a int primary key, b int)", "insert into d.t values (1,1)")
+    wait_for_replica(replica, primary)
+    with primary.connect(database="d") as holder, primary.connect(database="d") as other:
+        cursor = holder.cursor()
+        cursor.execute("begin")
+        cursor.execute("update t set b = 2 where a = 1")
+        waiter = threading.Thread(target=lambda: other.cursor().execute("update t set b = 3 where a = 1"))
+        waiter.start()
+        wait_for("the wait", lambda: primary.query("select count(*) from information_schema.innodb_lock_waits")[0][0])
+        text = seen(primary.http, tmp_path)
+        assert "primary" in text and f":{primary.port}" in text and "replica.example" in text
+        assert "INSERT INTO `d` . `t` VALUES (...)" in text
+        assert f"{other.thread_id()} waits for {holder.thread_id()} at `d`.`t`" in text
+        assert "(idle in transaction)" in text and "update t set b = 3 where a = 1" in text
+        # Two answers have come, so the plots have points.
+        assert re.search(r"commits per second: now \d", text)
+        cursor.execute("rollback")
+        waiter.join()
+    text = seen(replica.http, tmp_path)
+    assert f"127.0.0.1:{primary.port}" in text and "behind 0 s" in text and "held back by nothing" in text
+    assert "No transaction is open." in text and "No replica is connected." in text
+
+
+def test_the_token_is_asked_for(serve, tmp_path):
+    token = tmp_path / "token"
+    token.write_text("a-token-of-enough-length")
+    token.chmod(0o600)
+    text = seen(serve(f"--http-token-file={token}").http, tmp_path)
+    assert "Token of this server" in text and "commits" not in text
+
+
+def test_without_statistics_of_statements_the_page_says_so(serve, tmp_path):
+    assert "Is performance_schema OFF?" in seen(serve("--performance-schema=OFF").http, tmp_path)
+
+
+def test_a_server_that_ends_is_an_error_and_not_a_blank_page(serve, tmp_path):
+    server = serve()
+    page = tmp_path / "page"
+    page.mkdir()
+    # The page of a server that is gone: its files, and nobody who answers their requests.
+    for name in ("index.html", "page.js", "page.css"):
+        with urllib.request.urlopen(f"{server.http}/{'' if name == 'index.html' else name}", timeout=20) as answer:
+            (page / name).write_bytes(answer.read())
+    server.stop()
+    files = subprocess.Popen(["python3", "-m", "http.server", "--bind", "127.0.0.1", "--directory", str(page),
+                              str(server.reserved_http.number)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        def answers():
+            try:
+                urllib.request.urlopen(server.http, timeout=20).close()
+                return True
+            except OSError:
+                return False
+
+        wait_for("the files", answers)
+        assert "File not found" in seen(server.http, tmp_path)
+    finally:
+        files.terminate()
+        files.wait()
+
+
+@pytest.mark.parametrize("scheme, size", [("light", "1280,900"), ("dark", "420,900")])
+def test_the_page_is_drawn_in_both_schemes_and_sizes(serve, tmp_path, scheme, size):
+    picture = tmp_path / f"{scheme}.png"
+    options = ["--force-dark-mode"] if scheme == "dark" else []
+    browser(tmp_path, f"--screenshot={picture}", f"--window-size={size}", "--virtual-time-budget=5000", *options, serve().http)
+    # A page without content is compressed to a few KiB.
+    assert picture.stat().st_size > 20_000
+
+
+def test_nothing_is_loaded_from_elsewhere(serve):
+    server = serve()
+    with urllib.request.urlopen(server.http, timeout=20) as answer:
+        policy = answer.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy and "connect-src 'self'" in policy and "http" not in policy
+
+
+def test_the_files_are_what_their_sources_give(tmp_path):
+    for name in ("page", "crates/server/src/http/page"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("node_modules"))
+    for command in (["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], ["node", "build.js", "--check"]):
+        done = subprocess.run(command, cwd=tmp_path / "page", capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,26 @@
+-- Functions evaluate each argument once, and none after the one that decides the result.
+set global log_bin_trust_function_creators = 1;
+set @n = 0;
+create function counted(x varchar(100)) returns varchar(100) begin set @n = @n + 1; return x; end;
+select json_merge_preserve(counted('[1]'), counted('{"a":2}'), counted('3'));
+select @n;
+select json_merge_patch(counted('[1]'), counted('{"a":2}'), counted('{"b":3}'));
+select @n;
+select json_merge(counted('[1]'), counted('{"a":2}'), counted(null));
+select @n;
+select json_merge_patch(counted('[1]'), counted(null), counted('{"b":3}'));
+select @n;
+select json_merge_patch(counted(null), counted('{"b":3}'));
+select @n;
+select json_merge_patch(counted('x'), counted(null), counted('{"b":3}'));
+select @n;
+select json_merge_patch(counted('{"b":3}'), counted('x'), counted(null), counted('{"z":3}'));
+select @n;
+select json_merge(counted('{"b":3}'), counted('x'), counted(null), counted('{"z":3}'));
+select @n;
+set @a = 0;
+select json_merge_preserve(@a := 1, @a := @a + 1, @a := @a + 1);
+select @a;
+select json_merge('x', null), json_merge('x', 'y'), json_merge('{"a":1}', '{"a":2}', '{"b":1}');
+select json_merge(1, 2, null, 'x'), json_merge(1, 'x', 3), json_merge('x', 2, null);
+select json_merge_patch(1, 2, null, 'x'), json_merge_patch('x', null, '{"a":1}', 2);
