@@ -34,7 +34,13 @@ impl Election {
 }
 
 impl Member {
+    /// A member says that it hears no primary. If it was the primary, it no longer is.
     pub(super) fn on_missing(&mut self, from: MemberId) {
+        if let Role::Following(following) = &mut self.role
+            && following.primary == from
+        {
+            following.heard = None;
+        }
         let opinions = &mut self.election.opinions;
         opinions.retain(|(member, _)| *member != from);
         if opinions.len() < Configuration::HOLDERS_MAX {

@@ -4,7 +4,7 @@ use super::campaign::Phase;
 use super::{Gate, Member, Role};
 use crate::configuration::MemberId;
 use crate::epoch::{Epoch, Progress};
-use crate::interface::Elections;
+use crate::interface::{Elections, EtcdState};
 use crate::log_tail::LogIndex;
 use std::fmt;
 
@@ -37,6 +37,7 @@ pub enum Wait {
     Etcd,
     Disk,
     Copying,
+    Admission,
     Paused,
     Opinions,
     Promises { of: Vec<MemberId> },
@@ -55,6 +56,7 @@ impl fmt::Display for Wait {
             Wait::Copying => f.write_str(
                 "for an operator: its tables have transactions that the cluster gave up, or its log is too old; copy it anew (paceline join)",
             ),
+            Wait::Admission => f.write_str("for an operator: it is not a log holder of the cluster (paceline cluster add)"),
             Wait::Paused => f.write_str("for an operator: elections are paused (paceline cluster resume)"),
             Wait::Opinions => f.write_str("for a primary, or for enough members that hear none"),
             Wait::Promises { of } => {
@@ -122,6 +124,12 @@ impl Member {
         }
     }
 
+    /// Returns whether it is a log holder as far as it knows.
+    fn is_holder(&self) -> bool {
+        let etcd = self.etcd.as_ref();
+        etcd.is_none_or(|etcd| etcd.established_configuration().holder(self.id).is_some())
+    }
+
     fn wait(&self) -> Option<Wait> {
         if self.promise.is_none() {
             return Some(Wait::TornPromise);
@@ -148,8 +156,9 @@ impl Member {
             Role::Following(_) if self.hears_primary() => None,
             _ if self.must_be_copied => Some(Wait::Copying),
             _ if self.is_etcd_away => Some(Wait::Etcd),
+            _ if !self.is_holder() => Some(Wait::Admission),
             _ => {
-                let is_paused = |etcd: &crate::EtcdState| {
+                let is_paused = |etcd: &EtcdState| {
                     etcd.elections == Elections::Paused && etcd.newest().progress == Progress::Opened
                 };
                 Some(match self.etcd.as_ref().is_some_and(is_paused) {

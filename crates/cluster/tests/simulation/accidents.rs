@@ -14,6 +14,8 @@ use paceline_cluster::{
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rates {
     crash: u64,
+    /// A crash while a promise is being written.
+    tear: u64,
     freeze: u64,
     switch: u64,
     cut: u64,
@@ -26,9 +28,10 @@ pub(super) struct Rates {
 
 impl Rates {
     pub(super) fn new(random: &mut Random) -> Self {
-        let mut rate = |usual: u64| usual * [0, 1, 1, 4][random.index(4)];
+        let mut rate = |usual: u64| usual * [0, 0, 1, 4][random.index(4)];
         Rates {
             crash: rate(10),
+            tear: rate(150),
             freeze: rate(5),
             switch: rate(10),
             cut: rate(30),
@@ -43,14 +46,14 @@ impl Rates {
 
 impl World {
     pub(super) fn start(&mut self, at: usize) {
-        let honest = self.oracle.clocks_are_honest;
+        let honest = self.oracle.clocks_are_honest && !self.has_fault(Fault::ClocksDrift);
         let (offset, speed) = (self.random.below(1_000_000), self.random.below(41));
         let publishes = self.has_fault(Fault::TailPublished);
         let ignores_torn = self.has_fault(Fault::TornPromiseIgnored);
         let (now, timing) = (self.now, self.timing);
         let host = &mut self.hosts[at];
         host.clock_offset = 10_000 + offset;
-        host.clock_permille = if honest { 980 + speed } else { 500 + speed * 25 };
+        host.clock_permille = if honest { 980 + speed } else { 200 + speed * 60 };
         host.etcd_asked = 0;
         host.etcd_heard = now;
         if ignores_torn && host.promise == StoredPromise::Torn {
@@ -103,7 +106,8 @@ impl World {
         let (count, rates) = (self.hosts.len(), self.rates);
         for at in 0..count {
             let is_up = self.hosts[at].member.is_some();
-            if is_up && self.random.chance(rates.crash) {
+            let is_writing = self.hosts[at].writing.is_some() && self.random.chance(rates.tear);
+            if is_up && (is_writing || self.random.chance(rates.crash)) {
                 self.crash(at);
                 if self.random.chance(300) {
                     self.start(at);
@@ -132,12 +136,18 @@ impl World {
             self.cuts[other][one] = false;
         }
         if self.random.chance(rates.isolation) {
+            self.log(|| format!("isolates {}", one + 1));
+            // Mostly one alone, so that the others can go on.
+            if self.random.chance(700) {
+                self.cuts.iter_mut().for_each(|row| row.fill(false));
+            }
             for peer in 0..=count {
                 self.cuts[one][peer] = true;
                 self.cuts[peer][one] = true;
             }
         }
-        if self.random.chance(35) {
+        if self.random.chance(18) {
+            self.log(|| "connects all".to_owned());
             self.cuts.iter_mut().for_each(|row| row.fill(false));
         }
         if self.random.chance(rates.loss) {

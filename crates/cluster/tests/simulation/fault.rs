@@ -27,8 +27,8 @@ pub enum Fault {
     TailPublished,
     /// The configurations of epochs that may not have opened are forgotten.
     ConfigurationsForgotten,
-    /// A holder promises a later epoch although it has just answered a pulse.
-    GrantIgnored,
+    /// The speeds of clocks differ by more than grants allow for.
+    ClocksDrift,
 }
 
 impl Fault {
@@ -43,6 +43,6 @@ impl Fault {
         Fault::TailKept,
         Fault::TailPublished,
         Fault::ConfigurationsForgotten,
-        Fault::GrantIgnored,
+        Fault::ClocksDrift,
     ];
 }

@@ -9,13 +9,13 @@ use super::oracle::{Oracle, Violation};
 use super::random::Random;
 use super::{HEAL_TICKS_MAX, Plan, Schedule, Statistics};
 use paceline_cluster::{
-    Action, Configuration, Epoch, EpochRecord, Holder, HolderKind, Input, Leave, LogIndex, LogTail, MemberId,
+    Action, Configuration, Epoch, EpochRecord, Holder, HolderKind, Input, LogIndex, LogTail, MemberId,
     Message, Millis, Origin, Progress, Promise, StoredPromise, Timing,
 };
 use std::sync::{Arc, Mutex};
 
 pub(super) const TICK_MS: u64 = 25;
-pub(super) const CHAOS_TICKS: u64 = 160;
+pub(super) const CHAOS_TICKS: u64 = 280;
 /// Longest line of a trace.
 const LINE_MAX: usize = 600;
 
@@ -102,7 +102,7 @@ impl World {
         let count = first + spare;
         let rates = Rates::new(&mut random);
         // A long grant makes elections slow, and shows reads that are not new.
-        let grant = [TIMING.grant, TIMING.grant, 1500][random.index(3)];
+        let grant = [TIMING.grant, 600][random.index(2)];
         let timing = Timing { grant, ..TIMING };
         let mut world = World {
             schedule,
@@ -471,13 +471,10 @@ impl World {
     }
 
     pub(super) fn perform_send(&mut self, at: usize, to: MemberId, mut message: Message) {
-        if let Message::Ask { epoch, leave } = &mut message {
-            if self.has_fault(Fault::GrantIgnored) {
-                *leave = Leave::Forced;
-            }
-            if self.has_fault(Fault::FewerPromises) {
-                self.send_invented_promise(at, to, *epoch);
-            }
+        if let Message::Ask { epoch, .. } = message
+            && self.has_fault(Fault::FewerPromises)
+        {
+            self.send_invented_promise(at, to, epoch);
         }
         if let Message::Promised { tail, .. } = &mut message
             && self.has_fault(Fault::NewestLogIgnored)
