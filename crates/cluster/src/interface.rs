@@ -301,8 +301,10 @@ pub enum SwitchError {
     NotPrimary,
     #[error("the target is not a server of the cluster, or is the primary already")]
     NoSuchServer,
-    #[error("another switch is under way")]
+    #[error("another switch, or a change of the configuration, is under way")]
     Busy,
+    #[error("another epoch has begun first")]
+    Overtaken,
     #[error("the target did not catch up or did not take over in time; the old primary goes on")]
     TimedOut,
 }

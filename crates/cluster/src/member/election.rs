@@ -3,7 +3,7 @@
 use super::{Member, Role};
 use crate::configuration::{Configuration, MemberId};
 use crate::epoch::{Epoch, EpochRecord, Origin, Progress};
-use crate::interface::{Action, Claimer, Consent, Elections, EtcdState, Leave, Message, Millis};
+use crate::interface::{Action, Claimer, Consent, Elections, EtcdState, Leave, Message, Millis, Timing};
 use std::cmp::Reverse;
 
 /// Number of pulses for which an opinion counts.
@@ -16,8 +16,8 @@ pub(super) struct Election {
     opinions: Vec<(MemberId, Millis)>,
     /// Since when they block.
     since: Option<Millis>,
-    /// When the newest epoch was seen first.
-    pub(super) newest_seen: Millis,
+    /// When another's attempt was noticed last: a new epoch in etcd, or one that was promised to it.
+    pub(super) attempt_seen: Millis,
     /// The highest epoch of a promise that others told.
     pub(super) promised: Epoch,
     /// The own claim that etcd has not answered, and its time.
@@ -27,6 +27,12 @@ pub(super) struct Election {
 }
 
 impl Election {
+    /// Returns whether etcd may still answer a claim.
+    pub(super) fn is_claiming(&self, now: Millis, timing: &Timing) -> bool {
+        let claim = self.claim.as_ref();
+        claim.is_some_and(|(_, claimed)| now < claimed.after(timing.patience))
+    }
+
     /// Takes an answer of etcd.
     pub(super) fn end_claim(&mut self, newest: Epoch) {
         self.claim = self.claim.filter(|(epoch, _)| *epoch > newest);
@@ -72,10 +78,13 @@ impl Member {
         let since = *self.election.since.get_or_insert(self.now);
         let configuration = etcd.established_configuration();
         let wait = self.rank(configuration) * self.timing.rank_step;
-        let is_contested = etcd.newest().progress == Progress::Claimed && etcd.claimer == Claimer::Alive;
+        // etcd may be behind what this member has promised.
+        let newest = etcd.newest();
+        let is_promised = self.promise.is_some_and(|promise| promise.epoch > newest.epoch);
+        let is_claimed = newest.progress == Progress::Claimed && etcd.claimer == Claimer::Alive;
         let patience = self.timing.grant + self.timing.patience;
-        let turn = match is_contested {
-            true => since.max(self.election.newest_seen.after(patience)),
+        let turn = match is_claimed || is_promised {
+            true => since.max(self.election.attempt_seen.after(patience)),
             false => since,
         };
         if etcd.elections == Elections::Active && self.now >= turn.after(wait) && self.now >= self.grant_until
@@ -128,10 +137,9 @@ impl Member {
         let (Some(etcd), Some(promise)) = (etcd, promise) else {
             return;
         };
-        let (newest, patience) = (etcd.newest(), self.timing.patience);
+        let newest = etcd.newest();
         let has_unused = newest.primary == self.id && newest.epoch > promise.epoch;
-        let claim = self.election.claim;
-        let is_claiming = claim.is_some_and(|(_, claimed)| self.now < claimed.after(patience));
+        let is_claiming = self.election.is_claiming(self.now, &self.timing);
         if has_unused || is_claiming || self.must_be_copied || !configuration.has_server(self.id) {
             return;
         }

@@ -13,7 +13,7 @@ pub use status::{RoleName, Status, Wait};
 use crate::configuration::MemberId;
 use crate::epoch::{Epoch, Promise};
 use crate::interface::{
-    Action, DurableState, EtcdState, Input, Leave, Message, Millis, StoredPromise, Timing,
+    Action, DurableState, EtcdState, Input, Leave, Message, Millis, StoredPromise, SwitchError, Timing,
 };
 use crate::log_tail::{LogIndex, LogTail};
 use campaign::Campaign;
@@ -257,6 +257,13 @@ impl Member {
             "promises grow"
         );
         self.revoke_reads();
+        if let Role::Primary(primacy) = &self.role
+            && primacy
+                .switch_target()
+                .is_some_and(|target| target != promise.primary)
+        {
+            self.actions.push(Action::SwitchRefused(SwitchError::Overtaken));
+        }
         if self.gate != Gate::Closed {
             let is_own = promise.primary == self.id;
             self.set_gate(if is_own { Gate::Held } else { Gate::Closed });
@@ -276,7 +283,10 @@ impl Member {
         self.tail = tail;
         match &self.role {
             Role::Campaigning(_) => self.campaign(true),
-            _ => self.send_promised(),
+            _ => {
+                self.election.attempt_seen = self.now;
+                self.send_promised();
+            }
         }
     }
 
@@ -323,7 +333,7 @@ impl Member {
         let newest = state.newest().clone();
         let known = self.etcd.as_ref().map(|known| known.newest().epoch);
         if known != Some(newest.epoch) {
-            self.election.newest_seen = self.now;
+            self.election.attempt_seen = self.now;
         }
         self.etcd = Some(state);
         self.is_etcd_away = false;

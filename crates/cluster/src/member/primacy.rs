@@ -77,6 +77,11 @@ impl Primacy {
         &mut self.peers[at]
     }
 
+    /// Returns the target of the planned switch that is under way.
+    pub(super) fn switch_target(&self) -> Option<MemberId> {
+        self.switch.map(|switch| switch.target)
+    }
+
     /// The member's process is gone.
     pub(super) fn forget(&mut self, member: MemberId) {
         if let Some(peer) = self.peers.iter_mut().find(|peer| peer.id == member) {
@@ -303,11 +308,14 @@ impl Member {
         let now = self.now;
         let refusal = match &self.role {
             Role::Primary(primacy) if primacy.is_opened => {
-                let is_server = primacy.record.configuration.has_server(target);
-                match (is_server && target != self.id, primacy.switch) {
+                let is_server = primacy.record.configuration.has_server(target) && target != self.id;
+                match (
+                    is_server,
+                    primacy.switch.is_some() || self.election.is_claiming(now, &self.timing),
+                ) {
                     (false, _) => Some(SwitchError::NoSuchServer),
-                    (true, Some(_)) => Some(SwitchError::Busy),
-                    (true, None) => None,
+                    (true, true) => Some(SwitchError::Busy),
+                    (true, false) => None,
                 }
             }
             _ => Some(SwitchError::NotPrimary),

@@ -5,7 +5,8 @@
 //!                              └── every action ──▶ oracle: what must always hold
 //! ```
 //!
-//! A seed determines a schedule: first a time of accidents, then a time in which everything works. At each step the
+//! A seed determines a schedule: first a time of accidents, then a time in which everything works, and at its end
+//! a planned switch. At each step the
 //! oracle checks safety. At the end a primary must open within [`HEAL_TICKS_MAX`] ticks, publish a transaction, and
 //! have it on every holder. With the same seed the same happens; a failure is repeated with a trace of it.
 #![allow(dead_code, reason = "tests and the example use different parts of it")]
@@ -63,6 +64,7 @@ pub struct Statistics {
     pub acknowledged: u64,
     pub packets: u64,
     pub heal_ticks_max: u64,
+    pub switch_ticks_max: u64,
 }
 
 impl Statistics {
@@ -71,6 +73,7 @@ impl Statistics {
         self.acknowledged += other.acknowledged;
         self.packets += other.packets;
         self.heal_ticks_max = self.heal_ticks_max.max(other.heal_ticks_max);
+        self.switch_ticks_max = self.switch_ticks_max.max(other.switch_ticks_max);
     }
 }
 
@@ -81,11 +84,12 @@ impl fmt::Display for Statistics {
             acknowledged,
             packets,
             heal_ticks_max,
+            switch_ticks_max,
         } = self;
-        let heal_ms = heal_ticks_max * TICK_MS;
+        let (heal_ms, switch_ms) = (heal_ticks_max * TICK_MS, switch_ticks_max * TICK_MS);
         write!(
             f,
-            "{opened} epochs opened, {acknowledged} transactions acknowledged, {packets} packets, healed within {heal_ms} ms"
+            "{opened} epochs opened, {acknowledged} transactions acknowledged, {packets} packets, healed within {heal_ms} ms, switched within {switch_ms} ms"
         )
     }
 }

@@ -16,6 +16,9 @@ use std::sync::{Arc, Mutex};
 
 pub(super) const TICK_MS: u64 = 25;
 pub(super) const CHAOS_TICKS: u64 = 280;
+/// Bound of the time of a planned switch in a healed cluster.
+const SWITCH_TICKS_MAX: u64 = 2 * TIMING.switch / TICK_MS;
+const SETTLE_TICKS: u64 = 12;
 /// Longest line of a trace.
 const LINE_MAX: usize = 600;
 
@@ -26,7 +29,7 @@ const TIMING: Timing = Timing {
     drift_percent: 5,
     rank_step: 50,
     patience: 250,
-    switch: 300,
+    switch: 800,
 };
 
 pub(super) struct World {
@@ -164,6 +167,7 @@ impl World {
                 .or_else(|| self.write_probe());
             if probe.is_some_and(|number| self.has_healed(number)) {
                 self.statistics.heal_ticks_max = ticks;
+                self.switch_over();
                 return;
             }
         }
@@ -507,6 +511,40 @@ impl World {
         let result = self.oracle.publish(&self.hosts, at, upto, configuration);
         self.check(result);
         self.hosts[at].published = upto;
+    }
+
+    /// Hands over to another server, if there is one. With nothing in its way that must be quick.
+    fn switch_over(&mut self) {
+        // Claims that were on their way have arrived.
+        (0..SETTLE_TICKS).for_each(|_| self.step());
+        let Some(first) = self.open_primary() else {
+            return;
+        };
+        for ticks in 0..SWITCH_TICKS_MAX {
+            match (self.open_primary(), self.switch_target(first)) {
+                (_, None) => return,
+                // It is refused while another change is under way, and repeated.
+                (Some(primary), Some(target)) if primary == first => self.input(first, Input::Switch(target)),
+                (Some(_), Some(_)) => {
+                    self.statistics.switch_ticks_max = ticks;
+                    return;
+                }
+                (None, Some(_)) => {}
+            }
+            self.step();
+        }
+        self.check(Err("a planned switch takes too long".to_owned()));
+    }
+
+    /// Returns another server of the configuration of the newest epoch that has opened.
+    fn switch_target(&self, primary: usize) -> Option<MemberId> {
+        let newest = self.oracle.newest_opened();
+        let record = self.records.iter().rfind(|record| record.epoch == newest)?;
+        let mut servers = record.configuration.holders().iter().filter(|holder| {
+            let at = self.place(holder.id);
+            holder.kind == HolderKind::Server && at != primary && !self.hosts[at].is_destroyed
+        });
+        servers.next().map(|server| server.id)
     }
 
     /// Returns the primary of the newest epoch that has opened, if it accepts transactions.
