@@ -28,6 +28,8 @@ for purpose in "$@"; do
         need fuse3 fusermount3
         need percona-toolkit pt-table-checksum
         need prometheus promtool
+        need ganglia-monitor gmond
+        need memcached memcached
         need chromium chromium
         need nodejs node
         need npm npm

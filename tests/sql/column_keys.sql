@@ -12,3 +12,4 @@ show columns from f;
 alter table f modify c int;
 show columns from f;
 select column_name, column_key from information_schema.columns where table_schema = 't' and table_name in ('a', 'b', 'e') order by table_name, ordinal_position;
+select table_name, column_name, ordinal_position, column_default, is_nullable, column_type, privileges from information_schema.columns where table_schema = 'information_schema' and table_name in ('TABLES', 'PROCESSLIST', 'SCHEMATA', 'KEY_COLUMN_USAGE') order by 1, 3;

@@ -7,6 +7,7 @@ mod binlog;
 mod command_documents;
 mod connection;
 mod demo;
+mod ganglia;
 mod hidden_arguments;
 mod join;
 mod log_lines;
@@ -72,8 +73,11 @@ enum Command {
     /// `paceline binlog --help` lists its options.
     #[command(disable_help_flag = true, version)]
     Binlog(Box<binlog::Options>),
-    /// Start a primary, a replica, an archive and a load in a temporary directory, to look at. Nothing is left at the end.
+    /// Start a primary, a replica, an archive and a load in a temporary directory, to look at. Nothing is left at the
+    /// end.
     Demo(demo::Options),
+    /// Send statistics of Paceline, MariaDB and memcached to Ganglia's gmond.
+    Ganglia(Box<ganglia::Options>),
     /// Make a replica the primary. It first fetches the transactions that only other servers have; then they follow it.
     Promote(promote::Options),
     /// Create a data directory from a backup, at a point in time.
@@ -114,6 +118,7 @@ fn main() -> ExitCode {
         Command::Join { options } => return join(&options),
         Command::Binlog(options) => return binlog::run(*options),
         Command::Demo(options) => return report("demo", demo::run(&options)),
+        Command::Ganglia(options) => return report("ganglia", ganglia(&options)),
         Command::Promote(options) => return promote(&options),
         Command::Completions(options) => {
             let printed = command_documents::print_completions(&options, CommandLine::command());
@@ -227,6 +232,13 @@ fn workload(options: &workload::Options) -> Result<(), String> {
     let done = runtime.block_on(workload::run(options));
     // A session may still wait for a silent server.
     runtime.shutdown_background();
+    done.map_err(|error| error.to_string())
+}
+
+fn ganglia(options: &ganglia::Options) -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| error.to_string())?;
+    let done = runtime.block_on(ganglia::run(options));
     done.map_err(|error| error.to_string())
 }
 

@@ -5,9 +5,9 @@
 //!    ✝ end of the pipe               ends the client, removes the directory, ends
 //! ```
 //! The servers of a demo end with it ([`bound_process`](super::bound_process)). Its directory and the `mariadb` client
-//! do not. The cleaner holds the reading end of a pipe, whose only writing end the kernel closes when the demo ends, even by
-//! `kill -9`. A demo that ends in order closes the pipe too, after its servers have stopped: there is one way to remove the
-//! directory.
+//! do not. The cleaner holds the reading end of a pipe, whose only writing end the kernel closes when the demo ends,
+//! even by `kill -9`. A demo that ends in order closes the pipe too, after its servers have stopped: there is one way
+//! to remove the directory.
 //!
 //! *Nothing else can be removed*: the directory must contain [`MARKER`], and its name must start with [`PREFIX`].
 

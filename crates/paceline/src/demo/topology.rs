@@ -4,8 +4,8 @@
 //!   load ──▶ primary ──┬──▶ replica        all of them listen on 127.0.0.1 and on a socket in the directory
 //!                      └──▶ archive
 //! ```
-//! *Ports* are chosen by the kernel when the servers bind them (port 0), and read from their logs. So no other program can
-//! take them in between.
+//! *Ports* are chosen by the kernel when the servers bind them (port 0), and read from their logs. So no other program
+//! can take them in between.
 //!
 //! *Access.* Other users of the machine can reach the ports, so all servers have one account `demo` with a random
 //! password. It stands in option files in the directory, which only its owner can read.

@@ -7,15 +7,15 @@
 //!              statistics ──▶ a line per second ──▶ summary ──▶ check of all rows
 //! ```
 //! Each kind keeps an invariant that any reader can check with SQL, so a load proves something about the server that it
-//! ran on, also across crashes, fail-overs and on replicas: money is neither created nor lost ([`bank`]), a value belongs
-//! to its key and version ([`key_value`]), what was sold left the stock ([`shop`]).
+//! ran on, also across crashes, fail-overs and on replicas: money is neither created nor lost ([`bank`]), a value
+//! belongs to its key and version ([`key_value`]), what was sold left the stock ([`shop`]).
 //!
-//! *Workers behave as an application should.* A transaction that fails with 1213, 1205 or 1020 is rolled back and executed
-//! again with the same parameters. After a lost connection a worker connects again, with a growing pause. The transaction
-//! is not repeated, because its commit may have succeeded. The checks do not depend on which it was.
+//! *Workers behave as an application should.* A transaction that fails with 1213, 1205 or 1020 is rolled back and
+//! executed again with the same parameters. After a lost connection a worker connects again, with a growing pause. The
+//! transaction is not repeated, because its commit may have succeeded. The checks do not depend on which it was.
 //!
-//! *Latency* is the time that an application waits: it includes retries and, with `--rate`, the time since the moment at
-//! which the schedule wanted the transaction to start. So a server that stops for a second shows in the percentiles.
+//! *Latency* is the time that an application waits: it includes retries and, with `--rate`, the time since the moment
+//! at which the schedule wanted the transaction to start. So a server that stops for a second shows in the percentiles.
 //!
 //! *Limits.* A load ends after `--seconds`, or with the first SIGINT or SIGTERM; transactions in progress are finished.
 //! Errors are counted by number. The latencies of a second are a histogram of fixed size.

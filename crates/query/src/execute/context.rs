@@ -274,7 +274,8 @@ impl<'e, 't> Execution<'e, 't> {
         self.tick()
     }
 
-    /// Counts a step of the statement: a row that was read or computed. Checks from time to time whether the statement was killed.
+    /// Counts a step of the statement: a row that was read or computed. Checks from time to time whether the statement
+    /// was killed.
     pub fn tick(&mut self) -> Result<()> {
         self.session.rows_read += 1;
         self.state.ticks += 1;

@@ -6,7 +6,7 @@ use paceline_catalog::ddl::{engine_options, is_engine_option};
 use paceline_catalog::{
     ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, TableDescription, TableEngine,
 };
-use paceline_expression::session::WantedRows;
+use paceline_expression::session::{VirtualColumn, WantedRows};
 use paceline_types::{DataType, Timestamp, Value};
 
 use super::shown_column::ShownColumn;
@@ -297,6 +297,7 @@ pub(super) fn columns(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
     for database in wanted_databases(sources, wanted) {
         rows.extend(virtual_columns(&database.name, sources, wanted));
     }
+    rows.extend(own_columns(wanted));
     rows
 }
 
@@ -309,26 +310,52 @@ fn virtual_columns(database: &str, sources: &dyn Sources, wanted: &WantedRows) -
         }
         let privileges = sources.column_privileges(database, table);
         rows.extend(columns.iter().enumerate().filter_map(|(offset, column)| {
-            let privileges = privileges.of(&column.name)?;
             let shown = ShownColumn {
-                database,
-                table,
-                name: &column.name,
-                offset,
-                data_type: &column.ty.data_type,
-                compressed: false,
-                nullable: column.ty.nullable,
                 default: column.ty.nullable.then(|| "NULL".to_owned()),
-                key: "",
-                extra: String::new(),
-                privileges,
-                comment: "",
-                generated: None,
+                ..virtual_column(database, table, column, offset, privileges.of(&column.name)?)
             };
             Some(shown.row())
         }));
     }
     rows
+}
+
+/// Returns the columns of the tables of information_schema itself, which everybody may read.
+fn own_columns(wanted: &WantedRows) -> Vec<Row> {
+    let is_wanted =
+        |table: &str| wanted.admits(&DATABASE_COLUMNS, DATABASE) && wanted.admits(&TABLE_COLUMNS, table);
+    let tables = super::columns::tables().filter(|(table, _)| is_wanted(table));
+    tables
+        .flat_map(|(table, columns)| {
+            let columns = columns.iter().enumerate();
+            columns
+                .map(move |(offset, column)| virtual_column(DATABASE, table, column, offset, "select").row())
+        })
+        .collect()
+}
+
+fn virtual_column<'a>(
+    database: &'a str,
+    table: &'a str,
+    column: &'a VirtualColumn,
+    offset: usize,
+    privileges: &'a str,
+) -> ShownColumn<'a> {
+    ShownColumn {
+        database,
+        table,
+        name: &column.name,
+        offset,
+        data_type: &column.ty.data_type,
+        compressed: false,
+        nullable: column.ty.nullable,
+        default: None,
+        key: "",
+        extra: String::new(),
+        privileges,
+        comment: "",
+        generated: None,
+    }
 }
 
 pub(super) fn statistics(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {

@@ -11,6 +11,7 @@
 //!   transactions       INNODB_TRX, INNODB_LOCKS, INNODB_LOCK_WAITS
 //!   metadata_locks     METADATA_LOCK_INFO; performance_schema.metadata_locks
 //!   innodb             INNODB_SYS_TABLES, …
+//!   innodb_metrics     INNODB_METRICS
 //!   server_tables      ENGINES, COLLATIONS, PROCESSLIST, variables, privileges, …
 //! ```
 //! Tables about features that do not exist here (multiple partitions) exist and are empty,
@@ -21,6 +22,7 @@ mod catalog_tables;
 mod columns;
 mod events;
 mod innodb;
+mod innodb_metrics;
 mod metadata_locks;
 mod programs;
 mod server_tables;
@@ -308,6 +310,7 @@ pub fn rows(table: &str, sources: &dyn Sources, wanted: &WantedRows) -> Option<V
         "ENABLED_ROLES" => server_tables::enabled_roles(sources),
         "SYSTEM_VARIABLES" => sources.system_variables(),
         "INNODB_TRX" => transactions::transactions(sources),
+        "INNODB_METRICS" => innodb_metrics::rows(sources),
         "METADATA_LOCK_INFO" => metadata_locks::info(sources),
         "INNODB_LOCKS" => transactions::locks(sources),
         "INNODB_LOCK_WAITS" => transactions::lock_waits(sources),

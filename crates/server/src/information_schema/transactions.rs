@@ -60,7 +60,8 @@ fn lock_id(transaction: u64, key: &[u8]) -> String {
     format!("{transaction}:{index}:{:016x}", hasher.finish())
 }
 
-fn time(sources: &dyn Sources, micros: i64) -> Value {
+/// Returns a time in the session's zone.
+pub(super) fn time(sources: &dyn Sources, micros: i64) -> Value {
     u32::try_from(micros / 1_000_000).map_or(Value::Null, |seconds| {
         Value::DateTime(Timestamp::new(seconds, 0, 0).to_datetime(&sources.time_zone()))
     })
