@@ -1,4 +1,5 @@
-//! Cluster mode: who is the primary, what is acknowledged, and what happens to the rest. A pure state machine.
+//! Cluster mode: which member is the primary, what is acknowledged, and what happens to the rest. A pure state
+//! machine.
 //!
 //! A [`Member`] is told what happened ([`Input`]) and says what to do ([`Action`]). It has no clock, no threads, no
 //! randomness, no disk and no sockets, so a simulation can run it through millions of failures (`tests/simulation`).
@@ -56,9 +57,10 @@
 //! and that primary had the log of d up to a by the induction, so this part remained. So h's answer had a rank of at
 //! least (d, a), and so has the log that was taken. If its last epoch is d, it is a beginning of the log of d and
 //! long enough. If its last epoch is f > d, the primary of f had the log of d up to a, by the induction, and the log
-//! that was taken agrees with that primary's up to the start of f. In the second case an epoch g with d < g < e has
-//! opened: its primary had the log of d up to a, a quorum has acknowledged g's start, which is beyond a, and the
-//! claim for g and e is the first case. ∎
+//! that was taken agrees with that primary's up to the start of f. In the second case let g be the last epoch that
+//! the candidate knew to have opened, d < g < e. By the induction its primary had the log of d up to a. A quorum has
+//! acknowledged g's start, which is beyond a. The candidate needed a blocking set of g's configuration, so the first
+//! case holds for g and e. ∎
 //!
 //! The same argument shows that cutting and taking another log are safe halfway: what a candidate or a follower cuts
 //! off was acknowledged by no quorum, and what was acknowledged it keeps. So a candidate that crashes in the middle
@@ -81,7 +83,7 @@
 //! did not open is left to its claimant: elections keep the established one. Members are added when they have caught
 //! up.
 //!
-//! # When somebody claims
+//! # When a member claims
 //! A member hears its primary if a pulse came within `silence` and that primary hears a quorum itself. A member that
 //! hears none tells the others. A server claims when holders that *block*, and at least two, hear none: without them
 //! no primary can commit, so nothing is lost by replacing it; one that loses only some followers, or etcd, stays. The
@@ -94,8 +96,8 @@
 //! new epoch by itself after `patience`, and takes the holder along.
 //!
 //! # Reads
-//! The primary's reads are new until [`Action::ReadsUntil`]: a holder that has answered a pulse promises nobody else
-//! anything for `grant`, and a quorum has answered. This, and only this, rests on clocks: on their speed, within
+//! The primary's reads are new until [`Action::ReadsUntil`]: a holder that has answered a pulse promises no later
+//! epoch for `grant`, and a quorum has answered. This, and only this, rests on clocks: on their speed, within
 //! `drift_percent`, never on what they show. etcd is not needed, so reads stay new when it is away.
 //!
 //! # Planned switch
@@ -122,6 +124,8 @@
 //!   promise is that candidate's.
 //! - A cut is complete before anything is appended, and never goes below what is published.
 //! - Reads of etcd begin after the member has started.
+//! - A log index counts the event groups that every holder gets, in the primary's order over all domains, whatever
+//!   else a server has in its own files.
 //!
 //! # Limits
 //! [`Configuration::HOLDERS_MAX`] holders, [`Configuration::ZONES_MAX`] zones, [`LogTail::SPANS_MAX`] epochs in which

@@ -238,6 +238,76 @@ fn a_holder_that_hears_its_primary_promises_only_with_its_consent() {
     assert_eq!(promised, [Action::WritePromise(promise(2, THREE))]);
 }
 
+/// Member 2 of three, whose primary was member 1 and is silent.
+fn orphan() -> Driver {
+    let durable = tail(&[(1, ONE, 0)], 3);
+    let mut two = Driver::new(TWO, StoredPromise::Whole(promise(1, ONE)), durable, 0);
+    two.input(etcd(vec![record(1, ONE, configuration(3, 2), Progress::Opened)]));
+    two.now = Timing::default().grant;
+    two
+}
+
+fn claims(actions: &[Action]) -> bool {
+    actions
+        .iter()
+        .any(|action| matches!(action, Action::Claim { .. }))
+}
+
+#[test]
+fn one_opinion_is_not_enough_to_claim() {
+    let mut two = orphan();
+    assert!(!claims(&two.input(Input::Tick)));
+    two.message(THREE, Message::Missing);
+    assert!(claims(&two.input(Input::Tick)));
+}
+
+#[test]
+fn nobody_claims_without_etcd_or_in_a_pause() {
+    let mut two = orphan();
+    two.input(Input::EtcdAway);
+    two.message(THREE, Message::Missing);
+    assert!(!claims(&two.input(Input::Tick)));
+    assert!(
+        two.status()
+            .ends_with("waits for etcd: nobody can become the primary without it")
+    );
+    let mut two = orphan();
+    two.input(Input::Etcd(EtcdState {
+        records: vec![record(1, ONE, configuration(3, 2), Progress::Opened)],
+        claimer: Claimer::Gone,
+        wanted: None,
+        elections: Elections::Paused,
+    }));
+    two.message(THREE, Message::Missing);
+    assert!(!claims(&two.input(Input::Tick)));
+    assert!(two.status().contains("elections are paused"));
+}
+
+#[test]
+fn a_server_of_lower_rank_waits() {
+    let mut two = orphan();
+    two.message(ONE, Message::Missing);
+    assert!(!claims(&two.input(Input::Tick)));
+    two.now += Timing::default().rank_step;
+    assert!(claims(&two.input(Input::Tick)));
+}
+
+#[test]
+fn a_member_that_has_promised_leaves_the_candidate_alone() {
+    let mut two = orphan();
+    let ask = Message::Ask {
+        epoch: Epoch(2),
+        leave: Leave::WhenSilent,
+    };
+    two.message(THREE, ask);
+    two.input(Input::PromiseWritten(promise(2, THREE), tail(&[(1, ONE, 0)], 3)));
+    two.message(THREE, Message::Missing);
+    assert!(!claims(&two.input(Input::Tick)));
+    two.now += Timing::default().grant + Timing::default().patience;
+    two.message(THREE, Message::Missing);
+    assert!(claims(&two.input(Input::Tick)));
+}
+
 #[test]
 fn an_epoch_is_promised_to_one_primary() {
     let durable = tail(&[(1, ONE, 0)], 3);
