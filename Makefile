@@ -40,6 +40,7 @@ torture:
 	tools/install.sh build test
 	cargo build --release --locked
 	PACELINE_BINARY=$(PACELINE) .venv/bin/python tests/torture/run.py $(ARGS)
+	cargo run --release --locked -p paceline-cluster --example simulate
 
 exams:
 	tools/install.sh build test exams

@@ -40,6 +40,7 @@ TREE = "types or functions that are defined by each other: the parts of a recurs
 STAGES = "methods of one type, in a file for each of its parts"
 OPEN = "not yet in order"
 CIRCLES = {
+    "cluster": {"member": STAGES},
     "expression": {"bind": TREE, "eval": TREE},
     "paceline": {"binlog/print": STAGES},
     "server": {

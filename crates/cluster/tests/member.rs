@@ -1,0 +1,380 @@
+//! What one member does, step by step. Its host and the others are played by the test.
+
+use paceline_cluster::{
+    Action, Claimer, Configuration, Consent, DurableState, Elections, Epoch, EpochRecord, EpochSpan,
+    EtcdState, Hearing, Holder, HolderKind, Input, Leave, LogIndex, LogTail, Member, MemberId, Message,
+    Millis, Origin, Progress, Promise, StoredPromise, SwitchError, Timing,
+};
+
+const ONE: MemberId = MemberId(1);
+const TWO: MemberId = MemberId(2);
+const THREE: MemberId = MemberId(3);
+
+fn configuration(count: u32, copies: usize) -> Configuration {
+    let holders = (1..=count).map(|number| Holder {
+        id: MemberId(number),
+        kind: HolderKind::Server,
+        zone: 0,
+        priority: 0,
+    });
+    Configuration::new(holders.collect(), copies, 1).unwrap()
+}
+
+fn record(epoch: u64, primary: MemberId, configuration: Configuration, progress: Progress) -> EpochRecord {
+    EpochRecord {
+        epoch: Epoch(epoch),
+        primary,
+        configuration,
+        origin: Origin::Regular,
+        progress,
+    }
+}
+
+fn etcd(records: Vec<EpochRecord>) -> Input {
+    Input::Etcd(EtcdState {
+        records,
+        claimer: Claimer::Gone,
+        wanted: None,
+        elections: Elections::Active,
+    })
+}
+
+fn promise(epoch: u64, primary: MemberId) -> Promise {
+    Promise {
+        epoch: Epoch(epoch),
+        primary,
+    }
+}
+
+fn tail(spans: &[(u64, MemberId, u64)], end: u64) -> LogTail {
+    let spans = spans.iter().map(|(epoch, primary, start)| EpochSpan {
+        epoch: Epoch(*epoch),
+        primary: *primary,
+        start: LogIndex(*start),
+    });
+    LogTail::new(spans.collect(), LogIndex(end))
+}
+
+/// A member and a clock that stands still unless it is told.
+struct Driver {
+    member: Member,
+    now: u64,
+}
+
+impl Driver {
+    fn new(id: MemberId, promise: StoredPromise, tail: LogTail, applied: u64) -> Self {
+        let durable = DurableState {
+            promise,
+            tail,
+            applied: LogIndex(applied),
+        };
+        Driver {
+            member: Member::new(id, Timing::default(), durable, Millis(0)),
+            now: 0,
+        }
+    }
+
+    fn input(&mut self, input: Input) -> Vec<Action> {
+        self.member.handle(Millis(self.now), input)
+    }
+
+    fn message(&mut self, from: MemberId, message: Message) -> Vec<Action> {
+        self.input(Input::Message(from, message))
+    }
+
+    fn pulse(&mut self, from: MemberId, epoch: u64, log: LogTail, published: u64) -> Vec<Action> {
+        let pulse = Message::Pulse {
+            epoch: Epoch(epoch),
+            log,
+            published: LogIndex(published),
+            sent: Millis(5000 + self.now),
+            hearing: Hearing::Enough,
+        };
+        self.message(from, pulse)
+    }
+
+    fn status(&self) -> String {
+        self.member.status().to_string()
+    }
+}
+
+/// Member 1 as the open primary of epoch 1, with member 2 as the other copy of three.
+fn open_primary() -> Driver {
+    let mut one = Driver::new(ONE, StoredPromise::Whole(Promise::NONE), tail(&[], 0), 0);
+    let founding = record(1, ONE, configuration(3, 2), Progress::Claimed);
+    one.message(TWO, Message::Missing);
+    assert_eq!(
+        one.input(etcd(vec![founding])),
+        [Action::WritePromise(promise(1, ONE))]
+    );
+    let asks = one.input(Input::PromiseWritten(promise(1, ONE), tail(&[], 0)));
+    let ask = Message::Ask {
+        epoch: Epoch(1),
+        leave: Leave::WhenSilent,
+    };
+    assert_eq!(asks, [Action::Send(TWO, ask.clone()), Action::Send(THREE, ask)]);
+    let promised = Message::Promised {
+        epoch: Epoch(1),
+        tail: tail(&[], 0),
+    };
+    assert_eq!(one.message(TWO, promised), [Action::WriteStart(Epoch(1))]);
+    let pulses = one.input(Input::LogEnd(tail(&[(1, ONE, 0)], 1)));
+    assert_eq!(pulses.len(), 2, "it is not open yet: {pulses:?}");
+    let opening = one.message(TWO, copy(1, 1, 0));
+    assert_eq!(
+        opening[..2],
+        [Action::Publish(LogIndex(1)), Action::Open(Epoch(1))]
+    );
+    one
+}
+
+fn copy(epoch: u64, end: u64, sent: u64) -> Message {
+    Message::Copy {
+        epoch: Epoch(epoch),
+        end: LogIndex(end),
+        sent: Millis(sent),
+    }
+}
+
+#[test]
+fn a_single_server_opens_when_its_start_is_durable() {
+    let mut one = Driver::new(ONE, StoredPromise::Whole(Promise::NONE), tail(&[], 0), 0);
+    one.input(etcd(vec![record(1, ONE, configuration(1, 1), Progress::Claimed)]));
+    let start = one.input(Input::PromiseWritten(promise(1, ONE), tail(&[], 0)));
+    assert_eq!(start, [Action::WriteStart(Epoch(1))]);
+    let opening = one.input(Input::LogEnd(tail(&[(1, ONE, 0)], 1)));
+    assert_eq!(
+        opening[..2],
+        [Action::Publish(LogIndex(1)), Action::Open(Epoch(1))]
+    );
+    assert_eq!(one.status(), "primary, epoch 1, log 1, published 1");
+}
+
+#[test]
+fn a_primary_publishes_what_enough_holders_have() {
+    let mut one = open_primary();
+    assert_eq!(one.input(Input::LogEnd(tail(&[(1, ONE, 0)], 4))), []);
+    assert!(
+        one.message(THREE, copy(1, 3, 0))
+            .contains(&Action::Publish(LogIndex(3)))
+    );
+    let of_another_epoch = one.message(THREE, copy(2, 4, 0));
+    assert_eq!(of_another_epoch, []);
+}
+
+#[test]
+fn an_unacknowledged_tail_is_cut_and_never_published() {
+    let durable = tail(&[(1, ONE, 0)], 9);
+    let mut one = Driver::new(ONE, StoredPromise::Whole(promise(1, ONE)), durable.clone(), 5);
+    let of_two = tail(&[(1, ONE, 0), (2, TWO, 7)], 20);
+    assert_eq!(
+        one.pulse(TWO, 2, of_two.clone(), 8),
+        [Action::WritePromise(promise(2, TWO))]
+    );
+    one.input(Input::PromiseWritten(promise(2, TWO), durable));
+    let follow = Action::Follow {
+        primary: TWO,
+        epoch: Epoch(2),
+        at: LogIndex(7),
+    };
+    let actions = one.pulse(TWO, 2, of_two, 8);
+    assert_eq!(actions[0], follow);
+    assert_eq!(actions[2], Action::Publish(LogIndex(7)));
+    assert_eq!(one.status(), "replica, epoch 2, log 7, published 7");
+}
+
+#[test]
+fn published_records_are_never_cut() {
+    let durable = tail(&[(1, ONE, 0)], 9);
+    let mut one = Driver::new(ONE, StoredPromise::Whole(promise(2, TWO)), durable, 8);
+    assert_eq!(one.pulse(TWO, 2, tail(&[(1, ONE, 0), (2, TWO, 7)], 20), 8), []);
+    assert_eq!(
+        one.status(),
+        "no primary known, epoch 2, log 9, published 8; waits for an operator: its tables have transactions that the cluster gave up, or its log \
+         is too old; copy it anew (paceline join)"
+    );
+}
+
+#[test]
+fn a_torn_promise_waits_for_etcd() {
+    let mut one = Driver::new(ONE, StoredPromise::Torn, tail(&[(1, TWO, 0)], 9), 0);
+    let ask = Message::Ask {
+        epoch: Epoch(4),
+        leave: Leave::Forced,
+    };
+    assert_eq!(one.message(THREE, ask), []);
+    assert_eq!(one.pulse(TWO, 1, tail(&[(1, TWO, 0)], 9), 9), []);
+    assert_eq!(
+        one.status(),
+        "no primary known, log 9, published 0; waits for etcd: the file of the promise is damaged, and etcd bounds what it said"
+    );
+    let newest = record(3, TWO, configuration(3, 2), Progress::Opened);
+    assert_eq!(
+        one.input(etcd(vec![newest])),
+        [Action::WritePromise(promise(3, TWO))]
+    );
+}
+
+#[test]
+fn a_holder_that_hears_its_primary_promises_only_with_its_consent() {
+    let durable = tail(&[(1, ONE, 0)], 1);
+    let mut two = Driver::new(TWO, StoredPromise::Whole(promise(1, ONE)), durable.clone(), 0);
+    two.pulse(ONE, 1, durable, 1);
+    let ask = |leave| Message::Ask {
+        epoch: Epoch(2),
+        leave,
+    };
+    two.now = Timing::default().grant + 1;
+    assert_eq!(two.message(THREE, ask(Leave::WhenSilent)), []);
+    // The primary has sent a pulse since it gave this consent: it went on.
+    let consent = |pulse| {
+        Leave::ByConsent(Consent {
+            epoch: Epoch(1),
+            pulse: Millis(pulse),
+        })
+    };
+    assert_eq!(two.message(THREE, ask(consent(4999))), []);
+    let promised = two.message(THREE, ask(consent(5000)));
+    assert_eq!(promised, [Action::WritePromise(promise(2, THREE))]);
+}
+
+/// Member 2 of three, whose primary was member 1 and is silent.
+fn orphan() -> Driver {
+    let durable = tail(&[(1, ONE, 0)], 3);
+    let mut two = Driver::new(TWO, StoredPromise::Whole(promise(1, ONE)), durable, 0);
+    two.input(etcd(vec![record(1, ONE, configuration(3, 2), Progress::Opened)]));
+    two.now = Timing::default().grant;
+    two
+}
+
+fn claims(actions: &[Action]) -> bool {
+    actions
+        .iter()
+        .any(|action| matches!(action, Action::Claim { .. }))
+}
+
+#[test]
+fn one_opinion_is_not_enough_to_claim() {
+    let mut two = orphan();
+    assert!(!claims(&two.input(Input::Tick)));
+    two.message(THREE, Message::Missing);
+    assert!(claims(&two.input(Input::Tick)));
+}
+
+#[test]
+fn nobody_claims_without_etcd_or_in_a_pause() {
+    let mut two = orphan();
+    two.input(Input::EtcdAway);
+    two.message(THREE, Message::Missing);
+    assert!(!claims(&two.input(Input::Tick)));
+    assert!(
+        two.status()
+            .ends_with("waits for etcd: nobody can become the primary without it")
+    );
+    let mut two = orphan();
+    two.input(Input::Etcd(EtcdState {
+        records: vec![record(1, ONE, configuration(3, 2), Progress::Opened)],
+        claimer: Claimer::Gone,
+        wanted: None,
+        elections: Elections::Paused,
+    }));
+    two.message(THREE, Message::Missing);
+    assert!(!claims(&two.input(Input::Tick)));
+    assert!(two.status().contains("elections are paused"));
+}
+
+#[test]
+fn a_server_of_lower_rank_waits() {
+    let mut two = orphan();
+    two.message(ONE, Message::Missing);
+    assert!(!claims(&two.input(Input::Tick)));
+    two.now += Timing::default().rank_step;
+    assert!(claims(&two.input(Input::Tick)));
+}
+
+#[test]
+fn a_member_that_has_promised_leaves_the_candidate_alone() {
+    let mut two = orphan();
+    let ask = Message::Ask {
+        epoch: Epoch(2),
+        leave: Leave::WhenSilent,
+    };
+    two.message(THREE, ask);
+    two.input(Input::PromiseWritten(promise(2, THREE), tail(&[(1, ONE, 0)], 3)));
+    two.message(THREE, Message::Missing);
+    assert!(!claims(&two.input(Input::Tick)));
+    two.now += Timing::default().grant + Timing::default().patience;
+    two.message(THREE, Message::Missing);
+    assert!(claims(&two.input(Input::Tick)));
+}
+
+#[test]
+fn an_epoch_is_promised_to_one_primary() {
+    let durable = tail(&[(1, ONE, 0)], 3);
+    let mut three = Driver::new(THREE, StoredPromise::Whole(promise(2, TWO)), durable.clone(), 0);
+    let refused = Action::Send(
+        ONE,
+        Message::Refused {
+            epoch: Epoch(2),
+            promise: promise(2, TWO),
+        },
+    );
+    let ask = Message::Ask {
+        epoch: Epoch(2),
+        leave: Leave::Forced,
+    };
+    assert_eq!(three.message(ONE, ask.clone()), std::slice::from_ref(&refused));
+    assert_eq!(
+        three.pulse(ONE, 2, tail(&[(1, ONE, 0), (2, ONE, 3)], 4), 3),
+        [refused]
+    );
+    let promised = Message::Promised {
+        epoch: Epoch(2),
+        tail: durable,
+    };
+    assert_eq!(three.message(TWO, ask), [Action::Send(TWO, promised)]);
+}
+
+#[test]
+fn a_switch_waits_for_the_target_and_is_taken_back() {
+    let mut one = open_primary();
+    one.input(Input::LogEnd(tail(&[(1, ONE, 0)], 4)));
+    assert_eq!(
+        one.input(Input::Switch(MemberId(9))),
+        [Action::SwitchRefused(SwitchError::NoSuchServer)]
+    );
+    assert_eq!(one.input(Input::Switch(TWO)), [Action::Hold]);
+    // The target lacks something.
+    assert_eq!(one.message(THREE, copy(1, 4, 0)), [Action::Publish(LogIndex(4))]);
+    let handed_over = one.message(TWO, copy(1, 4, 0));
+    let consent = Consent {
+        epoch: Epoch(1),
+        pulse: Millis(0),
+    };
+    let take_over = Action::Send(TWO, Message::TakeOver { consent });
+    assert_eq!(handed_over, [Action::ReadsUntil(Millis(0)), take_over]);
+    one.now += Timing::default().switch;
+    let taken_back = one.input(Input::Tick);
+    let refused = Action::SwitchRefused(SwitchError::TimedOut);
+    assert_eq!(taken_back[..2], [Action::Open(Epoch(1)), refused]);
+}
+
+#[test]
+fn a_forced_epoch_says_what_may_be_lost() {
+    let durable = tail(&[(1, TWO, 0)], 6);
+    let mut one = Driver::new(ONE, StoredPromise::Whole(promise(1, TWO)), durable.clone(), 3);
+    let forced = EpochRecord {
+        origin: Origin::Forced,
+        ..record(2, ONE, configuration(1, 1), Progress::Claimed)
+    };
+    let old = record(1, TWO, configuration(3, 2), Progress::Opened);
+    assert_eq!(
+        one.input(etcd(vec![old, forced])),
+        [Action::WritePromise(promise(2, ONE))]
+    );
+    let start = one.input(Input::PromiseWritten(promise(2, ONE), durable));
+    assert_eq!(start, [Action::WriteStart(Epoch(2))]);
+    let opening = one.input(Input::LogEnd(tail(&[(1, TWO, 0), (2, ONE, 6)], 7)));
+    assert_eq!(opening[0], Action::MayBeLost { after: LogIndex(6) });
+    assert_eq!(opening[2], Action::Open(Epoch(2)));
+}
