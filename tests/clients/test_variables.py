@@ -23,6 +23,7 @@ OTHER_DEFAULTS = {
     "table_open_cache_instances": "nothing is cached so",
     "thread_handling": "sessions share threads",
     "innodb_snapshot_isolation": "docs/variables.md",
+    "performance_schema": "statements are counted unless somebody chooses otherwise",
     "sql_big_selects": "MariaDB's default follows max_join_size",
     "sync_binlog": "what is acknowledged is durable",
     "log_slave_updates": "a replica always logs",
