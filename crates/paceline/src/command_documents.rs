@@ -88,6 +88,8 @@ mod tests {
                 "initialize-insecure",
                 "leave-out",
                 "old-primary",
+                "workload",
+                "threads",
             ] {
                 assert!(text.contains(word), "{shell}: {word}");
             }
@@ -103,6 +105,9 @@ mod tests {
         assert!(page("paceline.1").contains("paceline\\-backup(1)"));
         assert!(page("paceline-server.1").contains("\\-\\-sync\\-binlog"));
         assert!(page("paceline-join.1").contains("\\-\\-leave\\-out"));
+        assert!(page("paceline-workload.1").contains("\\-\\-threads"));
+        let demo = page("paceline-demo.1");
+        assert!(demo.contains("\\-\\-keep") && !demo.contains("clean"));
         assert!(page("paceline-archive.1").contains("\\-\\-max\\-binlog\\-size"));
         assert!(
             write_manual(

@@ -73,8 +73,8 @@ enum Command {
     /// `paceline binlog --help` lists its options.
     #[command(disable_help_flag = true, version)]
     Binlog(Box<binlog::Options>),
-    /// Start a primary, a replica, an archive and a load in a temporary directory, to look at. Nothing is left at the
-    /// end.
+    /// Start a primary, a replica, an archive and a load in a temporary directory, to look at. At the end nothing is
+    /// left.
     Demo(demo::Options),
     /// Send statistics of Paceline, MariaDB and memcached to Ganglia's gmond.
     Ganglia(Box<ganglia::Options>),

@@ -74,6 +74,9 @@ impl ChildProcess {
     fn last_lines(&self) -> String {
         let output = self.output();
         let lines: Vec<&str> = output.lines().collect();
+        if lines.is_empty() {
+            return "    (none)".to_owned();
+        }
         let shown = &lines[lines.len().saturating_sub(LAST_LINES)..];
         shown
             .iter()
@@ -129,14 +132,20 @@ impl ChildProcess {
         }
     }
 
+    /// Kills the process.
+    pub fn kill(&mut self) {
+        if self.ended().is_none() {
+            let _ = self.process.kill();
+            self.ended = self.process.wait().ok();
+        }
+    }
+
     /// Waits until the process has ended. After a time it is killed.
     pub async fn wait_for_end(&mut self) {
         let deadline = Instant::now() + STOP;
         while self.ended().is_none() {
             if Instant::now() > deadline {
-                let _ = self.process.kill();
-                self.ended = self.process.wait().ok();
-                return;
+                return self.kill();
             }
             tokio::time::sleep(POLL).await;
         }

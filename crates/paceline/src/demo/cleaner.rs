@@ -1,7 +1,7 @@
 //! A process that removes what a killed demo leaves.
 //!
 //! ```text
-//!   demo ── pipe: "client 1234" ──▶ cleaner, in a session of its own
+//!   demo ── pipe: "client 1234" ──▶ cleaner, in a process group of its own
 //!    ✝ end of the pipe               ends the client, removes the directory, ends
 //! ```
 //! The servers of a demo end with it ([`bound_process`](super::bound_process)). Its directory and the `mariadb` client
@@ -12,7 +12,7 @@
 //! *Nothing else can be removed*: the directory must contain [`MARKER`], and its name must start with [`PREFIX`].
 
 use super::error::{Error, Result};
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal, setsid};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::io::{self, BufRead, ErrorKind, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
@@ -52,6 +52,7 @@ impl Cleaner {
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
+            // The terminal's signals go to the foreground process group, which this is not.
             .process_group(0)
             .current_dir("/")
             .spawn()
@@ -95,8 +96,6 @@ impl Cleaner {
 /// # Errors
 /// A message: the directory cannot be removed.
 pub fn run(directory: &Path) -> Result<(), String> {
-    // A process group of its own cannot lead a session twice; otherwise signals of the terminal do not come here.
-    let _ = setsid();
     let mut client: Option<OwnedFd> = None;
     let mut is_kept = false;
     for line in io::stdin().lock().lines() {

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | the prompt is left, `--seconds` are over, SIGINT, SIGTERM, SIGHUP of a closed terminal | the load ends and checks its rows, the servers stop, the directory is removed |
 //! | a process of the demo dies | the same, with the process's last messages |
-//! | a second signal, a panic, `kill -9` | the kernel kills the servers ([`bound_process`]), the [`cleaner`] ends the client and removes the directory |
+//! | a second SIGINT or SIGTERM, a panic, `kill -9` | the kernel kills the servers ([`bound_process`]), the [`cleaner`] ends the client and removes the directory |
 //!
 //! While the client has the prompt, SIGINT is for the client: it cancels a statement or a line.
 
@@ -34,11 +34,13 @@ use topology::{AllAddresses, LoadOptions, Topology};
 const STATUS: i32 = 130;
 /// Time in which the client ends that was asked to.
 const CLIENT_END: Duration = Duration::from_secs(2);
+/// Interval of polling.
+const POLL: Duration = Duration::from_millis(10);
 
 /// Options of `paceline demo`.
 #[derive(clap::Args, Debug)]
 pub struct Options {
-    /// Time after which the demo ends by itself.
+    /// Time in seconds after which the demo ends by itself.
     #[arg(long, value_name = "N", default_value_t = 8 * 3600, value_parser = clap::value_parser!(u64).range(1..=7 * 86_400))]
     seconds: u64,
     /// Transactions per second of the load.
@@ -103,10 +105,10 @@ async fn demo(options: &Options) -> Result<()> {
             };
             let summary = tokio::select! {
                 summary = topology.stop() => summary,
-                () = signals.end(Interrupt::Ends) => std::process::exit(STATUS),
+                () = signals.second() => std::process::exit(STATUS),
             };
             if !summary.is_empty() {
-                print(&format!("\nThe load until the end:\n{}", summary.trim_end()));
+                print(&format!("\nThe load until the end:\n{summary}"));
             }
             done
         }
@@ -154,13 +156,15 @@ async fn show(topology: &mut Topology, signals: &mut Signals, cleaner: &mut Clea
         true => start_client(&topology.option_file("primary")),
         false => None,
     };
-    match &client {
-        Some(client) => cleaner.client_started(client),
-        None => print("\nCtrl-C ends it."),
-    }
-    let interrupt = match client {
-        Some(_) => Interrupt::IsForClient,
-        None => Interrupt::Ends,
+    let interrupt = match &client {
+        Some(client) => {
+            cleaner.client_started(client);
+            Interrupt::IsForClient
+        }
+        None => {
+            print("\nCtrl-C ends it.");
+            Interrupt::Ends
+        }
     };
     let done = loop {
         if let Some(client) = &mut client
@@ -180,12 +184,15 @@ async fn show(topology: &mut Topology, signals: &mut Signals, cleaner: &mut Clea
     };
     if let Some(client) = client {
         end_client(client).await;
+        // The client sends the signal that ends it to its process group too.
+        signals.forget().await;
     }
     done
 }
 
 /// Starts `mariadb`; `None` if it is not installed.
 fn start_client(option_file: &Path) -> Option<Child> {
+    print("\nThe end of the prompt (\\q) ends the demo.");
     let client = Command::new("mariadb")
         .arg(format!("--defaults-file={}", option_file.display()))
         .arg("--prompt=primary [\\d]> ")
@@ -208,7 +215,7 @@ async fn end_client(mut client: Child) {
             let _ = client.wait();
             return;
         }
-        tokio::time::sleep(Duration::from_millis(10)).await;
+        tokio::time::sleep(POLL).await;
     }
 }
 
@@ -230,7 +237,7 @@ fn description(
         ("replica", &addresses.replica),
         ("archive", &addresses.archive),
     ] {
-        let http = of.http.as_deref().map(|http| format!("   http://{http}/metrics"));
+        let http = of.http.as_deref().map(|http| format!("   http://{http}/"));
         text.push_str(&format!(
             "  {name}   {}   {}{}\n",
             of.tcp,
@@ -260,7 +267,7 @@ fn description(
             "paceline workload bank --check --defaults-file={}",
             file("replica")
         ),
-        format!("curl -s http://{http}/metrics | grep paceline_commit"),
+        format!("curl -s http://{http}/metrics | grep paceline_commit_seconds_count"),
         format!("curl -s 'http://{replica_http}/replica?max_lag=1'"),
         format!("tail -f {}", directory.join("load.log").display()),
     ] {
@@ -311,6 +318,25 @@ impl Signals {
     /// Waits for a signal that ends the demo.
     async fn end(&mut self, interrupt: Interrupt) {
         while self.end_or_child(interrupt).await != Event::End {}
+    }
+
+    /// Waits for a signal that asks to end at once. A terminal that is closed sends SIGHUP more than once.
+    async fn second(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+
+    /// Forgets the signals that have come.
+    async fn forget(&mut self) {
+        while tokio::select! {
+            biased;
+            _ = self.interrupt.recv() => true,
+            _ = self.terminate.recv() => true,
+            _ = self.hangup.recv() => true,
+            () = tokio::time::sleep(POLL) => false,
+        } {}
     }
 
     /// Waits for a signal that ends the demo, or until a child has ended.

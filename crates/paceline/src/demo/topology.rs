@@ -22,6 +22,8 @@ use std::time::{Duration, Instant};
 
 /// Account on all servers.
 const USER: &str = "demo";
+/// Name of the primary's process.
+const PRIMARY: &str = "primary";
 /// Name of the load's process.
 const LOAD: &str = "load";
 /// Sessions of the load.
@@ -120,9 +122,9 @@ impl Topology {
     /// Fails if a process does not start or ends. Those that run are stopped by [`Topology::stop`].
     pub async fn start(&mut self, load: LoadOptions) -> Result<AllAddresses> {
         let password = self.write_option_files()?;
-        self.start_server("primary", "1", &[])?;
+        self.start_server(PRIMARY, "1", &[])?;
         self.start_server("replica", "2", &["--read-only=ON"])?;
-        let primary = self.process("primary").wait_for(addresses).await?;
+        let primary = self.process(PRIMARY).wait_for(addresses).await?;
         let mut session = self.session("primary").await?;
         for (statement, shown) in [
             (
@@ -286,14 +288,22 @@ impl Topology {
     /// Stops everything. Returns the summary of the load; empty if there is none.
     pub async fn stop(&mut self) -> String {
         let mut summary = String::new();
+        let mut processes = self.processes.iter_mut();
+        if processes.any(|process| process.name == PRIMARY && process.ended().is_some()) {
+            // Without it the load would wait before it gives up its check.
+            self.processes
+                .iter_mut()
+                .filter(|process| process.name == LOAD)
+                .for_each(ChildProcess::kill);
+        }
         for process in self.processes.iter_mut().rev() {
             process.ask_to_end();
             process.wait_for_end().await;
             // The load has checked its rows while the servers still ran.
             if process.name == LOAD {
                 let output = process.output();
-                let start = output.rfind("\ntotal ").map(|at| at + 1);
-                summary = start.map_or_else(String::new, |start| output[start..].to_owned());
+                let lines = output.lines().skip_while(|line| !line.starts_with("total "));
+                summary = lines.collect::<Vec<_>>().join("\n");
             }
         }
         summary

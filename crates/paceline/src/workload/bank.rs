@@ -4,7 +4,7 @@
 //! account's transfers. Transactions lock their two accounts in random order, so some become deadlocks.
 
 use super::error::Result;
-use super::kind::Finding;
+use super::finding::Finding;
 use super::session::{Session, SessionResult};
 use rand::Rng;
 use rand::rngs::SmallRng;

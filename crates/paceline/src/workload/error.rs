@@ -25,9 +25,13 @@ pub enum Error {
     /// The check has found this many wrong things.
     #[error("{0} of the checks failed: the server has lost or changed rows")]
     Wrong(usize),
-    /// Number of errors that an application could not have handled.
-    #[error("{0} transactions failed with unexpected errors")]
-    Unexpected(u64),
+    /// Errors that an application could not have handled.
+    #[error("{count} transactions failed with unexpected errors; the first: {first}")]
+    Unexpected {
+        count: u64,
+        /// Text of the first one.
+        first: String,
+    },
     /// Nothing was committed.
     #[error("no transaction succeeded")]
     NoTransaction,

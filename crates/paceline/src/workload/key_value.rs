@@ -4,7 +4,7 @@
 //! probability of key `n` is proportional to `1 / n`, as in Zipf's law.
 
 use super::error::Result;
-use super::kind::Finding;
+use super::finding::Finding;
 use super::session::{Session, SessionResult};
 use rand::Rng;
 use rand::rngs::SmallRng;

@@ -25,6 +25,7 @@
 
 mod bank;
 mod error;
+mod finding;
 mod key_value;
 mod kind;
 mod options;
@@ -99,7 +100,10 @@ pub async fn run(options: &Options) -> Result<()> {
     };
     match done {
         _ if wrong > 0 => Err(Error::Wrong(wrong)),
-        Some(seconds) if seconds.unexpected() > 0 => Err(Error::Unexpected(seconds.unexpected())),
+        Some(seconds) if seconds.unexpected() > 0 => Err(Error::Unexpected {
+            count: seconds.unexpected(),
+            first: seconds.first_error.unwrap_or_default(),
+        }),
         Some(seconds) if seconds.transactions == 0 => Err(Error::NoTransaction),
         _ => Ok(()),
     }
@@ -210,7 +214,7 @@ impl Printer {
         });
     }
 
-    fn finding(&self, finding: &kind::Finding) {
+    fn finding(&self, finding: &finding::Finding) {
         self.write(&match (self.format, finding.is_right()) {
             (Format::Text, true) => format!("check    {}: right", finding.rule),
             (Format::Text, false) => format!("check    {}: WRONG: {}", finding.rule, finding.problem()),

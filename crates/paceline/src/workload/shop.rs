@@ -4,7 +4,7 @@
 //! lines; each line has its order; indexes contain what the tables contain.
 
 use super::error::Result;
-use super::kind::Finding;
+use super::finding::Finding;
 use super::session::{Session, SessionResult};
 use rand::Rng;
 use rand::rngs::SmallRng;

@@ -1,6 +1,6 @@
 //! Counts and latencies of a load.
 
-use super::session::ErrorCounts;
+use super::session::{ErrorCounts, SessionError};
 use hdrhistogram::Histogram;
 use parking_lot::Mutex;
 use std::time::Duration;
@@ -22,6 +22,8 @@ pub struct Seconds {
     lost: ErrorCounts,
     /// Other errors, by number.
     errors: ErrorCounts,
+    /// Text of the first of these errors.
+    pub first_error: Option<String>,
 }
 
 impl Default for Seconds {
@@ -33,6 +35,7 @@ impl Default for Seconds {
             retries: ErrorCounts::new(),
             lost: ErrorCounts::new(),
             errors: ErrorCounts::new(),
+            first_error: None,
         }
     }
 }
@@ -73,6 +76,9 @@ impl Seconds {
         merge(&mut self.retries, &other.retries);
         merge(&mut self.lost, &other.lost);
         merge(&mut self.errors, &other.errors);
+        if self.first_error.is_none() {
+            self.first_error.clone_from(&other.first_error);
+        }
     }
 
     /// Returns the number of errors that are neither retries nor failures of the connection.
@@ -142,8 +148,11 @@ impl Statistics {
         *self.current.lock().lost.entry(code).or_default() += 1;
     }
 
-    pub fn failed(&self, code: u16) {
-        *self.current.lock().errors.entry(code).or_default() += 1;
+    /// Counts an error that an application cannot handle.
+    pub fn failed(&self, error: &SessionError) {
+        let mut current = self.current.lock();
+        *current.errors.entry(error.code()).or_default() += 1;
+        current.first_error.get_or_insert_with(|| error.to_string());
     }
 
     /// Returns what has happened since the last call.
@@ -168,7 +177,7 @@ mod tests {
         statistics.retried(1213);
         statistics.retried(1020);
         statistics.lost(2013);
-        statistics.failed(1146);
+        *statistics.current.lock().errors.entry(1146).or_default() += 1;
         statistics.committed(Duration::ZERO);
         total.add(&statistics.take());
         assert_eq!((total.transactions, total.unexpected()), (101, 1));

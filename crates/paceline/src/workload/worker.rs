@@ -28,7 +28,7 @@ pub async fn run(target: Arc<Target>, load: Arc<Load>, schedule: Arc<Schedule>, 
                 Ok(session) => session,
                 Err(error) => {
                     match error.kind() {
-                        ErrorKind::Unexpected => statistics.failed(error.code()),
+                        ErrorKind::Unexpected => statistics.failed(&error),
                         _ => statistics.lost(error.code()),
                     }
                     schedule.pause(pause).await;
@@ -78,8 +78,8 @@ async fn execute(
                 return Err(());
             }
             ErrorKind::Retry if attempt < RETRIES_MAX => statistics.retried(error.code()),
-            ErrorKind::Retry => statistics.failed(error.code()),
-            ErrorKind::Unexpected => statistics.failed(error.code()),
+            ErrorKind::Retry => statistics.failed(&error),
+            ErrorKind::Unexpected => statistics.failed(&error),
         }
         if session.execute("ROLLBACK").await.is_err() {
             return Err(());

@@ -102,6 +102,13 @@ impl Entry {
         entry
     }
 
+    /// Creates the entry of an assignment to a variable of the log.
+    pub fn setting(session: AuditedSession<'_>, text: &str) -> Self {
+        let mut entry = Entry::of(session, "AUDIT");
+        entry.text("statement", text);
+        entry
+    }
+
     fn of(session: AuditedSession<'_>, event: &str) -> Self {
         let mut entry = Entry(String::with_capacity(256));
         entry.text("event", event);
@@ -129,10 +136,14 @@ impl Entry {
     }
 
     fn tables(&mut self, tables: &[AuditedTable]) {
-        let names: Vec<String> = tables
-            .iter()
-            .map(|table| quoted(&format!("{}.{}", table.database, table.name)))
-            .collect();
+        let mut names: Vec<String> = Vec::with_capacity(tables.len());
+        for table in tables {
+            let name = quoted(&format!("{}.{}", table.database, table.name));
+            // One that is read and written is noted twice, in succession.
+            if names.last() != Some(&name) {
+                names.push(name);
+            }
+        }
         self.key("tables");
         self.0.push('[');
         self.0.push_str(&names.join(","));

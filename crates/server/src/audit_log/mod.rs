@@ -4,6 +4,7 @@
 //!   login, end of the connection ─▶ CONNECT, FAILED_CONNECT, CHANGE_USER, DISCONNECT ─┐
 //!   end of a statement ─▶ its tables ─▶ READ, WRITE, CREATE, ALTER, DROP, RENAME ─────┼─▶ filter ─▶ AuditFile
 //!                      └▶ QUERY ──────────────────────────────────────────────────────┘
+//!   SET GLOBAL server_audit_… ─▶ AUDIT ──────────────────────────────────────────────────────────▶
 //! ```
 //!
 //! The variables have the names and meanings of MariaDB's plugin `server_audit`; the format is our own, because that of
@@ -131,7 +132,7 @@ impl AuditLog {
     /// Logs an event of a connection. `error` is 0 if there was none.
     pub fn connection(&self, session: AuditedSession<'_>, event: ConnectionEvent, error: u16) {
         if self.has(CONNECT) {
-            self.write(session, &[Entry::connection(session, event, error)]);
+            self.write(Some(session.user), &[Entry::connection(session, event, error)]);
         }
     }
 
@@ -148,7 +149,15 @@ impl AuditLog {
             entries.push(Entry::statement(session, text, tables, error));
         }
         if !entries.is_empty() {
-            self.write(session, &entries);
+            self.write(Some(session.user), &entries);
+        }
+    }
+
+    /// Logs that a variable of the log is about to be set, whatever the filters: nobody switches the log off unseen.
+    pub fn setting(&self, session: AuditedSession<'_>, variable: &str, value: &str) {
+        if self.is_on() {
+            let text = format!("SET GLOBAL {variable}='{value}'");
+            self.write(None, &[Entry::setting(session, &text)]);
         }
     }
 
@@ -163,9 +172,10 @@ impl AuditLog {
             || classes.is_control && self.has(QUERY_DCL)
     }
 
-    fn write(&self, session: AuditedSession<'_>, entries: &[Entry]) {
+    /// Writes the entries of a user; `None`: entries that no filter applies to.
+    fn write(&self, user: Option<&str>, entries: &[Entry]) {
         let mut writer = self.writer.lock();
-        if !writer.concerns(session.user) {
+        if user.is_some_and(|user| !writer.concerns(user)) {
             return;
         }
         let Some(file) = &mut writer.file else { return };

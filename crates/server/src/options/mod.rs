@@ -239,6 +239,14 @@ fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> R
                 definition.name
             ));
         }
+        let setting = match variable {
+            // As in MariaDB, no filter is one that lets everything pass.
+            Variable::LogSlowFilter if setting.as_u64() == 0 => definition.default_setting(),
+            _ => setting,
+        };
+        if let Some(part) = crate::statement_logs::unbuilt_part(variable, &setting) {
+            warnings.push(format!("option '{}': {part} has no effect", definition.name));
+        }
         if definition.is_without_effect(&setting) {
             warnings.push(format!("option '{}': {value} has no effect", definition.name));
         }

@@ -1,12 +1,12 @@
 //! Assignment of a system variable: its check and its effect.
 
 use crate::accounts::checks::check_assignment;
-use crate::audit_log::is_audit_variable;
+use crate::audit_log::{AuditedSession, is_audit_variable};
 use crate::errors::{of_gtid_list, of_replica, of_transaction};
 use crate::replica_filters::filter_kind;
 use crate::row_options::replicated_row_options;
 use crate::session::services::{SessionServices, must_be_of_connections, split_connection, unknown};
-use crate::statement_logs::{is_log_variable, other_name, paired};
+use crate::statement_logs::{is_log_variable, other_name, paired, unbuilt_part};
 use crate::variables::{
     Access, Effect, Fit, Kind, Scope, Variable, VariableValue, apply_to_session, binlog_format,
     is_transaction_config, overflowed, session_memory_max,
@@ -294,6 +294,17 @@ fn assign_global(
         drop(lock);
         return Ok(());
     }
+    if is_audit_variable(variable) {
+        let audited = AuditedSession {
+            connection_id: session.connection_id,
+            user: &session.user.user,
+            host: &session.user.host,
+            database: session.database.as_deref().unwrap_or_default(),
+        };
+        let value = variable.definition().show(&setting).unwrap_or_default();
+        let name = variable.definition().name;
+        services.server.audit_log.setting(audited, name, &value);
+    }
     if variable == Variable::ServerAuditFileRotateNow {
         // It does something once, and stays OFF.
         return match setting.as_bool() {
@@ -448,19 +459,6 @@ fn assign_replication(
     Ok(true)
 }
 
-/// Returns the part of a setting of the slow query log that is not built.
-fn unbuilt_part(variable: Variable, bits: u64) -> Option<&'static str> {
-    const ENGINE: u64 = 1 << 0 | 1 << 3;
-    const STATEMENTS_OF_PROGRAMS: u64 = 1 << 3;
-    match variable {
-        Variable::LogSlowVerbosity if bits & ENGINE != 0 => Some("log_slow_verbosity=engine"),
-        Variable::LogSlowDisabledStatements if bits & STATEMENTS_OF_PROGRAMS == 0 => {
-            Some("log_slow_disabled_statements without sp")
-        }
-        _ => None,
-    }
-}
-
 /// Reports that a value other than the default has no effect: with a note for sizes and strategies, with a warning for
 /// missing features.
 fn warn_without_effect(session: &mut SessionContext, variable: Variable, setting: &VariableValue) {
@@ -469,7 +467,7 @@ fn warn_without_effect(session: &mut SessionContext, variable: Variable, setting
         let message = ER_NOT_SUPPORTED_YET.message(&[&"sql_mode=ORACLE"]);
         session.diagnostics.warn(ER_NOT_SUPPORTED_YET, message);
     }
-    if let Some(part) = unbuilt_part(variable, setting.as_u64()) {
+    if let Some(part) = unbuilt_part(variable, setting) {
         let message = ER_NOT_SUPPORTED_YET.message(&[&part]);
         session.diagnostics.warn(ER_NOT_SUPPORTED_YET, message);
     }

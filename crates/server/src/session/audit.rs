@@ -40,7 +40,7 @@ impl SessionState {
             .statement(self.audited(), text, &tables, error);
     }
 
-    /// Notes the tables of a plan that was executed.
+    /// Notes the tables of a plan that is about to be executed.
     #[inline]
     pub(super) fn audit_plan(&mut self, plan: &Plan) {
         if self.server.audit_log.is_on() {
@@ -52,11 +52,13 @@ impl SessionState {
     fn note_tables(&mut self, plan: &Plan) {
         for table in plan.tables() {
             let usage = table.usage;
-            let operation = match usage.insert || usage.update || usage.delete {
-                true => TableOperation::Write,
-                false => TableOperation::Read,
-            };
-            self.note_table(operation, table.database.clone(), table.name.clone());
+            let writes = usage.insert || usage.update || usage.delete;
+            if usage.queried || !writes {
+                self.note_table(TableOperation::Read, table.database.clone(), table.name.clone());
+            }
+            if writes {
+                self.note_table(TableOperation::Write, table.database.clone(), table.name.clone());
+            }
         }
     }
 

@@ -65,6 +65,7 @@ impl SessionState {
     pub(super) fn prepare_run(&mut self, plan: &Plan, asked_by: QueryOrigin) -> Result<Option<Arc<Catalog>>> {
         self.count(plan, asked_by);
         check_plan(self.services.authority(&self.context), plan)?;
+        self.audit_plan(plan);
         if plan.writes_ordinary() {
             self.check_writable()?;
         }

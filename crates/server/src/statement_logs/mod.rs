@@ -116,6 +116,20 @@ pub fn paired(
     }
 }
 
+/// Returns the part of a setting of the slow query log that is not built.
+pub fn unbuilt_part(variable: Variable, setting: &VariableValue) -> Option<&'static str> {
+    const ENGINE: u64 = 1 << 0 | 1 << 3;
+    const STATEMENTS_OF_PROGRAMS: u64 = 1 << 3;
+    let bits = setting.as_u64();
+    match variable {
+        Variable::LogSlowVerbosity if bits & ENGINE != 0 => Some("log_slow_verbosity=engine"),
+        Variable::LogSlowDisabledStatements if bits & STATEMENTS_OF_PROGRAMS == 0 => {
+            Some("log_slow_disabled_statements without sp")
+        }
+        _ => None,
+    }
+}
+
 impl StatementLogs {
     /// Opens and closes the files according to the variables.
     ///

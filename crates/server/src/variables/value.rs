@@ -329,6 +329,13 @@ impl Definition {
         let Some(list) = text(value) else {
             return Err(self.wrong_type());
         };
+        // Variables of MariaDB's plugins do not have this word.
+        let is_of_plugin = ["server_audit_", "aria_"]
+            .iter()
+            .any(|prefix| self.name.starts_with(prefix));
+        if list.eq_ignore_ascii_case("all") && !is_of_plugin {
+            return Ok((1 << words.len()) - 1);
+        }
         let mut bits = 0;
         // Only blanks at the end do not count.
         for word in list.trim_end().split(',').filter(|word| !word.is_empty()) {

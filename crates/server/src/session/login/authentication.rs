@@ -70,7 +70,7 @@ impl Session {
     ) -> WireResult<()> {
         if self.state.server.accounts.are_skipped() {
             let outcome = self.enter(&login, Account::of_skipped());
-            return self.answer_login(&login.user, outcome, "").await;
+            return self.answer_login(&login, outcome, "").await;
         }
         let found = self
             .state
@@ -92,7 +92,7 @@ impl Session {
             .is_some_and(|account| errors.is_blocked(account, errors_max))
         {
             return self
-                .answer_login(&login.user, Err(Error::new(ER_USER_IS_BLOCKED, &[])), "")
+                .answer_login(&login, Err(Error::new(ER_USER_IS_BLOCKED, &[])), "")
                 .await;
         }
         let mut attempt = LoginAttempt::new(&login, scramble);
@@ -123,7 +123,7 @@ impl Session {
             Some(account) => self.enter(&login, account),
             None => Err(attempt.refusal(&login.user, &self.client.name)),
         };
-        self.answer_login(&login.user, outcome, &proof).await
+        self.answer_login(&login, outcome, &proof).await
     }
 
     /// Tries to authenticate the client by this method. Data that it has already sent for the same method is not
@@ -237,8 +237,36 @@ impl Session {
         Ok(self.connection.read_answer().await?.to_vec())
     }
 
+    /// Writes a login to the general log.
+    fn log_login(&self, login: &HandshakeResponse) {
+        if !self.state.server.statement_logs.has_general() {
+            return;
+        }
+        let way = match (
+            self.connection.socket.tls(),
+            self.connection.socket.peer_address(),
+        ) {
+            (Some(_), _) => "SSL/TLS",
+            (None, Some(_)) => "TCP/IP",
+            (None, None) => "Socket",
+        };
+        let (user, host) = (&login.user, &self.client.name);
+        let database = login.database.as_deref().unwrap_or_default();
+        self.log_command(
+            "Connect",
+            format!("{user}@{host} on {database} using {way}").as_bytes(),
+        );
+    }
+
     /// Sends the result of the login to the client.
-    async fn answer_login(&mut self, user: &str, outcome: Result<()>, proof: &str) -> WireResult<()> {
+    async fn answer_login(
+        &mut self,
+        login: &HandshakeResponse,
+        outcome: Result<()>,
+        proof: &str,
+    ) -> WireResult<()> {
+        let user = &login.user;
+        self.log_login(login);
         match outcome {
             Ok(()) => {
                 self.audit_connection(user, ConnectionEvent::Connect, 0);
@@ -255,6 +283,7 @@ impl Session {
                     .access_denied
                     .fetch_add(1, Ordering::Relaxed);
                 tracing::warn!("connection {}: {error}", self.state.shared.id);
+                self.log_command("Connect", error.to_string().as_bytes());
                 self.audit_connection(user, ConnectionEvent::FailedConnect, error.code().number());
                 self.replies().error(&error);
                 self.phase = Phase::Closing;

@@ -73,11 +73,10 @@ pub async fn run_plan(
     Ok(Some(reply_of(outcome, state)))
 }
 
-/// Shows an executed plan to the logs. The slow query log has no text of a program's statement, and so not its plan.
+/// Shows an executed plan to the slow query log. It has no text of a program's statement, and so not its plan.
 fn note_plan(plan: &Plan, state: &mut SessionState, execution: Execution<'_>) {
     let is_main = execution.asked_by == QueryOrigin::Client && state.context.calls.is_empty();
     state.log_settings.note_plan(plan, is_main);
-    state.audit_plan(plan);
 }
 
 /// Executes a plan and returns its rows, for cursors and for SHOW statements that a query answers. Returns `None` if
