@@ -52,6 +52,7 @@ STEPS = [
     ("replication", pytest("tests/replication"), "to and from a real MariaDB, switch-over, kill -9 of either side"),
     ("backup", pytest("tests/backup"), "backups under load, restores to any point in time, interrupted and damaged ones; joined replicas"),
     ("archive", pytest("tests/archive"), "the archive between MariaDB or Paceline and their replicas, kill -9"),
+    ("monitoring", pytest("tests/monitoring"), "statistics, the page in a browser, waits, Prometheus, Ganglia"),
     ("packages", pytest_alone("tests/packages"), "the Debian packages in a clean Debian: install, start, upgrade, remove, purge"),
     ("crash", pytest_alone("tests/crash"), "kill -9 under load, machine crashes, damaged files, full disk, failing fsync"),
     ("torture", pytest_alone("tests/torture"), "the suite that tries to break it, in short; `make torture` is the long form"),

@@ -100,6 +100,16 @@ def test_a_starting_server_is_alive_and_not_ready(serve, tmp_path):
     wait_for("readiness", lambda: status(server, "/ready") == 200)
 
 
+def test_the_system_chooses_a_port(tmp_path):
+    server = Paceline(tmp_path / "server", "--http-address=127.0.0.1:0").start()
+    try:
+        host, port = server.query("select @@paceline_http_address")[0][0].split(":")
+        server.http_port = int(port)
+        assert (host, status(server, "/ready")) == ("127.0.0.1", 200)
+    finally:
+        server.close()
+
+
 def test_methods_paths_and_parameters(serve):
     server = serve()
     head = get(server, "/ready", "HEAD")

@@ -101,10 +101,10 @@ impl Http {
             .await
             .map_err(|error| cannot(error.to_string()))?;
         let scheme = if tls.is_some() { "https" } else { "http" };
-        let addresses = match listener.local_addr() {
-            Ok(address) => format!("{scheme}://{address}"),
-            Err(_) => format!("{scheme}://{address}"),
-        };
+        let bound = listener.local_addr().map_err(|error| cannot(error.to_string()))?;
+        // With port 0 the system has chosen one.
+        globals.set_text(Variable::PacelineHttpAddress, bound.to_string());
+        let addresses = format!("{scheme}://{bound}");
         let state = Arc::new(State {
             phase: ArcSwap::from_pointee(Phase::Starting),
             access,
