@@ -117,7 +117,8 @@ def test_a_mariadb_and_a_memcached(gmond, tmp_path):
         printed, errors = done.communicate(timeout=60)
         assert done.returncode == 0, errors
         assert "memcached_limit_maxbytes" in printed and "mysql_com_select" not in printed
-        found = gmond.metrics()
+        # gmond takes the packets when it gets to them.
+        found = wait_for("the last value", lambda: (all_found := gmond.metrics()) and "memcached_uptime" in all_found and all_found)
         assert found["memcached_limit_maxbytes"] == (64 * 1024 * 1024, "bytes", "memcached")
         assert found["mysql_threads_running"][0] >= 1
     finally:
