@@ -13,7 +13,7 @@ impl fmt::Display for MemberId {
     }
 }
 
-/// What a log holder is.
+/// Kind of a log holder.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HolderKind {
     /// It has tables and may become the primary.

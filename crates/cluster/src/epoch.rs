@@ -38,7 +38,7 @@ impl Promise {
     };
 }
 
-/// How an epoch came to be.
+/// Origin of an epoch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Origin {
     /// Founded, or claimed by a member. It has the promises of the configurations before it.
@@ -48,7 +48,7 @@ pub enum Origin {
     Forced,
 }
 
-/// How far an epoch is known to have come.
+/// Known progress of an epoch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Progress {
     /// Its primary has claimed it. It may have opened.

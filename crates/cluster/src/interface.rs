@@ -1,4 +1,4 @@
-//! What goes into a [`Member`](crate::Member), and what comes out of it.
+//! Inputs and actions of a [`Member`](crate::Member).
 
 use crate::configuration::{Configuration, MemberId};
 use crate::epoch::{Epoch, EpochRecord, Origin, Progress, Promise};
@@ -24,11 +24,11 @@ pub struct Timing {
     pub pulse: u64,
     /// Time without a pulse after which a member no longer hears its primary.
     pub silence: u64,
-    /// How long a holder promises no later epoch after a pulse.
+    /// Time after a pulse during which a holder promises no later epoch.
     pub grant: u64,
     /// Maximum difference between the speeds of two clocks.
     pub drift_percent: u64,
-    /// How much longer a server waits than the one that ranks before it.
+    /// Additional time that a server waits for each server that ranks before it.
     pub rank_step: u64,
     /// How long others leave a new claim alone, after those that it asks may promise: beyond `grant`.
     pub patience: u64,
@@ -229,7 +229,7 @@ pub enum Input {
     Switch(MemberId),
 }
 
-/// What the member's host must do, in this order.
+/// Action for the member's host. Actions are executed in the order in which they are returned.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Action {
     /// Send it. It may be lost.
@@ -255,7 +255,7 @@ pub enum Action {
         from: MemberId,
         /// The epoch that this member prepares.
         epoch: Epoch,
-        /// Where the two logs part.
+        /// Index at which the two logs diverge.
         at: LogIndex,
         /// The log as it must become.
         upto: LogRank,
@@ -267,7 +267,7 @@ pub enum Action {
         primary: MemberId,
         /// Its epoch.
         epoch: Epoch,
-        /// Where the two logs part.
+        /// Index at which the two logs diverge.
         at: LogIndex,
     },
     /// Append the start of this epoch to the log and sync it. Serve the log to those that follow. Report

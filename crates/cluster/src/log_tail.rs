@@ -1,4 +1,4 @@
-//! What a member's log says about itself: where epochs start in it, and where it ends.
+//! The starts of the epochs in a member's log, and its end.
 
 use crate::configuration::MemberId;
 use crate::epoch::{Epoch, Promise};
@@ -19,8 +19,9 @@ pub struct EpochSpan {
     pub start: LogIndex,
 }
 
-/// How new a log is: by its last epoch, then by its end. Two logs of one rank are equal. If etcd has given out an epoch
-/// twice, none of its primaries has acknowledged anything, or only one has started; then any order of them is right.
+/// Rank of a log: a newer last epoch ranks higher, then a later end. Two logs of one rank are equal. If etcd has given
+/// out an epoch twice, none of its primaries has acknowledged anything, or only one has started; then any order of them
+/// is right.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct LogRank {
     /// Epoch of the last record.

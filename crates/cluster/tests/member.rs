@@ -1,4 +1,4 @@
-//! What one member does, step by step. Its host and the others are played by the test.
+//! Behaviour of one member, step by step. The tests act as its host and as the other members.
 
 use paceline_cluster::{
     Action, Claimer, Configuration, Consent, DurableState, Elections, Epoch, EpochRecord, EpochSpan,

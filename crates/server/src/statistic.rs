@@ -1,6 +1,6 @@
 //! Declaration of a statistic: name, kind, unit and help. [`crate::metrics`] has all of them and their values.
 
-/// How a value changes.
+/// Kind of a statistic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// It only increases, until the server ends or FLUSH STATUS.
@@ -64,11 +64,11 @@ impl Unit {
 pub struct Statistic {
     /// Name in SHOW STATUS; for a histogram the beginning of several names there.
     pub name: &'static str,
-    /// How it changes.
+    /// Its kind.
     pub kind: Kind,
     /// Its unit.
     pub unit: Unit,
-    /// What it counts: one sentence.
+    /// Description in one sentence.
     pub help: &'static str,
 }
 

@@ -34,7 +34,7 @@ const TOKENS_MAX: usize = 1024;
 /// Maximum length of the text in bytes.
 const TEXT_MAX: usize = 1024;
 
-/// How quotes and backslashes are read: the parts of the SQL mode that a digest depends on.
+/// Parts of the SQL mode that a digest depends on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DigestMode {
     /// ANSI_QUOTES: double quotes enclose names.

@@ -18,7 +18,7 @@ pub(super) struct Campaign {
     pub(super) phase: Phase,
 }
 
-/// Whose promises are needed.
+/// Set of holders whose promises are needed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Need {
     /// Holders that block.

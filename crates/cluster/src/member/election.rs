@@ -9,20 +9,20 @@ use std::cmp::Reverse;
 /// Number of pulses for which an opinion counts.
 const OPINION_PULSES: u64 = 4;
 
-/// What a member knows about the need of another primary.
+/// Evidence that the cluster needs another primary.
 #[derive(Debug, Default)]
 pub(super) struct Election {
     /// Members that hear no primary, and when they said so last.
     opinions: Vec<(MemberId, Millis)>,
-    /// Since when they block.
+    /// Time since which they block.
     since: Option<Millis>,
-    /// When another's attempt was noticed last: a new epoch in etcd, or one that was promised to it.
+    /// Time of the last sign of another candidate: a new epoch in etcd, or a promise to it.
     pub(super) attempt_seen: Millis,
-    /// The highest epoch of a promise that others told.
+    /// Highest epoch that others report to have promised.
     pub(super) promised: Epoch,
-    /// The own claim that etcd has not answered, and its time.
+    /// This member's claim that etcd has not answered, and its time.
     claim: Option<(Epoch, Millis)>,
-    /// Of the primary that this member follows.
+    /// Consent of the primary that this member follows.
     pub(super) consent: Option<Consent>,
 }
 
@@ -78,7 +78,7 @@ impl Member {
         let since = *self.election.since.get_or_insert(self.now);
         let configuration = etcd.established_configuration();
         let wait = self.rank(configuration) * self.timing.rank_step;
-        // etcd may be behind what this member has promised.
+        // The newest epoch in etcd may be older than this member's promise.
         let newest = etcd.newest();
         let is_promised = self.promise.is_some_and(|promise| promise.epoch > newest.epoch);
         let is_claimed = newest.progress == Progress::Claimed && etcd.claimer == Claimer::Alive;

@@ -59,7 +59,7 @@ enum Role {
     Primary(Primacy),
 }
 
-/// What clients may do.
+/// Access of clients.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Gate {
     Closed,

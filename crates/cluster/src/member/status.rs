@@ -29,7 +29,7 @@ impl fmt::Display for RoleName {
     }
 }
 
-/// What a member waits for.
+/// Reason why a member waits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[allow(missing_docs)]
 pub enum Wait {

@@ -1,4 +1,4 @@
-//! What fails, what operators do, and how everything is made to work again.
+//! Failures, actions of operators, and the end of all failures.
 
 use super::Plan;
 use super::fault::Fault;
@@ -9,8 +9,8 @@ use paceline_cluster::{
     Promise, StoredPromise,
 };
 
-/// How often what happens, per 1,000 ticks, and for some of it per host. Each schedule has its own: what is rare
-/// together is frequent when other things do not disturb it.
+/// Frequency of each failure per 1,000 ticks, for some failures per host. Each schedule has other frequencies, because
+/// some sequences of failures are only likely if other failures are rare.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rates {
     crash: u64,

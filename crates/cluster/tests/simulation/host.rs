@@ -13,7 +13,7 @@ pub struct Entry {
     pub number: u64,
 }
 
-/// What a stream copies.
+/// Source of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StreamKind {
     /// The log of the epoch's primary.

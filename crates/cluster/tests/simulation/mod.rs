@@ -34,7 +34,7 @@ pub const HEAL_TICKS_MAX: u64 = 400;
 /// Number of lines of a trace that a failure shows.
 const TRACE_LINES_MAX: usize = 100;
 
-/// What a schedule is about.
+/// Scenario of a schedule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Plan {
     /// Accidents from which a cluster recovers by itself.
@@ -57,7 +57,7 @@ pub struct Schedule {
     pub fault: Option<Fault>,
 }
 
-/// What has happened in a schedule, or in many.
+/// Counters of one or more schedules.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Statistics {
     pub opened: u64,

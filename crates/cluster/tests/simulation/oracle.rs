@@ -1,4 +1,4 @@
-//! What must always hold, seen by one that sees everything.
+//! Checks of the safety properties. The oracle sees the state of all hosts.
 
 use super::host::{Entry, Host};
 use paceline_cluster::{Configuration, Epoch, MemberId, Promise};
@@ -11,7 +11,7 @@ pub type Violation = String;
 pub struct Oracle {
     /// The log as far as it was acknowledged.
     acknowledged: Vec<Entry>,
-    /// How far it was acknowledged in each epoch.
+    /// Acknowledged index of each epoch.
     ends: HashMap<Epoch, usize>,
     /// The primary that opened in each epoch.
     opened: HashMap<Epoch, MemberId>,

@@ -11,7 +11,7 @@ pub enum Error {
     /// An error of the operating system.
     #[error("cannot {doing}: {source}")]
     System {
-        /// What was being done.
+        /// The failed operation.
         doing: String,
         source: io::Error,
     },

@@ -289,7 +289,7 @@ enum Interrupt {
     IsForClient,
 }
 
-/// What signals report.
+/// Event reported by a signal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Event {
     End,

@@ -1,4 +1,4 @@
-//! What counters grow by between two runs.
+//! Differences of counters between two runs.
 
 use super::module::{Kind, Reading};
 use std::collections::HashMap;

@@ -1,10 +1,10 @@
-//! What all modules use: the entries of their tables, readings, and a connection to a server.
+//! Types that all modules use: the entries of their tables, readings, and a connection to a server.
 
 use super::error::Result;
 use crate::connection::{Address, Connection};
 use paceline_wire::client::ConnectOptions;
 
-/// How a value changes.
+/// Kind of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// It only grows, until its source restarts.

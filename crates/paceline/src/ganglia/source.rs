@@ -5,7 +5,7 @@ use super::memcached::Memcached;
 use super::module::{Reading, Server};
 use super::{mariadb, paceline};
 
-/// Where a module has its values from.
+/// Source of a module's values.
 pub enum Source {
     Paceline(Server),
     MariaDb(Server),

@@ -16,7 +16,7 @@ pub enum Error {
     Database {
         /// Name of the database.
         database: String,
-        /// What was found instead.
+        /// Description of the unexpected contents.
         problem: String,
     },
     /// A signal came before the load had started, or during its check.

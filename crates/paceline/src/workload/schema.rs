@@ -25,7 +25,7 @@ struct Marker {
     is_complete: bool,
 }
 
-/// What a database contains.
+/// Contents of a database.
 enum Contents {
     /// The database does not exist, or contains no table.
     Nothing,

@@ -223,7 +223,7 @@ const ROWS_PER_STATEMENT: u64 = 1000;
 /// Characters of a statement that an error shows.
 const SHOWN_MAX: usize = 120;
 
-/// What a statement has changed.
+/// Effects of a statement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Changes {
     /// Number of changed rows.

@@ -10,7 +10,7 @@ const LATENCY_US_MAX: u64 = 3_600_000_000;
 /// Decimal digits of a latency that are exact.
 const DIGITS: u8 = 2;
 
-/// What has happened in some seconds of a load.
+/// Statistics of a part of a load.
 #[derive(Clone, Debug)]
 pub struct Seconds {
     /// Number of committed transactions.

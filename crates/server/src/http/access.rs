@@ -1,4 +1,4 @@
-//! Who may send a request: addresses, the token, and the `Host` header.
+//! Access control for requests: addresses, the token, and the `Host` header.
 
 use crate::variables::{Globals, Variable};
 use hyper::HeaderMap;
@@ -18,7 +18,7 @@ pub(super) struct Access {
     token: Option<[u8; 32]>,
 }
 
-/// Why a request is refused.
+/// Reason for refusing a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refusal {
     /// No token, or a wrong one.

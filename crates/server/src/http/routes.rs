@@ -81,7 +81,7 @@ fn is_known(path: &str) -> bool {
     PATHS.contains(&path) || page::file(path).is_some()
 }
 
-/// Why a probe does not say yes.
+/// Negative answer to a probe.
 #[derive(Debug, PartialEq, Eq)]
 enum Negative {
     /// The server is not what the probe asks for.

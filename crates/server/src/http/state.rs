@@ -7,7 +7,7 @@ use paceline_wire::tls::ServerTls;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// How far the server is.
+/// Phase of the server's life.
 #[derive(Clone)]
 pub(super) enum Phase {
     /// It opens its tables and reads its log.

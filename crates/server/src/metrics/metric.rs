@@ -1,4 +1,4 @@
-//! How a statistic is read from a sample.
+//! A statistic with the function that reads it from a sample.
 
 use super::sample::Sample;
 use crate::statistic::Statistic;
@@ -27,6 +27,6 @@ pub enum Reader {
 pub struct Metric {
     /// Its declaration.
     pub statistic: Statistic,
-    /// How it is read.
+    /// Function that reads its value.
     pub reader: Reader,
 }

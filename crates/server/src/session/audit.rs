@@ -1,4 +1,4 @@
-//! What a session tells the audit log.
+//! Events of a session for the audit log.
 
 use super::Session;
 use super::state::SessionState;
