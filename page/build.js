@@ -1,7 +1,7 @@
 // Builds the page into the server's source, from the sources here and the packages that package-lock.json names. The result is committed:
 // a build of the server needs no npm. `--check` builds it elsewhere and fails if the committed files differ.
 import { build } from "esbuild";
-import { copyFile, mkdtemp, readFile } from "node:fs/promises";
+import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -27,10 +27,9 @@ await build({
   legalComments: "inline",
   logLevel: "warning",
 });
-await copyFile("src/index.html", join(into, "index.html"));
 
 if (check) {
-  for (const name of ["index.html", "page.js", "page.css"]) {
+  for (const name of ["page.js", "page.css"]) {
     const [built, kept] = await Promise.all([readFile(join(into, name)), readFile(join(committed, name))]);
     if (!built.equals(kept)) {
       console.error(`${name} is not what its sources give: npm run build`);

@@ -22,12 +22,14 @@ STATEMENTS = [
     "begin",
     "rollback",
     "show tables like 't%'",
+    # MariaDB counts a statement after its reply, so the last one may be missing.
+    "do 1",
 ]
 
 
 def counted(server):
     rows = server.query(f"select digest_text, count_star, sum_errors, sum_rows_affected, sum_rows_sent from {BY_DIGEST} "
-                        "where schema_name = 'd' order by digest_text")
+                        "where schema_name = 'd' and digest_text not like 'DO %' order by digest_text")
     return [tuple(row) for row in rows]
 
 

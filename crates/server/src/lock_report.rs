@@ -4,10 +4,10 @@
 //! lock is shown with its table, index and key; the key is that of the engine, in hexadecimal digits.
 //!
 //! A deadlock is described while its members still wait ([`Deadlock`]): later their statements would be over. The last
-//! description is kept ([`LatestDeadlock`]); with `innodb_print_all_deadlocks` each goes to the error log.
+//! description is kept (`Server::latest_deadlock`); with `innodb_print_all_deadlocks` each goes to the error log.
 
 use crate::information_schema::{LOCK_BYTES, OpenTransaction, operation, place_of_key};
-use crate::open_transactions::open_transactions;
+use crate::open_transactions::{open_transactions, open_transactions_of};
 use crate::registry::now_micros;
 use crate::server::Server;
 use crate::variables::Variable;
@@ -48,43 +48,38 @@ pub fn moment(micros: i64) -> String {
 }
 
 fn describe(server: &Server, deadlock: &Deadlock) -> String {
-    let transactions = open_transactions(server);
-    let waits = server.transactions.row_lock_waits();
+    let is_member = |session| deadlock.members.iter().any(|member| member.session_id == session);
+    let transactions = open_transactions_of(server, is_member);
     let catalog = server.catalog.load();
+    let places = Places {
+        catalog: &catalog,
+        transactions: &transactions,
+    };
     let mut report = moment(now_micros());
     report.push('\n');
-    let mut victim = 1;
     for (number, member) in (1..).zip(&deadlock.members) {
         let _ = writeln!(report, "*** ({number}) TRANSACTION:");
-        let wait = waits.iter().find(|wait| wait.wanted.session_id == *member);
-        match transactions.iter().find(|one| one.session_id == *member) {
-            Some(transaction) => write_transaction(&mut report, transaction, wait.is_some()),
+        match transactions
+            .iter()
+            .find(|one| one.session_id == member.session_id)
+        {
+            Some(transaction) => write_transaction(&mut report, transaction, member.wait.is_some()),
             None => report.push_str("a definition, or an applied transaction\n"),
         }
         report.push_str("*** WAITING FOR THIS LOCK TO BE GRANTED:\n");
-        match wait {
+        match &member.wait {
             Some(wait) => {
-                write_lock(
-                    &mut report,
-                    &catalog,
-                    &transactions,
-                    wait,
-                    wait.wanted,
-                    " waiting",
-                );
+                places.write_lock(&mut report, wait, wait.wanted, " waiting");
                 for blocker in &wait.blockers {
                     report.push_str("\n*** CONFLICTING WITH:\n");
-                    write_lock(&mut report, &catalog, &transactions, wait, *blocker, "");
+                    places.write_lock(&mut report, wait, *blocker, "");
                 }
             }
             None => report.push_str("METADATA LOCK\n"),
         }
         report.push('\n');
-        if *member == deadlock.victim {
-            victim = number;
-        }
     }
-    let _ = writeln!(report, "*** WE ROLL BACK TRANSACTION ({victim})");
+    let _ = writeln!(report, "*** WE ROLL BACK TRANSACTION ({})", deadlock.victim + 1);
     report
 }
 
@@ -93,6 +88,10 @@ pub fn transactions(server: &Server) -> String {
     let transactions = open_transactions(server);
     let waits = server.transactions.row_lock_waits();
     let catalog = server.catalog.load();
+    let places = Places {
+        catalog: &catalog,
+        transactions: &transactions,
+    };
     let now = now_micros();
     let next = transactions.iter().map(|one| one.id + 1).max().unwrap_or(1);
     let mut report =
@@ -110,14 +109,7 @@ pub fn transactions(server: &Server) -> String {
             report,
             "------- TRX HAS BEEN WAITING {waited} us FOR THIS LOCK TO BE GRANTED:"
         );
-        write_lock(
-            &mut report,
-            &catalog,
-            &transactions,
-            wait,
-            wait.wanted,
-            " waiting",
-        );
+        places.write_lock(&mut report, wait, wait.wanted, " waiting");
         report.push_str("------------------\n");
     }
     report
@@ -162,30 +154,32 @@ fn write_transaction(report: &mut String, transaction: &OpenTransaction, waits: 
     }
 }
 
-/// Writes a lock in InnoDB's lines, and its key.
-fn write_lock(
-    report: &mut String,
-    catalog: &Catalog,
-    transactions: &[OpenTransaction],
-    wait: &RowLockWait,
-    lock: RowLock,
-    ending: &str,
-) {
-    let place = place_of_key(catalog, &wait.key);
-    let (table, index) = place.unwrap_or_else(|| ("?".to_owned(), "?".to_owned()));
-    let space = IndexId::of_key(&wait.key).map_or(0, IndexId::as_u32);
-    let transaction = transactions.iter().find(|one| one.session_id == lock.session_id);
-    let id = transaction.map_or(0, |transaction| transaction.id);
-    let mode = match lock.mode {
-        LockMode::Shared => "S",
-        LockMode::Exclusive => "X",
-    };
-    let shown = &wait.key[..wait.key.len().min(KEY_SHOWN_MAX)];
-    let hex: String = shown.iter().map(|byte| format!("{byte:02x}")).collect();
-    let _ = writeln!(
-        report,
-        "RECORD LOCKS space id {space} page no 0 n bits 0 index {index} of table {table} trx id {id} lock_mode {mode} locks rec but \
-         not gap{ending}\nKey, {} bytes: hex {hex}",
-        wait.key.len()
-    );
+/// Names of tables and transactions for the lines of locks.
+struct Places<'a> {
+    catalog: &'a Catalog,
+    transactions: &'a [OpenTransaction],
+}
+
+impl Places<'_> {
+    /// Writes a lock in InnoDB's lines, and its key.
+    fn write_lock(&self, report: &mut String, wait: &RowLockWait, lock: RowLock, ending: &str) {
+        let place = place_of_key(self.catalog, &wait.key);
+        let (table, index) = place.unwrap_or_else(|| ("?".to_owned(), "?".to_owned()));
+        let space = IndexId::of_key(&wait.key).map_or(0, IndexId::as_u32);
+        let mut transactions = self.transactions.iter();
+        let transaction = transactions.find(|one| one.session_id == lock.session_id);
+        let id = transaction.map_or(0, |transaction| transaction.id);
+        let mode = match lock.mode {
+            LockMode::Shared => "S",
+            LockMode::Exclusive => "X",
+        };
+        let shown = &wait.key[..wait.key.len().min(KEY_SHOWN_MAX)];
+        let hex: String = shown.iter().map(|byte| format!("{byte:02x}")).collect();
+        let _ = writeln!(
+            report,
+            "RECORD LOCKS space id {space} page no 0 n bits 0 index {index} of table {table} trx id {id} lock_mode {mode} locks rec \
+             but not gap{ending}\nKey, {} bytes: hex {hex}",
+            wait.key.len()
+        );
+    }
 }

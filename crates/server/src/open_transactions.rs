@@ -9,12 +9,20 @@ const TEXT_MAX: usize = 1024;
 
 /// Returns the transactions that have accessed a table or wait for a row.
 pub fn open_transactions(server: &Server) -> Vec<OpenTransaction> {
+    open_transactions_of(server, |_| true)
+}
+
+/// Returns those of the sessions whose ids in the lock tables `admits` accepts. The activities of others are not read.
+pub fn open_transactions_of(server: &Server, admits: impl Fn(u64) -> bool) -> Vec<OpenTransaction> {
     let now = now_micros();
     let mut transactions = vec![];
     for session in server.sessions.all() {
         let (Some(locks), Some(marked)) = (session.locks.get(), session.transaction.get()) else {
             continue;
         };
+        if !admits(locks.id()) {
+            continue;
+        }
         let progress = locks.progress();
         let activity = session.activity();
         let is_busy = activity.command != "Sleep";

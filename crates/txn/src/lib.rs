@@ -60,8 +60,8 @@ pub use event_cache::{RowChange, StatementText};
 pub use interrupt::{AwaitedLock, Interrupt};
 pub use interrupt_reason::InterruptReason;
 pub use lock::{
-    Deadlock, DeadlockHook, LockMode, LockOutcome, LockWait, MetadataGuard, MetadataKind, MetadataLock,
-    MetadataMode, MetadataObject, RowLock, RowLockWait,
+    Deadlock, DeadlockHook, DeadlockMember, LockMode, LockOutcome, LockWait, MetadataGuard, MetadataKind,
+    MetadataLock, MetadataMode, MetadataObject, RowLock, RowLockWait,
 };
 pub use log_admin::DomainDeletion;
 pub use log_lease::{LeaseRegistry, LogLease};

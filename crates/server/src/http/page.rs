@@ -14,7 +14,7 @@ static FILES: [PageFile; 3] = [
     PageFile {
         path: "/",
         media_type: "text/html; charset=utf-8",
-        content: include_str!("page/index.html"),
+        content: include_str!("../../../../page/src/index.html"),
     },
     PageFile {
         path: "/page.js",

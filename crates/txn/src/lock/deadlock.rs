@@ -17,17 +17,27 @@
 //! that searches.
 
 use super::owner::LockOwner;
+use super::waits::RowLockWait;
 use parking_lot::Mutex;
 use std::collections::HashSet;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+
+/// Member of a deadlock that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeadlockMember {
+    /// [`Session::id`](crate::Session::id) of the member.
+    pub session_id: u64,
+    /// Its wait, if it waits for a row.
+    pub wait: Option<RowLockWait>,
+}
 
 /// A deadlock that was found, for users who look for its cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
-    /// [`Session::id`](crate::Session::id) of the members: each waits for the next, the last for the first.
-    pub members: Vec<u64>,
-    /// The member that is rolled back.
-    pub victim: u64,
+    /// Each member waits for the next, the last for the first.
+    pub members: Vec<DeadlockMember>,
+    /// Index of the member that is rolled back.
+    pub victim: usize,
 }
 
 /// Function that is told of deadlocks. It is called while all members still wait.
@@ -37,17 +47,19 @@ pub type DeadlockHook = Box<dyn Fn(&Deadlock) + Send + Sync>;
 #[derive(Default)]
 pub(super) struct Detector {
     search_lock: Mutex<()>,
-    hook: OnceLock<DeadlockHook>,
 }
 
 impl Detector {
-    /// Sets the function that is told of deadlocks. Only the first one counts.
-    pub(super) fn set_hook(&self, hook: DeadlockHook) {
-        let _ = self.hook.set(hook);
-    }
-
-    /// Breaks every cycle that `owner`, which has just joined a queue, closes. Returns their number.
-    pub(super) fn resolve(&self, owner: &Arc<LockOwner>, mut read: impl ReadBlockers) -> u64 {
+    /// Breaks every cycle that `owner`, which has just joined a queue, closes. Returns their number. `describe` is called
+    /// with the members of each cycle and the index of the victim while all of them wait, and `tell` with its result as
+    /// soon as the victim cannot be granted its lock any more.
+    pub(super) fn resolve<D>(
+        &self,
+        owner: &Arc<LockOwner>,
+        mut read: impl ReadBlockers,
+        describe: impl Fn(&[Member], usize) -> D,
+        tell: impl Fn(D),
+    ) -> u64 {
         let _search = self.search_lock.lock();
         let mut cycles = 0;
         while let Some(cycle) = find_cycle(owner, &mut read) {
@@ -55,14 +67,11 @@ impl Detector {
                 continue;
             }
             cycles += 1;
-            let victim = choose_victim(&cycle);
+            let index = choose_victim(&cycle);
+            let victim = &cycle[index].owner;
+            let description = describe(&cycle, index);
             if victim.choose_as_victim() {
-                if let Some(hook) = &self.hook.get() {
-                    hook(&Deadlock {
-                        members: cycle.iter().map(|member| member.owner.id()).collect(),
-                        victim: victim.id(),
-                    });
-                }
+                tell(description);
                 victim.wake();
             }
             // If the victim could not be chosen, its wait is over: the cycle is broken anyway, and the next
@@ -73,8 +82,8 @@ impl Detector {
 }
 
 /// Waiting owner in a cycle, and the number of its wait.
-struct Member {
-    owner: Arc<LockOwner>,
+pub(super) struct Member {
+    pub(super) owner: Arc<LockOwner>,
     wait: u64,
 }
 
@@ -129,13 +138,12 @@ fn is_confirmed(cycle: &[Member], read: &mut impl ReadBlockers) -> bool {
         && cycle.iter().all(|member| member.owner.is_in_wait(member.wait))
 }
 
-fn choose_victim(cycle: &[Member]) -> &Arc<LockOwner> {
+/// Returns the index of the victim.
+fn choose_victim(cycle: &[Member]) -> usize {
     // `min_by_key` returns the first of equals, which is the owner that searches.
-    cycle
-        .iter()
-        .map(|member| &member.owner)
-        .min_by_key(|owner| owner.weight())
-        .expect("a cycle has members")
+    let weights = cycle.iter().map(|member| member.owner.weight()).enumerate();
+    let lightest = weights.min_by_key(|(_, weight)| *weight);
+    lightest.map(|(index, _)| index).expect("a cycle has members")
 }
 
 #[cfg(test)]
@@ -192,7 +200,7 @@ mod tests {
         assert_eq!(seen.len(), 4);
         assert!(!is_confirmed(&seen, &mut read));
         assert!(find_cycle(&walker, &mut read).is_none());
-        assert_eq!(locks.deadlock.resolve(&walker, &mut read), 0);
+        assert_eq!(locks.deadlock.resolve(&walker, &mut read, |_, _| (), |()| ()), 0);
     }
 
     #[test]
@@ -212,7 +220,7 @@ mod tests {
         let _nobody_behind = locks.rows.cancel(&one, waiting, &mut Wakeups::new());
         request(&locks, &one, b"b");
         assert!(!is_confirmed(&cycle, &mut read));
-        assert_eq!(locks.deadlock.resolve(&one, read), 1);
+        assert_eq!(locks.deadlock.resolve(&one, read, |_, _| (), |()| ()), 1);
         assert_eq!(one.wait(None), WaitOutcome::Victim);
         release(&locks, &other, held);
     }

@@ -22,7 +22,7 @@ mod range;
 mod table;
 mod waits;
 
-pub use deadlock::{Deadlock, DeadlockHook};
+pub use deadlock::{Deadlock, DeadlockHook, DeadlockMember};
 pub use metadata::{MetadataGuard, MetadataKind, MetadataLock, MetadataMode, MetadataObject};
 pub use mode::{LockMode, LockOutcome, LockWait};
 pub use waits::{RowLock, RowLockWait};
@@ -33,8 +33,8 @@ use crate::status::LockCounters;
 use owner::{LockOwner, TableKind, WaitOutcome};
 use paceline_storage::{IndexId, KeyRange};
 use range::{RangeRequestOutcome, RangeTable};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 pub(crate) use table::HeldLock;
 use table::{LockRequestOutcome, LockTable, OnConflict, Wakeups};
@@ -111,6 +111,7 @@ pub(crate) struct LockManager {
     ranges: RangeTable,
     metadata: LockTable,
     deadlock: deadlock::Detector,
+    deadlock_hook: OnceLock<DeadlockHook>,
     /// Key locks of transactions that hold many.
     keys_counted: AtomicUsize,
     keys_max: AtomicUsize,
@@ -124,6 +125,7 @@ impl LockManager {
             ranges: RangeTable::default(),
             metadata: LockTable::new(TableKind::Metadata),
             deadlock: deadlock::Detector::default(),
+            deadlock_hook: OnceLock::new(),
             keys_counted: AtomicUsize::new(0),
             keys_max: AtomicUsize::new(usize::MAX),
             counters: LockCounters::default(),
@@ -139,9 +141,9 @@ impl LockManager {
         waits
     }
 
-    /// Sets the function that is told of deadlocks.
+    /// Sets the function that is told of deadlocks. Only the first one counts.
     pub(crate) fn on_deadlock(&self, hook: DeadlockHook) {
-        self.deadlock.set_hook(hook);
+        let _ = self.deadlock_hook.set(hook);
     }
 
     /// Sets the limit of key locks that all sessions may hold together.
@@ -340,8 +342,44 @@ impl LockManager {
 
     /// Breaks the cycles that `owner`, which has just joined a queue, closes. Returns their number.
     fn resolve_deadlocks(&self, owner: &Arc<LockOwner>) -> u64 {
-        self.deadlock
-            .resolve(owner, |owner, blockers| self.blockers_of(owner, blockers))
+        self.deadlock.resolve(
+            owner,
+            |owner, blockers| self.blockers_of(owner, blockers),
+            |cycle, victim| self.deadlock_hook.get().map(|_| self.describe(cycle, victim)),
+            |deadlock| {
+                if let (Some(hook), Some(deadlock)) = (self.deadlock_hook.get(), deadlock) {
+                    hook(&deadlock);
+                }
+            },
+        )
+    }
+
+    fn describe(&self, cycle: &[deadlock::Member], victim: usize) -> Deadlock {
+        let members = cycle.iter().map(|member| DeadlockMember {
+            session_id: member.owner.id(),
+            wait: self.row_lock_wait_of(&member.owner),
+        });
+        Deadlock {
+            members: members.collect(),
+            victim,
+        }
+    }
+
+    /// Returns the wait of an owner, if it waits for a row. Only the awaited place is searched.
+    fn row_lock_wait_of(&self, owner: &Arc<LockOwner>) -> Option<RowLockWait> {
+        match owner.waiting_for()?.1 {
+            owner::WaitTarget::Key { table, hash, entry } => match table {
+                TableKind::Rows => self.rows.row_lock_wait_of(owner, hash, entry),
+                TableKind::Metadata => None,
+            },
+            owner::WaitTarget::Range { .. } | owner::WaitTarget::InsideRange { .. } => {
+                let mut waits = Vec::new();
+                self.ranges.row_lock_waits(&mut waits);
+                waits
+                    .into_iter()
+                    .find(|wait| wait.wanted.session_id == owner.id())
+            }
+        }
     }
 
     /// Waits for a lock that is queued for. If the wait ends without it, `cancel` withdraws the request and

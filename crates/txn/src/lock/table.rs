@@ -78,6 +78,15 @@ impl Entry {
         self.queue.as_ref().is_some_and(|queue| !queue.is_empty())
     }
 
+    /// Returns the wait of a request in the queue.
+    fn wait_of(&self, request: &Request) -> RowLockWait {
+        RowLockWait {
+            key: self.key.as_slice().into(),
+            wanted: RowLock::new(&request.owner, request.mode),
+            blockers: self.row_locks_of(blockers(self, &request.owner)),
+        }
+    }
+
     /// Returns the locks of these owners, held or requested.
     fn row_locks_of<'o>(&self, owners: impl Iterator<Item = &'o Arc<LockOwner>>) -> Vec<RowLock> {
         let wanted = |owner: &Arc<LockOwner>| {
@@ -432,15 +441,24 @@ impl LockTable {
         for shard in &self.shards {
             let shard = shard.0.lock();
             for entry in shard.entries.iter() {
-                for request in entry.queue.iter().flat_map(|queue| queue.iter()) {
-                    into.push(RowLockWait {
-                        key: entry.key.as_slice().into(),
-                        wanted: RowLock::new(&request.owner, request.mode),
-                        blockers: entry.row_locks_of(blockers(entry, &request.owner)),
-                    });
-                }
+                let requests = entry.queue.iter().flat_map(|queue| queue.iter());
+                into.extend(requests.map(|request| entry.wait_of(request)));
             }
         }
+    }
+
+    /// Returns the wait of `owner`, which is queued at this entry.
+    pub(super) fn row_lock_wait_of(
+        &self,
+        owner: &Arc<LockOwner>,
+        hash: u64,
+        entry: u64,
+    ) -> Option<RowLockWait> {
+        let shard = self.shard(hash).lock();
+        let entry = shard.entries.find(hash, |candidate| candidate.id == entry)?;
+        let mut requests = entry.queue.iter().flat_map(|queue| queue.iter());
+        let request = requests.find(|request| Arc::ptr_eq(&request.owner, owner))?;
+        Some(entry.wait_of(request))
     }
 
     /// Returns the number of locked keys.
