@@ -13,7 +13,7 @@
 //! in 10^12 servers with as many digests as allowed sees.
 //!
 //! Limits: `performance_schema_digests_size` digests ([`DIGESTS`] without a choice); the others share a row without a
-//! text, and are counted (`Performance_schema_digest_lost`). [`OWN_MAX`] digests in a session's map.
+//! text (`Performance_schema_digest_lost`). [`OWN_MAX`] digests in a session's map, some 36 KiB.
 //!
 //! Rejected: one map for all with atomic counters. Sessions that run the same statement, which is what busy servers do,
 //! would pass its cache lines around: 5 counters cost more than the statement's own bookkeeping. A thread that collects
@@ -26,13 +26,12 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Number of digests if `performance_schema_digests_size` is -1.
 const DIGESTS: usize = 5000;
 
 /// Maximum number of digests in a session's map.
-const OWN_MAX: usize = 256;
+const OWN_MAX: usize = 64;
 
 /// Number of buckets of a histogram: bucket `n` has durations from 2^(n-1) to 2^n - 1 µs, bucket 0 those under 1 µs.
 const BUCKETS: usize = 36;
@@ -81,7 +80,7 @@ impl Hasher for KeyHasher {
 type DigestMap<V> = HashMap<DigestKey, V, BuildHasherDefault<KeyHasher>>;
 
 /// Text and database of a digest.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct DigestStatement {
     /// Database that was current.
     pub database: Option<String>,
@@ -248,8 +247,6 @@ pub struct StatementDigests {
     /// Maximum number of digests; 0 if nothing is counted.
     max: usize,
     totals: Mutex<DigestMap<DigestSummary>>,
-    /// `Performance_schema_digest_lost`: executions of digests beyond the limit.
-    lost: AtomicU64,
 }
 
 impl StatementDigests {
@@ -258,7 +255,6 @@ impl StatementDigests {
         StatementDigests {
             max: usize::try_from(max).unwrap_or(DIGESTS),
             totals: Mutex::default(),
-            lost: AtomicU64::new(0),
         }
     }
 
@@ -267,9 +263,17 @@ impl StatementDigests {
         self.max > 0
     }
 
-    /// Returns `Performance_schema_digest_lost`.
-    pub fn lost(&self) -> u64 {
-        self.lost.load(Ordering::Relaxed)
+    /// Returns `Performance_schema_digest_lost`: executions of digests beyond the limit.
+    pub fn lost<'a>(&self, sessions: impl Iterator<Item = &'a SessionDigests>) -> u64 {
+        let Some(ended) = self.totals.lock().get(&LOST).map(|lost| lost.statistics.count) else {
+            return 0;
+        };
+        let of_session = |session: &SessionDigests| -> u64 {
+            let map = session.0.lock();
+            let lost = map.values().filter(|summary| summary.statement.text.is_none());
+            lost.map(|summary| summary.statistics.count).sum()
+        };
+        ended + sessions.map(of_session).sum::<u64>()
     }
 
     /// Counts a statement of a session.
@@ -295,48 +299,46 @@ impl StatementDigests {
         if own.len() >= OWN_MAX {
             self.add_to_totals(own);
         }
-        let (key, statement) = self.statement(key, counted);
-        if key == LOST {
-            self.lost.fetch_add(1, Ordering::Relaxed);
-        }
         let summary = own.entry(key).or_insert_with(|| DigestSummary {
-            statement,
+            statement: self.statement(key, counted),
             statistics: DigestStatistics::default(),
         });
         summary.statistics.add(ended);
     }
 
-    /// Returns the text of a digest, and the key under which it is counted.
-    fn statement(&self, key: DigestKey, counted: CountedText<'_>) -> (DigestKey, Arc<DigestStatement>) {
-        let mut totals = self.totals.lock();
-        let is_full = totals.len() >= self.max;
-        let key = match totals.contains_key(&key) || !is_full {
-            true => key,
-            false => LOST,
+    /// Returns the text of a digest; one without a text if there are too many digests. The text is made while nothing is
+    /// locked: two sessions may make the same one.
+    fn statement(&self, key: DigestKey, counted: CountedText<'_>) -> Arc<DigestStatement> {
+        let is_full = {
+            let totals = self.totals.lock();
+            if let Some(known) = totals.get(&key) {
+                return known.statement.clone();
+            }
+            totals.len() >= self.max
         };
-        let summary = totals.entry(key).or_insert_with(|| {
-            let statement = match key {
-                LOST => DigestStatement {
-                    database: None,
-                    text: None,
-                },
-                _ => DigestStatement {
+        let (key, statement) = match is_full {
+            true => (LOST, DigestStatement::default()),
+            false => (
+                key,
+                DigestStatement {
                     database: counted.database.map(str::to_owned),
                     text: Some(digest_text(counted.text, counted.mode)),
                 },
-            };
-            DigestSummary {
-                statement: Arc::new(statement),
-                statistics: DigestStatistics::default(),
-            }
+            ),
+        };
+        let mut totals = self.totals.lock();
+        let summary = totals.entry(key).or_insert_with(|| DigestSummary {
+            statement: Arc::new(statement),
+            statistics: DigestStatistics::default(),
         });
-        (key, summary.statement.clone())
+        summary.statement.clone()
     }
 
     /// Moves a session's statistics to the totals.
     fn add_to_totals(&self, own: &mut DigestMap<DigestSummary>) {
         let mut totals = self.totals.lock();
-        for (key, summary) in own.drain() {
+        // The map's memory goes too.
+        for (key, summary) in std::mem::take(own) {
             merge(&mut totals, key, &summary);
         }
     }
@@ -369,11 +371,16 @@ impl StatementDigests {
             session.0.lock().clear();
         }
         self.totals.lock().clear();
-        self.lost.store(0, Ordering::Relaxed);
     }
 }
 
+/// Adds statistics to those of their digest. Digests without a text are one.
 fn merge(map: &mut DigestMap<DigestSummary>, key: DigestKey, summary: &DigestSummary) {
+    let key = if summary.statement.text.is_some() {
+        key
+    } else {
+        LOST
+    };
     match map.entry(key) {
         Entry::Occupied(mut known) => known.get_mut().statistics.merge(&summary.statistics),
         Entry::Vacant(place) => {
@@ -461,10 +468,14 @@ mod tests {
         for number in 0..10 {
             count(&digests, &own, &format!("select a{number}"), None, number + 1);
         }
-        assert_eq!(digests.lost(), 7);
+        assert_eq!(digests.lost([&own].into_iter()), 7);
+        count(&digests, &own, "select a9", None, 11);
+        assert_eq!(digests.lost([&own].into_iter()), 8);
+        digests.end(&own);
+        assert_eq!(digests.lost([&own].into_iter()), 8);
         let all = shown(&digests, &[&own]);
         assert_eq!(all.len(), 4);
-        assert_eq!(all[3], (None, None, 7));
+        assert_eq!(all[3], (None, None, 8));
     }
 
     #[test]

@@ -1,5 +1,4 @@
-//! Digest of a statement: what is equal in statements that differ only in their literals, white space, comments and
-//! case.
+//! Digest of a statement: the part shared by statements that differ only in literals, white space, comments and case.
 //!
 //! ```text
 //!   select a from T where a in (1, 2) -- x     ─▶  SELECT `a` FROM `T` WHERE `a` IN (...)
@@ -26,7 +25,10 @@
 //! with it costs as much as the parser. Hashing in the parser's own pass: the parser looks ahead and goes back, and the
 //! rules for lists need the tokens on a stack.
 
+use crate::lexer::VersionComment;
 use smallvec::SmallVec;
+use std::collections::HashSet;
+use std::sync::OnceLock;
 
 /// Maximum number of tokens that count.
 const TOKENS_MAX: usize = 1024;
@@ -237,22 +239,32 @@ fn mix(hash: u64, value: u64) -> u64 {
     (product as u64) ^ ((product >> 64) as u64)
 }
 
-/// Hashes a word regardless of the case of its letters.
+/// Hashes a word regardless of the case of its ASCII letters.
 #[inline]
 fn hash_of(word: &[u8]) -> u64 {
-    /// The bit that differs between the two cases of a letter. It merges some other bytes, which words hardly have.
-    const CASE: u64 = 0x2020_2020_2020_2020;
-    let mut hash = word.len() as u64;
     let mut parts = word.chunks_exact(8);
-    for part in &mut parts {
-        let part = u64::from_le_bytes(part.try_into().unwrap_or_default());
-        hash = mix(hash, part | CASE);
+    let hash = (&mut parts).fold(word.len() as u64, |hash, part| {
+        mix(
+            hash,
+            lower(u64::from_le_bytes(part.try_into().unwrap_or_default())),
+        )
+    });
+    let rest = parts.remainder().iter();
+    let rest = rest.fold(0, |rest, byte| (rest << 8) | u64::from(*byte));
+    mix(hash, lower(rest))
+}
+
+/// Returns eight bytes with the letters in lower case. If one of them is not ASCII, all are left as they are. A few
+/// characters that are no letters become others, which names hardly have: `@` and `[`.
+#[inline]
+fn lower(bytes: u64) -> u64 {
+    const NOT_ASCII: u64 = 0x8080_8080_8080_8080;
+    const CASE: u64 = 0x2020_2020_2020_2020;
+    if bytes & NOT_ASCII == 0 {
+        bytes | CASE
+    } else {
+        bytes
     }
-    let rest = parts
-        .remainder()
-        .iter()
-        .fold(0, |rest, byte| (rest << 8) | u64::from(byte | 0x20));
-    mix(hash, rest)
 }
 
 const fn is_word_byte(byte: u8) -> bool {
@@ -264,6 +276,7 @@ struct Scanner<'a> {
     text: &'a [u8],
     mode: DigestMode,
     at: usize,
+    in_version_comment: bool,
     tokens: Tokens,
 }
 
@@ -273,6 +286,7 @@ impl<'a> Scanner<'a> {
             text,
             mode,
             at: 0,
+            in_version_comment: false,
             tokens: Tokens::new(),
         }
     }
@@ -305,7 +319,10 @@ impl<'a> Scanner<'a> {
             b'-' if self.byte(1) == b'-' && (self.byte(2) <= b' ') => self.skip_line(),
             b'/' if self.byte(1) == b'*' => self.comment(),
             // The end of an executed comment.
-            b'*' if self.byte(1) == b'/' => self.at += 2,
+            b'*' if self.in_version_comment && self.byte(1) == b'/' => {
+                self.in_version_comment = false;
+                self.at += 2;
+            }
             b'?' => {
                 self.at += 1;
                 self.literal(start);
@@ -476,11 +493,10 @@ impl<'a> Scanner<'a> {
 
     fn name(&mut self, quote: u8) {
         let start = self.at + 1;
-        let length = self.text[start..].iter().position(|byte| *byte == quote);
-        let end = length.map_or(self.text.len(), |length| start + length);
-        self.at = end;
-        self.push(Kind::Name, hash_of(&self.text[start..end]), start);
-        self.at = (end + 1).min(self.text.len());
+        let after = self.end_of_name(start, quote);
+        self.at = after - 1;
+        self.push(Kind::Name, hash_of(&self.text[start..self.at]), start);
+        self.at = after.min(self.text.len());
     }
 
     fn variable(&mut self) {
@@ -492,9 +508,7 @@ impl<'a> Scanner<'a> {
         self.at += 1;
         match self.byte(0) {
             quote @ (b'\'' | b'"' | b'`') => {
-                let rest = &self.text[self.at + 1..];
-                let length = rest.iter().position(|byte| *byte == quote);
-                self.at = length.map_or(self.text.len(), |length| self.at + length + 2);
+                self.at = self.end_of_name(self.at + 1, quote).min(self.text.len());
             }
             _ => {
                 while is_word_byte(self.byte(0)) || self.byte(0) == b'.' {
@@ -521,23 +535,38 @@ impl<'a> Scanner<'a> {
 
     fn skip_line(&mut self) {
         let rest = &self.text[self.at..];
-        let length = rest.iter().position(|byte| *byte == b'\n');
-        self.at += length.unwrap_or(rest.len());
+        self.at += memchr::memchr(b'\n', rest).unwrap_or(rest.len());
     }
 
     /// Skips a comment; only the beginning of one whose content is executed.
     fn comment(&mut self) {
-        let is_executed = self.byte(2) == b'!' || (self.byte(2) == b'M' && self.byte(3) == b'!');
-        if is_executed {
-            self.at += if self.byte(2) == b'!' { 3 } else { 4 };
-            while self.byte(0).is_ascii_digit() {
-                self.at += 1;
+        let version = VersionComment::read(&self.text[self.at..]).filter(|_| !self.in_version_comment);
+        let end = match version {
+            Some(version) if version.is_executed => {
+                self.in_version_comment = true;
+                self.at += version.head;
+                return;
             }
-            return;
+            Some(version) => VersionComment::end(self.text, self.at + version.head),
+            None => {
+                let body = self.at + 2;
+                memchr::memmem::find(&self.text[body..], b"*/").map(|length| body + length + 2)
+            }
+        };
+        self.at = end.unwrap_or(self.text.len());
+    }
+
+    /// Returns the offset after the end of a quoted name that begins at `from`, where its quote is doubled.
+    fn end_of_name(&self, from: usize, quote: u8) -> usize {
+        let mut at = from;
+        while let Some(length) = memchr::memchr(quote, &self.text[at..]) {
+            at += length + 1;
+            if self.text.get(at) != Some(&quote) {
+                return at;
+            }
+            at += 1;
         }
-        let rest = &self.text[self.at + 2..];
-        let end = rest.windows(2).position(|two| two == b"*/");
-        self.at = end.map_or(self.text.len(), |end| self.at + 2 + end + 2);
+        self.text.len() + 1
     }
 }
 
@@ -641,6 +670,7 @@ mod tests {
                 "SELECT SCHEMA ( ) , `a` . `b` . `c` FROM `t` ",
             ),
             ("do 1,2", "DO ?, ... "),
+            ("select 2*/*c*/3", "SELECT ? * ? "),
         ] {
             assert_eq!(shown(text), expected, "{text}");
         }
@@ -661,7 +691,11 @@ mod tests {
             ("select `a` from t", "select a from `t`"),
             ("select 'it''s' , \"a\\\"b\"", "select ?, ?"),
             ("select 1e-5, .5", "select 1, 2"),
-            ("select @a", "select @`b c`"),
+            ("select @a", "select @`b``c`"),
+            (
+                "select a /* x */ from t",
+                "select /*! a */ /*!80000 x */ /*!999999 y */ from t",
+            ),
         ] {
             assert_eq!(of(one), of(other), "{one}");
         }
@@ -676,6 +710,9 @@ mod tests {
             ("select t.a", "select t . a . b"),
             ("select a, b", "select a b"),
             ("select 1, a", "select a, 1"),
+            ("select a from 一", "select a from 丠"),
+            ("select a from `a``b`", "select a from `a`"),
+            ("select 2*a", "select 2*/*a*/b"),
         ] {
             assert_ne!(of(one), of(other), "{one}");
         }

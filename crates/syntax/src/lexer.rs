@@ -94,6 +94,70 @@ pub(crate) enum Token {
     End,
 }
 
+/// Comment whose content may be executed: `/*! … */`, `/*M! … */`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct VersionComment {
+    /// Length of its mark without the version.
+    pub(crate) mark: usize,
+    /// Length of its mark with the version.
+    pub(crate) head: usize,
+    /// Whether it is for this version. If not, it is skipped with the comments in it.
+    pub(crate) is_executed: bool,
+}
+
+impl VersionComment {
+    /// Reads the head of a comment that begins with `/*`; `None` for a plain comment.
+    pub(crate) fn read(text: &[u8]) -> Option<VersionComment> {
+        let (mark, mariadb_only) = match text.get(2..)? {
+            [b'!', ..] => (3, false),
+            [b'M', b'!', ..] => (4, true),
+            _ => return None,
+        };
+        let digits = text[mark..].iter().take(6);
+        let digits = digits.take_while(|byte| byte.is_ascii_digit()).count();
+        if digits < 5 {
+            return Some(VersionComment {
+                mark,
+                head: mark,
+                is_executed: true,
+            });
+        }
+        let head = mark + digits;
+        let version = text[mark..head]
+            .iter()
+            .fold(0, |number, byte| number * 10 + u32::from(byte - b'0'));
+        // MariaDB never had the versions 50700 to 99999; they are MySQL's (sql_lex.cc).
+        let is_executed =
+            version <= SERVER_VERSION && (mariadb_only || !(50_700..=99_999).contains(&version));
+        Some(VersionComment {
+            mark,
+            head,
+            is_executed,
+        })
+    }
+
+    /// Returns the offset of the end of a skipped comment, whose content begins at `from`; `None` without an end.
+    pub(crate) fn end(text: &[u8], from: usize) -> Option<usize> {
+        let mut depth = 1;
+        let mut at = from;
+        while depth > 0 {
+            match text.get(at..)? {
+                [b'/', b'*', ..] => {
+                    depth += 1;
+                    at += 2;
+                }
+                [b'*', b'/', ..] => {
+                    depth -= 1;
+                    at += 2;
+                }
+                [] => return None,
+                _ => at += 1,
+            }
+        }
+        Some(at)
+    }
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct Lexer<'a> {
     text: &'a [u8],
@@ -210,58 +274,22 @@ impl<'a> Lexer<'a> {
     /// Skips a comment, or enters an executed one. The lexer is at `/*`.
     fn comment(&mut self) -> Result<(), usize> {
         let start = self.at;
-        let (marker, mariadb_only) = match (self.byte(2), self.byte(3)) {
-            (b'!', _) => (3, false),
-            (b'M', b'!') => (4, true),
-            _ => (0, false),
-        };
-        if marker == 0 || self.in_version_comment {
+        let version = VersionComment::read(&self.text[start..]).filter(|_| !self.in_version_comment);
+        let Some(version) = version else {
             // A plain comment. Plain comments do not nest.
             let body = self.at + 2;
             let found =
                 memchr::memmem::find(self.text.get(body..).unwrap_or_default(), b"*/").ok_or(start)?;
             self.at = body + found + 2;
             return Ok(());
-        }
-        self.at += marker;
-        let digits = self.text[self.at..]
-            .iter()
-            .take(6)
-            .take_while(|byte| byte.is_ascii_digit())
-            .count();
-        if digits < 5 {
+        };
+        self.at += version.head;
+        if version.is_executed {
             self.in_version_comment = true;
             self.version_comment_start = start;
-            self.comment_marks.push(start..self.at);
-            return Ok(());
-        }
-        let version = self.text[self.at..self.at + digits]
-            .iter()
-            .fold(0, |number, byte| number * 10 + u32::from(byte - b'0'));
-        self.at += digits;
-        // MariaDB never had the versions 50700 to 99999; they are MySQL's (sql_lex.cc).
-        if version <= SERVER_VERSION && (mariadb_only || !(50_700..=99_999).contains(&version)) {
-            self.in_version_comment = true;
-            self.version_comment_start = start;
-            self.comment_marks.push(start..self.at);
-            return Ok(());
-        }
-        self.skipped_versions.push(start + marker - 1);
-        // Skip the comment and the comments in it.
-        let mut depth = 1;
-        while depth > 0 {
-            match (self.byte(0), self.byte(1)) {
-                _ if self.at >= self.text.len() => return Err(start),
-                (b'/', b'*') => {
-                    depth += 1;
-                    self.at += 2;
-                }
-                (b'*', b'/') => {
-                    depth -= 1;
-                    self.at += 2;
-                }
-                _ => self.at += 1,
-            }
+        } else {
+            self.skipped_versions.push(start + version.mark - 1);
+            self.at = VersionComment::end(self.text, self.at).ok_or(start)?;
         }
         self.comment_marks.push(start..self.at);
         Ok(())

@@ -31,6 +31,12 @@ fn database_grants(sample: &Sample) -> u64 {
     numbers.sum()
 }
 
+fn lost_digests(sample: &Sample) -> u64 {
+    let sessions = sample.server.sessions.all();
+    let digests = sessions.iter().map(|session| &session.digests);
+    sample.server.digests.lost(digests)
+}
+
 /// Returns whether a connection's receiver and applier are running.
 fn runs(status: &ConnectionStatus) -> bool {
     status.applier_runs && status.receiver.state == ReceiverState::Connected
@@ -106,7 +112,7 @@ pub static TABLE: &[Metric] = &[
     metric("Paceline_sync_usec", Kind::Histogram, Unit::Microseconds, "Duration of a sync of the binary log.", Reader::Histogram(|s| &s.transactions.sync_usec)),
     metric("Paceline_table_file_bytes", Kind::Gauge, Unit::Bytes, "Bytes of table files.", Reader::Number(|s| s.storage.table_file_bytes)),
     metric("Paceline_temporary_tables_bytes", Kind::Gauge, Unit::Bytes, "Bytes of temporary tables.", Reader::Number(|s| s.storage.temporary_bytes)),
-    metric("Performance_schema_digest_lost", Kind::Counter, Unit::Count, "Executions of statements beyond performance_schema_digests_size.", Reader::Number(|s| s.server.digests.lost())),
+    metric("Performance_schema_digest_lost", Kind::Counter, Unit::Count, "Executions of statements beyond performance_schema_digests_size.", Reader::Number(lost_digests)),
     metric("Prepared_stmt_count", Kind::Gauge, Unit::Count, "Prepared statements that exist now.", Reader::Number(|s| s.server.prepared_statements())),
     metric("Queries", Kind::Counter, Unit::Count, "Commands and statements executed by all sessions.", Reader::Number(|s| s.totals.questions.get())),
     metric("Rpl_semi_sync_master_clients", Kind::Gauge, Unit::Count, "Replicas that acknowledge.", Reader::Number(|s| s.semi_sync.clients)),

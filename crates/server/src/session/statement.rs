@@ -183,11 +183,19 @@ impl SessionState {
 
     /// Returns the parts of the SQL mode that digests depend on.
     #[inline]
-    pub(super) fn digest_mode(&self) -> DigestMode {
+    fn digest_mode(&self) -> DigestMode {
         let sql_mode = self.context.settings.sql_mode;
         DigestMode {
             ansi_quotes: sql_mode.contains(SqlMode::ANSI_QUOTES),
             no_backslash_escapes: sql_mode.contains(SqlMode::NO_BACKSLASH_ESCAPES),
+        }
+    }
+
+    /// Returns the digest of a text that is executed later; 0 if statements are not counted.
+    pub(super) fn digest_of(&self, text: &[u8]) -> u64 {
+        match self.server.digests.is_enabled() {
+            true => on_text(text.len(), || digest(text, self.digest_mode())),
+            false => 0,
         }
     }
 
@@ -210,7 +218,7 @@ impl SessionState {
             start_micros: self.context.statement.start_micros,
         };
         let statement = CountedText {
-            digest: known.unwrap_or_else(|| digest(text, mode)),
+            digest: known.unwrap_or_else(|| on_text(text.len(), || digest(text, mode))),
             text,
             mode,
             database: self.context.database.as_deref(),

@@ -18,7 +18,6 @@ use crate::session::statements::query::{collect, run_plan};
 use paceline_expression::ExprType;
 use paceline_query::execute::CursorSink;
 use paceline_query::plan::{ResultColumn, is_to_be_planned_again};
-use paceline_syntax::digest::digest;
 use paceline_syntax::{Error, Result};
 use paceline_types::data_type::FieldType;
 use paceline_types::error_code::*;
@@ -74,7 +73,7 @@ impl Session {
             write_end_of_columns(writer, status, capabilities);
         }
         let prepared = PreparedStatement {
-            digest: digest(&text, self.state.digest_mode()),
+            digest: self.state.digest_of(&text),
             text,
             statement,
             parameters,
