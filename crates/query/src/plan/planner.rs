@@ -1,8 +1,8 @@
 //! State that all blocks of a statement share while it is planned.
 
 use std::cell::{Cell, Ref, RefCell};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use paceline_types::{ErrorCode, Value};
 
@@ -136,6 +136,7 @@ impl<'a> Planner<'a> {
             subqueries: self.subqueries.take(),
             functions: self.functions.take(),
             dependence: self.dependences.take(),
+            unsafe_reasons: OnceLock::new(),
             expected_rows: self.expected_rows.get(),
             joined_rows: self.joined_rows.get(),
             window_blocks: self.window_blocks.get(),

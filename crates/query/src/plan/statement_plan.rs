@@ -1,13 +1,13 @@
 //! Executable plan of a statement, and the tables that it uses.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use paceline_types::ErrorCode;
 
 use super::change_plan::{DeletePlan, InsertPlan, LoadPlan, UpdatePlan};
 use super::handler_plan::HandlerPlan;
 use super::result_column::ResultColumn;
-use super::text_dependence::TextDependence;
+use super::text_dependence::{TextDependence, UnsafeReasons};
 use super::tree;
 use paceline_catalog::foreign_key::ForeignKeys;
 use paceline_catalog::{Catalog, RoutineDefinition, TableDefinition, ViewDefinition};
@@ -27,6 +27,8 @@ pub struct Plan {
     /// Stored functions in expressions, by [`FunctionId`].
     pub(crate) functions: Vec<Arc<RoutineDefinition>>,
     pub(super) dependence: TextDependence,
+    /// [`Plan::unsafe_reasons`], once they were asked for.
+    pub(super) unsafe_reasons: OnceLock<UnsafeReasons>,
     pub(super) values: PlannedValues,
     pub(super) expected_rows: f64,
     pub(super) joined_rows: f64,

@@ -13,9 +13,11 @@ use paceline_syntax::parse_expression;
 impl Plan {
     /// Returns the reasons why the text of the statement may have another effect on another server.
     pub fn unsafe_reasons(&self) -> UnsafeReasons {
-        let mut reasons = self.text_dependence().unsafe_reasons();
-        add_reasons_of_tables(self.tables(), &mut reasons);
-        reasons
+        *self.unsafe_reasons.get_or_init(|| {
+            let mut reasons = self.text_dependence().unsafe_reasons();
+            add_reasons_of_tables(self.tables(), &mut reasons);
+            reasons
+        })
     }
 }
 

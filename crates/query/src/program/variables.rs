@@ -461,8 +461,7 @@ fn table_of<'a>(column: &'a ColumnName, session: &'a SessionContext) -> Result<(
 }
 
 fn find_column<'t>(table: &'t TableDefinition, name: &str) -> Option<&'t ColumnDefinition> {
-    let mut columns = table.columns().iter();
-    columns.find(|known| known.name.to_lowercase() == name.to_lowercase())
+    table.column(name).map(|index| &table.columns()[index])
 }
 
 fn column_type(

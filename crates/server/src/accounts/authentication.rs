@@ -158,9 +158,12 @@ const NO_HASH: &str = "<secret>";
 /// Returns the function that hashes the passwords of an account's statement for the text that is shown and logged.
 ///
 /// That happens before privileges are checked, and a hash for `caching_sha2_password` takes a millisecond. So only an
-/// account that may create accounts gets as many as it wants; another one may change its own password only.
+/// account that may change others gets as many as it wants; another one may change its own password only.
 pub fn hasher_for(account: &Account) -> impl Fn(&str, &str) -> String + use<> {
-    let may_change_accounts = account.global.has(Privilege::CreateUser);
+    // Those that check_account_statement lets change other accounts.
+    let may_change_accounts = account.global.has(Privilege::CreateUser)
+        || account.may(Privilege::Insert, "mysql")
+        || account.may(Privilege::Update, "mysql");
     let slow_hashes = Cell::new(0);
     move |plugin, password| {
         if plugin.eq_ignore_ascii_case(CACHING_SHA2_PASSWORD) && !may_change_accounts {

@@ -75,7 +75,6 @@ impl SessionState {
     ) -> Result<Option<SessionTextLog>> {
         let is_mixed = self.context.settings.binlog_format == BinlogFormat::Mixed;
         let dependence = plan.text_dependence();
-        let unsafe_reasons = plan.unsafe_reasons();
         let isolation = self.transaction.isolation();
         let is_repeatable = isolation.is_none_or(|level| level >= IsolationLevel::RepeatableRead);
         if plan.tables().iter().any(|table| table.usage.sequence) && !is_mixed {
@@ -100,8 +99,12 @@ impl SessionState {
             || plan.is_explained()
             || plan.runs_programs()
             || plan.tables().iter().any(uses_rows_of_here)
-            || is_mixed && (!unsafe_reasons.is_empty() || !is_repeatable)
+            || is_mixed && !is_repeatable
         {
+            return Ok(None);
+        }
+        let unsafe_reasons = plan.unsafe_reasons();
+        if is_mixed && !unsafe_reasons.is_empty() {
             return Ok(None);
         }
         let Some(text) = self.with_values(execution.text, execution.parameters) else {
