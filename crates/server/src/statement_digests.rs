@@ -306,8 +306,8 @@ impl StatementDigests {
         summary.statistics.add(ended);
     }
 
-    /// Returns the text of a digest; one without a text if there are too many digests. The text is made while nothing is
-    /// locked: two sessions may make the same one.
+    /// Returns the text of a digest; one without a text if there are too many digests. The text is made while nothing
+    /// is locked: two sessions may make the same one.
     fn statement(&self, key: DigestKey, counted: CountedText<'_>) -> Arc<DigestStatement> {
         let is_full = {
             let totals = self.totals.lock();

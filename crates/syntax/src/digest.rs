@@ -226,8 +226,9 @@ static SYNONYMS: [(&str, &str); 14] = [
 fn keyword(word: &str, next: Option<Kind>) -> Option<String> {
     let upper = word.to_ascii_uppercase();
     let is_call = matches!(next, Some(Kind::Open | Kind::Row | Kind::LongRow));
-    let is_known =
-        KEYWORDS.lines().any(|keyword| keyword == upper) || (is_call && FUNCTIONS.contains(&upper.as_str()));
+    static KNOWN: OnceLock<HashSet<&str>> = OnceLock::new();
+    let known = KNOWN.get_or_init(|| KEYWORDS.lines().collect());
+    let is_known = known.contains(upper.as_str()) || (is_call && FUNCTIONS.contains(&upper.as_str()));
     let shown = SYNONYMS.iter().find(|(other, _)| *other == upper);
     is_known.then(|| shown.map_or(upper.clone(), |(_, shown)| (*shown).to_owned()))
 }

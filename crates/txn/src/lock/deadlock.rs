@@ -50,9 +50,9 @@ pub(super) struct Detector {
 }
 
 impl Detector {
-    /// Breaks every cycle that `owner`, which has just joined a queue, closes. Returns their number. `describe` is called
-    /// with the members of each cycle and the index of the victim while all of them wait, and `tell` with its result as
-    /// soon as the victim cannot be granted its lock any more.
+    /// Breaks every cycle that `owner`, which has just joined a queue, closes. Returns their number. `describe` is
+    /// called with the members of each cycle and the index of the victim while all of them wait, and `tell` with its
+    /// result as soon as the victim cannot be granted its lock any more.
     pub(super) fn resolve<D>(
         &self,
         owner: &Arc<LockOwner>,
