@@ -15,6 +15,9 @@ pub enum Error {
     /// A packet cannot be sent.
     #[error("cannot send to gmond: {0}")]
     Send(io::Error),
+    /// A line cannot be printed.
+    #[error("cannot write to standard output: {0}")]
+    Output(io::Error),
     /// A server does not answer.
     #[error(transparent)]
     Server(#[from] ServerError),

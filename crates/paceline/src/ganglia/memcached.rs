@@ -55,6 +55,11 @@ impl Memcached {
         Memcached { address }
     }
 
+    /// Returns HOST:PORT.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
     /// Reads all values, over a connection of its own.
     ///
     /// # Errors
