@@ -186,6 +186,7 @@ def test_a_mariadb_and_a_memcached(gmond, tmp_path):
     (["--memcached=127.0.0.1:1", "--once"], "memcached at 127.0.0.1:1"),
     (["--paceline=127.0.0.1:1", "--once"], "cannot connect"),
     (["--interval=0", "--memcached=x"], "invalid value '0'"),
+    (["--memcached=::1:x"], "'::1:x' is not an address"),
 ])
 def test_what_cannot_work_is_an_error(gmond, options, reason):
     done = ganglia(gmond, *options)

@@ -127,14 +127,18 @@ mod tests {
     use super::super::memcached::Memcached;
     use super::super::module::Kind;
     use super::*;
+    use paceline_wire::TcpAddress;
     use tokio::net::UdpSocket;
 
     #[tokio::test]
     async fn a_value_that_cannot_be_sent_does_not_hold_back_the_others() {
         let receiver = UdpSocket::bind("127.0.0.1:0").await.unwrap();
-        let address = receiver.local_addr().unwrap().to_string();
+        let address = TcpAddress {
+            host: "127.0.0.1".into(),
+            port: receiver.local_addr().unwrap().port(),
+        };
         let gmond = Gmond::open(&address, 15).await.unwrap();
-        let source = Source::Memcached(Memcached::new("127.0.0.1:1"));
+        let source = Source::Memcached(Memcached::new(address));
         let mut feed = Feed::new(source, gmond, Output::Nothing);
         let reading = |name: String| Reading {
             name,

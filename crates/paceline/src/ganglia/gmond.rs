@@ -3,11 +3,22 @@
 use super::error::{Error, Result};
 use super::module::Reading;
 use super::packet;
+use paceline_wire::{AddressError, TcpAddress};
 use std::io::{self, ErrorKind};
 use tokio::net::UdpSocket;
 
 /// Number of intervals after which gmond forgets a value that was not sent again.
 const EXPIRY_INTERVALS: u32 = 4;
+/// Default port.
+const PORT: u16 = 8649;
+
+/// Parses the address of a gmond.
+///
+/// # Errors
+/// [`AddressError`].
+pub fn address(text: &str) -> Result<TcpAddress, AddressError> {
+    TcpAddress::with_default_port(text, PORT)
+}
 
 /// A socket that is connected to a gmond.
 pub struct Gmond {
@@ -20,13 +31,10 @@ impl Gmond {
     ///
     /// # Errors
     /// [`Error::Gmond`] if the name has no address, or one to which there is no route.
-    pub async fn open(address: &str, interval_seconds: u32) -> Result<Gmond> {
-        let cannot = |error: io::Error| Error::Gmond(address.to_owned(), error);
-        let with_port = match address.parse::<std::net::SocketAddr>().is_ok() || address.contains(':') {
-            true => address.to_owned(),
-            false => format!("{address}:8649"),
-        };
-        let mut found = tokio::net::lookup_host(&with_port).await.map_err(cannot)?;
+    pub async fn open(address: &TcpAddress, interval_seconds: u32) -> Result<Gmond> {
+        let cannot = |error: io::Error| Error::Gmond(address.clone(), error);
+        let host = (address.host.as_str(), address.port);
+        let mut found = tokio::net::lookup_host(host).await.map_err(cannot)?;
         let no_address = || cannot(io::Error::other("the name has no address"));
         let target = found.next().ok_or_else(no_address)?;
         let own = match target.is_ipv4() {

@@ -38,6 +38,7 @@ use feed::{Feed, Output};
 use gmond::Gmond;
 use memcached::Memcached;
 use module::Server;
+use paceline_wire::TcpAddress;
 use paceline_wire::client::ConnectOptions;
 use source::Source;
 use std::io::ErrorKind;
@@ -49,8 +50,8 @@ use tokio::task::JoinSet;
 #[derive(clap::Args, Debug)]
 pub struct Options {
     /// Address of gmond: HOST or HOST:PORT of a `udp_recv_channel`, which may be a multicast address.
-    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8649", value_hint = ValueHint::Hostname)]
-    gmond: String,
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8649", value_parser = gmond::address, value_hint = ValueHint::Hostname)]
+    gmond: TcpAddress,
     /// Read a Paceline: HOST, HOST:PORT or the path of a socket.
     #[arg(long, value_name = "ADDRESS", value_hint = ValueHint::Hostname)]
     paceline: Option<Address>,
@@ -58,8 +59,8 @@ pub struct Options {
     #[arg(long, value_name = "ADDRESS", value_hint = ValueHint::Hostname)]
     mariadb: Option<Address>,
     /// Read a memcached: HOST or HOST:PORT.
-    #[arg(long, value_name = "HOST:PORT", value_hint = ValueHint::Hostname)]
-    memcached: Option<String>,
+    #[arg(long, value_name = "HOST:PORT", value_parser = memcached::address, value_hint = ValueHint::Hostname)]
+    memcached: Option<TcpAddress>,
     /// Account on the servers; it needs no privileges.
     #[arg(long, value_name = "NAME", default_value = "root")]
     user: String,
@@ -131,7 +132,7 @@ impl Options {
             sources.push(Source::MariaDb(server));
         }
         if let Some(address) = &self.memcached {
-            sources.push(Source::Memcached(Memcached::new(address)));
+            sources.push(Source::Memcached(Memcached::new(address.clone())));
         }
         match sources.is_empty() {
             true => Err(Error::Usage(
