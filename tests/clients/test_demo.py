@@ -136,8 +136,12 @@ def test_a_killed_cleaner_does_not_matter(demo):
     assert demo.nothing_is_left()
 
 
-def test_a_kept_directory_has_all_data(demo):
-    demo.start("--keep").process.terminate()
+@pytest.mark.parametrize("cleaner", ["lives", "is killed"])
+def test_a_kept_directory_has_all_data(demo, cleaner):
+    demo.start("--keep")
+    if cleaner == "is killed":
+        os.kill(demo.process_of("--clean-up"), signal.SIGKILL)
+    demo.process.terminate()
     assert demo.process.wait(timeout=60) == 0
     assert not processes(demo.temporary)
     [kept] = demo.directories()

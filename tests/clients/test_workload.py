@@ -100,6 +100,26 @@ def test_databases_of_others_stay_as_they_are(paceline):
     assert paceline.query("show tables in workload_bank") == (("own",),)
 
 
+@pytest.mark.parametrize("definition", ["procedure other.p() select 1", "function other.f() returns int return 1",
+                                        "event other.e on schedule every 1 day do select 1", "view other.v as select 1"])
+def test_a_database_with_definitions_of_others_is_not_dropped(paceline, definition):
+    assert run(paceline, "bank", "--prepare", "--rows=5", "--database=other").returncode == 0
+    paceline.query(f"create {definition}")
+    assert run(paceline, "bank", "--cleanup", "--database=other").returncode == 0
+    assert "other" in databases(paceline)
+    done = run(paceline, "bank", "--prepare", "--database=other")
+    assert done.returncode == 1 and "was not created by `paceline workload`" in done.stderr, done
+
+
+@pytest.mark.parametrize("rows", [-1, 0, 1, 2**40])
+def test_an_impossible_number_of_rows_in_the_marker_is_an_error(paceline, rows):
+    assert run(paceline, "bank", "--prepare", "--rows=5").returncode == 0
+    paceline.query(f"update workload_bank.paceline_workload set row_count = {rows}")
+    for action in ("--check", "--seconds=1"):
+        done = run(paceline, "bank", action)
+        assert done.returncode == 1 and "'paceline_workload' is not valid" in done.stderr, done
+
+
 def test_a_preparation_that_was_interrupted_is_done_again(paceline):
     assert run(paceline, "bank", "--prepare", "--rows=5").returncode == 0
     paceline.query("update workload_bank.paceline_workload set is_complete = 0", "delete from workload_bank.account limit 3")

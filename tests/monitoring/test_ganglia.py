@@ -56,8 +56,9 @@ def gmond(tmp_path):
 
 def ganglia(gmond, *options, **more):
     interval = [] if any("--interval" in option for option in options) else ["--interval=1"]
-    return subprocess.Popen([BINARY, "ganglia", f"--gmond=127.0.0.1:{gmond.udp.number}", *interval, *options],
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen([BINARY, "ganglia", f"--gmond=127.0.0.1:{gmond.udp.number}", *interval, *options], text=True,
+                            **pipes | more)
 
 
 def test_a_paceline_shows_gauges_and_what_counters_grow_by(gmond, tmp_path):
@@ -69,20 +70,8 @@ def test_a_paceline_shows_gauges_and_what_counters_grow_by(gmond, tmp_path):
         # The first run has no differences.
         wait_for("a gauge", lambda: "mysql_threads_connected" in gmond.metrics())
         wait_for("a difference", lambda: "mysql_com_insert" in gmond.metrics())
-        grown = 0.0
-
-        def has_grown():
-            value, unit, group = gmond.metrics()["mysql_com_insert"]
-            assert (unit, group) == ("statements", "mysql")
-            return value == grown
-
-        wait_for("a run without inserts", has_grown)
-        grown = 5.0
-        server.query(*[f"insert into d.t values ({number})" for number in range(5)])
-        wait_for("the five inserts", has_grown)
-        grown = 0.0
-        wait_for("the next run", has_grown)
         found = gmond.metrics()
+        assert found["mysql_com_insert"][1:] == ("statements", "mysql")
         assert found["paceline_open_transactions"][1:] == ("count", "paceline")
         assert found["paceline_memtable_bytes"][1] == "bytes" and found["paceline_memtable_bytes"][0] > 0
         assert "paceline_published_position" not in found
@@ -94,10 +83,75 @@ def test_a_paceline_shows_gauges_and_what_counters_grow_by(gmond, tmp_path):
         _, errors = sender.communicate(timeout=60)
         assert sender.returncode == 0, errors
         assert errors.count("cannot connect") + errors.count("SHOW GLOBAL STATUS") <= 2
+        for source in ("paceline", "mariadb"):
+            assert errors.count(f"{source} at {server.socket} answers again") <= 1, errors
     finally:
         if sender is not None and sender.poll() is None:
             sender.kill()
         server.close()
+
+
+def test_what_is_sent_of_a_counter_adds_up_to_what_it_grew_by(gmond, tmp_path):
+    server = Paceline(tmp_path / "server").start()
+    out = tmp_path / "out"
+    try:
+        server.query("create database d", "create table d.t (a int primary key)")
+        with open(out, "w") as stdout:
+            sender = ganglia(gmond, f"--mariadb={server.socket}", "--print", stdout=stdout)
+
+        def differences():
+            lines = [line.split() for line in out.read_text().rpartition("\n")[0].splitlines()]
+            return [float(value) for name, value, _ in lines if name == "mysql_com_insert"]
+
+        try:
+            wait_for("a difference", differences)
+            before = len(differences())
+            server.query(*[f"insert into d.t values ({number})" for number in range(5)])
+            wait_for("the five inserts", lambda: sum(differences()) >= 5)
+            later = len(differences()) + 2
+            wait_for("runs without inserts", lambda: len(differences()) >= later)
+        finally:
+            sender.terminate()
+            _, errors = sender.communicate(timeout=60)
+        assert sender.returncode == 0 and errors == ""
+        found = differences()
+        assert sum(found) == 5 and sum(found[:before]) == 0 and found[-1] == 0, found
+    finally:
+        server.close()
+
+
+def test_a_silent_source_does_not_delay_the_others(gmond, paceline):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        sender = ganglia(gmond, f"--paceline=127.0.0.1:{silent.getsockname()[1]}", f"--mariadb={paceline.socket}", "--net-timeout=0")
+        try:
+            wait_for("values of two runs", lambda: "mysql_com_insert" in gmond.metrics())
+        finally:
+            sender.terminate()
+            _, errors = sender.communicate(timeout=60)
+        assert sender.returncode == 0, errors
+
+
+def test_a_source_that_comes_back_is_named(gmond, paceline, tmp_path):
+    paceline.stop()
+    with open(tmp_path / "errors", "w") as stderr:
+        sender = ganglia(gmond, f"--paceline={paceline.socket}", stderr=stderr)
+    try:
+        errors = (tmp_path / "errors").read_text
+        wait_for("the report of the source", lambda: f"{paceline.socket}: cannot connect" in errors())
+        paceline.start()
+        wait_for("the report of its return", lambda: f"paceline at {paceline.socket} answers again" in errors())
+    finally:
+        sender.terminate()
+        assert sender.wait(timeout=60) == 0
+
+
+def test_the_end_of_the_reader_ends_the_run(gmond, paceline):
+    sender = ganglia(gmond, f"--paceline={paceline.socket}", "--print")
+    assert sender.stdout.readline().startswith("paceline_")
+    sender.stdout.close()
+    assert sender.wait(timeout=60) == 0
+    assert sender.stderr.read() == ""
+    sender.stderr.close()
 
 
 def test_a_mariadb_and_a_memcached(gmond, tmp_path):
@@ -132,6 +186,7 @@ def test_a_mariadb_and_a_memcached(gmond, tmp_path):
     (["--memcached=127.0.0.1:1", "--once"], "memcached at 127.0.0.1:1"),
     (["--paceline=127.0.0.1:1", "--once"], "cannot connect"),
     (["--interval=0", "--memcached=x"], "invalid value '0'"),
+    (["--memcached=::1:x"], "'::1:x' is not an address"),
 ])
 def test_what_cannot_work_is_an_error(gmond, options, reason):
     done = ganglia(gmond, *options)

@@ -239,6 +239,8 @@ fn ganglia(options: &ganglia::Options) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| error.to_string())?;
     let done = runtime.block_on(ganglia::run(options));
+    // The resolver may still wait for a name.
+    runtime.shutdown_background();
     done.map_err(|error| error.to_string())
 }
 

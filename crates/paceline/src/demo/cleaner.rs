@@ -16,7 +16,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::io::{self, BufRead, ErrorKind, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -36,15 +36,21 @@ const POLL: Duration = Duration::from_millis(10);
 pub struct Cleaner {
     process: Child,
     pipe: Option<ChildStdin>,
+    directory: PathBuf,
+    is_kept: bool,
 }
 
 impl Cleaner {
     /// Starts the cleaner of a directory.
     ///
     /// # Errors
-    /// Fails if the process cannot be started.
+    /// Fails if the process cannot be started. The directory is removed then.
     pub fn start(program: &Path, directory: &Path) -> Result<Self> {
-        let failed = || Error::system("start the process that cleans up");
+        let failed = |error| {
+            // The error of the start is the one to report.
+            let _ = remove(directory);
+            Error::system("start the process that cleans up")(error)
+        };
         let mut process = Command::new(program)
             .arg("demo")
             .arg("--clean-up")
@@ -56,9 +62,14 @@ impl Cleaner {
             .process_group(0)
             .current_dir("/")
             .spawn()
-            .map_err(failed())?;
+            .map_err(failed)?;
         let pipe = process.stdin.take();
-        Ok(Cleaner { process, pipe })
+        Ok(Cleaner {
+            process,
+            pipe,
+            directory: directory.to_owned(),
+            is_kept: false,
+        })
     }
 
     /// Announces the client.
@@ -71,23 +82,27 @@ impl Cleaner {
 
     /// Keeps the directory.
     pub fn keep_directory(&mut self) {
+        self.is_kept = true;
         if let Some(pipe) = &mut self.pipe {
             let _ = writeln!(pipe, "keep");
         }
     }
 
-    /// Lets the cleaner do its work, and waits for it.
-    pub fn finish(mut self, directory: &Path) -> Result<()> {
+    /// Lets the cleaner do its work, and waits for it. If it has been killed, this process does the work.
+    ///
+    /// # Errors
+    /// Fails if the directory cannot be removed.
+    pub fn finish(mut self) -> Result<()> {
         drop(self.pipe.take());
         let status = self
             .process
             .wait()
             .map_err(Error::system("wait for the process that cleans up"))?;
-        match status.success() {
-            true => Ok(()),
-            // It has been killed.
-            false => remove(directory).map_err(Error::system(format!("remove {}", directory.display()))),
+        if status.success() || self.is_kept {
+            return Ok(());
         }
+        let directory = &self.directory;
+        remove(directory).map_err(Error::system(format!("remove {}", directory.display())))
     }
 }
 

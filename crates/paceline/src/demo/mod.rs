@@ -114,10 +114,14 @@ async fn demo(options: &Options) -> Result<()> {
         }
         Err(error) => Err(error),
     };
-    let cleaned = cleaner.finish(&directory);
-    print(&match options.keep {
-        true => format!("Kept: {}", directory.display()),
-        false => "All processes are stopped, and the directory is removed.".to_owned(),
+    let cleaned = cleaner.finish();
+    print(&match &cleaned {
+        _ if options.keep => format!("Kept: {}", directory.display()),
+        Ok(()) => "All processes are stopped, and the directory is removed.".to_owned(),
+        Err(_) => format!(
+            "All processes are stopped. The directory is not removed: {}",
+            directory.display()
+        ),
     });
     done.and(cleaned)
 }
@@ -135,8 +139,11 @@ fn new_directory() -> Result<PathBuf> {
         match DirBuilder::new().mode(0o700).create(&directory) {
             Ok(()) => {
                 let marker = directory.join(cleaner::MARKER);
-                let written = std::fs::write(&marker, "");
-                written.map_err(Error::system(format!("write {}", marker.display())))?;
+                if let Err(error) = std::fs::write(&marker, "") {
+                    // Without a marker the cleaner would not remove it.
+                    let _ = std::fs::remove_dir_all(&directory);
+                    return Err(Error::system(format!("write {}", marker.display()))(error));
+                }
                 return Ok(directory);
             }
             // A demo with this process id was kept.

@@ -1,6 +1,7 @@
 //! Errors of `paceline ganglia`.
 
 use crate::connection::ServerError;
+use paceline_wire::TcpAddress;
 use std::io;
 
 /// An error. Its text is for users.
@@ -11,16 +12,19 @@ pub enum Error {
     Usage(String),
     /// The address of gmond cannot be used.
     #[error("gmond at {0}: {1}")]
-    Gmond(String, io::Error),
+    Gmond(TcpAddress, io::Error),
     /// A packet cannot be sent.
     #[error("cannot send to gmond: {0}")]
     Send(io::Error),
+    /// A line cannot be printed.
+    #[error("cannot write to standard output: {0}")]
+    Output(io::Error),
     /// A server does not answer.
     #[error(transparent)]
     Server(#[from] ServerError),
     /// A memcached does not answer.
     #[error("memcached at {0}: {1}")]
-    Memcached(String, String),
+    Memcached(TcpAddress, String),
 }
 
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -3,6 +3,7 @@
 use super::error::{Error, Result};
 use super::module::Kind::{Counter, Gauge};
 use super::module::{Entry, Reading, readings};
+use paceline_wire::{AddressError, TcpAddress};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -13,7 +14,7 @@ const GROUP: &str = "memcached";
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Maximum size of an answer in bytes.
 const ANSWER_MAX: usize = 64 << 10;
-/// Port if none is named.
+/// Default port.
 const PORT: u16 = 11211;
 
 static TABLE: [Entry; 21] = [
@@ -42,17 +43,24 @@ static TABLE: [Entry; 21] = [
 
 /// A memcached.
 pub struct Memcached {
-    address: String,
+    address: TcpAddress,
+}
+
+/// Parses the address of a memcached.
+///
+/// # Errors
+/// [`AddressError`].
+pub fn address(text: &str) -> Result<TcpAddress, AddressError> {
+    TcpAddress::with_default_port(text, PORT)
 }
 
 impl Memcached {
-    /// Returns the memcached at HOST or HOST:PORT.
-    pub fn new(address: &str) -> Self {
-        let address = match address.contains(':') {
-            true => address.to_owned(),
-            false => format!("{address}:{PORT}"),
-        };
+    pub fn new(address: TcpAddress) -> Self {
         Memcached { address }
+    }
+
+    pub fn address(&self) -> &TcpAddress {
+        &self.address
     }
 
     /// Reads all values, over a connection of its own.
@@ -70,7 +78,7 @@ impl Memcached {
     }
 
     async fn ask(&self) -> std::io::Result<Vec<u8>> {
-        let mut stream = TcpStream::connect(&self.address).await?;
+        let mut stream = TcpStream::connect((self.address.host.as_str(), self.address.port)).await?;
         stream.write_all(b"stats\r\n").await?;
         let mut answer = Vec::new();
         while !answer.ends_with(b"END\r\n") && answer.len() < ANSWER_MAX {

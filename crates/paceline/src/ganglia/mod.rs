@@ -9,9 +9,9 @@
 //! [`memcached`] have theirs here. Ganglia knows no counters that restart, so the difference between two runs is sent;
 //! the first run sends gauges only, and so does one after a restart of the source, which shows as a smaller counter.
 //!
-//! *Failures.* A source that does not answer is reported once, and again when it has been back; the others go on. UDP
-//! packets may be lost: that is Ganglia's design, and the next run sends all again. With `--once` a failed source is an
-//! error.
+//! *Failures.* Each source is read by a task of its own ([`feed`]), so one that does not answer delays no other. That it
+//! does not is reported once, and so is that it answers again. UDP packets may be lost: that is Ganglia's design, and the
+//! next run sends all again. A packet that cannot be sent is reported in the same way. With `--once` both are errors.
 //!
 //! *Limits.* `--interval` is 1 to 3600 s; a value that gmond does not get for four intervals expires there. Names are
 //! those of the table, so a source cannot make new ones without end. An answer of memcached has at most 64 KiB.
@@ -20,6 +20,8 @@
 
 mod delta;
 mod error;
+mod feed;
+mod gmond;
 mod mariadb;
 mod memcached;
 mod module;
@@ -31,25 +33,25 @@ use crate::connection::{Address, SilenceLimit, account};
 use crate::stop::StopSignals;
 use crate::tls::TlsOptions;
 use clap::ValueHint;
-use delta::Deltas;
 use error::{Error, Result};
+use feed::{Feed, Output};
+use gmond::Gmond;
 use memcached::Memcached;
-use module::{Reading, Server};
+use module::Server;
+use paceline_wire::TcpAddress;
 use paceline_wire::client::ConnectOptions;
-use source::{Module, Source};
+use source::Source;
+use std::io::ErrorKind;
+use std::panic::resume_unwind;
 use std::time::Duration;
-use tokio::net::UdpSocket;
-use tokio::time::{MissedTickBehavior, interval};
-
-/// Number of intervals after which gmond forgets a value that was not sent again.
-const EXPIRY_INTERVALS: u32 = 4;
+use tokio::task::JoinSet;
 
 /// Options of `paceline ganglia`.
 #[derive(clap::Args, Debug)]
 pub struct Options {
     /// Address of gmond: HOST or HOST:PORT of a `udp_recv_channel`, which may be a multicast address.
-    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8649", value_hint = ValueHint::Hostname)]
-    gmond: String,
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8649", value_parser = gmond::address, value_hint = ValueHint::Hostname)]
+    gmond: TcpAddress,
     /// Read a Paceline: HOST, HOST:PORT or the path of a socket.
     #[arg(long, value_name = "ADDRESS", value_hint = ValueHint::Hostname)]
     paceline: Option<Address>,
@@ -57,8 +59,8 @@ pub struct Options {
     #[arg(long, value_name = "ADDRESS", value_hint = ValueHint::Hostname)]
     mariadb: Option<Address>,
     /// Read a memcached: HOST or HOST:PORT.
-    #[arg(long, value_name = "HOST:PORT", value_hint = ValueHint::Hostname)]
-    memcached: Option<String>,
+    #[arg(long, value_name = "HOST:PORT", value_parser = memcached::address, value_hint = ValueHint::Hostname)]
+    memcached: Option<TcpAddress>,
     /// Account on the servers; it needs no privileges.
     #[arg(long, value_name = "NAME", default_value = "root")]
     user: String,
@@ -82,122 +84,66 @@ pub struct Options {
     tls: TlsOptions,
 }
 
-/// Sends values until it is interrupted.
+/// Sends values until it is interrupted, or with `--print` until nobody reads the lines.
 ///
 /// # Errors
-/// Errors have texts for users: no source, an invalid address; with `--once` a source that does not answer.
+/// Errors have texts for users: no source, an invalid address; with `--once` a source that does not answer, after the
+/// others were read.
 pub async fn run(options: &Options) -> Result<()> {
     let mut stop = StopSignals::take().map_err(|error| Error::Usage(error.to_string()))?;
-    let mut modules = options.modules()?;
-    let gmond = Gmond::open(&options.gmond, options.interval).await?;
-    let mut deltas = Deltas::default();
-    let mut runs = interval(Duration::from_secs(options.interval.into()));
-    runs.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
-        tokio::select! {
-            _ = runs.tick() => {}
-            () = stop.wait() => return Ok(()),
-        }
-        for module in &mut modules {
-            let read = tokio::select! {
-                read = module.read() => read,
-                () = stop.wait() => return Ok(()),
-            };
-            match read {
-                Ok(readings) => {
-                    module.answers();
-                    for reading in readings {
-                        send(&reading, &mut deltas, &gmond, options.print).await?;
-                    }
-                }
-                Err(error) if options.once => return Err(error),
-                Err(error) => module.is_silent(&error),
-            }
-        }
-        if options.once {
-            return Ok(());
-        }
-    }
-}
-
-/// Sends a reading: a gauge as it is, a counter as what it grew by.
-async fn send(reading: &Reading, deltas: &mut Deltas, gmond: &Gmond, print: bool) -> Result<()> {
-    let Some(value) = deltas.value(reading) else {
-        return Ok(());
+    let output = match options.print {
+        true => Output::Lines,
+        false => Output::Nothing,
     };
-    if print {
-        println!("{} {value} {}", reading.name, reading.unit);
+    let mut feeds = JoinSet::new();
+    for source in options.sources()? {
+        let gmond = Gmond::open(&options.gmond, options.interval).await?;
+        let feed = Feed::new(source, gmond, output);
+        match options.once {
+            true => feeds.spawn(feed.run_once()),
+            false => feeds.spawn(feed.run(Duration::from_secs(options.interval.into()))),
+        };
     }
-    gmond.send(reading, value).await
+    let mut done = Ok(());
+    loop {
+        let ended = tokio::select! {
+            ended = feeds.join_next() => ended,
+            () = stop.wait() => return Ok(()),
+        };
+        // A feed is not cancelled before the end.
+        match ended.map(|ended| ended.unwrap_or_else(|error| resume_unwind(error.into_panic()))) {
+            None => return done,
+            Some(Err(Error::Output(error))) if error.kind() == ErrorKind::BrokenPipe => return Ok(()),
+            Some(Err(error)) if !options.once => return Err(error),
+            Some(ended) => done = done.and(ended),
+        }
+    }
 }
 
 impl Options {
-    fn modules(&self) -> Result<Vec<Module>> {
-        let mut modules = Vec::new();
+    fn sources(&self) -> Result<Vec<Source>> {
+        let mut sources = Vec::new();
         if let Some(address) = &self.paceline {
             let server = Server::new(address.clone(), self.account()?);
-            modules.push(Module::new(Source::Paceline(server)));
+            sources.push(Source::Paceline(server));
         }
         if let Some(address) = &self.mariadb {
             let server = Server::new(address.clone(), self.account()?);
-            modules.push(Module::new(Source::MariaDb(server)));
+            sources.push(Source::MariaDb(server));
         }
         if let Some(address) = &self.memcached {
-            modules.push(Module::new(Source::Memcached(Memcached::new(address))));
+            sources.push(Source::Memcached(Memcached::new(address.clone())));
         }
-        match modules.is_empty() {
+        match sources.is_empty() {
             true => Err(Error::Usage(
                 "nothing to read: --paceline, --mariadb or --memcached is needed".into(),
             )),
-            false => Ok(modules),
+            false => Ok(sources),
         }
     }
 
     fn account(&self) -> Result<ConnectOptions> {
         account(&self.user, &self.password, &self.tls, self.silence_limit.limit())
             .map_err(|error| Error::Usage(error.to_string()))
-    }
-}
-
-/// A gmond that receives values.
-struct Gmond {
-    socket: UdpSocket,
-    interval_seconds: u32,
-}
-
-impl Gmond {
-    async fn open(address: &str, interval_seconds: u32) -> Result<Gmond> {
-        let cannot = |error: std::io::Error| Error::Gmond(address.to_owned(), error);
-        let with_port = match address.parse::<std::net::SocketAddr>().is_ok() || address.contains(':') {
-            true => address.to_owned(),
-            false => format!("{address}:8649"),
-        };
-        let mut found = tokio::net::lookup_host(&with_port).await.map_err(cannot)?;
-        let target = found
-            .next()
-            .ok_or_else(|| Error::Usage(format!("{address}: the name has no address")))?;
-        let own = match target.is_ipv4() {
-            true => "0.0.0.0:0",
-            false => "[::]:0",
-        };
-        let socket = UdpSocket::bind(own).await.map_err(cannot)?;
-        socket.connect(target).await.map_err(cannot)?;
-        Ok(Gmond {
-            socket,
-            interval_seconds,
-        })
-    }
-
-    /// Sends a value with its description. A gmond that is not there shows only on some later packet, and may return.
-    async fn send(&self, reading: &Reading, value: f64) -> Result<()> {
-        let maximum_age = self.interval_seconds * EXPIRY_INTERVALS;
-        for packet in packet::packets(reading, value, self.interval_seconds, maximum_age) {
-            if let Err(error) = self.socket.send(&packet).await
-                && error.kind() != std::io::ErrorKind::ConnectionRefused
-            {
-                return Err(Error::Send(error));
-            }
-        }
-        Ok(())
     }
 }

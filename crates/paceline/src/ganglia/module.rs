@@ -45,6 +45,10 @@ impl Server {
         }
     }
 
+    pub fn address(&self) -> &Address {
+        &self.address
+    }
+
     /// Executes a statement and returns its rows of texts. Connects if necessary; an error ends the connection.
     ///
     /// # Errors

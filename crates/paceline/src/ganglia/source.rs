@@ -1,54 +1,38 @@
-//! The sources that a run reads, one after the other.
+//! The sources of values.
 
-use super::error::{Error, Result};
+use super::error::Result;
 use super::memcached::Memcached;
 use super::module::{Reading, Server};
 use super::{mariadb, paceline};
+use std::fmt;
 
-/// Source of a module's values.
+/// Source of a module's values. It may be away for a while.
 pub enum Source {
     Paceline(Server),
     MariaDb(Server),
     Memcached(Memcached),
 }
 
-/// A source that may be away for a while.
-pub struct Module {
-    source: Source,
-    is_silent: bool,
-}
-
-impl Module {
-    pub fn new(source: Source) -> Self {
-        Module {
-            source,
-            is_silent: false,
-        }
-    }
-
+impl Source {
     /// Reads all values.
     ///
     /// # Errors
-    /// If the source does not answer.
+    /// Fails if the source does not answer.
     pub async fn read(&mut self) -> Result<Vec<Reading>> {
-        match &mut self.source {
+        match self {
             Source::Paceline(server) => paceline::read(server).await,
             Source::MariaDb(server) => mariadb::read(server).await,
             Source::Memcached(memcached) => memcached.read().await,
         }
     }
+}
 
-    /// Records that the source answers.
-    pub fn answers(&mut self) {
-        if std::mem::take(&mut self.is_silent) {
-            eprintln!("paceline ganglia: it answers again");
-        }
-    }
-
-    /// Reports an error, once until the source answers again.
-    pub fn is_silent(&mut self, error: &Error) {
-        if !std::mem::replace(&mut self.is_silent, true) {
-            eprintln!("paceline ganglia: {error}");
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Paceline(server) => write!(f, "paceline at {}", server.address()),
+            Source::MariaDb(server) => write!(f, "mariadb at {}", server.address()),
+            Source::Memcached(memcached) => write!(f, "memcached at {}", memcached.address()),
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::connection::{Address, SilenceLimit, account};
 use crate::tls::TlsOptions;
 use clap::{ArgGroup, ValueHint};
 use paceline_server::options::client_section;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -14,8 +15,8 @@ use std::time::Duration;
 const SECONDS_MAX: u64 = 365 * 86_400;
 /// Maximum of `--threads`, each of which is a connection.
 const THREADS_MAX: i64 = 4096;
-/// Maximum of `--rows`.
-const ROWS_MAX: u64 = 100_000_000;
+/// Range of `--rows`. A transfer needs two accounts.
+pub const ROWS: RangeInclusive<u64> = 2..=100_000_000;
 /// Maximum of `--rate`.
 const RATE_MAX: u64 = 10_000_000;
 
@@ -37,7 +38,7 @@ pub struct Options {
     #[arg(long = "seconds", value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=SECONDS_MAX))]
     duration_seconds: u64,
     /// Number of accounts, keys, or products and customers; by default 1000. An existing database keeps its own.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=ROWS_MAX))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(ROWS))]
     pub rows: Option<u64>,
     /// Print one JSON object per line.
     #[arg(long)]

@@ -5,11 +5,12 @@
 //!   no database, or an empty one ──▶ marker, not complete ──▶ tables and rows ──▶ marker, complete
 //!                                          ▲    │ an interrupted --prepare: the tables are dropped and made again
 //!                                          └────┘
-//!   tables, and no marker: somebody else's. Nothing is changed.
+//!   other contents, and no marker: somebody else's. Nothing is changed.
 //! ```
 
 use super::error::{Error, Result};
 use super::kind::{Kind, Load};
+use super::options::ROWS;
 use super::session::Session;
 use crate::connection::{quoted, quoted_identifier};
 
@@ -17,7 +18,7 @@ use crate::connection::{quoted, quoted_identifier};
 const SYSTEM: [&str; 4] = ["mysql", "information_schema", "performance_schema", "sys"];
 const MARKER: &str = "paceline_workload";
 /// Rows if `--rows` is not given.
-const ROWS: u64 = 1000;
+const ROWS_DEFAULT: u64 = 1000;
 
 struct Marker {
     kind: String,
@@ -27,10 +28,10 @@ struct Marker {
 
 /// Contents of a database.
 enum Contents {
-    /// The database does not exist, or contains no table.
+    /// The database does not exist, or contains nothing that would be lost with it.
     Nothing,
     Load(Marker),
-    /// Tables, and no marker.
+    /// Tables, procedures, functions or events, and no marker.
     Others,
 }
 
@@ -39,15 +40,25 @@ async fn contents(session: &mut Session, database: &str) -> Result<Contents> {
         return Ok(Contents::Others);
     }
     let schema = quoted(database);
-    let tables = |condition: &str| {
-        format!("SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = {schema}{condition}")
+    let mut count = async |table: &str, condition: &str| -> Result<u64> {
+        let query = format!("SELECT COUNT(*) FROM information_schema.{table} WHERE {condition}");
+        let count = session.value(&query).await?;
+        count
+            .parse()
+            .map_err(|_| problem(database, format!("{query}: '{count}' is not a number")))
     };
-    if session.value(&tables("")).await? == "0" {
+    let marker = format!("TABLE_SCHEMA = {schema} AND TABLE_NAME = {}", quoted(MARKER));
+    if count("TABLES", &marker).await? == 0 {
+        for (table, column) in [
+            ("TABLES", "TABLE_SCHEMA"),
+            ("ROUTINES", "ROUTINE_SCHEMA"),
+            ("EVENTS", "EVENT_SCHEMA"),
+        ] {
+            if count(table, &format!("{column} = {schema}")).await? > 0 {
+                return Ok(Contents::Others);
+            }
+        }
         return Ok(Contents::Nothing);
-    }
-    let marker = format!(" AND TABLE_NAME = {}", quoted(MARKER));
-    if session.value(&tables(&marker)).await? == "0" {
-        return Ok(Contents::Others);
     }
     session.use_database().await?;
     let rows = session
@@ -67,7 +78,11 @@ async fn contents(session: &mut Session, database: &str) -> Result<Contents> {
     };
     Ok(Contents::Load(Marker {
         kind: kind.clone(),
-        rows: rows.parse().map_err(|_| invalid())?,
+        rows: rows
+            .parse()
+            .ok()
+            .filter(|rows| ROWS.contains(rows))
+            .ok_or_else(invalid)?,
         is_complete: is_complete == "1",
     }))
 }
@@ -82,7 +97,7 @@ fn problem(database: &str, problem: String) -> Error {
 fn others(database: &str) -> Error {
     problem(
         database,
-        "it contains tables and was not created by `paceline workload`: give another --database".into(),
+        "it is not empty and was not created by `paceline workload`: give another --database".into(),
     )
 }
 
@@ -118,7 +133,7 @@ pub async fn find(session: &mut Session, kind: Kind, database: &str) -> Result<L
 /// # Errors
 /// Fails if the database belongs to somebody else, or has another number of rows than `rows`.
 pub async fn prepare(session: &mut Session, kind: Kind, database: &str, rows: Option<u64>) -> Result<Load> {
-    let wanted = rows.unwrap_or(ROWS);
+    let wanted = rows.unwrap_or(ROWS_DEFAULT);
     match contents(session, database).await? {
         Contents::Others => return Err(others(database)),
         Contents::Load(marker) if marker.is_complete && marker.kind != kind.name() => {
