@@ -110,6 +110,18 @@ impl StallDetector {
     }
 }
 
+/// Opens the tables in a directory with `open`, after a torn end of the manifest is cut off.
+fn open_whole(path: &Path, open: impl Fn() -> Result<DB, rocksdb::Error>) -> Result<DB> {
+    let opened = match open() {
+        Err(error) if manifest::is_damaged(&error) && manifest::cut_damage(path)? => open(),
+        opened => opened,
+    };
+    opened.map_err(|error| Error::Open {
+        path: path.to_owned(),
+        message: error.as_ref().to_owned(),
+    })
+}
+
 impl RocksDbEngine {
     /// Opens the tables in a directory, which is created if it does not exist.
     ///
@@ -119,14 +131,8 @@ impl RocksDbEngine {
         let cache = Cache::new_hyper_clock_cache(config.block_cache_bytes, 0);
         let options = options::open_options(config, &cache);
         // The handle of the column family is needed for reads of several keys.
-        let open = || DB::open_cf_with_opts(&options, path, [(DEFAULT_COLUMN_FAMILY_NAME, options.clone())]);
-        let db = match open() {
-            Err(error) if manifest::is_damaged(&error) && manifest::cut_damage(path)? => open(),
-            opened => opened,
-        };
-        let db = db.map_err(|error| Error::Open {
-            path: path.to_owned(),
-            message: error.as_ref().to_owned(),
+        let db = open_whole(path, || {
+            DB::open_cf_with_opts(&options, path, [(DEFAULT_COLUMN_FAMILY_NAME, options.clone())])
         })?;
         let mut write_options = WriteOptions::default();
         write_options.disable_wal(true);
@@ -161,14 +167,8 @@ impl RocksDbEngine {
     /// # Errors
     /// Those of [`RocksDbEngine::open`]; also if the directory does not exist.
     pub(crate) fn position_of(path: &Path) -> Result<LogPosition> {
-        let open = || DB::open_for_read_only(&options::read_only_options(), path, false);
-        let db = match open() {
-            Err(error) if manifest::is_damaged(&error) && manifest::cut_damage(path)? => open(),
-            opened => opened,
-        };
-        let db = db.map_err(|error| Error::Open {
-            path: path.to_owned(),
-            message: error.as_ref().to_owned(),
+        let db = open_whole(path, || {
+            DB::open_for_read_only(&options::read_only_options(), path, false)
         })?;
         decode_position(db.get(POSITION_KEY)?.as_deref())
     }
