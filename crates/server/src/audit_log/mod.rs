@@ -21,7 +21,6 @@
 
 mod event;
 mod file;
-mod secrets;
 mod statement_class;
 
 pub use event::{AuditedSession, AuditedTable, ConnectionEvent, TableOperation};
@@ -29,6 +28,8 @@ pub use event::{AuditedSession, AuditedTable, ConnectionEvent, TableOperation};
 use crate::variables::{Globals, Variable};
 use event::Entry;
 use file::{AuditFile, Rotation};
+use paceline_expression::session::SqlMode;
+use paceline_syntax::{TextOrigin, mask_secrets};
 use parking_lot::Mutex;
 use statement_class::StatementClasses;
 use std::io;
@@ -137,14 +138,21 @@ impl AuditLog {
     }
 
     /// Logs a statement that has ended, and the tables that it used. `error` is 0 if there was none.
-    pub fn statement(&self, session: AuditedSession<'_>, text: &[u8], tables: &[AuditedTable], error: u16) {
+    pub fn statement(
+        &self,
+        session: AuditedSession<'_>,
+        text: &[u8],
+        sql_mode: SqlMode,
+        tables: &[AuditedTable],
+        error: u16,
+    ) {
         let mut entries = Vec::new();
         if self.has(TABLE) {
             entries.extend(tables.iter().map(|table| Entry::table(session, table)));
         }
         if self.has(OF_STATEMENTS) && (self.has(QUERY) || self.wants(StatementClasses::of(text))) {
             let text_max = self.writer.lock().text_max;
-            let text = secrets::without_secrets(text);
+            let text = mask_secrets(text, sql_mode, TextOrigin::Parsed, text_max);
             let text = &text[..text.len().min(text_max)];
             entries.push(Entry::statement(session, text, tables, error));
         }
