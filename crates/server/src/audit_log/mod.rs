@@ -132,8 +132,12 @@ impl AuditLog {
 
     /// Logs an event of a connection. `error` is 0 if there was none.
     pub fn connection(&self, session: AuditedSession<'_>, event: ConnectionEvent, error: u16) {
-        if self.has(CONNECT) {
-            self.write(Some(session.user), &[Entry::connection(session, event, error)]);
+        if !self.has(CONNECT) {
+            return;
+        }
+        let mut writer = self.writer.lock();
+        if writer.concerns(session.user) {
+            self.write(&mut writer, &[Entry::connection(session, event, error)]);
         }
     }
 
@@ -146,26 +150,35 @@ impl AuditLog {
         tables: &[AuditedTable],
         error: u16,
     ) {
-        let mut entries = Vec::new();
-        if self.has(TABLE) {
-            entries.extend(tables.iter().map(|table| Entry::table(session, table)));
+        let tables_to_log = match self.has(TABLE) {
+            true => tables,
+            false => &[],
+        };
+        let is_text_logged =
+            self.has(OF_STATEMENTS) && (self.has(QUERY) || self.wants(StatementClasses::of(text)));
+        if tables_to_log.is_empty() && !is_text_logged {
+            return;
         }
-        if self.has(OF_STATEMENTS) && (self.has(QUERY) || self.wants(StatementClasses::of(text))) {
-            let text_max = self.writer.lock().text_max;
-            let text = mask_secrets(text, sql_mode, TextOrigin::Parsed, text_max);
-            let text = &text[..text.len().min(text_max)];
+        let mut writer = self.writer.lock();
+        if !writer.concerns(session.user) {
+            return;
+        }
+        let mut entries: Vec<Entry> = (tables_to_log.iter())
+            .map(|table| Entry::table(session, table))
+            .collect();
+        if is_text_logged {
+            let text = mask_secrets(text, sql_mode, TextOrigin::Parsed, writer.text_max);
+            let text = &text[..text.len().min(writer.text_max)];
             entries.push(Entry::statement(session, text, tables, error));
         }
-        if !entries.is_empty() {
-            self.write(Some(session.user), &entries);
-        }
+        self.write(&mut writer, &entries);
     }
 
     /// Logs that a variable of the log is about to be set, whatever the filters: nobody switches the log off unseen.
     pub fn setting(&self, session: AuditedSession<'_>, variable: &str, value: &str) {
         if self.is_on() {
             let text = format!("SET GLOBAL {variable}='{value}'");
-            self.write(None, &[Entry::setting(session, &text)]);
+            self.write(&mut self.writer.lock(), &[Entry::setting(session, &text)]);
         }
     }
 
@@ -180,12 +193,8 @@ impl AuditLog {
             || classes.is_control && self.has(QUERY_DCL)
     }
 
-    /// Writes the entries of a user; `None`: entries that no filter applies to.
-    fn write(&self, user: Option<&str>, entries: &[Entry]) {
-        let mut writer = self.writer.lock();
-        if user.is_some_and(|user| !writer.concerns(user)) {
-            return;
-        }
+    /// Writes entries that have passed the filters.
+    fn write(&self, writer: &mut Writer, entries: &[Entry]) {
         let Some(file) = &mut writer.file else { return };
         let mut lines = Vec::with_capacity(256 * entries.len());
         for entry in entries {
