@@ -1,10 +1,10 @@
 //! The audit log: connections, statements and tables, as one JSON object per line.
 //!
 //! ```text
-//!   login, end of the connection ─▶ CONNECT, FAILED_CONNECT, CHANGE_USER, DISCONNECT ─┐
-//!   end of a statement ─▶ its tables ─▶ READ, WRITE, CREATE, ALTER, DROP, RENAME ─────┼─▶ filter ─▶ AuditFile
-//!                      └▶ QUERY ──────────────────────────────────────────────────────┘
-//!   SET GLOBAL server_audit_… ─▶ AUDIT ──────────────────────────────────────────────────────────▶
+//!   login, end of the connection ─▶ CONNECT, FAILED_CONNECT, DISCONNECT ──────────┐
+//!   end of a statement ─▶ its tables ─▶ READ, WRITE, CREATE, ALTER, DROP, RENAME ─┼─▶ filter ─▶ AuditFile
+//!     or of an event   └▶ QUERY ──────────────────────────────────────────────────┘
+//!   SET GLOBAL server_audit_… ─▶ AUDIT ──────────────────────────────────────────────────────▶
 //! ```
 //!
 //! The variables have the names and meanings of MariaDB's plugin `server_audit`; the format is our own, because that of
@@ -85,25 +85,28 @@ impl AuditLog {
             let names = list.as_str().split(',').map(str::trim);
             names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
         };
+        let is_on = globals.is_on(Variable::ServerAuditLogging);
+        if is_on {
+            let directory = globals.get(Variable::Datadir);
+            let path =
+                Path::new(directory.as_str()).join(globals.get(Variable::ServerAuditFilePath).as_str());
+            let rotation = Rotation {
+                bytes: number(Variable::ServerAuditFileRotateSize),
+                files: number(Variable::ServerAuditFileRotations),
+            };
+            match &mut writer.file {
+                Some(file) if file.path() == path => file.set_rotation(rotation),
+                // The only step that can fail, so it is the first.
+                _ => writer.file = Some(AuditFile::open(&path, rotation)?),
+            }
+        } else {
+            writer.file = None;
+        }
         writer.included = names(Variable::ServerAuditInclUsers);
         writer.excluded = names(Variable::ServerAuditExclUsers);
         writer.text_max = usize::try_from(number(Variable::ServerAuditQueryLogLimit)).unwrap_or(usize::MAX);
-        if !globals.is_on(Variable::ServerAuditLogging) {
-            writer.file = None;
-            self.events.store(0, Ordering::Relaxed);
-            return Ok(());
-        }
-        let directory = globals.get(Variable::Datadir);
-        let path = Path::new(directory.as_str()).join(globals.get(Variable::ServerAuditFilePath).as_str());
-        let rotation = Rotation {
-            bytes: number(Variable::ServerAuditFileRotateSize),
-            files: number(Variable::ServerAuditFileRotations),
-        };
-        match &mut writer.file {
-            Some(file) if file.path() == path => file.set_rotation(rotation),
-            _ => writer.file = Some(AuditFile::open(&path, rotation)?),
-        }
         let events = match number(Variable::ServerAuditEvents) {
+            _ if !is_on => 0,
             0 => CONNECT | QUERY | TABLE,
             events => events,
         };
