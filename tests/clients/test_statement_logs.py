@@ -8,6 +8,7 @@ import pymysql
 import pytest
 
 from support.servers import MariaDb, Paceline
+from support.waiting import wait_for
 
 
 def lines_of(path):
@@ -263,6 +264,20 @@ def test_no_log_shows_a_password(tmp_path):
         text = (data / name).read_text()
         assert "select 'last'" in text and "hunter2" not in text, name
     assert "*6BB4837EB74329105EE4568DDA7DC67ED2CA2AD9" not in (data / "server_audit.log").read_text()
+    server.close()
+
+
+def test_the_audit_log_has_the_tables_of_an_event(tmp_path):
+    server = Paceline(tmp_path / "server")
+    server.start("--server-audit-logging=1", "--event-scheduler=1")
+    log = tmp_path / "server/data/server_audit.log"
+    server.query(
+        "create database d",
+        "create table d.t (a int primary key)",
+        "create event d.e on schedule at now() on completion preserve do insert into d.t values (1)",
+    )
+    is_write = lambda event: event["event"] == "WRITE" and event["tables"] == ["d.t"]
+    wait_for("the event's table", lambda: any(map(is_write, audited(log))))
     server.close()
 
 

@@ -170,6 +170,8 @@ impl SessionState {
             ) => KeepDiagnostics::Yes,
             _ => KeepDiagnostics::No,
         };
+        // A statement that switched the audit log off has left its tables.
+        self.audited_tables.clear();
         let insert_id = self.context.statement.insert_id;
         self.context.begin_statement(keep);
         self.context.statement.insert_id = insert_id;
