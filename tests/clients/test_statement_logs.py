@@ -8,6 +8,7 @@ import pymysql
 import pytest
 
 from support.servers import MariaDb, Paceline
+from support.waiting import wait_for
 
 
 def lines_of(path):
@@ -225,6 +226,58 @@ def test_the_audit_log_has_connections_tables_and_statements(tmp_path):
     server.query("set global server_audit_logging = 0", "create table d.off (a int)")
     assert [event["event"] for event in audited(log)] == ["QUERY", "AUDIT"]
     assert audited(log)[1]["statement"] == "SET GLOBAL server_audit_logging='OFF'"
+    server.close()
+
+
+def test_no_log_shows_a_password(tmp_path):
+    server = Paceline(tmp_path / "server")
+    server.start(
+        "--general-log=1",
+        "--general-log-file=general.log",
+        "--slow-query-log=1",
+        "--slow-query-log-file=slow.log",
+        "--long-query-time=0",
+        "--log-slow-verbosity=query_plan,explain,warnings",
+        "--server-audit-logging=1",
+    )
+    with server.connect() as session, session.cursor() as cursor:
+        for statement, error in (
+            ("create user a identified by 'hunter2' typo", 1064),
+            ("create user a identified by hunter2", 1064),
+            ("create user a identifed by 'hunter2'", 1064),
+            ("grant all on *.* to a identified by 'pa'hunter2'", 1064),
+            ("set password for 'a'@'h' 'hunter2'", 1064),
+            ("execute immediate 'create user a identified by ''hunter2'' typo'", 1064),
+            ("/* don't */ create user a identified by 'hunter2'", 0),
+            ("set password for 'a' = password('hunter2')", 0),
+            ("set password for 'a' = '*6BB4837EB74329105EE4568DDA7DC67ED2CA2AD9'", 0),
+        ):
+            try:
+                cursor.execute(statement)
+                found = 0
+            except pymysql.MySQLError as refused:
+                found = refused.args[0]
+            assert found == error, statement
+        cursor.execute("select 'last'")
+    data = tmp_path / "server/data"
+    for name in ("general.log", "slow.log", "server_audit.log"):
+        text = (data / name).read_text()
+        assert "select 'last'" in text and "hunter2" not in text, name
+    assert "*6BB4837EB74329105EE4568DDA7DC67ED2CA2AD9" not in (data / "server_audit.log").read_text()
+    server.close()
+
+
+def test_the_audit_log_has_the_tables_of_an_event(tmp_path):
+    server = Paceline(tmp_path / "server")
+    server.start("--server-audit-logging=1", "--event-scheduler=1")
+    log = tmp_path / "server/data/server_audit.log"
+    server.query(
+        "create database d",
+        "create table d.t (a int primary key)",
+        "create event d.e on schedule at now() on completion preserve do insert into d.t values (1)",
+    )
+    is_write = lambda event: event["event"] == "WRITE" and event["tables"] == ["d.t"]
+    wait_for("the event's table", lambda: any(map(is_write, audited(log))))
     server.close()
 
 

@@ -199,6 +199,11 @@ impl<'a> Lexer<'a> {
         self.text
     }
 
+    /// Returns the offset after the last token.
+    pub(crate) fn end(&self) -> usize {
+        self.at
+    }
+
     /// Returns the offset of the `!` of each `/*!…*/` skipped so far.
     pub(crate) fn take_skipped_versions(&mut self) -> Vec<usize> {
         std::mem::take(&mut self.skipped_versions)

@@ -20,6 +20,7 @@
 //! ```text
 //!   lexer, reserved    tokens                         statement   statements other than queries
 //!   digest             statements without literals
+//!   secret_mask        statements without passwords, for logs
 //!   grammar            the parser, one file for       ast         queries and expressions
 //!                      each kind of statement         mysql       MySQL's logged statements in MariaDB's form
 //! ```
@@ -39,6 +40,7 @@ mod options;
 mod parameter_places;
 mod parsed_statement;
 mod reserved;
+mod secret_mask;
 pub mod stack;
 mod statement;
 
@@ -57,6 +59,7 @@ pub use objects::{StatementObjects, statement_objects};
 pub use options::{ParseOptions, ProgramBodies};
 pub use parameter_places::parameter_places;
 pub use parsed_statement::ParsedStatement;
+pub use secret_mask::{TextOrigin, has_mask, mask_secrets, mentions_secret};
 pub use statement::definition::{self, DdlStatement};
 pub use statement::*;
 

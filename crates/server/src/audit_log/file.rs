@@ -23,6 +23,8 @@ pub struct AuditFile {
     bytes: u64,
     /// Whether the last line is incomplete, because its write failed.
     is_torn: bool,
+    /// Whether the last rotation failed, which is reported once.
+    has_failed_to_rotate: bool,
 }
 
 impl AuditFile {
@@ -41,6 +43,7 @@ impl AuditFile {
             rotation,
             bytes,
             is_torn: false,
+            has_failed_to_rotate: false,
         })
     }
 
@@ -54,13 +57,14 @@ impl AuditFile {
         self.rotation = rotation;
     }
 
-    /// Appends lines; rotates before if the file has reached its size.
+    /// Appends lines; rotates before if the file has reached its size. If it cannot be rotated, it grows, and rotation is
+    /// tried again with the next lines.
     ///
     /// # Errors
     /// Errors of the file system. Part of the lines may have been written; the next line begins anew.
     pub fn append(&mut self, lines: &[u8]) -> io::Result<()> {
         if self.bytes >= self.rotation.bytes {
-            self.rotate()?;
+            self.rotate_or_grow();
         }
         if self.is_torn {
             self.file.write_all(b"\n")?;
@@ -81,12 +85,27 @@ impl AuditFile {
         Ok(())
     }
 
+    fn rotate_or_grow(&mut self) {
+        let Err(error) = self.rotate() else { return };
+        if !std::mem::replace(&mut self.has_failed_to_rotate, true) {
+            tracing::error!(
+                "audit log: {} cannot be rotated and grows: {error}",
+                self.path.display()
+            );
+        }
+    }
+
     /// Renames `FILE` to `FILE.1`, `FILE.1` to `FILE.2` and so on, and begins a new file.
     ///
     /// # Errors
-    /// Errors of the file system.
+    /// Errors of the file system; then lines are appended to the current file as before.
     pub fn rotate(&mut self) -> io::Result<()> {
         if self.rotation.files == 0 {
+            return Ok(());
+        }
+        // The file was renamed or removed, or an earlier rotation could not open a new one.
+        if !self.path.exists() {
+            *self = AuditFile::open(&self.path, self.rotation)?;
             return Ok(());
         }
         // Only files that exist are renamed, so a large number of rotations costs nothing.
@@ -133,5 +152,36 @@ mod tests {
         file.set_rotation(Rotation { bytes: 2, files: 0 });
         file.append(b"e\n").unwrap();
         assert_eq!(read_to_string(&path).unwrap(), "d\ne\n");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_rotated_grows() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("audit.log");
+        let obstacle = directory.path().join("audit.log.1");
+        std::fs::create_dir(&obstacle).unwrap();
+        let mut file = AuditFile::open(&path, Rotation { bytes: 2, files: 1 }).unwrap();
+        for line in ["a\n", "b\n", "c\n"] {
+            file.append(line.as_bytes()).unwrap();
+        }
+        assert!(file.rotate().is_err());
+        assert_eq!(read_to_string(&path).unwrap(), "a\nb\nc\n");
+        std::fs::remove_dir(&obstacle).unwrap();
+        file.append(b"d\n").unwrap();
+        assert_eq!(read_to_string(&obstacle).unwrap(), "a\nb\nc\n");
+        assert_eq!(read_to_string(&path).unwrap(), "d\n");
+        assert!(!file.has_failed_to_rotate);
+    }
+
+    #[test]
+    fn a_file_that_was_removed_is_created_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("audit.log");
+        let mut file = AuditFile::open(&path, Rotation { bytes: 2, files: 1 }).unwrap();
+        file.append(b"a\n").unwrap();
+        std::fs::remove_file(&path).unwrap();
+        file.append(b"b\n").unwrap();
+        assert_eq!(read_to_string(&path).unwrap(), "b\n");
+        assert!(!directory.path().join("audit.log.1").exists());
     }
 }

@@ -1,10 +1,10 @@
 //! The audit log: connections, statements and tables, as one JSON object per line.
 //!
 //! ```text
-//!   login, end of the connection ─▶ CONNECT, FAILED_CONNECT, CHANGE_USER, DISCONNECT ─┐
-//!   end of a statement ─▶ its tables ─▶ READ, WRITE, CREATE, ALTER, DROP, RENAME ─────┼─▶ filter ─▶ AuditFile
-//!                      └▶ QUERY ──────────────────────────────────────────────────────┘
-//!   SET GLOBAL server_audit_… ─▶ AUDIT ──────────────────────────────────────────────────────────▶
+//!   login, end of the connection ─▶ CONNECT, FAILED_CONNECT, DISCONNECT ──────────┐
+//!   end of a statement ─▶ its tables ─▶ READ, WRITE, CREATE, ALTER, DROP, RENAME ─┼─▶ filter ─▶ AuditFile
+//!     or of an event   └▶ QUERY ──────────────────────────────────────────────────┘
+//!   SET GLOBAL server_audit_… ─▶ AUDIT ──────────────────────────────────────────────────────▶
 //! ```
 //!
 //! The variables have the names and meanings of MariaDB's plugin `server_audit`; the format is our own, because that of
@@ -21,7 +21,6 @@
 
 mod event;
 mod file;
-mod secrets;
 mod statement_class;
 
 pub use event::{AuditedSession, AuditedTable, ConnectionEvent, TableOperation};
@@ -29,6 +28,8 @@ pub use event::{AuditedSession, AuditedTable, ConnectionEvent, TableOperation};
 use crate::variables::{Globals, Variable};
 use event::Entry;
 use file::{AuditFile, Rotation};
+use paceline_expression::session::SqlMode;
+use paceline_syntax::{TextOrigin, mask_secrets};
 use parking_lot::Mutex;
 use statement_class::StatementClasses;
 use std::io;
@@ -84,25 +85,28 @@ impl AuditLog {
             let names = list.as_str().split(',').map(str::trim);
             names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
         };
+        let is_on = globals.is_on(Variable::ServerAuditLogging);
+        if is_on {
+            let directory = globals.get(Variable::Datadir);
+            let path =
+                Path::new(directory.as_str()).join(globals.get(Variable::ServerAuditFilePath).as_str());
+            let rotation = Rotation {
+                bytes: number(Variable::ServerAuditFileRotateSize),
+                files: number(Variable::ServerAuditFileRotations),
+            };
+            match &mut writer.file {
+                Some(file) if file.path() == path => file.set_rotation(rotation),
+                // The only step that can fail, so it is the first.
+                _ => writer.file = Some(AuditFile::open(&path, rotation)?),
+            }
+        } else {
+            writer.file = None;
+        }
         writer.included = names(Variable::ServerAuditInclUsers);
         writer.excluded = names(Variable::ServerAuditExclUsers);
         writer.text_max = usize::try_from(number(Variable::ServerAuditQueryLogLimit)).unwrap_or(usize::MAX);
-        if !globals.is_on(Variable::ServerAuditLogging) {
-            writer.file = None;
-            self.events.store(0, Ordering::Relaxed);
-            return Ok(());
-        }
-        let directory = globals.get(Variable::Datadir);
-        let path = Path::new(directory.as_str()).join(globals.get(Variable::ServerAuditFilePath).as_str());
-        let rotation = Rotation {
-            bytes: number(Variable::ServerAuditFileRotateSize),
-            files: number(Variable::ServerAuditFileRotations),
-        };
-        match &mut writer.file {
-            Some(file) if file.path() == path => file.set_rotation(rotation),
-            _ => writer.file = Some(AuditFile::open(&path, rotation)?),
-        }
         let events = match number(Variable::ServerAuditEvents) {
+            _ if !is_on => 0,
             0 => CONNECT | QUERY | TABLE,
             events => events,
         };
@@ -131,33 +135,53 @@ impl AuditLog {
 
     /// Logs an event of a connection. `error` is 0 if there was none.
     pub fn connection(&self, session: AuditedSession<'_>, event: ConnectionEvent, error: u16) {
-        if self.has(CONNECT) {
-            self.write(Some(session.user), &[Entry::connection(session, event, error)]);
+        if !self.has(CONNECT) {
+            return;
+        }
+        let mut writer = self.writer.lock();
+        if writer.concerns(session.user) {
+            self.write(&mut writer, &[Entry::connection(session, event, error)]);
         }
     }
 
     /// Logs a statement that has ended, and the tables that it used. `error` is 0 if there was none.
-    pub fn statement(&self, session: AuditedSession<'_>, text: &[u8], tables: &[AuditedTable], error: u16) {
-        let mut entries = Vec::new();
-        if self.has(TABLE) {
-            entries.extend(tables.iter().map(|table| Entry::table(session, table)));
+    pub fn statement(
+        &self,
+        session: AuditedSession<'_>,
+        text: &[u8],
+        sql_mode: SqlMode,
+        tables: &[AuditedTable],
+        error: u16,
+    ) {
+        let tables_to_log = match self.has(TABLE) {
+            true => tables,
+            false => &[],
+        };
+        let is_text_logged =
+            self.has(OF_STATEMENTS) && (self.has(QUERY) || self.wants(StatementClasses::of(text)));
+        if tables_to_log.is_empty() && !is_text_logged {
+            return;
         }
-        if self.has(OF_STATEMENTS) && (self.has(QUERY) || self.wants(StatementClasses::of(text))) {
-            let text_max = self.writer.lock().text_max;
-            let text = secrets::without_secrets(text);
-            let text = &text[..text.len().min(text_max)];
+        let mut writer = self.writer.lock();
+        if !writer.concerns(session.user) {
+            return;
+        }
+        let mut entries: Vec<Entry> = (tables_to_log.iter())
+            .map(|table| Entry::table(session, table))
+            .collect();
+        if is_text_logged {
+            let text = mask_secrets(text, sql_mode, TextOrigin::Parsed, writer.text_max);
+            let text = &text[..text.len().min(writer.text_max)];
             entries.push(Entry::statement(session, text, tables, error));
         }
-        if !entries.is_empty() {
-            self.write(Some(session.user), &entries);
-        }
+        self.write(&mut writer, &entries);
     }
 
     /// Logs that a variable of the log is about to be set, whatever the filters: nobody switches the log off unseen.
     pub fn setting(&self, session: AuditedSession<'_>, variable: &str, value: &str) {
         if self.is_on() {
             let text = format!("SET GLOBAL {variable}='{value}'");
-            self.write(None, &[Entry::setting(session, &text)]);
+            self.write(&mut self.writer.lock(), &[Entry::setting(session, &text)]);
         }
     }
 
@@ -172,12 +196,8 @@ impl AuditLog {
             || classes.is_control && self.has(QUERY_DCL)
     }
 
-    /// Writes the entries of a user; `None`: entries that no filter applies to.
-    fn write(&self, user: Option<&str>, entries: &[Entry]) {
-        let mut writer = self.writer.lock();
-        if user.is_some_and(|user| !writer.concerns(user)) {
-            return;
-        }
+    /// Writes entries that have passed the filters.
+    fn write(&self, writer: &mut Writer, entries: &[Entry]) {
         let Some(file) = &mut writer.file else { return };
         let mut lines = Vec::with_capacity(256 * entries.len());
         for entry in entries {

@@ -35,9 +35,10 @@ impl SessionState {
     pub(super) fn audit_statement(&mut self, text: &[u8], done: &Result<()>) {
         let tables = std::mem::take(&mut self.audited_tables);
         let error = done.as_ref().err().map_or(0, |error| error.code().number());
+        let sql_mode = self.context.settings.sql_mode;
         self.server
             .audit_log
-            .statement(self.audited(), text, &tables, error);
+            .statement(self.audited(), text, sql_mode, &tables, error);
     }
 
     /// Notes the tables of a plan that is about to be executed.

@@ -60,6 +60,9 @@ pub async fn run_event(server: &Arc<Server>, event: &EventDefinition) -> Result<
     if done.is_err() {
         session.state.abort_statement();
     }
+    if server.audit_log.is_on() {
+        session.state.audit_statement(body, &done);
+    }
     session.connection.writer.clear();
     drop(session);
     drained.abort();

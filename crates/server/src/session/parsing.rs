@@ -4,7 +4,9 @@ use super::services::on_text;
 use super::state::SessionState;
 use crate::accounts::authentication::{hasher_for, stored_hash};
 use paceline_expression::session::MemoryCharge;
-use paceline_syntax::{Error, ParseOptions, ParsedStatement, Result};
+use paceline_syntax::{
+    Error, ParseOptions, ParsedStatement, Result, Statement, TextOrigin, mask_secrets, mentions_secret,
+};
 use paceline_types::error_code::ER_PARSE_ERROR;
 use std::borrow::Cow;
 
@@ -43,6 +45,19 @@ impl SessionState {
 
     /// Returns the statement's text as logs and the process list have it: with hashes instead of passwords.
     pub(super) fn shown_text<'a>(&self, parsed: &ParsedStatement, text: &'a [u8]) -> Cow<'a, [u8]> {
+        if matches!(
+            parsed.statement,
+            Statement::Prepare { .. } | Statement::ExecuteImmediate { .. }
+        ) {
+            // The statement in the string is parsed later.
+            let sql_mode = self.context.settings.sql_mode;
+            return match parsed.text_to_show(text, stored_hash) {
+                Cow::Borrowed(shown) => mask_secrets(shown, sql_mode, TextOrigin::Parsed, usize::MAX),
+                Cow::Owned(shown) => {
+                    Cow::Owned(mask_secrets(&shown, sql_mode, TextOrigin::Parsed, usize::MAX).into_owned())
+                }
+            };
+        }
         match parsed.clear_passwords.len() {
             0 => parsed.text_to_show(text, stored_hash),
             passwords => {
@@ -52,6 +67,25 @@ impl SessionState {
                     parsed.text_to_show(text, hash)
                 })
             }
+        }
+    }
+
+    /// Returns a text that the parser has refused as logs and the process list have it.
+    pub(super) fn shown_refused<'a>(&self, text: &'a [u8]) -> Cow<'a, [u8]> {
+        let sql_mode = self.context.settings.sql_mode;
+        on_text(text.len(), || {
+            mask_secrets(text, sql_mode, TextOrigin::Refused, usize::MAX)
+        })
+    }
+
+    /// Returns a text that is not parsed yet as logs and the process list have it.
+    pub(super) fn shown_before_parsing<'a>(&self, text: &'a [u8]) -> Cow<'a, [u8]> {
+        if !mentions_secret(text) {
+            return Cow::Borrowed(text);
+        }
+        match self.parse(text) {
+            Ok(statement) if statement.parsed.next.is_none() => self.shown_text(&statement.parsed, text),
+            _ => self.shown_refused(text),
         }
     }
 }

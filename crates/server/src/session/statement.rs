@@ -13,10 +13,9 @@ use crate::statement_logs::SlowStatement;
 use crate::variables::Variable;
 use paceline_expression::session::{KeepDiagnostics, SqlMode};
 use paceline_syntax::digest::{DigestMode, digest};
-use paceline_syntax::{Error, Result, Show, Statement};
+use paceline_syntax::{Error, Result, Show, Statement, has_mask};
 use paceline_types::error_code::*;
 use paceline_wire::WireResult;
-use std::borrow::Cow;
 use std::time::Duration;
 
 impl Session {
@@ -32,13 +31,13 @@ impl Session {
         let mut offset = 0;
         loop {
             let parsed = self.state.parse(&text[offset..]);
-            // This text contains no passwords.
+            // This text contains no passwords in clear.
             let (statement_text, next) = match &parsed {
                 Ok(parsed) => {
                     let parsed = &parsed.parsed;
                     (self.state.shown_text(parsed, &text[offset..]), parsed.next)
                 }
-                Err(_) => (Cow::Borrowed(&text[offset..]), None),
+                Err(_) => (self.state.shown_refused(&text[offset..]), None),
             };
             let statement_text = &*statement_text;
             self.begin_command("Query", statement_text);
@@ -171,6 +170,8 @@ impl SessionState {
             ) => KeepDiagnostics::Yes,
             _ => KeepDiagnostics::No,
         };
+        // A statement that switched the audit log off has left its tables.
+        self.audited_tables.clear();
         let insert_id = self.context.statement.insert_id;
         self.context.begin_statement(keep);
         self.context.statement.insert_id = insert_id;
@@ -255,7 +256,11 @@ impl SessionState {
         {
             return;
         }
-        let warnings = self.context.diagnostics.raised();
+        let warnings = match self.context.diagnostics.raised() {
+            // The message of a syntax error quotes the text.
+            [condition, ..] if condition.code == ER_PARSE_ERROR && has_mask(text) => &[],
+            warnings => warnings,
+        };
         let server_id = self.server_id();
         logs.slow(
             server_id,

@@ -90,6 +90,26 @@ async fn every_kind_of_statement_has_its_reply() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_process_list_shows_no_password_of_a_refused_statement() {
+    let test = TestServer::new();
+    let (mut session, _client) = test.session();
+    let refused = "CREATE USER a IDENTIFIED BY 's' typo";
+    let masked = "CREATE USER a IDENTIFIED '*****'";
+    for (text, shown) in [
+        (refused, masked),
+        ("PREPARE p FROM 'SET PASSWORD = ''s'''", "PREPARE p FROM '*****'"),
+        ("SELECT 's' FROM", "SELECT 's' FROM"),
+    ] {
+        session.query(text.into()).await.unwrap();
+        let activity = session.state.shared.activity();
+        assert_eq!(String::from_utf8_lossy(&activity.text), shown);
+    }
+    // COM_STMT_PREPARE.
+    let shown = session.state.shown_before_parsing(refused.as_bytes());
+    assert_eq!(String::from_utf8_lossy(&shown), masked);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_ok_packet_has_counts_status_and_text() {
     let test = TestServer::new();
     let mut session = test.internal();

@@ -246,17 +246,19 @@ impl<'p> BaseReader<'p> {
         let mut batch = RowBatch::new(ROWS_AT_FIRST);
         for (index, range) in ranges.iter().enumerate() {
             batch.add(&range.start);
-            exec.session.rows_examined += 1;
-            if (batch.is_full() || index + 1 == ranges.len())
-                && self.give_batch(exec, &mut batch, row, visit)?.is_break()
-            {
+            if !batch.is_full() && index + 1 < ranges.len() {
+                continue;
+            }
+            self.read_batch(exec, &mut batch)?;
+            exec.session.rows_examined += batch.images().count() as u64;
+            if self.give_images(exec, &mut batch, row, visit)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Reads the rows of a batch and passes them to `visit`, in the order of the batch, which is empty afterwards.
+    /// Reads the rows of a batch, whose index entries are counted as examined, and passes them to `visit`.
     fn give_batch(
         &self,
         exec: &mut Execution<'_, '_>,
@@ -264,9 +266,24 @@ impl<'p> BaseReader<'p> {
         row: &mut [Value],
         visit: Visit<'_>,
     ) -> Result<ControlFlow<()>> {
+        self.read_batch(exec, batch)?;
+        self.give_images(exec, batch, row, visit)
+    }
+
+    fn read_batch(&self, exec: &mut Execution<'_, '_>, batch: &mut RowBatch) -> Result<()> {
         batch
             .read(exec.state.transaction)
-            .map_err(|error| self.definition.transaction_error(error))?;
+            .map_err(|error| self.definition.transaction_error(error).into())
+    }
+
+    /// Passes the rows of a batch to `visit`, in the order of the batch, which is empty afterwards.
+    fn give_images(
+        &self,
+        exec: &mut Execution<'_, '_>,
+        batch: &mut RowBatch,
+        row: &mut [Value],
+        visit: Visit<'_>,
+    ) -> Result<ControlFlow<()>> {
         for image in batch.images() {
             exec.tick()?;
             if self.decode_passing(exec, image, row)? && visit(exec, row)?.is_break() {

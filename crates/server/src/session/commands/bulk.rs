@@ -19,7 +19,7 @@ use crate::session::protocol::{
 use crate::session::replies::result_style;
 use crate::session::services::on_text;
 use crate::session::state::SessionState;
-use crate::session::statements::query::reply_of;
+use crate::session::statements::query::{note_plan, reply_of};
 use paceline_expression::session::{MemoryCharge, SessionMemory};
 use paceline_query::execute::{
     AffectedRows, ExecutionContext, Indicator, Outcome, ParameterSet, ParameterSets, RowSink,
@@ -422,6 +422,7 @@ async fn run(
         }
     };
     drop(context);
+    note_plan(plan, state, execution);
     state.leave_statement().await?;
     Ok(Some(outcome))
 }

@@ -146,7 +146,7 @@ impl Session {
             Command::RegisterReplica(_) => self.register_replica(),
             Command::StatementPrepare(text) => {
                 let text = self.statement_of_client(text);
-                self.begin_command("Prepare", &text);
+                self.begin_command("Prepare", &self.state.shown_before_parsing(&text));
                 self.prepare(text);
             }
             Command::StatementSendLongData {

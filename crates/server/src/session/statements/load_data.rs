@@ -14,7 +14,7 @@
 //! A primary that logs statements logs the file before its LOAD DATA. A replica reads the logged blocks
 //! ([`crate::session::replicated`]).
 
-use super::query::reply_of;
+use super::query::{note_plan, reply_of};
 use crate::session::execution::Execution;
 use crate::session::files::{FileProblem, named_file};
 use crate::session::planning::ATTEMPTS_MAX;
@@ -151,6 +151,7 @@ async fn run_load(
     };
     let done = execute_plan(plan, &mut context, &mut RowCollector::default());
     drop(context);
+    note_plan(plan, state, execution);
     if let Source::Client(file) = source
         && file.drain() == Transfer::Broken
     {

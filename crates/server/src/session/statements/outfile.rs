@@ -1,5 +1,6 @@
 //! SELECT … INTO OUTFILE and INTO DUMPFILE: writes the rows to a new file on this machine.
 
+use super::query::note_plan;
 use crate::session::execution::Execution;
 use crate::session::files::{FileProblem, named_file};
 use crate::session::planning::ATTEMPTS_MAX;
@@ -58,6 +59,7 @@ async fn run_into_file(
         Ok(outcome)
     });
     drop(context);
+    note_plan(plan, state, execution);
     let outcome = match done {
         Ok(outcome) => outcome,
         Err(error) => {

@@ -74,7 +74,7 @@ pub async fn run_plan(
 }
 
 /// Shows an executed plan to the slow query log. It has no text of a program's statement, and so not its plan.
-fn note_plan(plan: &Plan, state: &mut SessionState, execution: Execution<'_>) {
+pub fn note_plan(plan: &Plan, state: &mut SessionState, execution: Execution<'_>) {
     let is_main = execution.asked_by == QueryOrigin::Client && state.context.calls.is_empty();
     state.log_settings.note_plan(plan, is_main);
 }
