@@ -58,10 +58,9 @@ impl Server {
             Some(connection) => connection,
             None => Connection::open(&self.address, &self.options).await?,
         };
-        let rows = connection.rows(statement).await?;
+        let rows = connection.texts(statement).await?;
         self.connection = Some(connection);
-        let texts = |row: Vec<Option<String>>| row.into_iter().map(Option::unwrap_or_default).collect();
-        Ok(rows.into_iter().map(texts).collect())
+        Ok(rows)
     }
 }
 

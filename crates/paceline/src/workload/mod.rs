@@ -43,7 +43,7 @@ use error::{Error, Result};
 use kind::Load;
 use options::{Action, Format};
 use schedule::Schedule;
-use session::{Session, Target};
+use session::{ErrorKind, Session, Target};
 use statistics::{Seconds, Statistics};
 use std::io::Write;
 use std::sync::Arc;
@@ -165,7 +165,9 @@ async fn check(target: &Arc<Target>, load: &Load, printer: &mut Printer) -> Resu
         };
         match checked.await {
             Ok(findings) => break findings,
-            Err(Error::Server(error)) if error.is_away() && Instant::now() < deadline => {
+            Err(Error::Server(error))
+                if ErrorKind::of(&error) == ErrorKind::Away && Instant::now() < deadline =>
+            {
                 tokio::time::sleep(worker::PAUSE_MAX).await;
             }
             Err(error) => return Err(error),

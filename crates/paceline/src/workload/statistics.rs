@@ -1,6 +1,7 @@
 //! Counts and latencies of a load.
 
-use super::session::{ErrorCounts, SessionError};
+use super::session::{ErrorCounts, error_number};
+use crate::connection::ServerError;
 use hdrhistogram::Histogram;
 use parking_lot::Mutex;
 use std::time::Duration;
@@ -140,18 +141,23 @@ impl Statistics {
         current.latencies_us.saturating_record(latency_us.max(1));
     }
 
-    pub fn retried(&self, code: u16) {
-        *self.current.lock().retries.entry(code).or_default() += 1;
+    pub fn retried(&self, error: &ServerError) {
+        *self
+            .current
+            .lock()
+            .retries
+            .entry(error_number(error))
+            .or_default() += 1;
     }
 
-    pub fn lost(&self, code: u16) {
-        *self.current.lock().lost.entry(code).or_default() += 1;
+    pub fn lost(&self, error: &ServerError) {
+        *self.current.lock().lost.entry(error_number(error)).or_default() += 1;
     }
 
     /// Counts an error that an application cannot handle.
-    pub fn failed(&self, error: &SessionError) {
+    pub fn failed(&self, error: &ServerError) {
         let mut current = self.current.lock();
-        *current.errors.entry(error.code()).or_default() += 1;
+        *current.errors.entry(error_number(error)).or_default() += 1;
         current.first_error.get_or_insert_with(|| error.to_string());
     }
 
@@ -164,6 +170,7 @@ impl Statistics {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::connection::Cause;
 
     #[test]
     fn seconds_add_up_and_are_shown_with_their_errors() {
@@ -171,13 +178,17 @@ mod tests {
         for latency_ms in 1..=100 {
             statistics.committed(Duration::from_millis(latency_ms));
         }
-        statistics.retried(1213);
+        let error = |cause| ServerError {
+            cause,
+            ..ServerError::new("server", "message")
+        };
+        statistics.retried(&error(Cause::Server(1213)));
         let mut total = statistics.take();
         assert_eq!(statistics.take().transactions, 0);
-        statistics.retried(1213);
-        statistics.retried(1020);
-        statistics.lost(2013);
-        *statistics.current.lock().errors.entry(1146).or_default() += 1;
+        statistics.retried(&error(Cause::Server(1213)));
+        statistics.retried(&error(Cause::Server(1020)));
+        statistics.lost(&error(Cause::ConnectionLost));
+        statistics.failed(&error(Cause::Server(1146)));
         statistics.committed(Duration::ZERO);
         total.add(&statistics.take());
         assert_eq!((total.transactions, total.unexpected()), (101, 1));
