@@ -31,7 +31,7 @@ use std::time::{Duration, Instant};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use topology::{AllAddresses, LoadOptions, Topology};
 
-/// Time in which the client ends that was asked to.
+/// Time limit for the client to end after SIGTERM.
 const CLIENT_END: Duration = Duration::from_secs(2);
 /// Interval of polling.
 const POLL: Duration = Duration::from_millis(10);

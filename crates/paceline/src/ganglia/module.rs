@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_that_are_missing_or_no_numbers_are_left_out() {
+    fn values_that_are_missing_or_not_numbers_are_left_out() {
         let table = [
             ("Uptime", Kind::Counter, "s"),
             ("Threads_running", Kind::Gauge, "sessions"),

@@ -131,7 +131,7 @@ impl Session {
         Ok(row.and_then(|row| row.into_iter().next()).unwrap_or_default())
     }
 
-    /// Executes `text` with numbered rows as VALUES, several rows per statement, until `count` are inserted.
+    /// Executes `insert` with numbered rows as VALUES, several rows per statement, until `count` are inserted.
     pub async fn insert_many(
         &mut self,
         insert: &str,
