@@ -36,10 +36,14 @@ class Demo:
         self.temporary.mkdir()
         self.environment = {**os.environ, "TMPDIR": str(self.temporary)}
 
-    def start(self, *options):
+    def spawn(self, *options):
+        """Starts the process without waiting until it is ready."""
         with open(self.out, "w") as out:
             self.process = subprocess.Popen([BINARY, "demo", *options], stdin=subprocess.DEVNULL, stdout=out, stderr=out,
                                             env=self.environment)
+
+    def start(self, *options):
+        self.spawn(*options)
         wait_for("the demo to be ready", lambda: "Ctrl-C ends it." in self.said() or self.process.poll() is not None)
         assert self.process.poll() is None, self.said()
         return self
@@ -106,7 +110,7 @@ def test_nothing_is_left_after_a_signal(demo, number):
 
 
 def test_a_demo_ends_by_itself(demo):
-    demo.start("--seconds=1", "--rate=50")
+    demo.spawn("--seconds=1", "--rate=50")
     assert demo.process.wait(timeout=60) == 0
     assert demo.nothing_is_left()
 

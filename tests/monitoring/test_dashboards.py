@@ -8,28 +8,20 @@ from pathlib import Path
 
 import pytest
 from support.replication import change_master, replication_user, wait_for_replica
-from support.servers import Paceline, ReservedPort
 
 FILES = Path(__file__).parent.parent.parent / "packaging/monitoring"
 NAME = re.compile(r"\b(?:mysql|paceline|process)_[a-z0-9_]+\b")
 
 
-@pytest.fixture(scope="module")
-def exposed(tmp_path_factory):
+@pytest.fixture
+def exposed(serve):
     """Names that a server and its replica expose."""
-    directory = tmp_path_factory.mktemp("servers")
-    ports = [ReservedPort(), ReservedPort()]
-    primary, replica = (Paceline(directory / str(number), f"--server-id={number + 1}", f"--http-address=127.0.0.1:{port.number}").start()
-                        for number, port in enumerate(ports))
-    try:
-        replication_user(primary)
-        change_master(replica, primary, master_use_gtid="slave_pos")
-        replica.query("start slave")
-        wait_for_replica(replica, primary)
-        texts = [urllib.request.urlopen(f"http://127.0.0.1:{port.number}/metrics", timeout=20).read().decode() for port in ports]
-    finally:
-        primary.close()
-        replica.close()
+    primary, replica = serve(), serve()
+    replication_user(primary)
+    change_master(replica, primary, master_use_gtid="slave_pos")
+    replica.query("start slave")
+    wait_for_replica(replica, primary)
+    texts = [urllib.request.urlopen(f"{server.http}/metrics", timeout=20).read().decode() for server in (primary, replica)]
     return {re.split(r"[{ ]", line)[0] for text in texts for line in text.splitlines() if not line.startswith("#")}
 
 

@@ -4,7 +4,7 @@ import subprocess
 import urllib.error
 import urllib.request
 
-from support.servers import Paceline, ReservedPort
+from support.servers import ReservedPort
 from support.waiting import wait_for
 
 # Collectors that are off by default and have something to read here.
@@ -22,40 +22,36 @@ def names(text):
     return {line.rsplit(" ", 1)[0] for line in text.splitlines() if line and not line.startswith("#")}
 
 
-def read(port):
+def read(url):
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=20) as response:
+        with urllib.request.urlopen(f"{url}/metrics", timeout=20) as response:
             return response.read().decode()
     except urllib.error.URLError:
         return None
 
 
-def test_the_exporter_reads_everything_and_has_the_same_names(tmp_path):
-    http, exporter_port = ReservedPort(), ReservedPort()
-    server = Paceline(tmp_path / "server", f"--http-address=127.0.0.1:{http.number}").start()
-    exporter = None
+def test_the_exporter_reads_everything_and_has_the_same_names(serve, tmp_path):
+    server, exporter_port = serve(), ReservedPort()
+    server.query("create user exporter identified by 'x'",
+                 "grant process, replication client, replication master admin, slave monitor, select on *.* to exporter",
+                 "create database d", "create table d.t (a int primary key)", "insert into d.t values (1)")
+    server.query("select a from t where a = 1", database="d")
+    with open(tmp_path / "exporter.log", "wb") as log:
+        exporter = subprocess.Popen(["prometheus-mysqld-exporter", f"--web.listen-address=127.0.0.1:{exporter_port.number}",
+                                     *[f"--collect.{name}" for name in OPTIONAL]],
+                                    env={"DATA_SOURCE_NAME": f"exporter:x@tcp(127.0.0.1:{server.port})/"}, stderr=log)
     try:
-        server.query("create user exporter identified by 'x'",
-                     "grant process, replication client, replication master admin, slave monitor, select on *.* to exporter",
-                     "create database d", "create table d.t (a int primary key)", "insert into d.t values (1)")
-        server.query("select a from t where a = 1", database="d")
-        with open(tmp_path / "exporter.log", "wb") as log:
-            exporter = subprocess.Popen(["prometheus-mysqld-exporter", f"--web.listen-address=127.0.0.1:{exporter_port.number}",
-                                         *[f"--collect.{name}" for name in OPTIONAL]],
-                                        env={"DATA_SOURCE_NAME": f"exporter:x@tcp(127.0.0.1:{server.port})/"}, stderr=log)
-        theirs = wait_for("the exporter", lambda: read(exporter_port.number))
+        theirs = wait_for("the exporter", lambda: read(f"http://127.0.0.1:{exporter_port.number}"))
         assert "level=error" not in (tmp_path / "exporter.log").read_text()
         failed = [name for name in theirs.splitlines() if name.startswith("mysql_exporter_collector_success") and name.endswith(" 0")]
         assert not failed and "\nmysql_up 1\n" in theirs, (tmp_path / "exporter.log").read_text()
         for expected in ("mysql_perf_schema_events_statements_total{", "mysql_info_schema_innodb_metrics_lock_lock_row_lock_waits_total",
                          "mysql_binlog_files", "mysql_info_schema_table_rows{"):
             assert expected in theirs, expected
-        ours = {name for name in names(read(http.number)) if name.startswith("mysql_") and not name.startswith("mysql_version_info")}
+        ours = {name for name in names(read(server.http)) if name.startswith("mysql_") and not name.startswith("mysql_version_info")}
         assert len(ours) > 500
         missing = ours - {name for name in names(theirs) if not name.startswith(ITS_OWN)}
         assert not missing, sorted(missing)
     finally:
-        if exporter is not None:
-            exporter.terminate()
-            exporter.wait()
-        server.close()
+        exporter.terminate()
+        exporter.wait()

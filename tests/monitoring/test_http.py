@@ -1,6 +1,8 @@
 """The HTTP address: probes, access, limits, and statistics in Prometheus' format."""
 
+import contextlib
 import http.client
+import os
 import socket
 import ssl
 import subprocess
@@ -8,33 +10,10 @@ from types import SimpleNamespace
 
 import pytest
 from support.replication import change_master, replication_user, wait_for_replica
-from support.servers import Paceline, ReservedPort
+from support.servers import Paceline
 from support.waiting import wait_for
 
 TOKEN = "a-token-of-enough-length"
-
-
-@pytest.fixture
-def serve(tmp_path):
-    """Starts servers with an HTTP address, and stops them at the end."""
-    started = []
-
-    def start(*options, host="127.0.0.1", ready=True):
-        number = len(started)
-        reserved = ReservedPort()
-        server = Paceline(tmp_path / f"server-{number}", f"--server-id={number + 1}", f"--http-address={host}:{reserved.number}",
-                          *options)
-        server.http_port, server.reserved_http_port = reserved.number, reserved
-        started.append(server)
-        if ready:
-            server.start()
-        else:
-            server.spawn()
-        return server
-
-    yield start
-    for server in started:
-        server.close()
 
 
 def get(server, path, method="GET", tls=None, **headers):
@@ -42,15 +21,10 @@ def get(server, path, method="GET", tls=None, **headers):
         connection = http.client.HTTPConnection("127.0.0.1", server.http_port, timeout=20)
     else:
         connection = http.client.HTTPSConnection("127.0.0.1", server.http_port, timeout=20, context=tls)
-    with connection:
+    with contextlib.closing(connection):
         connection.request(method, path, headers=headers)
         response = connection.getresponse()
         return SimpleNamespace(status=response.status, headers=response.headers, text=response.read().decode())
-
-
-# http.client's connections have no context manager before Python 3.13.
-http.client.HTTPConnection.__enter__ = lambda self: self
-http.client.HTTPConnection.__exit__ = lambda self, *_: self.close()
 
 
 def status(server, path):
@@ -83,8 +57,9 @@ def test_probes_of_a_primary_and_its_replica(serve):
 
 
 def test_a_starting_server_is_alive_and_not_ready(serve, tmp_path):
+    # The server starts until somebody has written its init file.
     script = tmp_path / "init.sql"
-    script.write_text("DO SLEEP(3);\n")
+    os.mkfifo(script)
     server = serve(f"--init-file={script}", ready=False)
 
     def answers():
@@ -96,6 +71,7 @@ def test_a_starting_server_is_alive_and_not_ready(serve, tmp_path):
     assert wait_for("an answer", answers).text == "starting\n"
     assert status(server, "/ready") == 503
     assert status(server, "/metrics") == 503
+    script.write_text("DO 1;\n")
     server.wait_until_ready()
     wait_for("readiness", lambda: status(server, "/ready") == 200)
 

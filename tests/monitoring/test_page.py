@@ -3,35 +3,18 @@
 import html
 import re
 import shutil
+import struct
 import subprocess
 import threading
 import urllib.request
+import zlib
 from pathlib import Path
 
 import pytest
 from support.replication import change_master, replication_user, wait_for_replica
-from support.servers import Paceline, ReservedPort
 from support.waiting import wait_for
 
 ROOT = Path(__file__).parent.parent.parent
-
-
-@pytest.fixture
-def serve(tmp_path):
-    """Starts servers with an HTTP address, and stops them at the end."""
-    started = []
-
-    def start(*options):
-        reserved = ReservedPort()
-        server = Paceline(tmp_path / f"server-{len(started)}", f"--server-id={len(started) + 1}",
-                          f"--http-address=127.0.0.1:{reserved.number}", *options)
-        server.http, server.reserved_http = f"http://127.0.0.1:{reserved.number}", reserved
-        started.append(server)
-        return server.start()
-
-    yield start
-    for server in started:
-        server.close()
 
 
 def browser(directory, *arguments):
@@ -98,7 +81,7 @@ def test_a_server_that_ends_is_an_error_and_not_a_blank_page(serve, tmp_path):
             (page / name).write_bytes(answer.read())
     server.stop()
     files = subprocess.Popen(["python3", "-m", "http.server", "--bind", "127.0.0.1", "--directory", str(page),
-                              str(server.reserved_http.number)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                              str(server.http_port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         def answers():
             try:
@@ -114,6 +97,18 @@ def test_a_server_that_ends_is_an_error_and_not_a_blank_page(serve, tmp_path):
         files.wait()
 
 
+def first_pixel(picture):
+    """Returns red, green and blue of the pixel in the upper left corner of a PNG with eight bits per colour."""
+    data, at, compressed = picture.read_bytes(), 8, b""
+    while at < len(data):
+        length, kind = struct.unpack_from(">I4s", data, at)
+        if kind == b"IDAT":
+            compressed += data[at + 8:at + 8 + length]
+        at += length + 12
+    # Every filter of a line leaves its first pixel as it is if there is no line above.
+    return tuple(zlib.decompress(compressed)[1:4])
+
+
 @pytest.mark.parametrize("scheme, size", [("light", "1280,900"), ("dark", "420,900")])
 def test_the_page_is_drawn_in_both_schemes_and_sizes(serve, tmp_path, scheme, size):
     picture = tmp_path / f"{scheme}.png"
@@ -121,6 +116,8 @@ def test_the_page_is_drawn_in_both_schemes_and_sizes(serve, tmp_path, scheme, si
     browser(tmp_path, f"--screenshot={picture}", f"--window-size={size}", "--virtual-time-budget=5000", *options, serve().http)
     # A page without content is compressed to a few KiB.
     assert picture.stat().st_size > 20_000
+    brightness = sum(first_pixel(picture)) / 3
+    assert brightness < 64 if scheme == "dark" else brightness > 192, brightness
 
 
 def test_nothing_is_loaded_from_elsewhere(serve):

@@ -8,7 +8,7 @@ use crate::tls::TlsOptions;
 use clap::Args;
 use paceline_log_stream::source::definition::TlsSettings;
 use paceline_wire::client::{Client, ConnectOptions, QueryResult};
-use paceline_wire::{TcpAddress, WireResult};
+use paceline_wire::{TcpAddress, WireError, WireResult};
 use std::collections::HashMap;
 use std::fmt;
 use std::os::unix::fs::FileTypeExt;
@@ -24,6 +24,43 @@ pub struct ServerError {
     pub address: String,
     /// Description of the error.
     pub problem: String,
+    /// Cause, for commands that proceed after some errors.
+    pub cause: Cause,
+}
+
+/// Cause of an error.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// The server has answered with MariaDB's error of this number.
+    Server(u16),
+    /// No connection was made.
+    NotConnected,
+    /// The connection was lost.
+    ConnectionLost,
+    /// The command does not accept the address, or what the server has answered.
+    Command,
+}
+
+impl ServerError {
+    /// Returns an error that the command itself has found.
+    pub fn new(address: impl ToString, problem: impl ToString) -> Self {
+        ServerError {
+            address: address.to_string(),
+            problem: problem.to_string(),
+            cause: Cause::Command,
+        }
+    }
+
+    /// Returns an error of an established connection.
+    pub fn of_connection(address: impl ToString, error: &WireError) -> Self {
+        ServerError {
+            cause: match error {
+                WireError::Server { code, .. } => Cause::Server(*code),
+                _ => Cause::ConnectionLost,
+            },
+            ..ServerError::new(address, error)
+        }
+    }
 }
 
 pub type Result<T, E = ServerError> = std::result::Result<T, E>;
@@ -53,12 +90,10 @@ impl FromStr for Address {
         }
         match text.parse() {
             Ok(address) => Ok(Address::Tcp(address)),
-            Err(_) => Err(ServerError {
-                address: format!("'{text}'"),
-                problem:
-                    "invalid address; expected HOST, HOST:PORT, [IPV6]:PORT or the path of a UNIX socket"
-                        .into(),
-            }),
+            Err(_) => Err(ServerError::new(
+                format_args!("'{text}'"),
+                "invalid address; expected HOST, HOST:PORT, [IPV6]:PORT or the path of a UNIX socket",
+            )),
         }
     }
 }
@@ -71,10 +106,10 @@ impl Address {
     pub fn for_others(&self) -> Result<&TcpAddress> {
         match self {
             Address::Tcp(address) => Ok(address),
-            Address::Socket(path) => Err(ServerError {
-                address: path.display().to_string(),
-                problem: "a replica must be able to connect to this server: give HOST or HOST:PORT instead of a socket".into(),
-            }),
+            Address::Socket(path) => Err(ServerError::new(
+                path.display(),
+                "a replica must be able to connect to this server: give HOST or HOST:PORT instead of a socket",
+            )),
         }
     }
 
@@ -120,6 +155,9 @@ impl SilenceLimit {
     }
 }
 
+/// Characters of a statement that an error shows.
+const STATEMENT_SHOWN_MAX: usize = 200;
+
 /// A row of texts; `None` for NULL.
 pub type Row = Vec<Option<String>>;
 
@@ -142,8 +180,14 @@ impl Connection {
                 client,
             }),
             Err(error) => Err(ServerError {
-                address: address.to_string(),
-                problem: format!("cannot connect as '{}': {error}", options.user),
+                cause: match error {
+                    WireError::Server { code, .. } => Cause::Server(code),
+                    _ => Cause::NotConnected,
+                },
+                ..ServerError::new(
+                    address,
+                    format_args!("cannot connect as '{}': {error}", options.user),
+                )
             }),
         }
     }
@@ -155,10 +199,27 @@ impl Connection {
 
     /// Returns an error of this server.
     pub fn problem(&self, problem: impl ToString) -> ServerError {
+        ServerError::new(&self.address, problem)
+    }
+
+    /// Returns the error of a statement. A long one is not shown completely.
+    fn failed(&self, statement: &str, error: &WireError) -> ServerError {
+        let end = statement.char_indices().nth(STATEMENT_SHOWN_MAX);
+        let shown = &statement[..end.map_or(statement.len(), |(end, _)| end)];
         ServerError {
-            address: self.address.to_string(),
-            problem: problem.to_string(),
+            problem: format!("{shown}: {error}"),
+            ..ServerError::of_connection(&self.address, error)
         }
+    }
+
+    /// Executes a statement and returns its first result.
+    ///
+    /// # Errors
+    /// The server's error.
+    pub async fn query(&mut self, statement: &str) -> Result<Option<QueryResult>> {
+        let results = self.client.query(statement).await;
+        let results = results.map_err(|error| self.failed(statement, &error))?;
+        Ok(results.into_iter().next())
     }
 
     /// Executes a statement and returns its rows.
@@ -167,7 +228,16 @@ impl Connection {
     /// The server's error.
     pub async fn rows(&mut self, statement: &str) -> Result<Vec<Row>> {
         let rows = self.client.rows(statement).await;
-        rows.map_err(|error| self.problem(format!("{statement}: {error}")))
+        rows.map_err(|error| self.failed(statement, &error))
+    }
+
+    /// Executes a statement and returns its rows. NULL becomes the empty string.
+    ///
+    /// # Errors
+    /// The server's error.
+    pub async fn texts(&mut self, statement: &str) -> Result<Vec<Vec<String>>> {
+        let texts = |row: Row| row.into_iter().map(Option::unwrap_or_default).collect();
+        Ok(self.rows(statement).await?.into_iter().map(texts).collect())
     }
 
     /// Executes a statement that contains a password. Messages show `shown` instead of the statement.
@@ -176,8 +246,7 @@ impl Connection {
     /// The server's error.
     pub async fn execute_secret(&mut self, statement: &str, shown: &str) -> Result<()> {
         let done = self.client.rows(statement).await;
-        done.map(drop)
-            .map_err(|error| self.problem(format!("{shown}: {error}")))
+        done.map(drop).map_err(|error| self.failed(shown, &error))
     }
 
     /// Returns the columns of the first row. NULL becomes the empty string.
@@ -185,12 +254,10 @@ impl Connection {
     /// # Errors
     /// Those of [`Connection::rows`]; fails if there is no row.
     pub async fn row(&mut self, statement: &str) -> Result<Vec<String>> {
-        let rows = self.rows(statement).await?;
-        let row = rows
-            .into_iter()
+        let rows = self.texts(statement).await?;
+        rows.into_iter()
             .next()
-            .ok_or_else(|| self.problem(format!("{statement}: no answer")))?;
-        Ok(row.into_iter().map(Option::unwrap_or_default).collect())
+            .ok_or_else(|| self.problem(format!("{statement}: no answer")))
     }
 
     /// Returns rows as maps from column names to values. Used for SHOW statements, whose columns differ between
@@ -199,9 +266,7 @@ impl Connection {
     /// # Errors
     /// Those of [`Connection::rows`].
     pub async fn named_rows(&mut self, statement: &str) -> Result<Vec<HashMap<String, String>>> {
-        let results = self.client.query(statement).await;
-        let results = results.map_err(|error| self.problem(format!("{statement}: {error}")))?;
-        let Some(QueryResult::Rows(set)) = results.into_iter().next() else {
+        let Some(QueryResult::Rows(set)) = self.query(statement).await? else {
             return Ok(Vec::new());
         };
         let names: Vec<String> = set.columns.into_iter().map(|column| column.name).collect();

@@ -4,7 +4,7 @@ use std::io;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Exit status after a second signal, as shells report SIGINT.
-const STATUS: i32 = 130;
+pub const SECOND_SIGNAL_STATUS: i32 = 130;
 
 /// Watches for SIGINT and SIGTERM from its creation on.
 pub struct StopSignals {
@@ -35,7 +35,7 @@ impl StopSignals {
         if let Some(mut signals) = self.signals.take() {
             tokio::spawn(async move {
                 any(&mut signals).await;
-                std::process::exit(STATUS);
+                std::process::exit(SECOND_SIGNAL_STATUS);
             });
         }
     }

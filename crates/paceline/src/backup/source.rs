@@ -304,10 +304,7 @@ impl Source {
     /// Returns the next packet unless it is an error.
     async fn packet(&mut self) -> Result<&[u8]> {
         let address = self.connection.address().to_string();
-        let problem = |problem: WireError| ServerError {
-            address,
-            problem: problem.to_string(),
-        };
+        let problem = |error: WireError| ServerError::of_connection(address, &error);
         match self.connection.client.receive().await {
             Ok(payload) if payload.first() == Some(&0xFF) => Err(problem(decode_error(payload)).into()),
             Ok(payload) => Ok(payload),

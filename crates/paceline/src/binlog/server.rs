@@ -164,10 +164,8 @@ impl ServerOptions {
         }
         let environment = env::var("MYSQL_TCP_PORT").ok();
         let default = environment.and_then(|port| port.parse().ok()).unwrap_or(PORT);
-        let mut address = TcpAddress::with_default_port(host, default).map_err(|error| ServerError {
-            address: "--host".into(),
-            problem: error.to_string(),
-        })?;
+        let mut address = TcpAddress::with_default_port(host, default)
+            .map_err(|error| ServerError::new("--host", error))?;
         if let Some(port) = self.port.filter(|port| *port != 0) {
             address.port = port;
         }
@@ -187,12 +185,7 @@ impl ServerOptions {
     /// # Errors
     /// [`Error::Server`].
     pub fn connect(&self) -> Result<(Runtime, Client)> {
-        let problem = |problem: String| {
-            Error::Server(ServerError {
-                address: self.address(),
-                problem,
-            })
-        };
+        let problem = |problem: String| Error::Server(ServerError::new(self.address(), problem));
         let runtime = Builder::new_current_thread()
             .enable_all()
             .build()

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// Time in which a process becomes ready.
+/// Time limit for a process to become ready.
 const READY: Duration = Duration::from_secs(60);
-/// Time in which a process ends that was asked to.
+/// Time limit for a process to end after SIGTERM.
 const STOP: Duration = Duration::from_secs(20);
 /// Interval of polling.
 const POLL: Duration = Duration::from_millis(5);

@@ -19,6 +19,7 @@ mod cleaner;
 mod error;
 mod topology;
 
+use crate::stop::SECOND_SIGNAL_STATUS;
 use cleaner::Cleaner;
 use error::{Error, Result};
 use std::fs::DirBuilder;
@@ -30,9 +31,7 @@ use std::time::{Duration, Instant};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use topology::{AllAddresses, LoadOptions, Topology};
 
-/// Exit status after a second signal, as shells report SIGINT.
-const STATUS: i32 = 130;
-/// Time in which the client ends that was asked to.
+/// Time limit for the client to end after SIGTERM.
 const CLIENT_END: Duration = Duration::from_secs(2);
 /// Interval of polling.
 const POLL: Duration = Duration::from_millis(10);
@@ -105,7 +104,7 @@ async fn demo(options: &Options) -> Result<()> {
             };
             let summary = tokio::select! {
                 summary = topology.stop() => summary,
-                () = signals.second() => std::process::exit(STATUS),
+                () = signals.second() => std::process::exit(SECOND_SIGNAL_STATUS),
             };
             if !summary.is_empty() {
                 print(&format!("\nThe load until the end:\n{summary}"));

@@ -59,7 +59,7 @@ static TABLE: [Entry; 47] = [
 /// Reads all values.
 ///
 /// # Errors
-/// If the server does not answer.
+/// Fails if the server does not answer.
 pub async fn read(server: &mut Server) -> Result<Vec<Reading>> {
     let pairs = server.rows("SHOW GLOBAL STATUS").await?;
     Ok(readings(GROUP, &TABLE, &pairs))

@@ -66,7 +66,7 @@ impl Memcached {
     /// Reads all values, over a connection of its own.
     ///
     /// # Errors
-    /// If it does not answer in time, or not as memcached does.
+    /// Fails if it does not answer in time, or not as memcached does.
     pub async fn read(&self) -> Result<Vec<Reading>> {
         let failed = |reason: String| Error::Memcached(self.address.clone(), reason);
         let answer = tokio::time::timeout(PATIENCE, self.ask()).await;

@@ -58,10 +58,9 @@ impl Server {
             Some(connection) => connection,
             None => Connection::open(&self.address, &self.options).await?,
         };
-        let rows = connection.rows(statement).await?;
+        let rows = connection.texts(statement).await?;
         self.connection = Some(connection);
-        let texts = |row: Vec<Option<String>>| row.into_iter().map(Option::unwrap_or_default).collect();
-        Ok(rows.into_iter().map(texts).collect())
+        Ok(rows)
     }
 }
 
@@ -89,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_that_are_missing_or_no_numbers_are_left_out() {
+    fn values_that_are_missing_or_not_numbers_are_left_out() {
         let table = [
             ("Uptime", Kind::Counter, "s"),
             ("Threads_running", Kind::Gauge, "sessions"),

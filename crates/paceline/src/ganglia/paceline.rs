@@ -12,7 +12,7 @@ const STATEMENT: &str = "SELECT NAME, VALUE, KIND, UNIT FROM information_schema.
 /// Reads all values.
 ///
 /// # Errors
-/// If the server does not answer, or is none that has this table.
+/// Fails if the server does not answer or lacks this table.
 pub async fn read(server: &mut Server) -> Result<Vec<Reading>> {
     let rows = server.rows(STATEMENT).await?;
     Ok(rows.iter().filter_map(|row| reading(row)).collect())

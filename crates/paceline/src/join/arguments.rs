@@ -64,10 +64,11 @@ impl Options {
     /// # Errors
     /// Fails if the TLS options cannot be used.
     pub fn login(&self, user: &str, password: &str) -> Result<ConnectOptions, ServerError> {
-        let tls = self.tls.settings().client().map_err(|error| ServerError {
-            address: self.primary.clone(),
-            problem: error.to_string(),
-        })?;
+        let tls = self
+            .tls
+            .settings()
+            .client()
+            .map_err(|error| ServerError::new(&self.primary, error))?;
         Ok(ConnectOptions {
             user: user.to_owned(),
             password: password.to_owned(),

@@ -1,9 +1,10 @@
 //! Reasons why a promotion has stopped.
 
 use super::role::Role;
-use crate::connection::ServerError;
+use crate::connection::{Cause, ServerError};
 use paceline_binlog::GtidPosition;
 use paceline_types::ServerId;
+use paceline_types::error_code::ER_ACCESS_DENIED_ERROR;
 
 /// Kind of a living server that is not named.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -109,7 +110,7 @@ pub enum Error {
 
 fn hint(why: &ServerError, role: Role) -> &'static str {
     match role {
-        Role::Replica | Role::OldPrimary if why.problem.contains("error 1045") => {
+        Role::Replica | Role::OldPrimary if why.cause == Cause::Server(ER_ACCESS_DENIED_ERROR.number()) => {
             " (if it is an archive, give it with --archive: it accepts only the account with which it follows its primary)"
         }
         _ => "",

@@ -1,6 +1,6 @@
 //! Errors of a load.
 
-use super::session::SessionError;
+use crate::connection::ServerError;
 
 /// An error of a load. The text is for users.
 #[derive(Debug, thiserror::Error)]
@@ -10,7 +10,7 @@ pub enum Error {
     Usage(String),
     /// An error of the server or of the connection to it.
     #[error(transparent)]
-    Server(#[from] SessionError),
+    Server(#[from] ServerError),
     /// The database has other contents than the load's.
     #[error("database '{database}': {problem}")]
     Database {

@@ -43,8 +43,8 @@ use error::{Error, Result};
 use kind::Load;
 use options::{Action, Format};
 use schedule::Schedule;
-use session::{Session, Target};
-use statistics::{Seconds, Statistics};
+use session::{ErrorKind, Session, Target};
+use statistics::{Seconds, Statistics, to_tenths};
 use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -165,7 +165,9 @@ async fn check(target: &Arc<Target>, load: &Load, printer: &mut Printer) -> Resu
         };
         match checked.await {
             Ok(findings) => break findings,
-            Err(Error::Server(error)) if error.is_away() && Instant::now() < deadline => {
+            Err(Error::Server(error))
+                if ErrorKind::of(&error) == ErrorKind::Away && Instant::now() < deadline =>
+            {
                 tokio::time::sleep(worker::PAUSE_MAX).await;
             }
             Err(error) => return Err(error),
@@ -193,7 +195,11 @@ impl Printer {
         let second = since_start.as_secs();
         self.write(&match self.format {
             Format::Text => format!("{second:5} s  {}", seconds.text(length)),
-            Format::Json => format!("{{\"second\":{second},{}}}", seconds.json(length)),
+            Format::Json => {
+                let mut object = seconds.json(length);
+                object["second"] = second.into();
+                object.to_string()
+            }
         })
     }
 
@@ -205,12 +211,12 @@ impl Printer {
                 total.transactions,
                 length.as_secs_f64()
             ),
-            Format::Json => format!(
-                "{{\"seconds\":{:.1},\"transactions\":{},{}}}",
-                length.as_secs_f64(),
-                total.transactions,
-                total.json(length)
-            ),
+            Format::Json => {
+                let mut object = total.json(length);
+                object["seconds"] = to_tenths(length.as_secs_f64()).into();
+                object["transactions"] = total.transactions.into();
+                object.to_string()
+            }
         });
     }
 

@@ -1,11 +1,10 @@
 //! A session of a load.
 
-use crate::connection::{Address, quoted_identifier};
+use crate::connection::{Address, Cause, Connection, ServerError, quoted_identifier};
 use paceline_types::error_code::{
     ER_CHECKREAD, ER_CONNECTION_KILLED, ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT, ER_SERVER_SHUTDOWN, ErrorCode,
 };
-use paceline_wire::WireError;
-use paceline_wire::client::{Client, ConnectOptions, QueryResult};
+use paceline_wire::client::{ConnectOptions, QueryResult};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -23,16 +22,6 @@ const CR_SERVER_LOST: u16 = 2013;
 /// Number by which wrong answers are counted. No error has it.
 const WRONG_ANSWER: u16 = 0;
 
-/// Error of a session.
-#[derive(Debug, thiserror::Error)]
-#[error("{address}: {problem}")]
-pub struct SessionError {
-    address: String,
-    problem: String,
-    code: u16,
-    kind: ErrorKind,
-}
-
 /// Kind of an error: how an application proceeds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ErrorKind {
@@ -44,56 +33,32 @@ pub enum ErrorKind {
     Unexpected,
 }
 
-pub type SessionResult<T> = Result<T, SessionError>;
+pub type SessionResult<T> = Result<T, ServerError>;
 
 /// Errors after which a transaction is executed again.
 const RETRIED: [ErrorCode; 3] = [ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT, ER_CHECKREAD];
 /// Errors after which the server closes the connection.
 const CLOSING: [ErrorCode; 2] = [ER_SERVER_SHUTDOWN, ER_CONNECTION_KILLED];
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Phase {
-    Connecting,
-    Connected,
-}
-
-impl SessionError {
-    fn new(address: &Address, error: &WireError, phase: Phase, statement: &str) -> Self {
-        let (code, kind) = match error {
-            WireError::Server { code, .. } => {
-                let is_one_of = |codes: &[ErrorCode]| codes.iter().any(|one| one.number() == *code);
-                match (is_one_of(&RETRIED), is_one_of(&CLOSING)) {
-                    (true, _) => (*code, ErrorKind::Retry),
-                    (_, true) => (*code, ErrorKind::Away),
-                    _ => (*code, ErrorKind::Unexpected),
-                }
-            }
-            _ if phase == Phase::Connecting => (CR_CONNECTION_ERROR, ErrorKind::Away),
-            _ => (CR_SERVER_LOST, ErrorKind::Away),
-        };
-        SessionError {
-            address: address.to_string(),
-            problem: match statement {
-                "" => error.to_string(),
-                _ => format!("{statement}: {error}"),
-            },
-            code,
-            kind,
+impl ErrorKind {
+    pub fn of(error: &ServerError) -> Self {
+        let is_one_of = |codes: &[ErrorCode], number| codes.iter().any(|code| code.number() == number);
+        match error.cause {
+            Cause::Server(number) if is_one_of(&RETRIED, number) => ErrorKind::Retry,
+            Cause::Server(number) if is_one_of(&CLOSING, number) => ErrorKind::Away,
+            Cause::NotConnected | Cause::ConnectionLost => ErrorKind::Away,
+            Cause::Server(_) | Cause::Command => ErrorKind::Unexpected,
         }
     }
+}
 
-    /// Returns the number by which errors are counted.
-    pub fn code(&self) -> u16 {
-        self.code
-    }
-
-    pub fn kind(&self) -> ErrorKind {
-        self.kind
-    }
-
-    /// Returns whether the server cannot be reached at the moment.
-    pub fn is_away(&self) -> bool {
-        self.kind == ErrorKind::Away
+/// Returns the number by which an error is counted.
+pub fn error_number(error: &ServerError) -> u16 {
+    match error.cause {
+        Cause::Server(number) => number,
+        Cause::NotConnected => CR_CONNECTION_ERROR,
+        Cause::ConnectionLost => CR_SERVER_LOST,
+        Cause::Command => WRONG_ANSWER,
     }
 }
 
@@ -110,7 +75,7 @@ const SETTINGS: [&str; 2] = [
 #[derive(Debug)]
 pub struct Session {
     target: Arc<Target>,
-    client: Client,
+    connection: Connection,
 }
 
 impl Session {
@@ -119,12 +84,10 @@ impl Session {
     /// # Errors
     /// Fails if the connection fails or the server refuses it.
     pub async fn open(target: &Arc<Target>) -> SessionResult<Self> {
-        let client = target.address.connect(&target.login).await;
-        let client =
-            client.map_err(|error| SessionError::new(&target.address, &error, Phase::Connecting, ""))?;
+        let connection = Connection::open(&target.address, &target.login).await?;
         let mut session = Session {
             target: target.clone(),
-            client,
+            connection,
         };
         for statement in SETTINGS {
             session.execute(statement).await?;
@@ -148,7 +111,7 @@ impl Session {
 
     /// Executes a statement without rows.
     pub async fn execute(&mut self, statement: &str) -> SessionResult<Changes> {
-        match self.query(statement).await? {
+        match self.connection.query(statement).await? {
             Some(QueryResult::Ok(ok)) => Ok(Changes {
                 rows: ok.affected_rows,
                 id: ok.last_insert_id,
@@ -159,12 +122,7 @@ impl Session {
 
     /// Executes a query. NULL becomes the empty string.
     pub async fn rows(&mut self, statement: &str) -> SessionResult<Vec<Vec<String>>> {
-        let Some(QueryResult::Rows(set)) = self.query(statement).await? else {
-            return Ok(Vec::new());
-        };
-        let text = |value: Option<Vec<u8>>| String::from_utf8_lossy(&value.unwrap_or_default()).into_owned();
-        let rows = set.rows.into_iter();
-        Ok(rows.map(|row| row.into_iter().map(text).collect()).collect())
+        self.connection.texts(statement).await
     }
 
     /// Returns the first column of a query's first row; the empty string if there is none.
@@ -173,7 +131,7 @@ impl Session {
         Ok(row.and_then(|row| row.into_iter().next()).unwrap_or_default())
     }
 
-    /// Executes `text` with numbered rows as VALUES, several rows per statement, until `count` are inserted.
+    /// Executes `insert` with numbered rows as VALUES, several rows per statement, until `count` are inserted.
     pub async fn insert_many(
         &mut self,
         insert: &str,
@@ -192,36 +150,13 @@ impl Session {
     }
 
     /// Returns an error for a statement whose answer cannot be right.
-    pub fn wrong_answer(&self, statement: &str) -> SessionError {
-        SessionError {
-            address: self.target.address.to_string(),
-            problem: format!("{statement}: wrong answer"),
-            code: WRONG_ANSWER,
-            kind: ErrorKind::Unexpected,
-        }
-    }
-
-    async fn query(&mut self, statement: &str) -> SessionResult<Option<QueryResult>> {
-        match self.client.query(statement).await {
-            Ok(results) => Ok(results.into_iter().next()),
-            Err(error) => {
-                // A long INSERT is not shown completely.
-                let shown: String = statement.chars().take(SHOWN_MAX).collect();
-                Err(SessionError::new(
-                    &self.target.address,
-                    &error,
-                    Phase::Connected,
-                    &shown,
-                ))
-            }
-        }
+    pub fn wrong_answer(&self, statement: &str) -> ServerError {
+        self.connection.problem(format_args!("{statement}: wrong answer"))
     }
 }
 
 /// Rows of one INSERT when tables are filled.
 const ROWS_PER_STATEMENT: u64 = 1000;
-/// Characters of a statement that an error shows.
-const SHOWN_MAX: usize = 120;
 
 /// Effects of a statement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -1,8 +1,10 @@
 //! Counts and latencies of a load.
 
-use super::session::{ErrorCounts, SessionError};
+use super::session::{ErrorCounts, error_number};
+use crate::connection::ServerError;
 use hdrhistogram::Histogram;
 use parking_lot::Mutex;
+use serde_json::{Value, json};
 use std::time::Duration;
 
 /// Largest latency that is recorded exactly, in microseconds: an hour.
@@ -52,12 +54,9 @@ fn counts_text(counts: &ErrorCounts) -> String {
     }
 }
 
-fn counts_json(counts: &ErrorCounts) -> String {
-    let parts: Vec<String> = counts
-        .iter()
-        .map(|(number, count)| format!("\"{number}\":{count}"))
-        .collect();
-    format!("{{{}}}", parts.join(","))
+/// Rounds a number to tenths.
+pub fn to_tenths(number: f64) -> f64 {
+    (number * 10.0).round() / 10.0
 }
 
 fn merge(into: &mut ErrorCounts, from: &ErrorCounts) {
@@ -111,17 +110,18 @@ impl Seconds {
         line
     }
 
-    /// Returns members of a JSON object.
-    pub fn json(&self, length: Duration) -> String {
+    /// Returns a JSON object.
+    pub fn json(&self, length: Duration) -> Value {
         let [p50, p95, p99] = self.percentiles();
-        format!(
-            "\"transactions_per_second\":{:.1},\"p50_us\":{p50},\"p95_us\":{p95},\"p99_us\":{p99},\
-             \"retries\":{},\"lost_connections\":{},\"errors\":{}",
-            self.per_second(length),
-            counts_json(&self.retries),
-            counts_json(&self.lost),
-            counts_json(&self.errors),
-        )
+        json!({
+            "transactions_per_second": to_tenths(self.per_second(length)),
+            "p50_us": p50,
+            "p95_us": p95,
+            "p99_us": p99,
+            "retries": self.retries,
+            "lost_connections": self.lost,
+            "errors": self.errors,
+        })
     }
 }
 
@@ -140,18 +140,23 @@ impl Statistics {
         current.latencies_us.saturating_record(latency_us.max(1));
     }
 
-    pub fn retried(&self, code: u16) {
-        *self.current.lock().retries.entry(code).or_default() += 1;
+    pub fn retried(&self, error: &ServerError) {
+        *self
+            .current
+            .lock()
+            .retries
+            .entry(error_number(error))
+            .or_default() += 1;
     }
 
-    pub fn lost(&self, code: u16) {
-        *self.current.lock().lost.entry(code).or_default() += 1;
+    pub fn lost(&self, error: &ServerError) {
+        *self.current.lock().lost.entry(error_number(error)).or_default() += 1;
     }
 
     /// Counts an error that an application cannot handle.
-    pub fn failed(&self, error: &SessionError) {
+    pub fn failed(&self, error: &ServerError) {
         let mut current = self.current.lock();
-        *current.errors.entry(error.code()).or_default() += 1;
+        *current.errors.entry(error_number(error)).or_default() += 1;
         current.first_error.get_or_insert_with(|| error.to_string());
     }
 
@@ -164,6 +169,7 @@ impl Statistics {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::connection::Cause;
 
     #[test]
     fn seconds_add_up_and_are_shown_with_their_errors() {
@@ -171,21 +177,24 @@ mod tests {
         for latency_ms in 1..=100 {
             statistics.committed(Duration::from_millis(latency_ms));
         }
-        statistics.retried(1213);
+        let error = |cause| ServerError {
+            cause,
+            ..ServerError::new("server", "message")
+        };
+        statistics.retried(&error(Cause::Server(1213)));
         let mut total = statistics.take();
         assert_eq!(statistics.take().transactions, 0);
-        statistics.retried(1213);
-        statistics.retried(1020);
-        statistics.lost(2013);
-        *statistics.current.lock().errors.entry(1146).or_default() += 1;
+        statistics.retried(&error(Cause::Server(1213)));
+        statistics.retried(&error(Cause::Server(1020)));
+        statistics.lost(&error(Cause::ConnectionLost));
+        statistics.failed(&error(Cause::Server(1146)));
         statistics.committed(Duration::ZERO);
         total.add(&statistics.take());
         assert_eq!((total.transactions, total.unexpected()), (101, 1));
-        let json: serde_json::Value =
-            serde_json::from_str(&format!("{{{}}}", total.json(Duration::from_secs(2)))).unwrap();
+        let json = total.json(Duration::from_secs(2));
         assert_eq!(json["transactions_per_second"], 50.5);
-        assert_eq!(json["retries"], serde_json::json!({"1020": 1, "1213": 2}));
-        assert_eq!(json["lost_connections"], serde_json::json!({"2013": 1}));
+        assert_eq!(json["retries"], json!({"1020": 1, "1213": 2}));
+        assert_eq!(json["lost_connections"], json!({"2013": 1}));
         let p95 = json["p95_us"].as_u64().unwrap();
         assert!((94_000..=97_000).contains(&p95), "{p95}");
         let text = total.text(Duration::from_secs(2));

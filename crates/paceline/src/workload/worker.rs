@@ -27,9 +27,9 @@ pub async fn run(target: Arc<Target>, load: Arc<Load>, schedule: Arc<Schedule>, 
             None => match connect(&target).await {
                 Ok(session) => session,
                 Err(error) => {
-                    match error.kind() {
+                    match ErrorKind::of(&error) {
                         ErrorKind::Unexpected => statistics.failed(&error),
-                        _ => statistics.lost(error.code()),
+                        _ => statistics.lost(&error),
                     }
                     schedule.pause(pause).await;
                     pause = (pause * 2).min(PAUSE_MAX);
@@ -72,19 +72,20 @@ async fn execute(
             statistics.committed(planned.elapsed());
             return Ok(());
         };
-        match error.kind() {
+        let kind = ErrorKind::of(&error);
+        match kind {
             ErrorKind::Away => {
-                statistics.lost(error.code());
+                statistics.lost(&error);
                 return Err(());
             }
-            ErrorKind::Retry if attempt < RETRIES_MAX => statistics.retried(error.code()),
+            ErrorKind::Retry if attempt < RETRIES_MAX => statistics.retried(&error),
             ErrorKind::Retry => statistics.failed(&error),
             ErrorKind::Unexpected => statistics.failed(&error),
         }
         if session.execute("ROLLBACK").await.is_err() {
             return Err(());
         }
-        if error.kind() == ErrorKind::Unexpected {
+        if kind == ErrorKind::Unexpected {
             return Ok(());
         }
     }

@@ -27,13 +27,10 @@ use super::source::{Checksums, LoggedEvent};
 use super::user_variable::append_user_variable;
 use load_files::LoadFiles;
 use paceline_binlog::LOCAL_DOMAIN;
-use paceline_binlog::event::{
-    AlterPhase, CHECKSUM_LENGTH, ChecksumAlgorithm, Event, EventFlags, EventHeader, EventType, HEADER_LENGTH,
-    IgnorableEvent, IntvarKind, TableId,
-};
+use paceline_binlog::event::{AlterPhase, Event, EventFlags, EventType, IgnorableEvent, IntvarKind, TableId};
 use paceline_types::base64::append_base64_lines;
 use paceline_types::{DateTime, DomainId, ServerId, TimeZone};
-use rows::Annotation;
+use rows::{Annotation, encoded_in_place_of};
 use statements::{has_inverse, is_transaction_keyword, xa_text};
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
@@ -157,28 +154,21 @@ impl<'o> Printer<'o> {
     /// the event belongs to such a statement and is done.
     fn print_beside_text(&mut self, event: &LoggedEvent<'_>, decoded: &Event<'_>) -> Result<bool> {
         match decoded {
-            Event::Ignorable(IgnorableEvent::RowEvent { event_type, body }) => {
-                let checksum_length = match event.format.checksum {
-                    ChecksumAlgorithm::Crc32 => CHECKSUM_LENGTH,
-                    ChecksumAlgorithm::None => 0,
-                };
-                let record = event.header();
-                let header = EventHeader {
-                    event_type: *event_type,
-                    length: (HEADER_LENGTH + body.len() + checksum_length) as u32,
-                    flags: EventFlags(record.flags.0 & !EventFlags::IGNORABLE.0),
-                    ..*record
-                };
-                let mut bytes = header.encode().to_vec();
-                bytes.extend_from_slice(body);
-                let checksum = crc32fast::hash(&bytes).to_le_bytes();
-                bytes.extend_from_slice(&checksum[..checksum_length]);
-                let rows = LoggedEvent::new(event.offset, &bytes, event.format, Checksums::Ignore);
-                let rows = rows.map_err(|error| Error::Event {
+            // A new group. An incomplete one before it may lack its text.
+            Event::Gtid(_) => {
+                self.skips_text = false;
+                Ok(false)
+            }
+            Event::Ignorable(IgnorableEvent::RowEvent { .. }) => {
+                let problem = |error: paceline_binlog::Error| Error::Event {
                     file: Default::default(),
                     offset: event.offset,
                     problem: error.to_string(),
-                })?;
+                };
+                let flags = event.header().flags.without(EventFlags::IGNORABLE);
+                let bytes = encoded_in_place_of(event, flags, &event.decode_rows().map_err(problem)?);
+                let rows = LoggedEvent::new(event.offset, &bytes, event.format, Checksums::Ignore);
+                let rows = rows.map_err(problem)?;
                 self.print(&rows)?;
                 Ok(true)
             }

@@ -12,8 +12,8 @@ use super::super::source::{Checksums, LoggedEvent};
 use super::super::table_metadata::append_table_metadata;
 use super::Printer;
 use paceline_binlog::event::{
-    CHECKSUM_LENGTH, ChecksumAlgorithm, Event, EventStamp, RowsCompression, RowsEvent, RowsKind,
-    TableMapEvent, encode_event, set_end_position,
+    CHECKSUM_LENGTH, ChecksumAlgorithm, Event, EventBody, EventFlags, EventStamp, RowsCompression, RowsEvent,
+    RowsKind, TableMapEvent, encode_event, set_end_position,
 };
 use paceline_types::base64::append_base64_lines;
 use std::borrow::Cow;
@@ -255,20 +255,30 @@ fn append_binlog_statement(encoded: &[u8], out: &mut Vec<u8>) {
     let _ = writeln!(out, "BINLOG @binlog_fragment_0, @binlog_fragment_1{DELIMITER}");
 }
 
-/// Returns a compressed rows event in uncompressed form, with the same end position.
+/// Returns a compressed rows event in uncompressed form.
 fn uncompressed(event: &LoggedEvent<'_>, rows: &RowsEvent<'_>) -> Vec<u8> {
-    let header = event.header();
     let plain = RowsEvent {
         compression: RowsCompression::Plain,
         ..rows.clone()
     };
+    encoded_in_place_of(event, event.header().flags, &plain)
+}
+
+/// Returns the bytes of an event with the header of another one, in the format of its file. The end position is the
+/// other's too.
+pub(super) fn encoded_in_place_of(
+    event: &LoggedEvent<'_>,
+    flags: EventFlags,
+    body: &dyn EventBody,
+) -> Vec<u8> {
+    let header = event.header();
     let stamp = EventStamp {
         timestamp: header.timestamp,
         server_id: header.server_id,
-        flags: header.flags,
+        flags,
     };
     let mut bytes = Vec::new();
-    encode_event(&mut bytes, &stamp, 0, &plain);
+    encode_event(&mut bytes, &stamp, 0, body);
     set_end_position(&mut bytes, header.end_position);
     if event.format.checksum == ChecksumAlgorithm::None {
         let length = bytes.len() - CHECKSUM_LENGTH;

@@ -100,14 +100,11 @@ impl RemoteLog {
     }
 
     fn problem(&self, error: WireError) -> Error {
-        let problem = match error {
-            WireError::Server { message, .. } => message,
-            error => error.to_string(),
-        };
-        Error::Server(ServerError {
-            address: self.address.clone(),
-            problem,
-        })
+        let mut shown = ServerError::of_connection(&self.address, &error);
+        if let WireError::Server { message, .. } = error {
+            shown.problem = message;
+        }
+        Error::Server(shown)
     }
 
     fn ask(&mut self, start: &RemoteStart<'_>) -> Result<()> {
