@@ -57,8 +57,8 @@ impl AuditFile {
         self.rotation = rotation;
     }
 
-    /// Appends lines; rotates before if the file has reached its size. If it cannot be rotated, it grows, and rotation is
-    /// tried again with the next lines.
+    /// Appends lines; rotates before if the file has reached its size. If it cannot be rotated, it grows, and rotation
+    /// is tried again with the next lines.
     ///
     /// # Errors
     /// Errors of the file system. Part of the lines may have been written; the next line begins anew.

@@ -273,7 +273,7 @@ impl<'p> BaseReader<'p> {
     fn read_batch(&self, exec: &mut Execution<'_, '_>, batch: &mut RowBatch) -> Result<()> {
         batch
             .read(exec.state.transaction)
-            .map_err(|error| self.definition.transaction_error(error).into())
+            .map_err(|error| self.definition.transaction_error(error))
     }
 
     /// Passes the rows of a batch to `visit`, in the order of the batch, which is empty afterwards.
