@@ -258,7 +258,10 @@ fn is_string(token: &[u8]) -> bool {
 /// Returns a name or variable without the bytes around it.
 fn bytes_of_name(token: &[u8]) -> &[u8] {
     let is_mark = |byte: &u8| matches!(byte, b'@' | b'`' | b'"' | b'\'' | b'[' | b']');
-    let start = token.iter().position(|byte| !is_mark(byte)).unwrap_or(token.len());
+    let start = token
+        .iter()
+        .position(|byte| !is_mark(byte))
+        .unwrap_or(token.len());
     let length = token[start..].iter().take_while(|byte| !is_mark(byte)).count();
     &token[start..start + length]
 }
@@ -347,7 +350,10 @@ mod tests {
                 "create server s foreign data wrapper mysql options (user 'u', password 'x')",
                 "create server s foreign data wrapper mysql options (user 'u', password '*****')",
             ),
-            ("set global s3_secret_key = 'x'", "set global s3_secret_key = '*****'"),
+            (
+                "set global s3_secret_key = 'x'",
+                "set global s3_secret_key = '*****'",
+            ),
             ("set @password = 'x'", "set @password = '*****'"),
             (
                 "insert into u (name, `password`) values ('a', 'x'), ('b', 'y')",
@@ -437,7 +443,10 @@ mod tests {
                 "CREATE USER a IDENTIFIED BY 's' typo",
                 "CREATE USER a IDENTIFIED '*****'",
             ),
-            ("create user a identified by s", "create user a identified '*****'"),
+            (
+                "create user a identified by s",
+                "create user a identified '*****'",
+            ),
             (
                 "create user a identified by 'pa'ss'",
                 "create user a identified '*****'",
@@ -446,8 +455,14 @@ mod tests {
                 "create user a identified by 'open",
                 "create user a identified '*****'",
             ),
-            ("create user a identifed by s", "create user a identifed by '*****'"),
-            ("create user 'a' identifed 's'", "create user '*****' identifed '*****'"),
+            (
+                "create user a identifed by s",
+                "create user a identifed by '*****'",
+            ),
+            (
+                "create user 'a' identifed 's'",
+                "create user '*****' identifed '*****'",
+            ),
             (
                 "grant all on *.* to a identifed via p using 's'",
                 "grant all on *.* to a identifed via p using '*****'",
@@ -469,7 +484,15 @@ mod tests {
 
     #[test]
     fn any_bytes_are_masked_up_to_the_limit() {
-        for text in [&b""[..], b"'", b"\xff password '\xff", b"x'", b"0x", b"password\0", b"/*!"] {
+        for text in [
+            &b""[..],
+            b"'",
+            b"\xff password '\xff",
+            b"x'",
+            b"0x",
+            b"password\0",
+            b"/*!",
+        ] {
             for origin in [TextOrigin::Parsed, TextOrigin::Refused] {
                 mask_secrets(text, SqlMode::DEFAULT, origin, usize::MAX);
             }
