@@ -59,8 +59,8 @@ pub(super) fn kept_column(column: &ColumnDefinition, renames: &[(String, String)
     column
 }
 
-/// Returns the table's checks that stay, with the new names of columns. A check is dropped with the last of its columns;
-/// as in MariaDB, the drop of any column also drops the checks that name no column.
+/// Returns the table's checks that stay, with the new names of columns. A check is dropped with the last of its
+/// columns; as in MariaDB, the drop of any column also drops the checks that name no column.
 ///
 /// # Errors
 /// 1054 if a check names a column that is dropped and one that stays.
