@@ -9,10 +9,9 @@
 //! [`memcached`] have theirs here. Ganglia knows no counters that restart, so the difference between two runs is sent;
 //! the first run sends gauges only, and so does one after a restart of the source, which shows as a smaller counter.
 //!
-//! *Failures.* Each source is read by a task of its own ([`feed`]), so one that does not answer delays no other. That
-//! it does not is reported once, and so is that it answers again. UDP packets may be lost: that is Ganglia's design,
-//! and the next run sends all again. A packet that cannot be sent is reported in the same way. With `--once` both are
-//! errors.
+//! *Failures.* Each source is read by a task of its own ([`feed`]), so one that does not answer delays no other. It is
+//! reported once, and again when it answers. UDP packets may be lost: that is Ganglia's design, and the next run sends
+//! all again. A packet that cannot be sent is reported in the same way. With `--once` both are errors.
 //!
 //! *Limits.* `--interval` is 1 to 3600 s; a value that gmond does not get for four intervals expires there. Names are
 //! those of the table, so a source cannot make new ones without end. An answer of memcached has at most 64 KiB.
