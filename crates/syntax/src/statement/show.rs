@@ -162,10 +162,14 @@ pub enum Show {
     },
     /// `CREATE USER [account]`.
     CreateUser(Option<AccountName>),
-    /// `PROFILES`, `PROFILE`.
+    /// `PROFILES`.
     Profiles,
-    /// `AUTHORS`, `CONTRIBUTORS`.
-    Credits,
+    /// `PROFILE`.
+    Profile,
+    /// `AUTHORS`.
+    Authors,
+    /// `CONTRIBUTORS`.
+    Contributors,
     /// `EXPLAIN FOR connection`, `SHOW EXPLAIN FOR`.
     ExplainFor(Expr),
     /// `USER_STATISTICS`, `CLIENT_STATISTICS`, `INDEX_STATISTICS`, `TABLE_STATISTICS` and other tables of

@@ -24,7 +24,6 @@ pub async fn execute(
     state: &mut SessionState,
     text: &[u8],
 ) -> Result<Reply> {
-    state.shared.counters.com_flush.add(1);
     state.commit().await?;
     state.services.require_any(&[Privilege::Reload])?;
     for target in targets {

@@ -46,7 +46,7 @@ pub async fn run_plan(
     if execution.asked_by == QueryOrigin::Client && !plan.tables().is_empty() {
         state.context.diagnostics.forget_earlier();
     }
-    let Some(catalog) = state.prepare_run(plan, execution.asked_by)? else {
+    let Some(catalog) = state.prepare_run(plan)? else {
         return Ok(None);
     };
     let streaming = match plan.tables().iter().any(|table| table.usage.lock) {
@@ -90,7 +90,7 @@ pub async fn collect<S: RowSink>(
     if execution.asked_by == QueryOrigin::Client && !plan.tables().is_empty() {
         state.context.diagnostics.forget_earlier();
     }
-    let Some(catalog) = state.prepare_run(plan, execution.asked_by)? else {
+    let Some(catalog) = state.prepare_run(plan)? else {
         return Ok(None);
     };
     let mut context = state.execution_context(&catalog, plan, execution)?;

@@ -46,7 +46,6 @@ pub async fn execute(
     connection: &mut Connection,
     execution: Execution<'_>,
 ) -> Result<Reply> {
-    state.shared.counters.com_show.add(1);
     match answer(show, state)? {
         Answer::Rows(output) => Ok(Reply::Rows(output)),
         Answer::Query(query, filter) => run_query(&query, filter, state, connection, execution).await,
@@ -190,8 +189,8 @@ fn answer<'a>(show: &'a Show, state: &mut SessionState) -> Result<Answer<'a>> {
         Show::CreateOther { kind: "EVENT", name } => Rows(stored_program::event(name, state)?),
         Show::CreateOther { kind, name } => return Err(create::no_such_object(kind, name)),
         Show::EngineStatus { engine, what } => Rows(engine::status(engine, what, &state.services)?),
-        Show::Profiles => Rows(no_rows(&["Query_ID", "Duration", "Query"])),
-        Show::Credits => Rows(no_rows(&["Name", "Location", "Comment"])),
+        Show::Profiles | Show::Profile => Rows(no_rows(&["Query_ID", "Duration", "Query"])),
+        Show::Authors | Show::Contributors => Rows(no_rows(&["Name", "Location", "Comment"])),
         Show::ExplainFor(_) => return Err(Error::unsupported("SHOW EXPLAIN")),
     })
 }
