@@ -14,6 +14,7 @@ use crate::statement_digests::StatementDigests;
 use crate::statement_logs::StatementLogs;
 use crate::status::ServerCounters;
 use crate::tls::Tls;
+use crate::user_statistics::UserStatistics;
 use crate::variables::{
     Globals, Variable, VariableValue, semi_sync_settings, session_memory_max, transaction_config,
 };
@@ -74,6 +75,8 @@ pub struct Server {
     pub statement_logs: StatementLogs,
     /// The audit log.
     pub audit_log: AuditLog,
+    /// Statistics of users and clients.
+    pub user_statistics: UserStatistics,
     /// TLS configuration.
     pub tls: Tls,
     /// Description of the latest deadlock.
@@ -115,6 +118,7 @@ impl Server {
         let memory = ServerMemory::new(session_memory_max(&globals));
         let digests = StatementDigests::new(digests_max(&globals));
         let primary = Primary::new(transactions.clone(), semi_sync);
+        let user_statistics = UserStatistics::new(&globals);
         Arc::new_cyclic(|server| Server {
             replicas: ConnectionSet::open(environment(server.clone())),
             row_options: Arc::new(SharedRowOptions::new(replicated_row_options(&globals))),
@@ -131,6 +135,7 @@ impl Server {
             digests,
             statement_logs: StatementLogs::default(),
             audit_log: AuditLog::default(),
+            user_statistics,
             tls: Tls::default(),
             statistics: Arc::new(Statistics::new(transactions.clone())),
             catalog,

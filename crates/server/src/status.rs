@@ -4,6 +4,8 @@
 //! shared between sessions. A global value is the sum over the living sessions and of the sessions that have ended.
 
 use crate::statistic::{Kind, Statistic, Unit};
+use paceline_expression::session::StatementCounts;
+use paceline_syntax::Features;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Declaration of a counter that each session has, and its reader.
@@ -15,7 +17,11 @@ pub struct SessionCounter {
 }
 
 macro_rules! counters {
-    ($($name:ident $status:literal $unit:ident $help:literal;)*) => {
+    (
+        $($name:ident $status:literal $unit:ident $help:literal;)*
+        ---
+        $($work:ident)*
+    ) => {
         /// Counters of one session, or sums of the sessions that have ended.
         #[derive(Debug, Default)]
         #[allow(missing_docs)] // The names are those of MariaDB's status variables.
@@ -38,6 +44,15 @@ macro_rules! counters {
             /// Adds the values of other counters.
             pub fn add_all(&self, other: &Counters) {
                 $(self.$name.0.fetch_add(other.$name.get(), Ordering::Relaxed);)*
+            }
+
+            /// Adds the work of a statement.
+            #[inline]
+            pub fn add_work(&self, counts: &StatementCounts) {
+                // Most are zero.
+                $(if counts.$work > 0 {
+                    self.$work.add(counts.$work);
+                })*
             }
 
             /// Sets all counters to zero.
@@ -67,6 +82,7 @@ impl Counter {
 }
 
 counters! {
+    access_denied_errors "Access_denied_errors" Count "Logins and statements that were refused for lack of a privilege.";
     bytes_received "Bytes_received" Bytes "Bytes received from clients.";
     bytes_sent "Bytes_sent" Bytes "Bytes sent to clients.";
     com_admin_commands "Com_admin_commands" Count "Statements or commands of this kind.";
@@ -218,8 +234,35 @@ counters! {
     com_unlock_tables "Com_unlock_tables" Count "Statements or commands of this kind.";
     com_update "Com_update" Count "Statements or commands of this kind.";
     com_update_multi "Com_update_multi" Count "Statements or commands of this kind.";
+    created_tmp_disk_tables "Created_tmp_disk_tables" Count "Temporary results that did not fit in memory.";
+    created_tmp_files "Created_tmp_files" Count "Temporary files of sorts.";
+    created_tmp_tables "Created_tmp_tables" Count "Temporary results: derived tables, groups, DISTINCT, UNION, tables of information_schema.";
+    delete_scan "Delete_scan" Count "DELETE statements that searched a table without an index.";
     empty_queries "Empty_queries" Count "Queries that returned no rows.";
+    executed_events "Executed_events" Count "Runs of events.";
+    executed_triggers "Executed_triggers" Count "Runs of triggers.";
+    feature_dynamic_columns "Feature_dynamic_columns" Count "Uses of COLUMN_CREATE() and COLUMN_ADD() in statements.";
+    feature_insert_returning "Feature_insert_returning" Count "INSERT and REPLACE with RETURNING.";
+    feature_json "Feature_json" Count "Uses of functions of JSON in statements.";
+    feature_subquery "Feature_subquery" Count "Subqueries in expressions of statements.";
     feature_window_functions "Feature_window_functions" Count "Statements with window functions.";
+    feature_xml "Feature_xml" Count "Uses of functions of XML in statements.";
+    handler_commit "Handler_commit" Count "Statements and transactions that were committed after they used a table.";
+    handler_delete "Handler_delete" Count "Rows that statements deleted.";
+    handler_read_first "Handler_read_first" Count "Reads of the first entry of an index.";
+    handler_read_key "Handler_read_key" Count "Reads of a row or a range by a key.";
+    handler_read_last "Handler_read_last" Count "Reads of the last entry of an index.";
+    handler_read_next "Handler_read_next" Count "Reads of the next entry of an index.";
+    handler_read_prev "Handler_read_prev" Count "Reads of the previous entry of an index.";
+    handler_read_rnd "Handler_read_rnd" Count "Reads of a row at its known place: sorted rows, rows to be changed.";
+    handler_read_rnd_next "Handler_read_rnd_next" Count "Reads of the next row of a table or of a temporary result.";
+    handler_rollback "Handler_rollback" Count "Statements and transactions that were rolled back after they used a table.";
+    handler_savepoint "Handler_savepoint" Count "Savepoints in transactions that used a table.";
+    handler_savepoint_rollback "Handler_savepoint_rollback" Count "Rollbacks to such a savepoint.";
+    handler_tmp_update "Handler_tmp_update" Count "Changes of rows of temporary results: rows that join a group.";
+    handler_tmp_write "Handler_tmp_write" Count "Rows written to temporary results.";
+    handler_update "Handler_update" Count "Rows that statements updated.";
+    handler_write "Handler_write" Count "Rows that statements tried to insert.";
     master_gtid_wait_count "Master_gtid_wait_count" Count "Calls of MASTER_GTID_WAIT().";
     master_gtid_wait_time "Master_gtid_wait_time" Microseconds "Time spent in MASTER_GTID_WAIT().";
     master_gtid_wait_timeouts "Master_gtid_wait_timeouts" Count "Calls of MASTER_GTID_WAIT() that ended by their timeout.";
@@ -227,7 +270,63 @@ counters! {
     questions "Questions" Count "Commands and statements sent by clients.";
     rows_read "Rows_read" Count "Rows fetched from tables.";
     rows_sent "Rows_sent" Count "Rows sent to clients.";
+    rows_tmp_read "Rows_tmp_read" Count "Rows read from temporary results.";
+    select_full_join "Select_full_join" Count "Joined tables that were read without an index.";
+    select_full_range_join "Select_full_range_join" Count "Joined tables that were read by ranges of an index.";
+    select_range "Select_range" Count "Queries whose first table was read by ranges of an index.";
+    select_scan "Select_scan" Count "Queries whose first table was read without an index or in whole.";
     slow_queries "Slow_queries" Count "Statements that took longer than long_query_time.";
+    sort_merge_passes "Sort_merge_passes" Count "Sorts that were merged from files.";
+    sort_priority_queue_sorts "Sort_priority_queue_sorts" Count "Sorts that kept only the rows of a LIMIT.";
+    sort_range "Sort_range" Count "Sorts of rows found by an index.";
+    sort_rows "Sort_rows" Count "Rows that were sorted.";
+    sort_scan "Sort_scan" Count "Sorts of rows found without an index, and of temporary results.";
+    update_scan "Update_scan" Count "UPDATE statements that searched a table without an index.";
+    ---
+    created_tmp_disk_tables
+    executed_triggers
+    created_tmp_files
+    created_tmp_tables
+    delete_scan
+    handler_commit
+    handler_delete
+    handler_read_first
+    handler_read_key
+    handler_read_last
+    handler_read_next
+    handler_read_prev
+    handler_read_rnd
+    handler_read_rnd_next
+    handler_rollback
+    handler_savepoint
+    handler_savepoint_rollback
+    handler_tmp_update
+    handler_tmp_write
+    handler_update
+    handler_write
+    rows_read
+    rows_tmp_read
+    select_full_join
+    select_full_range_join
+    select_range
+    select_scan
+    sort_merge_passes
+    sort_priority_queue_sorts
+    sort_range
+    sort_rows
+    sort_scan
+    update_scan
+}
+
+impl Counters {
+    /// Adds the features that a text uses.
+    #[cold]
+    pub fn add_features(&self, features: &Features) {
+        self.feature_subquery.add(features.subqueries.into());
+        self.feature_json.add(features.json.into());
+        self.feature_xml.add(features.xml.into());
+        self.feature_dynamic_columns.add(features.dynamic_columns.into());
+    }
 }
 
 /// Counters of the whole server. They change rarely enough to be shared.
@@ -239,8 +338,6 @@ pub struct ServerCounters {
     pub aborted_connects: AtomicU64,
     /// `Aborted_clients`.
     pub aborted_clients: AtomicU64,
-    /// `Access_denied_errors`.
-    pub access_denied: AtomicU64,
     /// `Connection_errors_max_connections`.
     pub too_many_connections: AtomicU64,
     /// `Max_used_connections`.

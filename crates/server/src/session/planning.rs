@@ -74,7 +74,8 @@ impl SessionState {
         }
         self.table_locks.check_plan(plan)?;
         self.services.await_gtid()?;
-        match plan.tables().iter().any(is_stored) || plan.runs_programs() {
+        self.uses_tables = plan.tables().iter().any(is_stored) || plan.runs_programs();
+        match self.uses_tables {
             true => self.enter_transaction(),
             false => self.enter_tableless(),
         }

@@ -69,9 +69,12 @@ pub(crate) fn run(
             }
             SetOperation::Union => {
                 let mut distinct = Distinct::new(types, exec.state.memory.part());
+                let (mut compared, mut different) = (0, 0);
                 for side in 0..set.sides.len() {
                     let stopped = run_side(exec, set, side, outer, &mut |exec, row| {
+                        compared += 1;
                         if distinct.is_new(row)? {
+                            different += 1;
                             consumer(exec, row)
                         } else {
                             Ok(ControlFlow::Continue(()))
@@ -81,6 +84,8 @@ pub(crate) fn run(
                         break;
                     }
                 }
+                exec.session.counts.count_temporary(compared);
+                exec.session.counts.count_temporary_read(different, true);
                 Ok(())
             }
             SetOperation::Except
@@ -89,8 +94,10 @@ pub(crate) fn run(
             | SetOperation::IntersectAll => {
                 let mut memory = exec.state.memory.part();
                 let mut right: HashMap<Vec<u8>, u64> = HashMap::new();
+                let (mut compared, mut wanted_rows) = (0, 0);
                 run_side(exec, set, 1, outer, &mut |_, row| {
                     let key = row_key(row, types);
+                    compared += 1;
                     memory.take(key.len() + 48)?;
                     *right.entry(key).or_default() += 1;
                     Ok(ControlFlow::Continue(()))
@@ -117,11 +124,14 @@ pub(crate) fn run(
                         _ => false,
                     };
                     if wanted {
+                        wanted_rows += 1;
                         consumer(exec, row)
                     } else {
                         Ok(ControlFlow::Continue(()))
                     }
                 })?;
+                exec.session.counts.count_temporary(compared);
+                exec.session.counts.count_temporary_read(wanted_rows, true);
                 Ok(())
             }
         },

@@ -30,6 +30,9 @@ pub fn count_command(statement: &Statement, counters: &Counters) {
 }
 
 fn of_insert<'c>(insert: &Insert, counters: &'c Counters) -> &'c Counter {
+    if !insert.returning.is_empty() {
+        counters.feature_insert_returning.add(1);
+    }
     match (insert.kind, &insert.source) {
         (InsertKind::Insert, InsertSource::Values(_)) => &counters.com_insert,
         (InsertKind::Insert, InsertSource::Query(_)) => &counters.com_insert_select,

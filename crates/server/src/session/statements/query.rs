@@ -14,6 +14,7 @@ use paceline_query::plan::Plan;
 use paceline_syntax::{Error, Result, Statement};
 use paceline_types::error_code::ER_TABLE_DEF_CHANGED;
 use paceline_wire::Capabilities;
+use paceline_wire::response::Status;
 
 /// Plans a statement and executes it.
 pub async fn execute(
@@ -53,7 +54,10 @@ pub async fn run_plan(
         true => Streaming::AfterSettling(MemoryCharge::new(&state.context.memory)),
         false => Streaming::Early,
     };
-    let style = result_style(state, execution);
+    let mut style = result_style(state, execution);
+    if plan.uses_no_index() {
+        style.status = style.status.with(Status::NO_INDEX_USED);
+    }
     let affected = match connection.capabilities.has(Capabilities::FOUND_ROWS) {
         true => AffectedRows::Found,
         false => AffectedRows::Changed,

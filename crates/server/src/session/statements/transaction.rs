@@ -73,6 +73,9 @@ pub async fn execute(statement: &TransactionStatement, state: &mut SessionState)
             // Logged in MariaDB's form, if the transaction already has rows.
             let text = format!("SAVEPOINT `{}`", name.replace('`', "``"));
             let logged = LoggedStatement::of(state, text.as_bytes());
+            if state.shared.transaction.is_set() {
+                state.context.counts.handler_savepoint += 1;
+            }
             if let Some(transaction) = state.transaction.get_mut() {
                 transaction
                     .log_statement(&logged.query_event(None), logged.timestamp_seconds)
@@ -84,6 +87,9 @@ pub async fn execute(statement: &TransactionStatement, state: &mut SessionState)
             let none = || Error::new(ER_SP_DOES_NOT_EXIST, &[&"SAVEPOINT", name]);
             let transaction = state.transaction.get_mut().ok_or_else(none)?;
             transaction.rollback_to_savepoint(name).map_err(|_| none())?;
+            if state.shared.transaction.is_set() {
+                state.context.counts.handler_savepoint_rollback += 1;
+            }
         }
         TransactionStatement::Release(name) => {
             let none = || Error::new(ER_SP_DOES_NOT_EXIST, &[&"SAVEPOINT", name]);

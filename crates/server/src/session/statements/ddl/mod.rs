@@ -295,5 +295,10 @@ fn forget_statistics(table: &TableName, state: &SessionState) -> Result<bool> {
         let digests = sessions.iter().map(|session| &session.digests);
         state.server.digests.clear(digests);
     }
+    if performance_schema::shows_table_io(&name) {
+        let catalog = state.server.catalog.load();
+        let tables = catalog.databases().flat_map(|database| database.tables());
+        tables.for_each(|table| table.clear_row_counts());
+    }
     Ok(true)
 }

@@ -46,6 +46,27 @@ pub async fn execute(
     connection: &mut Connection,
     execution: Execution<'_>,
 ) -> Result<Reply> {
+    let before = state.context.counts;
+    let done = execute_counted(show, state, connection, execution).await;
+    let counts = &mut state.context.counts;
+    match show {
+        // As in MariaDB, the counters show what other statements did.
+        Show::Status { .. } | Show::ProcessList { .. } => *counts = before,
+        _ => {
+            // MariaDB shows these rows as it finds them; the order is ours.
+            counts.sort_scan = before.sort_scan;
+            counts.sort_rows = before.sort_rows;
+        }
+    }
+    done
+}
+
+async fn execute_counted(
+    show: &Show,
+    state: &mut SessionState,
+    connection: &mut Connection,
+    execution: Execution<'_>,
+) -> Result<Reply> {
     match answer(show, state)? {
         Answer::Rows(output) => Ok(Reply::Rows(output)),
         Answer::Query(query, filter) => run_query(&query, filter, state, connection, execution).await,
