@@ -41,6 +41,7 @@ mod last_command;
 mod listener;
 mod lock_report;
 mod memory;
+mod memory_control;
 mod metrics;
 mod mysql_columns;
 mod mysql_tables;

@@ -9,6 +9,8 @@ use crate::information_schema::{
     self, ApplicableRole, ColumnPrivileges, GrantedObject, GrantedPrivilege, OpenTransaction, Process, Row,
     Scope, Sources, TableSize, ViewColumn, VirtualTable,
 };
+use crate::memory::MemoryPart;
+use crate::memory_control::memory_usage;
 use crate::metrics::{shown, status_variables};
 use crate::open_transactions::open_transactions;
 use crate::registry::now_micros;
@@ -304,6 +306,7 @@ impl Sources for SessionSources<'_> {
                 state: Some(activity.state.to_owned()),
                 info: busy.then(|| String::from_utf8_lossy(&activity.text).into_owned()),
                 query_id: session.query_id.load(std::sync::atomic::Ordering::Relaxed),
+                memory_used: session.memory.used(),
             });
         }
         if all {
@@ -403,6 +406,10 @@ impl Sources for SessionSources<'_> {
         server
             .digests
             .summaries(sessions.iter().map(|session| &session.digests))
+    }
+
+    fn memory_usage(&self) -> Vec<MemoryPart> {
+        memory_usage(&self.services.server)
     }
 
     fn metrics(&self) -> Vec<ShownStatistic> {
