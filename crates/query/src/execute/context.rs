@@ -28,11 +28,11 @@ use paceline_types::Value;
 use super::bulk::{Indicator, ParameterSet};
 use super::collections::derived_rows::DerivedRows;
 use super::collections::hash_table::JoinBuffers;
-use super::collections::memory::Budget;
+use super::collections::memory::{Budget, Reservation};
 use super::interface::{ExecutionContext, Outcome, ProgramHost, RowSink, UsedTables};
 use crate::error::{Error, Result};
 use crate::plan::Plan;
-use crate::plan::measurements::Measurements;
+use crate::plan::measurements::{Collection, Measurements};
 use crate::plan::tree::{QueryPlan, TableAccess};
 use crate::program::ProgramCache;
 use paceline_catalog::RoutineDefinition;
@@ -141,6 +141,29 @@ impl<'t> StatementState<'t> {
 }
 
 impl<'t> StatementState<'t> {
+    /// Creates the reservation of an operation that collects rows, for one part of the plan.
+    pub fn reserve<T>(&mut self, part: &T, collection: Collection) -> Reservation {
+        match &mut self.measurements {
+            None => self.memory.part(),
+            Some(measurements) => {
+                let measure = measurements.collection_mut(part, collection);
+                self.memory.measured_part(measure)
+            }
+        }
+    }
+
+    /// Charges `bytes` that an operation keeps until the end of the statement.
+    ///
+    /// # Errors
+    /// 1290 or 1041 beyond a limit.
+    pub fn charge<T>(&mut self, part: &T, collection: Collection, bytes: usize) -> Result<()> {
+        self.memory.charge(bytes)?;
+        if let Some(measurements) = &mut self.measurements {
+            measurements.collection_mut(part, collection).grow(bytes);
+        }
+        Ok(())
+    }
+
     /// Returns the environment of stored functions and triggers.
     ///
     /// # Errors

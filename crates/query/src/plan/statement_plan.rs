@@ -97,6 +97,7 @@ pub(crate) enum PlanKind {
 pub(crate) struct AnalyzePlan {
     pub statement: PlanKind,
     pub flavour: ExplainFlavour,
+    pub planning_time: std::time::Duration,
 }
 
 /// SELECT as a statement.

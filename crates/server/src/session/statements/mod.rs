@@ -233,7 +233,7 @@ fn uses_table(statement: &Statement) -> bool {
                 | Show::CreateUser(_)
                 | Show::Profiles
                 | Show::Credits
-                | Show::ExplainFor(_)
+                | Show::ExplainFor { .. }
         ),
         _ => false,
     }

@@ -192,7 +192,7 @@ fn answer<'a>(show: &'a Show, state: &mut SessionState) -> Result<Answer<'a>> {
         Show::EngineStatus { engine, what } => Rows(engine::status(engine, what, &state.services)?),
         Show::Profiles => Rows(no_rows(&["Query_ID", "Duration", "Query"])),
         Show::Credits => Rows(no_rows(&["Name", "Location", "Comment"])),
-        Show::ExplainFor(_) => return Err(Error::unsupported("SHOW EXPLAIN")),
+        Show::ExplainFor { .. } => return Err(Error::unsupported("SHOW EXPLAIN")),
     })
 }
 
