@@ -21,6 +21,7 @@
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::Instant;
 
 use paceline_txn::Transaction;
 use paceline_types::Value;
@@ -31,7 +32,7 @@ use super::collections::hash_table::JoinBuffers;
 use super::collections::memory::{Budget, Reservation};
 use super::interface::{ExecutionContext, Outcome, ProgramHost, RowSink, UsedTables};
 use crate::error::{Error, Result};
-use crate::plan::Plan;
+use crate::plan::{AnalyzePlan, Plan};
 use crate::plan::measurements::{Collection, Measurements};
 use crate::plan::tree::{QueryPlan, TableAccess};
 use crate::program::ProgramCache;
@@ -77,6 +78,8 @@ pub(crate) struct StatementState<'t> {
     /// Measurements, for the ANALYZE statement.
     pub measurements: Option<Box<Measurements>>,
     /// Plans of the subqueries in expressions, by [`SubqueryId`].
+    /// The statement that ANALYZE executes, and when it began.
+    pub analyzed: Option<(&'t AnalyzePlan, Instant)>,
     subqueries: &'t [Arc<QueryPlan>],
     run_query: RunQuery,
     /// Environment of stored functions and triggers; `None` if the statement uses none.
@@ -132,6 +135,7 @@ impl<'t> StatementState<'t> {
             join_buffers: JoinBuffers::default(),
             conditions_held: 0,
             measurements: None,
+            analyzed: None,
             subqueries,
             run_query,
             programs: None,
@@ -305,8 +309,25 @@ impl<'e, 't> Execution<'e, 't> {
         if self.state.ticks >= ROWS_PER_INTERRUPT_CHECK {
             self.state.ticks = 0;
             self.session.services.functions.check_interrupt(self.session)?;
+            if self.state.measurements.is_some() {
+                self.answer_plan_request();
+            }
         }
         Ok(())
+    }
+
+    /// Answers another session that asks for the plan of this statement, which is measured.
+    #[cold]
+    fn answer_plan_request(&self) {
+        let state = &*self.state;
+        let (Some((analyzed, started)), Some(measurements)) = (state.analyzed, &state.measurements) else {
+            return;
+        };
+        if let Some(request) = self.session.services.functions.take_plan_request()
+            && let Ok(rows) = analyzed.rows_so_far(request.flavour, measurements, started.elapsed(), state.subqueries)
+        {
+            (request.answer)(rows);
+        }
     }
 }
 

@@ -2,7 +2,8 @@
 //! memory and sorts of the operations that collect rows.
 //!
 //! Parts of the plan are identified by their address, because the plan lives as long as its execution. Nothing is
-//! measured unless the statement asks for it.
+//! measured unless the statement asks for it. Rows are counted as they come, so that another session can look at a
+//! statement that is running (SHOW ANALYZE); times are added when an operation ends.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -148,18 +149,23 @@ impl CollectionMeasure {
 
     /// Adds to the measurements of its sorts.
     pub fn add_sorts(&self, add: impl FnOnce(&mut SortMeasure)) {
-        let mut sorts = self.sorts.get();
-        add(&mut sorts);
-        self.sorts.set(sorts);
+        update(&self.sorts, add);
     }
 }
 
 /// Measurements of a statement.
 #[derive(Debug, Default)]
 pub(crate) struct Measurements {
-    accesses: HashMap<usize, AccessMeasure>,
-    queries: HashMap<usize, QueryMeasure>,
+    accesses: HashMap<usize, Rc<Cell<AccessMeasure>>>,
+    queries: HashMap<usize, Rc<Cell<QueryMeasure>>>,
     collections: HashMap<(usize, Collection), Rc<CollectionMeasure>>,
+}
+
+/// Adds to measurements.
+pub(crate) fn update<M: Copy>(measure: &Cell<M>, add: impl FnOnce(&mut M)) {
+    let mut value = measure.get();
+    add(&mut value);
+    measure.set(value);
 }
 
 fn identity<T>(part: &T) -> usize {
@@ -169,17 +175,17 @@ fn identity<T>(part: &T) -> usize {
 impl Measurements {
     /// Returns the measurements of a table access; `None` if it was never used.
     pub fn access(&self, access: &TableAccess) -> Option<AccessMeasure> {
-        self.accesses.get(&identity(access)).copied()
+        self.accesses.get(&identity(access)).map(|measure| measure.get())
     }
 
     /// Returns the measurements of a query block; `None` if it was never executed.
     pub fn select(&self, select: &SelectPlan) -> Option<QueryMeasure> {
-        self.queries.get(&identity(select)).copied()
+        self.queries.get(&identity(select)).map(|measure| measure.get())
     }
 
     /// Returns the measurements of a set operation; `None` if it was never executed.
     pub fn set(&self, set: &SetPlan) -> Option<QueryMeasure> {
-        self.queries.get(&identity(set)).copied()
+        self.queries.get(&identity(set)).map(|measure| measure.get())
     }
 
     /// Returns whether any table of a block was read.
@@ -205,17 +211,17 @@ impl Measurements {
     }
 
     /// Returns the measurements of a table access, to add to them.
-    pub fn access_mut(&mut self, access: &TableAccess) -> &mut AccessMeasure {
-        self.accesses.entry(identity(access)).or_default()
+    pub fn access_mut(&mut self, access: &TableAccess) -> Rc<Cell<AccessMeasure>> {
+        self.accesses.entry(identity(access)).or_default().clone()
     }
 
     /// Returns the measurements of a query block or a set operation, to add to them.
-    pub fn query_mut<T>(&mut self, part: &T) -> &mut QueryMeasure {
-        self.queries.entry(identity(part)).or_default()
+    pub fn query_mut<T>(&mut self, part: &T) -> Rc<Cell<QueryMeasure>> {
+        self.queries.entry(identity(part)).or_default().clone()
     }
 
     /// Counts a row that a table access read and the conditions rejected.
     pub fn note_rejected(&mut self, access: &TableAccess) {
-        self.access_mut(access).rows += 1;
+        update(&self.access_mut(access), |measure| measure.rows += 1);
     }
 }

@@ -88,7 +88,7 @@ mod view_target;
 mod volatile;
 mod window;
 
-pub use explain::{PlanExplanation, PlanOperations};
+pub use explain::{PlanExplanation, PlanOperations, shown_plan_columns};
 pub use planner::PlanContext;
 pub use result_column::{ColumnOrigin, ResultColumn, Through};
 pub use row_format::{RowFormat, has_odd_separators};
@@ -106,4 +106,4 @@ pub(crate) use change_plan::{
 };
 pub(crate) use handler_plan::{HandlerPlan, HandlerReadPlan, HandlerStartPlan};
 pub(crate) use planner::{Planner, unique_id};
-pub(crate) use statement_plan::{PlanKind, PointRead, QueryStatementPlan};
+pub(crate) use statement_plan::{AnalyzePlan, PlanKind, PointRead, QueryStatementPlan};

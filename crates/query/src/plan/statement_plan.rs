@@ -421,6 +421,16 @@ impl Plan {
         }
     }
 
+    /// Returns whether it reads one row by its clustered key, without the general executor.
+    pub fn is_point_read(&self) -> bool {
+        matches!(&self.kind, PlanKind::Query(query) if query.point.is_some())
+    }
+
+    /// Returns whether its execution is measured: ANALYZE.
+    pub fn is_measured(&self) -> bool {
+        matches!(self.kind, PlanKind::Analyze(_))
+    }
+
     /// Returns the kind of statement.
     pub fn plan_type(&self) -> PlanType {
         match self.executed_kind() {

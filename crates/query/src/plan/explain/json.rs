@@ -8,11 +8,24 @@ use std::time::Duration;
 use super::line::{Block, BlockNotes, BufferNotes, InnerQuery, Line, LineMeasure, Query, SortNotes, Union};
 use crate::plan::document::{Members, Node};
 
-/// Returns the document of a statement. `planning`: the time for planning it.
-pub(super) fn document(query: &Query, planning: Option<Duration>, is_measured: bool) -> String {
+/// Times of a statement.
+#[derive(Default, Clone, Copy)]
+pub(super) struct Times {
+    /// Time for planning it.
+    pub(super) planning: Option<Duration>,
+    /// Time since it is executed, if it still is.
+    pub(super) in_progress: Option<Duration>,
+}
+
+/// Returns the document of a statement.
+pub(super) fn document(query: &Query, times: Times, is_measured: bool) -> String {
     let writer = Writer { is_measured };
     let mut members = vec![];
-    if let Some(time) = planning {
+    if let Some(time) = times.in_progress {
+        let time = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        members.push(("r_query_time_in_progress_ms", Node::Number(time)));
+    }
+    if let Some(time) = times.planning {
         let time = Node::Object(vec![("r_total_time_ms", Node::milliseconds(time))]);
         members.push(("query_optimization", time));
     }
@@ -94,7 +107,8 @@ impl Writer {
             members.push(("r_total_time_ms", Node::milliseconds(measure.time)));
         }
         let condition = |text: &Option<String>| text.clone().map(Node::Text);
-        members.extend(condition(&notes.const_condition).map(|text| ("const_condition", text)));
+        let constant = condition(&notes.const_condition).filter(|_| !is_message);
+        members.extend(constant.map(|text| ("const_condition", text)));
         members.extend(condition(&notes.having).map(|text| ("having_condition", text)));
         let mut is_placed = vec![false; block.inner.len()];
         if is_message {
@@ -119,6 +133,7 @@ impl Writer {
         if let (Some(change), [line]) = (notes.change, &block.lines[..]) {
             let mut table = vec![(change, Node::Number(1))];
             self.table(line, &block.inner, &mut table);
+            table.retain(|(name, _)| !matches!(*name, "r_loops" | "filtered"));
             let mut body = ("table", Node::Object(table));
             if let Some(sort) = &notes.sort {
                 let mut sort = self.sort(sort);

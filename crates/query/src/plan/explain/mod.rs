@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use paceline_types::{Collation, Value};
 
+use self::json::Times;
 use self::line::{Line, LineMeasure, Query};
 use super::measurements::{Measurements, QueryMeasure};
 use super::statement_plan::AnalyzePlan;
@@ -43,7 +44,31 @@ impl AnalyzePlan {
         if let Query::Block(block) = &mut tree.query {
             block.notes.measure.get_or_insert(QueryMeasure::once(time));
         }
-        Ok(tree.rows(self.flavour, Some(self.planning_time)))
+        let times = Times {
+            planning: Some(self.planning_time),
+            in_progress: None,
+        };
+        Ok(tree.rows(self.flavour, times))
+    }
+
+    /// Returns the rows that another session sees while the statement is executed. Blocks and reads that have not
+    /// ended are without their time.
+    ///
+    /// # Errors
+    /// 1235 for statements that EXPLAIN does not support.
+    pub(crate) fn rows_so_far(
+        &self,
+        flavour: ExplainFlavour,
+        measurements: &Measurements,
+        time: Duration,
+        subqueries: &[Arc<QueryPlan>],
+    ) -> Result<Vec<Vec<Value>>> {
+        let tree = StatementTree::new(&self.statement, subqueries, Some(measurements))?;
+        let times = Times {
+            planning: Some(self.planning_time),
+            in_progress: Some(time),
+        };
+        Ok(tree.rows(flavour, times))
     }
 }
 
@@ -71,7 +96,17 @@ pub struct PlanOperations {
 impl PlanExplanation {
     /// Returns the rows of the ANALYZE statement, without measurements.
     pub fn rows(&self) -> Vec<Vec<Value>> {
-        self.tree.rows(ExplainFlavour::Analyze, None)
+        self.tree.rows(ExplainFlavour::Analyze, Times::default())
+    }
+
+    /// Returns the rows of SHOW EXPLAIN, or of SHOW ANALYZE without measurements. `time`: since when the statement is
+    /// executed.
+    pub fn rows_while_running(&self, flavour: ExplainFlavour, time: Duration) -> Vec<Vec<Value>> {
+        let times = Times {
+            planning: None,
+            in_progress: (flavour == ExplainFlavour::AnalyzeJson).then_some(time),
+        };
+        self.tree.rows(flavour, times)
     }
 
     /// Returns the operations of the plan.
@@ -122,14 +157,10 @@ impl Planner<'_> {
         let started = is_analyzed.then(Instant::now);
         let (kind, _) = self.plan(&explain.statement)?;
         let tree = StatementTree::new(&kind, &self.subqueries(), None)?;
-        let document = |name: &str| {
-            let text = ExprType::text(1 << 24, Collation::Utf8mb3GeneralCi);
-            vec![ResultColumn::of_expression(name, &text)]
-        };
         match explain.flavour {
             ExplainFlavour::Analyze | ExplainFlavour::AnalyzeJson => {
                 let columns = match explain.flavour {
-                    ExplainFlavour::AnalyzeJson => document("ANALYZE"),
+                    ExplainFlavour::AnalyzeJson => vec![document_column("ANALYZE")],
                     flavour => columns(flavour),
                 };
                 let plan = AnalyzePlan {
@@ -141,10 +172,10 @@ impl Planner<'_> {
             }
             flavour => {
                 let columns = match flavour {
-                    ExplainFlavour::Json => document("EXPLAIN"),
+                    ExplainFlavour::Json => vec![document_column("EXPLAIN")],
                     flavour => columns(flavour),
                 };
-                Ok((PlanKind::Explain(tree.rows(flavour, None)), columns))
+                Ok((PlanKind::Explain(tree.rows(flavour, Times::default())), columns))
             }
         }
     }
@@ -175,15 +206,29 @@ impl StatementTree {
     }
 
     /// Returns the rows in the columns of EXPLAIN or ANALYZE, or the row with the document.
-    fn rows(&self, flavour: ExplainFlavour, planning: Option<Duration>) -> Vec<Vec<Value>> {
+    fn rows(&self, flavour: ExplainFlavour, times: Times) -> Vec<Vec<Value>> {
         match flavour {
             ExplainFlavour::Json | ExplainFlavour::AnalyzeJson => {
-                let document = json::document(&self.query, planning, self.is_measured);
+                let document = json::document(&self.query, times, self.is_measured);
                 vec![vec![Value::Text(document)]]
             }
             flavour => self.lines().into_iter().map(|line| line.values(flavour)).collect(),
         }
     }
+}
+
+/// Returns the columns in which another session sees a plan.
+pub fn shown_plan_columns(flavour: ExplainFlavour) -> Vec<ResultColumn> {
+    match flavour {
+        ExplainFlavour::Json => vec![document_column("SHOW EXPLAIN")],
+        ExplainFlavour::AnalyzeJson => vec![document_column("SHOW ANALYZE")],
+        flavour => columns(flavour),
+    }
+}
+
+fn document_column(name: &str) -> ResultColumn {
+    let text = ExprType::text(1 << 24, Collation::Utf8mb3GeneralCi);
+    ResultColumn::of_expression(name, &text)
 }
 
 fn columns(flavour: ExplainFlavour) -> Vec<ResultColumn> {
