@@ -58,6 +58,7 @@ mod replication;
 mod replication_options;
 pub mod restore;
 mod row_options;
+mod running_plan;
 mod server;
 mod session;
 pub mod startup;
