@@ -24,7 +24,7 @@ mod prometheus;
 mod sample;
 mod table;
 
-pub use prometheus::{MEDIA_TYPE as PROMETHEUS_MEDIA_TYPE, exposition};
+pub use prometheus::exposition;
 pub use sample::{Sample, SessionView};
 
 use crate::statistic::{ShownStatistic, Statistic, Unit};
