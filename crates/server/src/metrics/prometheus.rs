@@ -129,6 +129,14 @@ fn add_metric(metric: &Metric, sample: &Sample, exposition: &mut Exposition) {
             let values = read(sample);
             exposition.add_histogram(&name, statistic.help, &[], (&values.buckets, values.sum), scale);
         }
+        Reader::Classes(read) => {
+            let (name, scale) = base_unit(statistic);
+            for (class, values) in read(sample) {
+                let labels = [("class", class)];
+                let values = (&values.buckets[..], values.sum);
+                exposition.add_histogram(&name, statistic.help, &labels, values, scale);
+            }
+        }
         Reader::Connection(read) => {
             let name = sample_name(statistic);
             for status in &sample.connections {
