@@ -130,11 +130,20 @@ fn the_document_has_the_memory_of_each_operation_that_collects_rows() {
     for (text, members) in [
         (
             "SELECT * FROM t ORDER BY a + 0",
-            &["read_sorted_file", "\"sort_key\": \"t.a + 0\"", "r_buffer_size", "\"r_output_rows\": 20"][..],
+            &[
+                "read_sorted_file",
+                "\"sort_key\": \"t.a + 0\"",
+                "r_buffer_size",
+                "\"r_output_rows\": 20",
+            ][..],
         ),
         (
             "SELECT * FROM t ORDER BY a + 0 LIMIT 3",
-            &["\"r_limit\": 3", "\"r_used_priority_queue\": true", "\"r_rows\": 3"],
+            &[
+                "\"r_limit\": 3",
+                "\"r_used_priority_queue\": true",
+                "\"r_rows\": 3",
+            ],
         ),
         (
             "SELECT id + 0, COUNT(*) FROM t GROUP BY id + 0",
@@ -154,7 +163,10 @@ fn the_document_has_the_memory_of_each_operation_that_collects_rows() {
             &["window_functions_computation", "r_memory", "r_buffer_size"],
         ),
         ("SELECT 1 UNION SELECT b FROM u", &["union_result", "r_memory"]),
-        ("UPDATE t SET a = a + 1 ORDER BY a + 0", &["filesort", "r_buffer_size"]),
+        (
+            "UPDATE t SET a = a + 1 ORDER BY a + 0",
+            &["filesort", "r_buffer_size"],
+        ),
     ] {
         let document = document(&mut server, text);
         for member in members {

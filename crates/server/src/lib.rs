@@ -49,7 +49,6 @@ mod names;
 mod open_transactions;
 pub mod options;
 mod performance_schema;
-mod process_usage;
 mod recovery;
 mod registry;
 pub mod replica_filters;

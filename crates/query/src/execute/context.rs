@@ -32,9 +32,9 @@ use super::collections::hash_table::JoinBuffers;
 use super::collections::memory::{Budget, Reservation};
 use super::interface::{ExecutionContext, Outcome, ProgramHost, RowSink, UsedTables};
 use crate::error::{Error, Result};
-use crate::plan::{AnalyzePlan, Plan};
 use crate::plan::measurements::{Collection, Measurements};
 use crate::plan::tree::{QueryPlan, TableAccess};
+use crate::plan::{AnalyzePlan, Plan};
 use crate::program::ProgramCache;
 use paceline_catalog::RoutineDefinition;
 use paceline_expression::session::{SessionContext, SessionMemory};
@@ -324,7 +324,8 @@ impl<'e, 't> Execution<'e, 't> {
             return;
         };
         if let Some(request) = self.session.services.functions.take_plan_request()
-            && let Ok(rows) = analyzed.rows_so_far(request.flavour, measurements, started.elapsed(), state.subqueries)
+            && let Ok(rows) =
+                analyzed.rows_so_far(request.flavour, measurements, started.elapsed(), state.subqueries)
         {
             (request.answer)(rows);
         }

@@ -128,9 +128,15 @@ mod tests {
     fn a_document_has_mariadbs_layout() {
         let document = Node::Object(vec![
             ("keys", Node::Names(vec!["a".into(), "b\"\u{1}".into()])),
-            ("rows", Node::List(vec![Node::Decimal(33.333_333_333_3), Node::Null])),
+            (
+                "rows",
+                Node::List(vec![Node::Decimal(33.333_333_333_3), Node::Null]),
+            ),
             ("none", Node::List(vec![])),
-            ("sizes", Node::List(vec![Node::size(229), Node::size(7_200), Node::size(70 << 20)])),
+            (
+                "sizes",
+                Node::List(vec![Node::size(229), Node::size(7_200), Node::size(70 << 20)]),
+            ),
         ]);
         let expected = "{\n  \"keys\": [\"a\", \"b\\\"\\u0001\"],\n  \"rows\": [\n    33.33333333,\n    null\n  ],\n  \
             \"none\": [],\n  \"sizes\": [\n    \"229\",\n    \"7KiB\",\n    \"70MiB\"\n  ]\n}";

@@ -6,6 +6,7 @@ use crate::statistic::{Kind, Statistic, Unit};
 use crate::variables::{Variable, memory_limit};
 use paceline_replication::connection::ConnectionStatus;
 use paceline_replication::status::ReceiverState;
+use paceline_txn::HistogramSnapshot;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Size of InnoDB's pages, in which programs expect the size of the cache.
@@ -35,6 +36,16 @@ fn lost_digests(sample: &Sample) -> u64 {
     let sessions = sample.server.sessions.all();
     let digests = sessions.iter().map(|session| &session.digests);
     sample.server.digests.lost(digests)
+}
+
+fn statement_durations(sample: &Sample) -> Vec<(&'static str, HistogramSnapshot)> {
+    let sessions = sample.server.sessions.all();
+    let digests = sessions.iter().map(|session| &session.digests);
+    let durations = sample.server.digests.durations(digests);
+    durations
+        .into_iter()
+        .map(|(class, values)| (class.name(), values))
+        .collect()
 }
 
 /// Returns whether a connection's receiver and applier are running.
@@ -110,6 +121,7 @@ pub static TABLE: &[Metric] = &[
     metric("Paceline_replica_received_bytes", Kind::Counter, Unit::Bytes, "Bytes of events received from the primary.", Reader::Connection(|c| c.receiver.received_bytes)),
     metric("Paceline_rollbacks", Kind::Counter, Unit::Count, "Transactions that were rolled back.", Reader::Number(|s| s.transactions.rollbacks)),
     metric("Paceline_session_memory_bytes", Kind::Gauge, Unit::Bytes, "Memory of all sessions by their accounts.", Reader::Number(|s| s.server.memory.used())),
+    metric("Paceline_statement_usec", Kind::Histogram, Unit::Microseconds, "Duration of statements, by their class.", Reader::Classes(statement_durations)),
     metric("Paceline_sync_usec", Kind::Histogram, Unit::Microseconds, "Duration of a sync of the binary log.", Reader::Histogram(|s| &s.transactions.sync_usec)),
     metric("Paceline_table_file_bytes", Kind::Gauge, Unit::Bytes, "Bytes of table files.", Reader::Number(|s| s.storage.table_file_bytes)),
     metric("Paceline_temporary_tables_bytes", Kind::Gauge, Unit::Bytes, "Bytes of temporary tables.", Reader::Number(|s| s.storage.temporary_bytes)),

@@ -322,7 +322,10 @@ impl Parser<'_> {
         match name.to_ascii_lowercase().as_str() {
             "json" => Ok(ExplainFlavour::Json),
             "traditional" => Ok(ExplainFlavour::Plain),
-            _ => Err(Error::new(ER_UNKNOWN_EXPLAIN_FORMAT, &[&"EXPLAIN/ANALYZE", &name])),
+            _ => Err(Error::new(
+                ER_UNKNOWN_EXPLAIN_FORMAT,
+                &[&"EXPLAIN/ANALYZE", &name],
+            )),
         }
     }
 

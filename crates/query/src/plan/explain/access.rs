@@ -2,7 +2,9 @@
 
 use super::line::{BufferNotes, Line};
 use crate::plan::trace::Names;
-use crate::plan::tree::{AccessPath, GroupEnds, HashKey, JoinKind, JoinStep, SelectPlan, StepSource, TableAccess, TableSource};
+use crate::plan::tree::{
+    AccessPath, GroupEnds, HashKey, JoinKind, JoinStep, SelectPlan, StepSource, TableAccess, TableSource,
+};
 use paceline_catalog::{IndexDefinition, IndexKind, TableDefinition};
 use paceline_expression::{Expr, ExprKind};
 use paceline_types::{Collation, DataType};
@@ -211,7 +213,9 @@ fn set_key(line: &mut Line, definition: &TableDefinition, index: usize, parts: u
 /// Returns the names of the first columns of an index.
 fn column_names(definition: &TableDefinition, index: &IndexDefinition, parts: usize) -> Vec<String> {
     let parts = index.parts.iter().take(parts);
-    parts.map(|part| definition.columns()[part.column].name.clone()).collect()
+    parts
+        .map(|part| definition.columns()[part.column].name.clone())
+        .collect()
 }
 
 /// Returns conditions as one text; `None` if there are none.

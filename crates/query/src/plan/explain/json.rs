@@ -69,7 +69,13 @@ impl Writer {
         let sides = union.sides.iter().enumerate();
         let sides = sides.map(|(place, side)| self.side(side, (place > 0).then_some("UNION")));
         let mut members = vec![];
-        members.extend(union.result.table.clone().map(|name| ("table_name", Node::Text(name))));
+        members.extend(
+            union
+                .result
+                .table
+                .clone()
+                .map(|name| ("table_name", Node::Text(name))),
+        );
         members.push(("access_type", Node::text("ALL")));
         if let Some(measure) = union.result.measure {
             members.push(("r_loops", Node::Number(measure.access.loops)));
@@ -119,7 +125,11 @@ impl Writer {
                 is_placed[derived] = true;
             }
         }
-        let others = block.inner.iter().zip(is_placed).filter(|(_, is_placed)| !is_placed);
+        let others = block
+            .inner
+            .iter()
+            .zip(is_placed)
+            .filter(|(_, is_placed)| !is_placed);
         let others: Vec<Node> = others.map(|(inner, _)| self.side(&inner.query, None)).collect();
         if !others.is_empty() {
             members.push(("subqueries", Node::List(others)));
@@ -164,7 +174,10 @@ impl Writer {
         let mut body = ("nested_loop", Node::List(tables));
         if let Some(temporary) = &notes.temporary {
             let memory = temporary.bytes.map(|bytes| ("r_memory", Node::size(bytes)));
-            body = ("temporary_table", Node::Object(memory.into_iter().chain([body]).collect()));
+            body = (
+                "temporary_table",
+                Node::Object(memory.into_iter().chain([body]).collect()),
+            );
         }
         if let Some(windows) = &notes.windows {
             body = self.windows(notes, &windows.sorts, windows.bytes, body);
@@ -184,7 +197,9 @@ impl Writer {
         bytes: Option<usize>,
         body: (&'static str, Node),
     ) -> (&'static str, Node) {
-        let sorts = sorts.iter().map(|sort| object("filesort", Node::Object(self.sort(sort))));
+        let sorts = sorts
+            .iter()
+            .map(|sort| object("filesort", Node::Object(self.sort(sort))));
         let mut members = vec![("sorts", Node::List(sorts.collect()))];
         members.extend(bytes.map(|bytes| ("r_memory", Node::size(bytes))));
         members.push(match notes.temporary {
@@ -210,7 +225,9 @@ impl Writer {
 
     fn sort(&self, notes: &SortNotes) -> Members {
         let mut members = vec![("sort_key", Node::text(notes.key.clone()))];
-        let Some(measure) = &notes.measure else { return members };
+        let Some(measure) = &notes.measure else {
+            return members;
+        };
         let sorts = measure.sorts;
         if sorts.loops == 0 {
             for name in ["r_loops", "r_used_priority_queue", "r_output_rows"] {
@@ -292,7 +309,10 @@ impl Writer {
         if !notes.merged_keys.is_empty() {
             let ranges = notes.merged_keys.iter().map(|(key, parts)| {
                 let parts = Node::Names(parts.clone());
-                object("range", Node::Object(vec![("key", text(key)), ("used_key_parts", parts)]))
+                object(
+                    "range",
+                    Node::Object(vec![("key", text(key)), ("used_key_parts", parts)]),
+                )
             });
             members.push(("index_merge", object("union", Node::List(ranges.collect()))));
         }
@@ -312,7 +332,12 @@ impl Writer {
         if self.is_measured {
             members.push(("r_filtered", measured(line.measure.map(LineMeasure::filtered))));
         }
-        members.extend(notes.condition.as_ref().map(|condition| ("attached_condition", text(condition))));
+        members.extend(
+            notes
+                .condition
+                .as_ref()
+                .map(|condition| ("attached_condition", text(condition))),
+        );
         if notes.loose {
             members.push(("using_index_for_group_by", Node::Bool(true)));
         } else if notes.index_only {

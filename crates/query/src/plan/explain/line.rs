@@ -139,7 +139,10 @@ impl Query {
         match self {
             Query::Block(block) => {
                 block.lines.iter().for_each(&mut *visit);
-                block.inner.iter().for_each(|inner| inner.query.for_each_line(visit));
+                block
+                    .inner
+                    .iter()
+                    .for_each(|inner| inner.query.for_each_line(visit));
             }
             Query::Union(union) => {
                 union.sides.iter().for_each(|side| side.for_each_line(visit));

@@ -192,7 +192,11 @@ impl StatementTree {
     ///
     /// # Errors
     /// 1235 for statements that EXPLAIN does not support.
-    fn new(kind: &PlanKind, subqueries: &[Arc<QueryPlan>], measurements: Option<&Measurements>) -> Result<Self> {
+    fn new(
+        kind: &PlanKind,
+        subqueries: &[Arc<QueryPlan>],
+        measurements: Option<&Measurements>,
+    ) -> Result<Self> {
         Ok(StatementTree {
             query: tree::statement(kind, subqueries, measurements)?,
             is_measured: measurements.is_some(),
@@ -212,7 +216,11 @@ impl StatementTree {
                 let document = json::document(&self.query, times, self.is_measured);
                 vec![vec![Value::Text(document)]]
             }
-            flavour => self.lines().into_iter().map(|line| line.values(flavour)).collect(),
+            flavour => self
+                .lines()
+                .into_iter()
+                .map(|line| line.values(flavour))
+                .collect(),
         }
     }
 }
@@ -312,4 +320,3 @@ impl Line {
         values
     }
 }
-

@@ -13,8 +13,8 @@ use crate::plan::change_plan::InsertRows;
 use crate::plan::measurements::{AccessMeasure, Collection, CollectionMeasure, Measurements, SortMeasure};
 use crate::plan::trace::Names;
 use crate::plan::tree::{
-    AccessPath, GroupStrategy, JoinStep, QueryBody, QueryPlan, SelectPlan, SetPlan, SortItem, SortKey, StepSource,
-    TableAccess, TableSource,
+    AccessPath, GroupStrategy, JoinStep, QueryBody, QueryPlan, SelectPlan, SetPlan, SortItem, SortKey,
+    StepSource, TableAccess, TableSource,
 };
 use paceline_expression::{Aggregate, AggregateFunction, Distinctness, Expr, ExprKind, WindowFunction};
 
@@ -177,7 +177,11 @@ impl Describer<'_> {
     }
 
     fn union(&mut self, plan: &QueryPlan, set: &SetPlan, select_type: &'static str) -> Union {
-        let first = if select_type == "SIMPLE" { "PRIMARY" } else { select_type };
+        let first = if select_type == "SIMPLE" {
+            "PRIMARY"
+        } else {
+            select_type
+        };
         let mut sides = vec![self.query(&set.sides[0], first)];
         sides.extend(set.sides[1..].iter().map(|side| self.query(side, "UNION")));
         let numbers: Vec<String> = (set.sides.iter())
@@ -330,7 +334,10 @@ impl Describer<'_> {
                         format!("{}({})", snake_case(&format!("{function:?}")), args.join(", "))
                     }
                 };
-                for slot in [Some(planned.slot), planned.rounded.map(|(slot, _)| slot)].into_iter().flatten() {
+                for slot in [Some(planned.slot), planned.rounded.map(|(slot, _)| slot)]
+                    .into_iter()
+                    .flatten()
+                {
                     names.set(slot, format!("{name} over ()"));
                 }
             }
@@ -345,7 +352,11 @@ impl Describer<'_> {
         let groups = groups.filter(|groups| is_hashed(&groups.strategy) || groups.rollup);
         let sort = match (select.order.first(), groups) {
             (Some(item), _) => {
-                let keys: Vec<String> = select.order.iter().map(|item| sort_key(select, item, names)).collect();
+                let keys: Vec<String> = select
+                    .order
+                    .iter()
+                    .map(|item| sort_key(select, item, names))
+                    .collect();
                 Some(SortNotes {
                     key: keys.join(", "),
                     measure: self.sort_measures(item, false),
@@ -437,7 +448,8 @@ impl Describer<'_> {
 
     /// Returns the measurements of the reads of a join buffer.
     fn buffer_measure(&self, access: &TableAccess) -> Option<AccessMeasure> {
-        self.measurements.map(|measured| measured.access(access).unwrap_or_default())
+        self.measurements
+            .map(|measured| measured.access(access).unwrap_or_default())
     }
 }
 
@@ -497,7 +509,10 @@ fn aggregate_text(aggregate: &Aggregate, names: &Names) -> String {
         AggregateFunction::JsonArrayAgg => "json_arrayagg".to_owned(),
         AggregateFunction::JsonObjectAgg => "json_objectagg".to_owned(),
         AggregateFunction::Stored => {
-            return aggregate.stored.as_ref().map_or_else(String::new, |call| call.text.clone());
+            return aggregate
+                .stored
+                .as_ref()
+                .map_or_else(String::new, |call| call.text.clone());
         }
         function => snake_case(&format!("{function:?}")),
     };

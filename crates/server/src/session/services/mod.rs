@@ -22,8 +22,8 @@ use paceline_binlog::{GtidPosition, GtidState};
 use paceline_catalog::ddl::engine;
 use paceline_catalog::{TableDefinition, TableEngine};
 use paceline_expression::session::{
-    PlaceWait, PlanRequest, Privilege, PrivilegeTarget, Privileges, SequenceSet, ServerFunctions, SessionContext,
-    SourceWaitOutcome, SystemVariable, SystemVariables, VariableScope, WaitOutcome,
+    PlaceWait, PlanRequest, Privilege, PrivilegeTarget, Privileges, SequenceSet, ServerFunctions,
+    SessionContext, SourceWaitOutcome, SystemVariable, SystemVariables, VariableScope, WaitOutcome,
 };
 use paceline_log_stream::source::filter::FilterKind;
 use paceline_replication::received::SourcePosition;

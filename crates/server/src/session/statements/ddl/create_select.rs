@@ -251,7 +251,14 @@ async fn insert_selected(
         returning: vec![],
     }));
     let plan = state.plan(&insert)?;
-    match collect(PlanToRun::Private(&plan), state, execution, RowCollector::default()).await? {
+    match collect(
+        PlanToRun::Private(&plan),
+        state,
+        execution,
+        RowCollector::default(),
+    )
+    .await?
+    {
         Some((_, outcome)) => Ok(outcome.affected_rows),
         None => Err(Error::new(ER_TABLE_DEF_CHANGED, &[])),
     }

@@ -273,7 +273,9 @@ pub(super) async fn evaluate_any(
         if !plan.tables().is_empty() {
             state.context.diagnostics.forget_earlier();
         }
-        let Some((collected, _)) = collect(PlanToRun::Private(&plan), state, execution, SingleRow::default()).await? else {
+        let Some((collected, _)) =
+            collect(PlanToRun::Private(&plan), state, execution, SingleRow::default()).await?
+        else {
             continue;
         };
         return Ok(collected.into_value());

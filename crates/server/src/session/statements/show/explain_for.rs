@@ -34,18 +34,26 @@ pub(super) async fn plan_of(
     state: &mut SessionState,
 ) -> Result<Output> {
     let id = connection_id(connection, state)?;
-    let session = u32::try_from(id).ok().and_then(|id| state.server.sessions.get(id));
+    let session = u32::try_from(id)
+        .ok()
+        .and_then(|id| state.server.sessions.get(id));
     let session = session.ok_or_else(|| Error::new(ER_NO_SUCH_THREAD, &[&id]))?;
     let activity = session.activity();
     if activity.user != state.context.user.user {
-        let is_allowed = state.services.require_any(&[Privilege::Process, Privilege::Super]);
+        let is_allowed = state
+            .services
+            .require_any(&[Privilege::Process, Privilege::Super]);
         is_allowed.map_err(|_| Error::new(ER_SPECIFIC_ACCESS_DENIED_ERROR, &[&"PROCESS"]))?;
     }
     if session.id == state.shared.id {
         return Err(no_plan());
     }
     let text_bytes = activity.text.len();
-    let described = on_text(text_bytes, || session.running_plan.describe(|plan| describe(plan, flavour, &session)));
+    let described = on_text(text_bytes, || {
+        session
+            .running_plan
+            .describe(|plan| describe(plan, flavour, &session))
+    });
     let rows = match described.ok_or_else(no_plan)? {
         Described::Rows(rows) => rows,
         Described::Nothing => return Err(no_plan()),
@@ -63,7 +71,10 @@ fn no_plan() -> Error {
 /// Returns the id of a session, which must be a literal.
 fn connection_id(expr: &Expr, state: &mut SessionState) -> Result<u64> {
     let literal = match expr {
-        Expr::Unary { op: UnaryOp::Minus, operand } => operand,
+        Expr::Unary {
+            op: UnaryOp::Minus,
+            operand,
+        } => operand,
         expr => expr,
     };
     if !matches!(literal, Expr::Literal(_) | Expr::Introduced { .. }) {
@@ -74,10 +85,15 @@ fn connection_id(expr: &Expr, state: &mut SessionState) -> Result<u64> {
         Value::UInt(id) => id,
         Value::Text(text) => {
             let digits = text.trim_start();
-            let end = digits.find(|byte: char| !byte.is_ascii_digit()).unwrap_or(digits.len());
+            let end = digits
+                .find(|byte: char| !byte.is_ascii_digit())
+                .unwrap_or(digits.len());
             digits[..end].parse().unwrap_or(0)
         }
-        Value::Decimal(number) => number.to_string().parse::<f64>().map_or(0, |number| number.round() as u64),
+        Value::Decimal(number) => number
+            .to_string()
+            .parse::<f64>()
+            .map_or(0, |number| number.round() as u64),
         Value::Double(number) => number.round() as u64,
         _ => 0,
     })

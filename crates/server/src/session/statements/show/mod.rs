@@ -55,9 +55,9 @@ pub async fn execute(
     state.shared.counters.com_show.add(1);
     match answer(show, state)? {
         Answer::Rows(output) => Ok(Reply::Rows(output)),
-        Answer::PlanOf(flavour, connection) => {
-            Ok(Reply::Rows(explain_for::plan_of(flavour, connection, state).await?))
-        }
+        Answer::PlanOf(flavour, connection) => Ok(Reply::Rows(
+            explain_for::plan_of(flavour, connection, state).await?,
+        )),
         Answer::Query(query, filter) => run_query(&query, filter, state, connection, execution).await,
         Answer::QueryOfTable(query, filter, (database, name)) => {
             let temporary = state.temporary.catalog().table(&database, &name).cloned();
