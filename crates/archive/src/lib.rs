@@ -50,6 +50,7 @@
 //!   for the log in every form.
 //! - [`stored_files`]: reads an archive's files from outside the archive.
 //! - [`serve`]: clients and replicas: login, and the few statements that they use.
+//! - `statistics`: each value once, for SHOW STATUS and for `http`, the address for Prometheus and probes.
 #![forbid(unsafe_code)]
 
 pub mod archive;
@@ -60,12 +61,14 @@ pub mod context;
 pub mod disk;
 pub mod error;
 pub mod follow;
+mod http;
 mod index_from_storage;
 pub mod log_start;
 pub mod options;
 pub mod retention;
 pub mod serve;
 pub mod startup;
+mod statistics;
 pub mod stored_files;
 #[cfg(test)]
 mod test_support;

@@ -1,6 +1,7 @@
 //! Options of an archive.
 
 use crate::error::{Error, Result};
+use paceline_http_endpoint::EndpointOptions;
 use paceline_log_stream::source::definition::TlsSettings;
 use paceline_types::ServerId;
 use paceline_wire::AddressError;
@@ -136,6 +137,8 @@ pub struct ArchiveOptions {
     pub source_tls: TlsSettings,
     /// TLS for clients; `None`: no TLS.
     pub tls: Option<TlsParameters>,
+    /// Address for statistics and probes; `None`: none.
+    pub http: Option<EndpointOptions>,
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use crate::disk::read_only::ReadOnlyDisk;
 use crate::disk::remote::Fetcher;
 use crate::error::{Error, Result};
 use crate::follow;
+use crate::http::Http;
 use crate::index_from_storage::index_from_storage;
 use crate::options::{ArchiveOptions, Role};
 use crate::retention::RetentionTask;
@@ -123,6 +124,17 @@ pub fn run(options: ArchiveOptions) -> Result<()> {
 }
 
 async fn serve(options: &ArchiveOptions) -> Result<()> {
+    // Before the log is opened, which may take long: a probe sees that the archive is alive and not ready.
+    let http = match &options.http {
+        None => None,
+        Some(endpoint) => {
+            let http = Http::start(endpoint, options.tls.as_ref())
+                .await
+                .map_err(Error::Option)?;
+            tracing::info!("statistics and probes: {}", http.url());
+            Some(http)
+        }
+    };
     let closed_files = Arc::new(ClosedFiles::default());
     let stop = watch::Sender::new(false);
     // The lock is held until the end.
@@ -166,6 +178,9 @@ async fn serve(options: &ArchiveOptions) -> Result<()> {
         .await
         .map_err(|error| Error::system(format!("listen on {}", error.at))(error.source))?;
     watch_signals(&archive)?;
+    if let Some(http) = &http {
+        http.running(&archive);
+    }
     let reached = match archive.context.position() {
         position if position.is_empty() => "nothing archived yet".to_owned(),
         position => format!("at '{position}'"),
@@ -187,6 +202,9 @@ async fn serve(options: &ArchiveOptions) -> Result<()> {
         .collect();
     listener::serve(&listener, &archive).await;
     drop(listener);
+    if let Some(http) = &http {
+        http.stopping();
+    }
     let _ = sd_notify::notify(&[NotifyState::Stopping]);
     stop_all(&archive, followers, running).await
 }

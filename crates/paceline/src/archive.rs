@@ -5,6 +5,7 @@ use clap::{Args, ValueEnum};
 use paceline_archive::options::{
     Account, ArchiveOptions, Candidates, Compression, Retention, Role, SemiSync,
 };
+use paceline_http_endpoint::EndpointOptions;
 use paceline_types::ServerId;
 use paceline_wire::tls::TlsParameters;
 use std::path::PathBuf;
@@ -91,6 +92,12 @@ pub struct Options {
     /// File with certificate authorities. A client certificate that none of them has signed is refused.
     #[arg(long, value_name = "FILE")]
     ssl_ca: Option<String>,
+    /// HOST:PORT on which `/metrics`, `/health` and `/ready` are served; by default none.
+    #[arg(long, value_name = "HOST:PORT")]
+    http_address: Option<String>,
+    /// File whose first line is the token that `/metrics` needs. An address that other machines can reach needs one.
+    #[arg(long, value_name = "FILE", requires = "http_address")]
+    http_token_file: Option<String>,
     /// TLS options for connections to the primaries.
     #[command(flatten)]
     master_tls: MasterTlsOptions,
@@ -166,6 +173,10 @@ pub fn run(options: Options) -> ExitCode {
                 ..TlsParameters::default()
             }),
         },
+        http: options.http_address.map(|address| EndpointOptions {
+            address,
+            token_file: options.http_token_file.unwrap_or_default(),
+        }),
     };
     match paceline_archive::startup::run(options) {
         Ok(()) => ExitCode::SUCCESS,

@@ -90,6 +90,8 @@ mod tests {
                 "old-primary",
                 "workload",
                 "threads",
+                "top",
+                "batch",
             ] {
                 assert!(text.contains(word), "{shell}: {word}");
             }
@@ -106,6 +108,7 @@ mod tests {
         assert!(page("paceline-server.1").contains("\\-\\-sync\\-binlog"));
         assert!(page("paceline-join.1").contains("\\-\\-leave\\-out"));
         assert!(page("paceline-workload.1").contains("\\-\\-threads"));
+        assert!(page("paceline-top.1").contains("\\-\\-once"));
         let demo = page("paceline-demo.1");
         assert!(demo.contains("\\-\\-keep") && !demo.contains("clean"));
         assert!(page("paceline-archive.1").contains("\\-\\-max\\-binlog\\-size"));

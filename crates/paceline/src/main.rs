@@ -16,8 +16,10 @@ mod progress;
 mod promote;
 mod restore;
 mod rewind;
+mod server_options;
 mod stop;
 mod tls;
+mod top;
 mod workload;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -32,7 +34,7 @@ use tracing_subscriber::{Registry, reload};
 /// Suited to transactions, whose memory is allocated by one thread and freed by another
 /// (docs/decisions/0019-the-allocator.md).
 #[global_allocator]
-static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+static ALLOCATOR: paceline_allocator::Allocator = paceline_allocator::Allocator;
 
 /// A transactional database server that speaks MariaDB's protocols and whose binary log is its only log.
 #[derive(Parser)]
@@ -88,6 +90,8 @@ enum Command {
     Man(command_documents::ManOptions),
     /// Remove from a dead primary the transactions that its successor lacks, so that it can become a replica.
     Rewind(rewind::Options),
+    /// Show live in the terminal what a Paceline or MariaDB does: sessions, statements, lock waits, commits, replication.
+    Top(Box<top::Options>),
     /// Run a load that checks itself against a MariaDB or Paceline: transactions per second, latencies, errors.
     Workload(Box<workload::Options>),
 }
@@ -133,6 +137,7 @@ fn main() -> ExitCode {
             start_logging(LevelFilter::WARN);
             return report("rewind", rewind::run(&options));
         }
+        Command::Top(options) => return report("top", top(&options)),
         Command::Workload(options) => return report("workload", workload(&options)),
     };
     let done = match options::parse(&options) {
@@ -231,6 +236,18 @@ fn workload(options: &workload::Options) -> Result<(), String> {
         .map_err(|error| error.to_string())?;
     let done = runtime.block_on(workload::run(options));
     // A session may still wait for a silent server.
+    runtime.shutdown_background();
+    done.map_err(|error| error.to_string())
+}
+
+fn top(options: &top::Options) -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .map_err(|error| error.to_string())?;
+    let done = runtime.block_on(top::run(options));
+    // A reading may still wait for a silent server.
     runtime.shutdown_background();
     done.map_err(|error| error.to_string())
 }

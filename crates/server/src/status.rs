@@ -169,6 +169,7 @@ counters! {
     com_savepoint "Com_savepoint" Count "Statements or commands of this kind.";
     com_select "Com_select" Count "Statements or commands of this kind.";
     com_set_option "Com_set_option" Count "Statements or commands of this kind.";
+    com_show_analyze "Com_show_analyze" Count "Statements or commands of this kind.";
     com_show_authors "Com_show_authors" Count "Statements or commands of this kind.";
     com_show_binlog_events "Com_show_binlog_events" Count "Statements or commands of this kind.";
     com_show_binlog_status "Com_show_binlog_status" Count "Statements or commands of this kind.";

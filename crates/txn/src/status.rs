@@ -62,7 +62,26 @@ pub struct HistogramSnapshot {
     pub max: u64,
 }
 
+impl Default for HistogramSnapshot {
+    fn default() -> Self {
+        HistogramSnapshot {
+            buckets: [0; HISTOGRAM_BUCKETS],
+            sum: 0,
+            max: 0,
+        }
+    }
+}
+
 impl HistogramSnapshot {
+    /// Adds the values of another histogram.
+    pub fn add(&mut self, other: &HistogramSnapshot) {
+        for (sum, count) in self.buckets.iter_mut().zip(&other.buckets) {
+            *sum += count;
+        }
+        self.sum += other.sum;
+        self.max = self.max.max(other.max);
+    }
+
     /// Returns the number of values.
     pub fn count(&self) -> u64 {
         self.buckets.iter().sum()
@@ -162,6 +181,8 @@ pub struct Status {
     pub lock_wait_usec: HistogramSnapshot,
     /// Number of keys locked now.
     pub locked_keys: u64,
+    /// Memory of row locks, in bytes; the changes under them are not included.
+    pub row_lock_bytes: u64,
     /// Number of rows in the pending overlay now.
     pub pending_rows: u64,
     /// Number of transactions open now.

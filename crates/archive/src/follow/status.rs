@@ -66,6 +66,19 @@ pub struct FollowStatus {
 }
 
 impl FollowStatus {
+    /// Returns 0 if everything that the primary has sent is durable; otherwise the age of the newest received
+    /// transaction, in seconds. `None` without a connection.
+    pub fn seconds_behind(&self, now_unix_seconds: u32) -> Option<u64> {
+        if self.state != FollowState::Connected {
+            return None;
+        }
+        if self.waiting == 0 {
+            return Some(0);
+        }
+        let executed_at = i64::from(self.executed_at_seconds) - self.clock_difference_seconds;
+        Some(u64::try_from(i64::from(now_unix_seconds) - executed_at).unwrap_or(0))
+    }
+
     pub(super) fn stop(&mut self) {
         self.state = FollowState::Stopped;
         self.doing = "";

@@ -5,13 +5,12 @@ use super::evaluate::unsupported;
 use super::session::Session;
 use super::variables::all;
 use crate::clock::unix_seconds;
-use crate::follow::status::{FollowState, FollowStatus};
 use crate::follow::{Follower, RequestedState};
+use crate::statistics::{Value, statistics};
 use paceline_syntax::Error;
 use paceline_syntax::{Show, ShowFilter};
 use paceline_types::Collation;
 use paceline_types::error_code::ER_BINLOG_PURGE_FATAL_ERR;
-use std::sync::atomic::Ordering;
 
 impl Session {
     pub(super) fn show(&self, show: &Show) -> Result<Answer, Error> {
@@ -153,7 +152,9 @@ impl Session {
             Cell::Number(i64::from(status.error_number)),
             Cell::text(status.error.clone()),
             Cell::count(status.read.offset),
-            seconds_behind(&status).map_or(Cell::Null, Cell::Number),
+            status
+                .seconds_behind(unix_seconds())
+                .map_or(Cell::Null, Cell::count),
             Cell::Number(i64::from(status.error_number)),
             Cell::text(status.error.clone()),
             Cell::Number(0),
@@ -167,79 +168,15 @@ impl Session {
     }
 
     fn status(&self) -> Vec<(&'static str, Cell)> {
-        let archive = &self.archive;
-        let followers: Vec<FollowStatus> = archive.followers.iter().map(|one| one.status()).collect();
-        let sum = |of: fn(&FollowStatus) -> u64| Cell::count(followers.iter().map(of).sum());
-        let on = |on: bool| Cell::text(if on { "ON" } else { "OFF" });
-        let files = archive.context.log.files();
-        let connected = followers
-            .iter()
-            .filter(|status| status.state == FollowState::Connected);
-        let mut list = vec![
-            ("Paceline_archive_files", Cell::count(files.len() as u64)),
-            (
-                "Paceline_archive_file_bytes",
-                Cell::count(files.iter().map(|file| file.length).sum()),
-            ),
-            ("Paceline_archive_oldest", {
-                Cell::text(archive.context.log.oldest_state().position().to_string())
-            }),
-            (
-                "Paceline_archive_position",
-                Cell::text(archive.context.position().to_string()),
-            ),
-            ("Paceline_archive_primaries", Cell::count(followers.len() as u64)),
-            (
-                "Paceline_archive_primaries_connected",
-                Cell::count(connected.count() as u64),
-            ),
-            ("Paceline_archive_received_bytes", sum(|status| status.bytes)),
-            (
-                "Paceline_archive_received_transactions",
-                sum(|status| status.groups),
-            ),
-            (
-                "Paceline_archive_waiting_transactions",
-                sum(|status| status.waiting),
-            ),
-            (
-                "Rpl_semi_sync_slave_send_ack",
-                sum(|status| status.acknowledgements),
-            ),
-            (
-                "Rpl_semi_sync_slave_status",
-                on(followers.iter().any(|status| status.semi_sync)),
-            ),
-            ("Slave_connections", sum(|status| status.connects)),
-            ("Threads_connected", Cell::count(archive.sessions.count() as u64)),
-            ("Uptime", Cell::count(archive.started.elapsed().as_secs())),
-        ];
-        if let Some(writer) = &*archive.context.writer.lock() {
-            let counters = writer.counters();
-            let count = |counter: &std::sync::atomic::AtomicU64| Cell::count(counter.load(Ordering::Relaxed));
-            list.extend([
-                (
-                    "Paceline_archive_disk_full",
-                    on(counters.is_full.load(Ordering::Relaxed)),
-                ),
-                ("Paceline_archive_duplicates", count(&counters.duplicates)),
-                ("Paceline_archive_syncs", count(&counters.syncs)),
-                ("Paceline_archive_written_bytes", count(&counters.bytes)),
-                ("Paceline_archive_written_transactions", count(&counters.groups)),
-            ]);
-        }
-        if let Some(retention) = &archive.retention {
-            let kept = retention.status();
-            list.extend([
-                ("Paceline_archive_compressed_files", Cell::count(kept.compressed)),
-                ("Paceline_archive_keeper_error", Cell::text(kept.error)),
-                ("Paceline_archive_local_bytes", Cell::count(kept.local_bytes)),
-                ("Paceline_archive_remote_files", Cell::count(kept.remote)),
-                ("Paceline_archive_uploaded_files", Cell::count(kept.uploaded)),
-            ]);
-        }
-        list.sort_by_key(|(name, _)| *name);
-        list
+        let cell = |value: Value| match value {
+            Value::Counter(number) | Value::Gauge(number) => Cell::count(number),
+            Value::Switch(true) => Cell::text("ON"),
+            Value::Switch(false) => Cell::text("OFF"),
+            Value::Text(text) => Cell::Text(text),
+        };
+        let all = statistics(&self.archive).into_iter();
+        all.map(|statistic| (statistic.name, cell(statistic.value)))
+            .collect()
     }
 }
 
@@ -267,19 +204,6 @@ const STATUS_COLUMNS: [(&str, ColumnKind); 21] = [
     ("Candidates", ColumnKind::Text),
     ("Waiting_Transactions", ColumnKind::Number),
 ];
-
-/// Returns 0 if everything that the primary has sent is durable; otherwise the age of the newest received transaction,
-/// in seconds.
-fn seconds_behind(status: &FollowStatus) -> Option<i64> {
-    if status.state != FollowState::Connected {
-        return None;
-    }
-    if status.waiting == 0 {
-        return Some(0);
-    }
-    let executed_at = i64::from(status.executed_at_seconds) - status.clock_difference_seconds;
-    Some((i64::from(unix_seconds()) - executed_at).max(0))
-}
 
 /// Returns a table of the names and values that match a filter.
 fn filtered(

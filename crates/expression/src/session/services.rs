@@ -10,6 +10,7 @@ use paceline_types::Value;
 use super::{SessionContext, WantedRows};
 use crate::ExprType;
 use crate::error::Result;
+use paceline_syntax::ExplainFlavour;
 use paceline_syntax::ast::VariableScope;
 
 /// A system variable's value and its type in result sets.
@@ -167,6 +168,14 @@ pub enum WaitOutcome {
     Interrupted,
 }
 
+/// Request of another session for the plan of a measured statement, with the measurements so far (SHOW ANALYZE).
+pub struct PlanRequest {
+    /// Form of the answer.
+    pub flavour: ExplainFlavour,
+    /// Receives the rows in that form.
+    pub answer: Box<dyn FnOnce(Vec<Vec<Value>>) + Send>,
+}
+
 /// Functions whose result comes from outside the statement: waiting, user locks, the log.
 pub trait ServerFunctions: Send + Sync + Debug {
     /// Sleeps. Returns early if the session's statement is killed.
@@ -178,6 +187,11 @@ pub trait ServerFunctions: Send + Sync + Debug {
     /// # Errors
     /// 1317 (killed), 1053 (shutdown), 1969 (`max_statement_time`).
     fn check_interrupt(&self, session: &SessionContext) -> Result<()>;
+
+    /// Returns the request of another session for the running statement's plan, if there is one.
+    fn take_plan_request(&self) -> Option<PlanRequest> {
+        None
+    }
 
     /// Implements `GET_LOCK(name, timeout)`. A negative timeout waits without limit.
     ///

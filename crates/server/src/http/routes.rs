@@ -1,56 +1,44 @@
 //! The answers to requests.
 
-use super::access::Refusal;
-use super::state::{Phase, State};
-use super::{api, page};
-use crate::metrics::{PROMETHEUS_MEDIA_TYPE, Sample, exposition};
+use super::{Phase, api, page};
+use crate::metrics::{Sample, exposition};
 use crate::server::Server;
 use crate::variables::Variable;
-use http_body_util::Full;
-use hyper::body::{Bytes, Incoming};
-use hyper::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, REFERRER_POLICY,
-    WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+use hyper::body::Incoming;
+use hyper::header::{CONTENT_SECURITY_POLICY, HeaderValue, REFERRER_POLICY};
+use hyper::{Method, Request, StatusCode};
+use paceline_http_endpoint::{
+    Answer, EXPOSITION_MEDIA_TYPE, Requester, only_methods, refused, respond, text,
 };
-use hyper::{Method, Request, Response, StatusCode};
 use paceline_replication::status::ReceiverState;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-type Answer = Response<Full<Bytes>>;
-
-const TEXT: &str = "text/plain; charset=utf-8";
-
 /// Answers a request.
-pub(super) fn answer(state: &State, request: &Request<Incoming>) -> Answer {
+pub(super) async fn answer(phase: &Phase, request: Request<Incoming>, from: Requester<'_>) -> Answer {
     let path = request.uri().path();
     let method = request.method();
     if !is_known(path) {
         return text(StatusCode::NOT_FOUND, "there is nothing here");
     }
     if method != Method::GET && method != Method::HEAD {
-        let mut answer = text(StatusCode::METHOD_NOT_ALLOWED, "GET and HEAD are allowed");
-        answer
-            .headers_mut()
-            .insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
-        return answer;
+        return only_methods("GET, HEAD");
     }
     // The page itself tells nothing about this server.
     if let Some(file) = page::file(path) {
         return page_file(file);
     }
-    let phase = state.phase.load();
-    if let Some(verdict) = probe(path, request.uri().query(), &phase) {
+    if let Some(verdict) = probe(path, request.uri().query(), phase) {
         return match verdict {
             Ok(said) => text(StatusCode::OK, said),
             Err(Negative::NotNow(said)) => text(StatusCode::SERVICE_UNAVAILABLE, said),
             Err(Negative::Malformed(said)) => text(StatusCode::BAD_REQUEST, said),
         };
     }
-    if let Err(refusal) = state.access.check(request.headers()) {
+    if let Err(refusal) = from.access.check(request.headers()) {
         return refused(refusal);
     }
-    match &**phase {
+    match phase {
         Phase::Running(server) => match path {
             "/api/overview" => json(&api::overview(server)),
             "/api/statements" => json(&api::statements(server)),
@@ -64,8 +52,6 @@ pub(super) fn answer(state: &State, request: &Request<Incoming>) -> Answer {
 
 const STARTING: &str = "starting";
 const STOPPING: &str = "stopping";
-
-const JSON: &str = "application/json";
 
 fn is_known(path: &str) -> bool {
     const PATHS: [&str; 8] = [
@@ -173,11 +159,11 @@ fn is_replica(server: &Arc<Server>, max_lag: Option<u64>) -> Result<&'static str
 
 fn metrics(server: &Arc<Server>) -> Answer {
     let text = exposition(&Sample::of_server(server));
-    respond(StatusCode::OK, PROMETHEUS_MEDIA_TYPE, text)
+    respond(StatusCode::OK, EXPOSITION_MEDIA_TYPE, text)
 }
 
 fn json(value: &serde_json::Value) -> Answer {
-    respond(StatusCode::OK, JSON, value.to_string())
+    paceline_http_endpoint::json(StatusCode::OK, value.to_string())
 }
 
 /// Returns a file of the page. It may load nothing from elsewhere and run nothing that is not in it.
@@ -188,38 +174,6 @@ fn page_file(file: &page::PageFile) -> Answer {
     let headers = answer.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    answer
-}
-
-fn refused(refusal: Refusal) -> Answer {
-    match refusal {
-        Refusal::Token => {
-            let mut answer = text(
-                StatusCode::UNAUTHORIZED,
-                "the token of --http-token-file is needed",
-            );
-            let scheme = HeaderValue::from_static("Bearer");
-            answer.headers_mut().insert(WWW_AUTHENTICATE, scheme);
-            answer
-        }
-        Refusal::Host => text(
-            StatusCode::MISDIRECTED_REQUEST,
-            "without a token, requests must be sent to localhost or its address",
-        ),
-    }
-}
-
-fn text(status: StatusCode, said: &str) -> Answer {
-    respond(status, TEXT, format!("{said}\n"))
-}
-
-fn respond(status: StatusCode, media_type: &'static str, body: String) -> Answer {
-    let mut answer = Response::new(Full::new(Bytes::from(body)));
-    *answer.status_mut() = status;
-    let headers = answer.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     answer
 }
 

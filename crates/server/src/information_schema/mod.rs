@@ -34,6 +34,7 @@ mod views;
 
 pub use programs::RoutineAccess;
 
+use crate::memory::MemoryPart;
 use crate::statement_digests::DigestSummary;
 use crate::statistic::ShownStatistic;
 use crate::user_statistics::{StatisticsOf, TallyValues};
@@ -106,6 +107,8 @@ pub struct Process {
     pub info: Option<String>,
     /// Id of its last statement.
     pub query_id: u64,
+    /// Memory that it has collected, in bytes.
+    pub memory_used: u64,
 }
 
 /// An account's privilege, as the privilege tables show it.
@@ -234,6 +237,9 @@ pub trait Sources {
     fn may_select(&self, database: &str, table: &str) -> bool;
     /// Returns the statistics of the server, by name.
     fn metrics(&self) -> Vec<ShownStatistic>;
+
+    /// Returns what the memory of the process is used for.
+    fn memory_usage(&self) -> Vec<MemoryPart>;
     /// Returns the privileges of the accounts.
     fn privileges(&self) -> Vec<GrantedPrivilege>;
     /// Returns the session's time zone.
@@ -332,6 +338,7 @@ pub fn rows(table: &str, sources: &dyn Sources, wanted: &WantedRows) -> Option<V
         "INNODB_SYS_FOREIGN_COLS" => innodb::sys_foreign_cols(sources),
         "INNODB_FT_DEFAULT_STOPWORD" => innodb::stopwords(),
         "INNODB_BUFFER_POOL_STATS" => innodb::buffer_pool_stats(declared.len()),
+        "PACELINE_MEMORY" => server_tables::memory(sources),
         "PACELINE_METRICS" => server_tables::metrics(sources),
         "PACELINE_STATEMENTS" => server_tables::statements(sources),
         "USER_STATISTICS" => statistics_of_users::of(StatisticsOf::Users, sources),

@@ -16,6 +16,8 @@ pub enum Reader {
     Text(fn(&Sample) -> String),
     /// Histogram.
     Histogram(fn(&Sample) -> &HistogramSnapshot),
+    /// Histogram for each class of statements, by the name of the class. SHOW STATUS shows all of them together.
+    Classes(fn(&Sample) -> Vec<(&'static str, HistogramSnapshot)>),
     /// Number of a connection to a primary. SHOW STATUS shows that of the session's default connection, if it exists.
     Connection(fn(&ConnectionStatus) -> u64),
     /// Text of a connection to a primary.

@@ -24,7 +24,7 @@ mod prometheus;
 mod sample;
 mod table;
 
-pub use prometheus::{MEDIA_TYPE as PROMETHEUS_MEDIA_TYPE, exposition};
+pub use prometheus::exposition;
 pub use sample::{Sample, SessionView};
 
 use crate::statistic::{ShownStatistic, Statistic, Unit};
@@ -70,6 +70,13 @@ pub fn shown(sample: &Sample) -> Vec<ShownStatistic> {
             Reader::Real(read) => put("", format!("{:.3}", read(sample))),
             Reader::Text(read) => put("", read(sample)),
             Reader::Histogram(read) => parts(read(sample), put),
+            Reader::Classes(read) => {
+                let mut together = HistogramSnapshot::default();
+                for (_, values) in read(sample) {
+                    together.add(&values);
+                }
+                parts(&together, put);
+            }
             Reader::Connection(read) => {
                 if let Some(connection) = sample.own_connection() {
                     put("", number(unit, read(connection)));
@@ -148,7 +155,7 @@ mod tests {
         for Metric { statistic, reader } in TABLE {
             let is_text = matches!(reader, Reader::Text(_) | Reader::ConnectionText(_));
             assert_eq!(statistic.kind == Kind::Text, is_text, "{}", statistic.name);
-            let is_histogram = matches!(reader, Reader::Histogram(_));
+            let is_histogram = matches!(reader, Reader::Histogram(_) | Reader::Classes(_));
             assert_eq!(
                 statistic.kind == Kind::Histogram,
                 is_histogram,

@@ -4,10 +4,11 @@ use super::metric::{Metric, Reader};
 use super::sample::Sample;
 use crate::accounts::Account;
 use crate::statistic::{Kind, Statistic, Unit};
-use crate::variables::Variable;
+use crate::variables::{Variable, memory_limit};
 use paceline_replication::connection::ConnectionStatus;
 use paceline_replication::status::ReceiverState;
 use paceline_syntax::RoutineType;
+use paceline_txn::HistogramSnapshot;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Size of InnoDB's pages, in which programs expect the size of the cache.
@@ -42,6 +43,16 @@ fn lost_digests(sample: &Sample) -> u64 {
     let sessions = sample.server.sessions.all();
     let digests = sessions.iter().map(|session| &session.digests);
     sample.server.digests.lost(digests)
+}
+
+fn statement_durations(sample: &Sample) -> Vec<(&'static str, HistogramSnapshot)> {
+    let sessions = sample.server.sessions.all();
+    let digests = sessions.iter().map(|session| &session.digests);
+    let durations = sample.server.digests.durations(digests);
+    durations
+        .into_iter()
+        .map(|(class, values)| (class.name(), values))
+        .collect()
 }
 
 /// Returns whether a connection's receiver and applier are running.
@@ -106,6 +117,7 @@ pub static TABLE: &[Metric] = &[
     metric("Paceline_lock_wait_timeouts", Kind::Counter, Unit::Count, "Waits for locks that ended with error 1205.", Reader::Number(|s| s.transactions.lock_wait_timeouts)),
     metric("Paceline_lock_wait_usec", Kind::Histogram, Unit::Microseconds, "Duration of waits for locks.", Reader::Histogram(|s| &s.transactions.lock_wait_usec)),
     metric("Paceline_locked_keys", Kind::Gauge, Unit::Count, "Keys that are locked now.", Reader::Number(|s| s.transactions.locked_keys)),
+    metric("Paceline_memory_limit_bytes", Kind::Gauge, Unit::Bytes, "Limit of the process's memory that belongs to no file: paceline_memory_limit, or what it means by default.", Reader::Number(|s| memory_limit(&s.server.globals))),
     metric("Paceline_memory_table_bytes", Kind::Gauge, Unit::Bytes, "Bytes of MEMORY tables.", Reader::Number(|s| s.storage.memory_engine_bytes)),
     metric("Paceline_memtable_bytes", Kind::Gauge, Unit::Bytes, "Bytes in memtables.", Reader::Number(|s| s.storage.memtable_bytes)),
     metric("Paceline_metadata_lock_waits", Kind::Counter, Unit::Count, "Waits for metadata locks.", Reader::Number(|s| s.transactions.metadata_lock_waits)),
@@ -122,6 +134,7 @@ pub static TABLE: &[Metric] = &[
     metric("Paceline_replica_received_bytes", Kind::Counter, Unit::Bytes, "Bytes of events received from the primary.", Reader::Connection(|c| c.receiver.received_bytes)),
     metric("Paceline_rollbacks", Kind::Counter, Unit::Count, "Transactions that were rolled back.", Reader::Number(|s| s.transactions.rollbacks)),
     metric("Paceline_session_memory_bytes", Kind::Gauge, Unit::Bytes, "Memory of all sessions by their accounts.", Reader::Number(|s| s.server.memory.used())),
+    metric("Paceline_statement_usec", Kind::Histogram, Unit::Microseconds, "Duration of statements, by their class.", Reader::Classes(statement_durations)),
     metric("Paceline_sync_usec", Kind::Histogram, Unit::Microseconds, "Duration of a sync of the binary log.", Reader::Histogram(|s| &s.transactions.sync_usec)),
     metric("Paceline_table_file_bytes", Kind::Gauge, Unit::Bytes, "Bytes of table files.", Reader::Number(|s| s.storage.table_file_bytes)),
     metric("Paceline_temporary_tables_bytes", Kind::Gauge, Unit::Bytes, "Bytes of temporary tables.", Reader::Number(|s| s.storage.temporary_bytes)),

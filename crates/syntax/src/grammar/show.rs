@@ -283,12 +283,16 @@ impl Parser<'_> {
             }
             "AUTHORS" => Show::Authors,
             "CONTRIBUTORS" => Show::Contributors,
-            "EXPLAIN" => {
-                if self.is_word("FORMAT") {
-                    return Err(self.error());
-                }
+            "EXPLAIN" | "DESCRIBE" | "DESC" | "ANALYZE" => {
+                let flavour = self.explain_format()?;
                 self.expect_word("FOR")?;
-                Show::ExplainFor(self.expr()?)
+                Show::ExplainFor {
+                    flavour: match word.as_str() {
+                        "ANALYZE" => flavour.analyzed(),
+                        _ => flavour,
+                    },
+                    connection: self.expr()?,
+                }
             }
             "USER_STATISTICS" | "CLIENT_STATISTICS" | "INDEX_STATISTICS" | "TABLE_STATISTICS" | "LOCALES" => {
                 Show::Statistics(word)

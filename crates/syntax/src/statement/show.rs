@@ -32,6 +32,21 @@ pub enum ExplainFlavour {
     AnalyzeJson,
 }
 
+impl ExplainFlavour {
+    /// Returns whether it has measurements.
+    pub fn is_analyzed(self) -> bool {
+        matches!(self, ExplainFlavour::Analyze | ExplainFlavour::AnalyzeJson)
+    }
+
+    /// Returns the same format with measurements.
+    pub fn analyzed(self) -> Self {
+        match self {
+            ExplainFlavour::Json | ExplainFlavour::AnalyzeJson => ExplainFlavour::AnalyzeJson,
+            _ => ExplainFlavour::Analyze,
+        }
+    }
+}
+
 /// Rows of a SHOW that are returned.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ShowFilter {
@@ -170,8 +185,12 @@ pub enum Show {
     Authors,
     /// `CONTRIBUTORS`.
     Contributors,
-    /// `EXPLAIN FOR connection`, `SHOW EXPLAIN FOR`.
-    ExplainFor(Expr),
+    /// `EXPLAIN FOR CONNECTION id`, `SHOW EXPLAIN FOR id`, `SHOW ANALYZE FOR id`: the plan of another session's statement.
+    ExplainFor {
+        flavour: ExplainFlavour,
+        /// Id of the session.
+        connection: Expr,
+    },
     /// `USER_STATISTICS`, `CLIENT_STATISTICS`, `INDEX_STATISTICS`, `TABLE_STATISTICS` and other tables of
     /// information_schema.
     Statistics(String),

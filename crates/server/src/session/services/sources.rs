@@ -9,6 +9,8 @@ use crate::information_schema::{
     self, ApplicableRole, ColumnPrivileges, GrantedObject, GrantedPrivilege, OpenTransaction, Process, Row,
     Scope, Sources, TableSize, ViewColumn, VirtualTable,
 };
+use crate::memory::MemoryPart;
+use crate::memory_control::memory_usage;
 use crate::metrics::{shown, status_variables};
 use crate::open_transactions::open_transactions;
 use crate::registry::now_micros;
@@ -305,6 +307,7 @@ impl Sources for SessionSources<'_> {
                 state: Some(activity.state.to_owned()),
                 info: busy.then(|| String::from_utf8_lossy(&activity.text).into_owned()),
                 query_id: session.query_id.load(std::sync::atomic::Ordering::Relaxed),
+                memory_used: session.memory.used(),
             });
         }
         if all {
@@ -422,6 +425,10 @@ impl Sources for SessionSources<'_> {
         let needed = PrivilegeSet::NONE.with(Privilege::Select);
         let authority = self.services.authority(self.session);
         authority.missing_on_table(needed, database, table).is_empty()
+    }
+
+    fn memory_usage(&self) -> Vec<MemoryPart> {
+        memory_usage(&self.services.server)
     }
 
     fn metrics(&self) -> Vec<ShownStatistic> {

@@ -259,7 +259,10 @@ fn of_show<'c>(show: &Show, counters: &'c Counters) -> Option<&'c Counter> {
         Show::Profile => &counters.com_show_profile,
         Show::Authors => &counters.com_show_authors,
         Show::Contributors => &counters.com_show_contributors,
-        Show::ExplainFor(_) => &counters.com_show_explain,
+        Show::ExplainFor { flavour, .. } => match flavour.is_analyzed() {
+            true => &counters.com_show_analyze,
+            false => &counters.com_show_explain,
+        },
         Show::Statistics(_) => &counters.com_show_generic,
     })
 }

@@ -237,7 +237,6 @@ fn uses_table(statement: &Statement) -> bool {
                 | Show::Profile
                 | Show::Authors
                 | Show::Contributors
-                | Show::ExplainFor(_)
         ),
         _ => false,
     }

@@ -4,21 +4,21 @@ use std::fs;
 
 /// Resources in use.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct ProcessUsage {
+pub(crate) struct ProcessUsage {
     /// Processor time of all threads, in seconds.
-    pub cpu_seconds: f64,
+    pub(crate) cpu_seconds: f64,
     /// Resident memory in bytes.
-    pub resident_bytes: u64,
+    pub(crate) resident_bytes: u64,
     /// Address space in bytes.
-    pub virtual_bytes: u64,
+    pub(crate) virtual_bytes: u64,
     /// Number of open file descriptors.
-    pub open_files: u64,
+    pub(crate) open_files: u64,
     /// Number of threads.
-    pub threads: u64,
+    pub(crate) threads: u64,
 }
 
 /// Returns the resources in use now; 0 for those that the system does not report.
-pub fn read() -> ProcessUsage {
+pub(crate) fn read() -> ProcessUsage {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let open_files = fs::read_dir("/proc/self/fd").map_or(0, |files| files.count() as u64);
     ProcessUsage {

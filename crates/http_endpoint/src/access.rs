@@ -1,6 +1,5 @@
 //! Access control for requests: addresses, the token, and the `Host` header.
 
-use crate::variables::{Globals, Variable};
 use hyper::HeaderMap;
 use hyper::header::{AUTHORIZATION, HOST};
 use sha2::{Digest, Sha256};
@@ -13,14 +12,14 @@ const TOKEN_MIN: usize = 16;
 const TOKEN_MAX: u64 = 4096;
 
 /// Rules for requests.
-pub(super) struct Access {
+pub struct Access {
     /// SHA-256 of the token. Comparing hashes takes the same time for every wrong token.
     token: Option<[u8; 32]>,
 }
 
 /// Reason for refusing a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub enum Refusal {
     /// No token, or a wrong one.
     Token,
     /// The request was sent to another name.
@@ -32,9 +31,8 @@ impl Access {
     ///
     /// # Errors
     /// A message.
-    pub(super) fn new(globals: &Globals, is_loopback: bool) -> Result<Access, String> {
-        let path = globals.get(Variable::PacelineHttpTokenFile);
-        let token = match path.as_str() {
+    pub(crate) fn new(token_file: &str, is_loopback: bool) -> Result<Access, String> {
+        let token = match token_file {
             "" if is_loopback => None,
             "" => {
                 return Err("an address that other machines can reach needs --http-token-file".into());
@@ -45,7 +43,10 @@ impl Access {
     }
 
     /// Checks a request for anything else than a probe.
-    pub(super) fn check(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+    ///
+    /// # Errors
+    /// The reason for refusing it ([`crate::refused`]).
+    pub fn check(&self, headers: &HeaderMap) -> Result<(), Refusal> {
         match &self.token {
             Some(token) => {
                 let given = headers
@@ -108,7 +109,7 @@ fn read_token(path: &str) -> Result<Vec<u8>, String> {
 ///
 /// # Errors
 /// A message.
-pub(super) async fn addresses(text: &str) -> Result<Vec<SocketAddr>, String> {
+pub(crate) async fn addresses(text: &str) -> Result<Vec<SocketAddr>, String> {
     let wrong = || "it is HOST:PORT, such as 127.0.0.1:9104".to_owned();
     let (host, port) = text.rsplit_once(':').ok_or_else(wrong)?;
     let port: u16 = port.parse().map_err(|_| wrong())?;
@@ -130,15 +131,14 @@ mod tests {
     use super::*;
 
     fn access(token: Option<&str>, is_loopback: bool) -> Result<Access, String> {
-        let globals = Globals::default();
         let directory = tempfile::tempdir().unwrap();
-        if let Some(token) = token {
-            let path = directory.path().join("token");
-            std::fs::write(&path, token).unwrap();
-            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
-            globals.set_text(Variable::PacelineHttpTokenFile, path.display().to_string());
-        }
-        Access::new(&globals, is_loopback)
+        let path = directory.path().join("token");
+        let Some(token) = token else {
+            return Access::new("", is_loopback);
+        };
+        std::fs::write(&path, token).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        Access::new(&path.display().to_string(), is_loopback)
     }
 
     fn headers(name: hyper::header::HeaderName, value: &'static str) -> HeaderMap {
@@ -167,12 +167,12 @@ mod tests {
 
     #[test]
     fn a_token_that_others_can_read_is_refused() {
-        let globals = Globals::default();
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), "0123456789abcdef").unwrap();
         std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(0o640)).unwrap();
-        globals.set_text(Variable::PacelineHttpTokenFile, file.path().display().to_string());
-        let error = Access::new(&globals, true).err().unwrap();
+        let error = Access::new(&file.path().display().to_string(), true)
+            .err()
+            .unwrap();
         assert!(error.contains("can be read by others"), "{error}");
     }
 

@@ -1,0 +1,203 @@
+//! What a server said at one moment.
+
+use crate::connection::{Cause, ServerError};
+use paceline_types::error_code::{
+    ER_ACCESS_DENIED_ERROR, ER_BAD_DB_ERROR, ER_BAD_FIELD_ERROR, ER_COLUMNACCESS_DENIED_ERROR,
+    ER_CONNECTION_KILLED, ER_DBACCESS_DENIED_ERROR, ER_NO_SUCH_TABLE, ER_SERVER_SHUTDOWN,
+    ER_SPECIFIC_ACCESS_DENIED_ERROR, ER_TABLEACCESS_DENIED_ERROR, ER_UNKNOWN_TABLE, ErrorCode,
+};
+use std::collections::HashMap;
+use std::time::Instant;
+
+/// Maximum number of rows of a part. The reader asks for one more, to know that there are more.
+pub const ROWS_MAX: usize = 2000;
+
+/// Part of a reading: the answer to one query.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Part {
+    Sessions,
+    Statements,
+    Transactions,
+    LockWaits,
+    Locks,
+    MetadataLocks,
+    /// Values that are histograms or texts in `information_schema.PACELINE_METRICS`.
+    Metrics,
+    /// Connections to primaries.
+    Primaries,
+}
+
+impl Part {
+    /// Returns the name by which a user knows the source.
+    pub fn source(self) -> &'static str {
+        match self {
+            Part::Sessions => "information_schema.PROCESSLIST",
+            Part::Statements => "information_schema.PACELINE_STATEMENTS",
+            Part::Transactions => "information_schema.INNODB_TRX",
+            Part::LockWaits => "information_schema.INNODB_LOCK_WAITS",
+            Part::Locks => "information_schema.INNODB_LOCKS",
+            Part::MetadataLocks => "performance_schema.metadata_locks",
+            Part::Metrics => "information_schema.PACELINE_METRICS",
+            Part::Primaries => "SHOW ALL SLAVES STATUS",
+        }
+    }
+}
+
+/// A row: values by the column's name in lower case. NULL is the empty text.
+#[derive(Clone, Default, Debug)]
+pub struct Row(HashMap<String, String>);
+
+impl Row {
+    pub fn new(values: HashMap<String, String>) -> Self {
+        let lower = |(name, value): (String, String)| (name.to_ascii_lowercase(), value);
+        Row(values.into_iter().map(lower).collect())
+    }
+
+    pub fn text(&self, column: &str) -> &str {
+        self.0.get(column).map_or("", String::as_str)
+    }
+
+    /// Returns a value as a number; `None` for a text, NULL or a missing column.
+    pub fn number(&self, column: &str) -> Option<f64> {
+        self.text(column).parse().ok()
+    }
+
+    pub fn id(&self, column: &str) -> Option<u64> {
+        self.text(column).parse().ok()
+    }
+}
+
+pub type Rows = Vec<Row>;
+
+/// Reason for the absence of a part.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Problem {
+    /// The server has no such table.
+    Missing,
+    /// The account lacks a privilege. The server's text names it.
+    Denied(String),
+    /// Another error of the server.
+    Refused(String),
+}
+
+/// Errors for tables, columns and databases that do not exist.
+const MISSING: [ErrorCode; 4] = [
+    ER_BAD_DB_ERROR,
+    ER_BAD_FIELD_ERROR,
+    ER_UNKNOWN_TABLE,
+    ER_NO_SUCH_TABLE,
+];
+/// Errors for missing privileges.
+const DENIED: [ErrorCode; 5] = [
+    ER_DBACCESS_DENIED_ERROR,
+    ER_ACCESS_DENIED_ERROR,
+    ER_TABLEACCESS_DENIED_ERROR,
+    ER_COLUMNACCESS_DENIED_ERROR,
+    ER_SPECIFIC_ACCESS_DENIED_ERROR,
+];
+/// Errors after which the server closes the connection.
+const CLOSING: [ErrorCode; 2] = [ER_SERVER_SHUTDOWN, ER_CONNECTION_KILLED];
+
+fn is_one_of(codes: &[ErrorCode], number: u16) -> bool {
+    codes.iter().any(|code| code.number() == number)
+}
+
+/// Returns whether the connection is of no more use after an error.
+pub fn is_lost(error: &ServerError) -> bool {
+    match error.cause {
+        Cause::Server(number) => is_one_of(&CLOSING, number),
+        Cause::NotConnected | Cause::ConnectionLost | Cause::Command => true,
+    }
+}
+
+impl Problem {
+    /// Returns the problem that an error means; the error itself if the connection is of no more use.
+    pub fn of(error: ServerError) -> Result<Self, ServerError> {
+        let Cause::Server(number) = error.cause else {
+            return Err(error);
+        };
+        if is_lost(&error) {
+            return Err(error);
+        }
+        if is_one_of(&MISSING, number) {
+            return Ok(Problem::Missing);
+        }
+        // The text begins with the statement, which is of no interest to the user.
+        let text = match error.problem.rfind(&format!("{number}")) {
+            Some(at) => error.problem[at..].to_owned(),
+            None => error.problem,
+        };
+        Ok(match is_one_of(&DENIED, number) {
+            true => Problem::Denied(text),
+            false => Problem::Refused(text),
+        })
+    }
+
+    /// Returns the text for the user, with the part's source.
+    pub fn text(&self, part: Part) -> String {
+        let source = part.source();
+        match self {
+            Problem::Missing => format!("{source} does not exist on this server"),
+            Problem::Denied(text) => format!("{source}: a privilege is missing: {text}"),
+            Problem::Refused(text) => format!("{source}: {text}"),
+        }
+    }
+}
+
+/// The server, as it describes itself.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct Identity {
+    pub version: String,
+    pub host: String,
+    pub server_id: String,
+    pub is_read_only: bool,
+}
+
+impl Identity {
+    /// Returns whether the server is a Paceline, which has tables of its own.
+    pub fn is_paceline(&self) -> bool {
+        self.version.to_ascii_lowercase().contains("paceline")
+    }
+}
+
+/// What a server said at one moment.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    pub at: Instant,
+    pub identity: Identity,
+    /// SHOW GLOBAL STATUS.
+    pub status: Row,
+    pub parts: HashMap<Part, Result<Rows, Problem>>,
+}
+
+impl Reading {
+    /// Returns a part's rows; none if it was not read or is absent.
+    pub fn rows(&self, part: Part) -> &[Row] {
+        match self.parts.get(&part) {
+            Some(Ok(rows)) => rows,
+            Some(Err(_)) | None => &[],
+        }
+    }
+
+    /// Returns why a part is absent.
+    pub fn problem(&self, part: Part) -> Option<&Problem> {
+        self.parts.get(&part)?.as_ref().err()
+    }
+
+    /// Returns a value of SHOW GLOBAL STATUS.
+    pub fn value(&self, name: &str) -> Option<f64> {
+        self.status.number(&name.to_ascii_lowercase())
+    }
+
+    /// Returns by how much a counter of SHOW GLOBAL STATUS grew per second; `None` if the server lacks it or has
+    /// restarted.
+    pub fn rate(&self, before: &Reading, name: &str) -> Option<f64> {
+        let grown = self.value(name)? - before.value(name)?;
+        let seconds = self.seconds_since(before);
+        (grown >= 0.0 && seconds > 0.0).then(|| grown / seconds)
+    }
+
+    pub fn seconds_since(&self, before: &Reading) -> f64 {
+        self.at.saturating_duration_since(before.at).as_secs_f64()
+    }
+}

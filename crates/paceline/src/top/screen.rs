@@ -1,0 +1,545 @@
+//! The state of the screen, and what keys do to it. It knows no terminal and no server, so tests press its keys.
+
+use super::INTERVALS;
+use super::options::{Idle, Options};
+use super::reader::Kill;
+use super::reading::Reading;
+use super::table::{Sorting, Table, TableRow};
+use super::view::{Input, View, summary};
+use crate::connection::{Result, ServerError};
+use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// What the program has to do after a key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Action {
+    Nothing,
+    /// Read at once.
+    Read,
+    Kill(Kill),
+    Quit,
+}
+
+/// What has the keys.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Mode {
+    Table,
+    /// The filter's text is typed. The old one comes back with Esc.
+    Filter {
+        old: String,
+    },
+    /// The question before a kill.
+    Kill {
+        connection: u64,
+        description: String,
+    },
+    /// All cells of the selected row.
+    Details,
+    Help,
+}
+
+/// A line about what happened last.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Message {
+    Done(String),
+    Failed(String),
+}
+
+/// Values of the history that are kept.
+const HISTORY_MAX: usize = 600;
+/// Characters of a filter.
+const FILTER_MAX: usize = 100;
+
+/// The state of the screen.
+pub struct Screen {
+    address: String,
+    view: View,
+    sortings: [Sorting; View::ALL.len()],
+    selected: [Option<String>; View::ALL.len()],
+    filter: String,
+    idle: Idle,
+    interval: Duration,
+    is_paused: bool,
+    mode: Mode,
+    message: Option<Message>,
+    /// Text of the error that keeps the reading from being renewed.
+    outage: Option<String>,
+    reading: Option<Reading>,
+    before: Option<Reading>,
+    commits: VecDeque<u64>,
+    needs_clear: bool,
+    /// First row on the screen, which the drawing sets.
+    pub offset: usize,
+    /// Rows on the screen, which the drawing sets.
+    pub page: usize,
+}
+
+impl Screen {
+    pub fn new(options: &Options, address: String) -> Self {
+        Screen {
+            address,
+            view: options.first_view(),
+            sortings: View::ALL.map(View::sorting),
+            selected: [const { None }; View::ALL.len()],
+            filter: options.filter.clone(),
+            idle: options.idle(),
+            interval: options.interval(),
+            is_paused: false,
+            mode: Mode::Table,
+            message: None,
+            outage: None,
+            reading: None,
+            before: None,
+            commits: VecDeque::new(),
+            needs_clear: false,
+            offset: 0,
+            page: 1,
+        }
+    }
+
+    pub fn view(&self) -> View {
+        self.view
+    }
+
+    pub fn mode(&self) -> &Mode {
+        &self.mode
+    }
+
+    pub fn filter(&self) -> &str {
+        &self.filter
+    }
+
+    pub fn interval(&self) -> Duration {
+        self.interval
+    }
+
+    pub fn is_paused(&self) -> bool {
+        self.is_paused
+    }
+
+    pub fn message(&self) -> Option<&Message> {
+        self.message.as_ref()
+    }
+
+    pub fn outage(&self) -> Option<&str> {
+        self.outage.as_deref()
+    }
+
+    /// Returns the commits per second of the past, oldest first.
+    pub fn commits(&self) -> impl DoubleEndedIterator<Item = u64> + '_ {
+        self.commits.iter().copied()
+    }
+
+    /// Returns the order of the view's rows.
+    pub fn sorting(&self) -> Sorting {
+        self.sortings[self.view.index()]
+    }
+
+    /// Returns whether everything has to be drawn again, once.
+    pub fn wants_redraw(&mut self) -> bool {
+        std::mem::take(&mut self.needs_clear)
+    }
+
+    /// Takes a new reading.
+    pub fn accept(&mut self, reading: Reading) {
+        self.outage = None;
+        self.before = self.reading.take();
+        if let Some(before) = &self.before {
+            let rate = reading.rate(before, "Binlog_commits").unwrap_or_default();
+            if self.commits.len() == HISTORY_MAX {
+                self.commits.pop_front();
+            }
+            self.commits.push_back(rate as u64);
+        }
+        self.reading = Some(reading);
+    }
+
+    /// Records that there is no reading.
+    pub fn fail(&mut self, error: &ServerError) {
+        self.outage = Some(super::harmless::harmless(&error.to_string()));
+    }
+
+    /// Records the end of a kill.
+    pub fn killed(&mut self, done: Result<Kill>) {
+        self.message = Some(match done {
+            Ok(kill) => Message::Done(format!("{}: done", kill.statement())),
+            Err(error) => Message::Failed(super::harmless::harmless(&error.to_string())),
+        });
+    }
+
+    /// Returns the lines above the table.
+    pub fn summary(&self) -> [String; 2] {
+        match &self.reading {
+            Some(reading) => summary(&self.address, reading, self.before.as_ref().unwrap_or(reading)),
+            None => [self.address.clone(), String::new()],
+        }
+    }
+
+    /// Returns the view's table, filtered and sorted.
+    pub fn table(&self) -> Table {
+        let Some(reading) = &self.reading else {
+            return Table::default();
+        };
+        // After a change of the view its parts are not there yet.
+        if self
+            .view
+            .parts()
+            .iter()
+            .any(|part| !reading.parts.contains_key(part))
+        {
+            return Table {
+                notes: vec!["reading …".into()],
+                ..Table::default()
+            };
+        }
+        let mut table = self.view.table(Input {
+            reading,
+            before: self.before.as_ref().unwrap_or(reading),
+            idle: self.idle,
+        });
+        table.filter(&self.filter);
+        table.sort(self.sorting());
+        table
+    }
+
+    /// Returns the index of the selected row: the one with the selected key, or the first.
+    pub fn selected(&self, table: &Table) -> Option<usize> {
+        let key = self.selected[self.view.index()].as_ref();
+        let found = key.and_then(|key| table.rows.iter().position(|row| row.key == *key));
+        found.or((!table.rows.is_empty()).then_some(0))
+    }
+
+    /// Takes an event of the terminal.
+    pub fn take(&mut self, event: &Event) -> Action {
+        match event {
+            Event::Key(key) if key.kind != KeyEventKind::Release => self.press(*key),
+            Event::Resize(..) => {
+                self.needs_clear = true;
+                Action::Nothing
+            }
+            _ => Action::Nothing,
+        }
+    }
+
+    fn press(&mut self, key: KeyEvent) -> Action {
+        let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
+        match key.code {
+            KeyCode::Char('c' | 'd') if is_control => return Action::Quit,
+            KeyCode::Char('l') if is_control => {
+                self.needs_clear = true;
+                return Action::Nothing;
+            }
+            _ if is_control || key.modifiers.contains(KeyModifiers::ALT) => return Action::Nothing,
+            _ => {}
+        }
+        match std::mem::replace(&mut self.mode, Mode::Table) {
+            Mode::Table => self.press_in_table(key.code),
+            Mode::Filter { old } => self.press_in_filter(key.code, old),
+            Mode::Kill { connection, .. } => match key.code {
+                KeyCode::Char('y') => Action::Kill(Kill::Connection(connection)),
+                KeyCode::Char('s') => Action::Kill(Kill::Statement(connection)),
+                _ => {
+                    self.message = Some(Message::Done("nothing was killed".into()));
+                    Action::Nothing
+                }
+            },
+            Mode::Details | Mode::Help => Action::Nothing,
+        }
+    }
+
+    fn press_in_filter(&mut self, key: KeyCode, old: String) -> Action {
+        match key {
+            KeyCode::Enter => return Action::Nothing,
+            KeyCode::Esc => {
+                self.filter = old;
+                return Action::Nothing;
+            }
+            KeyCode::Backspace => {
+                self.filter.pop();
+            }
+            KeyCode::Char(character)
+                if !character.is_control() && self.filter.chars().count() < FILTER_MAX =>
+            {
+                self.filter.push(character);
+            }
+            _ => {}
+        }
+        self.mode = Mode::Filter { old };
+        Action::Nothing
+    }
+
+    fn press_in_table(&mut self, key: KeyCode) -> Action {
+        self.message = None;
+        match key {
+            KeyCode::Char('q') => return Action::Quit,
+            KeyCode::Char('?' | 'h') | KeyCode::F(1) => self.mode = Mode::Help,
+            KeyCode::Char(digit @ '1'..='6') => {
+                return self.show(View::ALL[usize::from(digit as u8 - b'1')]);
+            }
+            KeyCode::Tab | KeyCode::Right => return self.turn(1),
+            KeyCode::BackTab | KeyCode::Left => return self.turn(View::ALL.len() - 1),
+            KeyCode::Up => self.move_by(-1),
+            KeyCode::Down => self.move_by(1),
+            KeyCode::PageUp => self.move_by(-(self.page.max(1) as isize)),
+            KeyCode::PageDown => self.move_by(self.page.max(1) as isize),
+            KeyCode::Home => self.move_by(isize::MIN / 2),
+            KeyCode::End => self.move_by(isize::MAX / 2),
+            KeyCode::Char('s' | '>') => self.sort_by_next(1),
+            KeyCode::Char('S' | '<') => self.sort_by_next(-1),
+            KeyCode::Char('r') => {
+                let sorting = &mut self.sortings[self.view.index()];
+                sorting.direction = sorting.direction.reverse();
+            }
+            KeyCode::Char('i') => {
+                self.idle = match self.idle {
+                    Idle::Shown => Idle::Hidden,
+                    Idle::Hidden => Idle::Shown,
+                };
+            }
+            KeyCode::Char('/' | 'f') => {
+                self.mode = Mode::Filter {
+                    old: self.filter.clone(),
+                };
+            }
+            KeyCode::Esc => self.filter.clear(),
+            KeyCode::Char('+') => self.change_interval(1),
+            KeyCode::Char('-') => self.change_interval(-1),
+            KeyCode::Char(' ' | 'p') => {
+                self.is_paused = !self.is_paused;
+                return if self.is_paused {
+                    Action::Nothing
+                } else {
+                    Action::Read
+                };
+            }
+            KeyCode::Enter if self.selected_row().is_some() => self.mode = Mode::Details,
+            KeyCode::Char('k') => self.ask_to_kill(),
+            _ => {}
+        }
+        Action::Nothing
+    }
+
+    fn show(&mut self, view: View) -> Action {
+        self.view = view;
+        self.offset = 0;
+        // A view of a paused screen needs its parts, once.
+        Action::Read
+    }
+
+    fn turn(&mut self, by: usize) -> Action {
+        self.show(View::ALL[(self.view.index() + by) % View::ALL.len()])
+    }
+
+    /// Returns the selected row.
+    pub fn selected_row(&self) -> Option<TableRow> {
+        let mut table = self.table();
+        let at = self.selected(&table)?;
+        Some(table.rows.swap_remove(at))
+    }
+
+    fn move_by(&mut self, rows: isize) {
+        let table = self.table();
+        if let Some(at) = self.selected(&table) {
+            let last = table.rows.len() - 1;
+            let to = at.saturating_add_signed(rows).min(last);
+            self.selected[self.view.index()] = Some(table.rows[to].key.clone());
+        }
+    }
+
+    fn sort_by_next(&mut self, by: isize) {
+        let columns = self.table().columns.len();
+        if columns > 0 {
+            let sorting = &mut self.sortings[self.view.index()];
+            let at = sorting.column.min(columns);
+            sorting.column = match (at, by) {
+                (at, 1) if at + 1 < columns => at + 1,
+                (_, 1) => 0,
+                (0, _) => columns - 1,
+                (at, _) => at - 1,
+            };
+        }
+    }
+
+    fn change_interval(&mut self, by: isize) {
+        let at = INTERVALS.iter().position(|interval| *interval >= self.interval);
+        let at = at.unwrap_or(INTERVALS.len() - 1);
+        self.interval = INTERVALS[at.saturating_add_signed(by).min(INTERVALS.len() - 1)];
+        self.message = Some(Message::Done(format!("every {} s", self.interval.as_secs())));
+    }
+
+    fn ask_to_kill(&mut self) {
+        let row = self.selected_row();
+        let Some((row, connection)) = row.and_then(|row| row.connection.map(|id| (row, id))) else {
+            self.message = Some(Message::Failed("this row has no session to kill".into()));
+            return;
+        };
+        let cells = row.cells.iter().map(|cell| cell.shown.as_str());
+        let cells: Vec<&str> = cells.filter(|cell| !matches!(*cell, "" | "-")).collect();
+        self.mode = Mode::Kill {
+            connection,
+            description: cells.join("  "),
+        };
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::super::reading::{Part, Row};
+    use super::super::view::tests::{reading, row};
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: Options,
+    }
+
+    /// Returns a screen with these sessions, by id and state.
+    pub fn screen(sessions: &[(&str, &str)]) -> Screen {
+        let session = |(id, state): &(&str, &str)| {
+            row(&[
+                ("ID", id),
+                ("USER", "app"),
+                ("HOST", "h"),
+                ("COMMAND", "Query"),
+                ("TIME_MS", id),
+                ("STATE", state),
+                ("INFO", "select 表\x1b[2J"),
+            ])
+        };
+        let mut screen = empty();
+        let rows: Vec<Row> = sessions.iter().map(session).collect();
+        screen.accept(reading(
+            0,
+            &[("Binlog_commits", "0")],
+            vec![(Part::Sessions, Ok(vec![])), (Part::Transactions, Ok(vec![]))],
+        ));
+        screen.accept(reading(
+            1,
+            &[("Binlog_commits", "70")],
+            vec![(Part::Sessions, Ok(rows)), (Part::Transactions, Ok(vec![]))],
+        ));
+        screen
+    }
+
+    /// Returns a screen without a reading.
+    pub fn empty() -> Screen {
+        Screen::new(&Line::parse_from(["top"]).options, "db1:3306".into())
+    }
+
+    pub fn press(screen: &mut Screen, keys: &str) -> Action {
+        let mut action = Action::Nothing;
+        for key in keys.chars() {
+            let code = match key {
+                '\n' => KeyCode::Enter,
+                '\x1b' => KeyCode::Esc,
+                '\t' => KeyCode::Tab,
+                '\x08' => KeyCode::Backspace,
+                'v' => KeyCode::Down,
+                '^' => KeyCode::Up,
+                other => KeyCode::Char(other),
+            };
+            action = screen.take(&Event::Key(KeyEvent::new(code, KeyModifiers::NONE)));
+        }
+        action
+    }
+
+    fn ids(screen: &Screen) -> Vec<String> {
+        let rows = screen.table().rows.into_iter();
+        rows.map(|row| row.key).collect()
+    }
+
+    #[test]
+    fn sorting_and_its_direction_are_the_views_own() {
+        let mut screen = screen(&[("5", "executing"), ("7", "init")]);
+        assert_eq!(ids(&screen), ["7", "5"]);
+        press(&mut screen, "r");
+        assert_eq!(ids(&screen), ["5", "7"]);
+        press(&mut screen, "s");
+        assert_eq!(screen.sorting().column, 6);
+        assert_eq!(press(&mut screen, "\t"), Action::Read);
+        assert_eq!(
+            (screen.view(), screen.sorting()),
+            (View::Statements, View::Statements.sorting())
+        );
+        press(&mut screen, "<");
+        assert_eq!(
+            screen.sorting().column,
+            0,
+            "a view without a table has no columns"
+        );
+    }
+
+    #[test]
+    fn a_selection_stays_with_its_row() {
+        let mut screen = screen(&[("5", ""), ("7", "")]);
+        press(&mut screen, "v");
+        assert_eq!(screen.selected_row().unwrap().key, "5");
+        press(&mut screen, "r");
+        assert_eq!(screen.selected_row().unwrap().key, "5");
+        press(&mut screen, "^vvvv");
+        assert_eq!(screen.selected_row().unwrap().key, "7");
+    }
+
+    #[test]
+    fn a_kill_asks_and_anything_but_yes_is_no() {
+        let mut screen = screen(&[("5", "executing")]);
+        assert_eq!(press(&mut screen, "k"), Action::Nothing);
+        let Mode::Kill {
+            connection: 5,
+            description,
+        } = screen.mode()
+        else {
+            panic!("{:?}", screen.mode());
+        };
+        assert!(
+            description.contains("app") && description.contains("select 表·[2J"),
+            "{description}"
+        );
+        assert_eq!(press(&mut screen, "q"), Action::Nothing);
+        assert_eq!(
+            screen.message(),
+            Some(&Message::Done("nothing was killed".into()))
+        );
+        assert_eq!(press(&mut screen, "ky"), Action::Kill(Kill::Connection(5)));
+        assert_eq!(press(&mut screen, "ks"), Action::Kill(Kill::Statement(5)));
+        assert_eq!(press(&mut screen, "/zzz\nk"), Action::Nothing);
+        assert_eq!(
+            screen.message(),
+            Some(&Message::Failed("this row has no session to kill".into()))
+        );
+    }
+
+    #[test]
+    fn a_filter_is_taken_back_with_escape() {
+        let mut screen = screen(&[("5", "executing"), ("7", "init")]);
+        press(&mut screen, "/inix\x08\n");
+        assert_eq!((screen.filter(), ids(&screen)), ("ini", vec!["7".to_owned()]));
+        press(&mut screen, "/q\x1b");
+        assert_eq!(screen.filter(), "ini");
+        press(&mut screen, "\x1b");
+        assert_eq!((screen.filter(), screen.mode()), ("", &Mode::Table));
+    }
+
+    #[test]
+    fn pause_interval_help_and_the_end() {
+        let mut screen = screen(&[]);
+        assert_eq!(press(&mut screen, " "), Action::Nothing);
+        assert!(screen.is_paused());
+        assert_eq!(press(&mut screen, " "), Action::Read);
+        press(&mut screen, "+");
+        assert_eq!(screen.interval(), Duration::from_secs(5));
+        press(&mut screen, "----");
+        assert_eq!(screen.interval(), Duration::from_secs(1));
+        press(&mut screen, "++++++++");
+        assert_eq!(screen.interval(), Duration::from_secs(60));
+        press(&mut screen, "?");
+        assert_eq!(screen.mode(), &Mode::Help);
+        assert_eq!(press(&mut screen, "q"), Action::Nothing, "it closes the help");
+        assert_eq!(press(&mut screen, "q"), Action::Quit);
+        let control = Event::Key(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL));
+        assert_eq!(screen.take(&control), Action::Quit);
+    }
+}

@@ -1,0 +1,213 @@
+//! Views: each makes a table from the latest reading and the one before it.
+
+mod commits;
+mod locks;
+mod replication;
+mod sessions;
+mod statements;
+mod summary;
+mod transactions;
+
+pub use summary::summary;
+
+use super::options::Idle;
+use super::reading::{Part, ROWS_MAX, Reading};
+use super::table::{Direction, Sorting, Table};
+
+/// A view.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, clap::ValueEnum)]
+pub enum View {
+    /// Who is connected and does what.
+    Sessions,
+    /// Statements by their digest.
+    Statements,
+    /// Who waits for whose lock.
+    Locks,
+    /// Open transactions.
+    Transactions,
+    /// The way of a commit, and the log.
+    Commits,
+    /// Primaries that the server follows, replicas that it feeds.
+    Replication,
+}
+
+/// What a view makes its table of.
+#[derive(Clone, Copy)]
+pub struct Input<'a> {
+    pub reading: &'a Reading,
+    /// The reading before it, which may be the same one.
+    pub before: &'a Reading,
+    pub idle: Idle,
+}
+
+impl View {
+    pub const ALL: [View; 6] = [
+        View::Sessions,
+        View::Statements,
+        View::Locks,
+        View::Transactions,
+        View::Commits,
+        View::Replication,
+    ];
+
+    pub fn title(self) -> &'static str {
+        match self {
+            View::Sessions => "Sessions",
+            View::Statements => "Statements",
+            View::Locks => "Locks",
+            View::Transactions => "Transactions",
+            View::Commits => "Commits",
+            View::Replication => "Replication",
+        }
+    }
+
+    /// Returns the position among all views.
+    pub fn index(self) -> usize {
+        View::ALL
+            .iter()
+            .position(|view| *view == self)
+            .unwrap_or_default()
+    }
+
+    /// Returns the parts of a reading that the view needs besides the status.
+    pub fn parts(self) -> &'static [Part] {
+        match self {
+            View::Sessions => &[Part::Sessions, Part::Transactions],
+            View::Statements => &[Part::Statements],
+            View::Locks => &[
+                Part::LockWaits,
+                Part::Locks,
+                Part::Transactions,
+                Part::MetadataLocks,
+                Part::Sessions,
+            ],
+            View::Transactions => &[Part::Transactions, Part::Sessions],
+            View::Commits => &[Part::Metrics],
+            View::Replication => &[Part::Primaries, Part::Sessions],
+        }
+    }
+
+    /// Returns the order of the rows until the user chooses another one.
+    pub fn sorting(self) -> Sorting {
+        let (column, direction) = match self {
+            View::Sessions => (5, Direction::Descending),
+            View::Statements => (0, Direction::Descending),
+            View::Locks => (3, Direction::Descending),
+            View::Transactions => (3, Direction::Descending),
+            View::Commits => (usize::MAX, Direction::Ascending),
+            View::Replication => (0, Direction::Ascending),
+        };
+        Sorting { column, direction }
+    }
+
+    /// Returns the view's table, unsorted.
+    pub fn table(self, input: Input) -> Table {
+        let mut table = match self {
+            View::Sessions => sessions::table(input),
+            View::Statements => statements::table(input),
+            View::Locks => locks::table(input),
+            View::Transactions => transactions::table(input),
+            View::Commits => commits::table(input),
+            View::Replication => replication::table(input),
+        };
+        for part in self.parts() {
+            if input.reading.rows(*part).len() > ROWS_MAX {
+                table
+                    .notes
+                    .push(format!("only {ROWS_MAX} rows of {} are read", part.source()));
+            }
+        }
+        table
+    }
+}
+
+/// Adds why these parts are absent.
+fn note_problems(table: &mut Table, reading: &Reading, parts: &[Part]) {
+    for part in parts {
+        if let Some(problem) = reading.problem(*part) {
+            let note = super::harmless::harmless(&problem.text(*part));
+            table.notes.push(note);
+        }
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::super::reading::{Identity, Problem, Row};
+    use super::*;
+    use std::collections::HashMap;
+    use std::time::{Duration, Instant};
+
+    pub fn row(values: &[(&str, &str)]) -> Row {
+        let pairs = values
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Row::new(pairs.collect())
+    }
+
+    /// Returns a reading at this second of a test.
+    pub fn reading(
+        second: u64,
+        status: &[(&str, &str)],
+        parts: Vec<(Part, Result<Vec<Row>, Problem>)>,
+    ) -> Reading {
+        static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+        let mut all: Vec<(&str, &str)> = vec![("Uptime", "3600"), ("Threads_connected", "3")];
+        all.extend_from_slice(status);
+        Reading {
+            at: *START.get_or_init(Instant::now) + Duration::from_secs(second),
+            identity: Identity {
+                version: "10.11.19-MariaDB-paceline-0.2.0".into(),
+                host: "db1".into(),
+                server_id: "1".into(),
+                is_read_only: false,
+            },
+            status: row(&all),
+            parts: parts.into_iter().collect::<HashMap<_, _>>(),
+        }
+    }
+
+    pub fn input<'a>(reading: &'a Reading, before: &'a Reading) -> Input<'a> {
+        Input {
+            reading,
+            before,
+            idle: Idle::Hidden,
+        }
+    }
+
+    /// Returns the rows' cells, separated by bars.
+    pub fn lines(table: &Table) -> Vec<String> {
+        let line = |row: &super::super::table::TableRow| {
+            let cells: Vec<_> = row.cells.iter().map(|cell| cell.shown.as_str()).collect();
+            cells.join("|")
+        };
+        table.rows.iter().map(line).collect()
+    }
+
+    #[test]
+    fn every_row_has_a_cell_per_column_and_every_problem_a_note() {
+        let empty = reading(0, &[], vec![]);
+        for view in View::ALL {
+            let table = view.table(input(&empty, &empty));
+            assert!(
+                table
+                    .rows
+                    .iter()
+                    .all(|row| row.cells.len() == table.columns.len()),
+                "{view:?}"
+            );
+            let denied = || Err(Problem::Denied("1227 (42000): PROCESS".into()));
+            let parts = view.parts().iter().map(|part| (*part, denied())).collect();
+            let refused = reading(0, &[], parts);
+            let table = view.table(input(&refused, &refused));
+            assert!(
+                table
+                    .notes
+                    .iter()
+                    .any(|note| note.contains("a privilege is missing: 1227 (42000): PROCESS")),
+                "{view:?}: {:?}",
+                table.notes
+            );
+        }
+    }
+}
