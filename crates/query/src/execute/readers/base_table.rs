@@ -9,7 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use paceline_storage::{Direction, KeyRange, TableSchema};
+use paceline_storage::{Direction, KeyRange, RowPlacement, TableSchema};
 use paceline_txn::{IsolationLevel, LockMode, LockOutcome, LockWait, ScanEntry};
 use paceline_types::{DataType, Value, ValueRef};
 
@@ -133,11 +133,15 @@ impl<'p> BaseReader<'p> {
         self.covering.set(self.usable_covering(exec, row)?);
         match &self.access.path {
             AccessPath::All => {
-                let start = match self.direction() {
-                    Direction::Forward if !self.access.key_only => ReadStart::Table,
-                    _ => ReadStart::End,
+                // In the order of the primary key, MariaDB would read that index.
+                let by = match self.schema.clustered() {
+                    _ if !self.access.key_only && self.direction() == Direction::Forward => {
+                        (None, ReadStart::Table)
+                    }
+                    RowPlacement::Key(index) => (Some(index), ReadStart::End),
+                    _ => (None, ReadStart::Table),
                 };
-                self.scan(exec, (None, start), self.schema.rows_range(), row, visit)
+                self.scan(exec, by, self.schema.rows_range(), row, visit)
             }
             AccessPath::Index { index } => {
                 let range = self.schema.indexes()[*index].id.range();
