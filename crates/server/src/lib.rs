@@ -62,6 +62,7 @@ mod server;
 mod session;
 pub mod startup;
 mod statement_digests;
+mod statement_history;
 mod statement_logs;
 mod statistic;
 mod status;

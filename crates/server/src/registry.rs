@@ -2,6 +2,7 @@
 
 use crate::running_plan::RunningPlan;
 use crate::statement_digests::SessionDigests;
+use crate::statement_history::SessionHistory;
 use crate::status::Counters;
 use crate::transaction_mark::TransactionMark;
 use paceline_apply::replicated::StatementCounts;
@@ -31,6 +32,8 @@ pub struct SessionHandle {
     pub counters: Counters,
     /// Statistics of its statements.
     pub digests: SessionDigests,
+    /// Its latest statements.
+    pub history: SessionHistory,
     /// Memory account of the session.
     pub memory: Arc<SessionMemory>,
     /// User and current activity.
@@ -99,6 +102,7 @@ impl SessionHandle {
             killed: Arc::default(),
             counters: Counters::default(),
             digests: SessionDigests::default(),
+            history: SessionHistory::default(),
             memory,
             activity: Mutex::new(Activity {
                 user: "unauthenticated user".into(),

@@ -49,6 +49,7 @@ mod evaluate;
 pub mod event;
 mod execution;
 mod files;
+mod history;
 pub mod init_file;
 mod internal;
 mod logged_statement;
