@@ -36,9 +36,11 @@ pub use services::{
     NoServices, PlaceWait, PlanRequest, Privilege, PrivilegeTarget, Privileges, SequenceSet, ServerFunctions,
     SourceWaitOutcome, SystemVariable, SystemVariables, VirtualColumn, VirtualTables, WaitOutcome,
 };
-pub use settings::{AlterAlgorithm, BinlogFormat, IdleTransactionTimeouts, RegexOptions, Settings};
+pub use settings::{
+    AlterAlgorithm, BinlogFormat, IdleTransactionTimeouts, OptimizerTraceSettings, RegexOptions, Settings,
+};
 pub(crate) use statement::now_micros;
-pub use statement::{GeneratedIds, RandomGenerator, StatementContext, StatementOrigin};
+pub use statement::{GeneratedIds, RandomGenerator, SortCounts, StatementContext, StatementOrigin};
 pub use user_variables::{UserVariable, UserVariables};
 pub use wanted_rows::{NameTest, WantedRows};
 

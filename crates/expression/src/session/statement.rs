@@ -1,8 +1,8 @@
 //! State that is constant while a statement runs, so that the statement has the same result when it is
 //! replayed.
 
-use paceline_types::ServerId;
 use paceline_types::error_code::ErrorCode;
+use paceline_types::{ServerId, Value};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// State of the running statement.
@@ -27,6 +27,20 @@ pub struct StatementContext {
     pub failed_on_primary: Option<ErrorCode>,
     /// Server on which the statement was first executed.
     pub origin: StatementOrigin,
+    /// Sorts that it has done.
+    pub sorts: SortCounts,
+    /// Its plan with the rows that were read, in the columns of ANALYZE; see
+    /// [`Settings::shows_measured_plan_after`](super::Settings::shows_measured_plan_after).
+    pub measured_plan: Option<Vec<Vec<Value>>>,
+}
+
+/// Numbers of a statement's sorts that the slow query log shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SortCounts {
+    /// Sorts that kept only the first rows.
+    pub priority_queues: u64,
+    /// Merges of files.
+    pub merges: u64,
 }
 
 /// Values that a statement has generated for AUTO_INCREMENT columns.

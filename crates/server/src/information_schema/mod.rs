@@ -228,6 +228,8 @@ pub trait Sources {
     fn digests(&self) -> Vec<DigestSummary>;
     /// Returns the statistics of the server, by name.
     fn metrics(&self) -> Vec<ShownStatistic>;
+    /// Returns the row of OPTIMIZER_TRACE, if a statement was traced.
+    fn optimizer_trace(&self) -> Option<Row>;
 
     /// Returns what the memory of the process is used for.
     fn memory_usage(&self) -> Vec<MemoryPart>;
@@ -329,6 +331,7 @@ pub fn rows(table: &str, sources: &dyn Sources, wanted: &WantedRows) -> Option<V
         "INNODB_SYS_FOREIGN_COLS" => innodb::sys_foreign_cols(sources),
         "INNODB_FT_DEFAULT_STOPWORD" => innodb::stopwords(),
         "INNODB_BUFFER_POOL_STATS" => innodb::buffer_pool_stats(declared.len()),
+        "OPTIMIZER_TRACE" => sources.optimizer_trace().into_iter().collect(),
         "PACELINE_MEMORY" => server_tables::memory(sources),
         "PACELINE_METRICS" => server_tables::metrics(sources),
         "PACELINE_STATEMENTS" => server_tables::statements(sources),

@@ -176,7 +176,8 @@ pub enum Show {
     Profiles,
     /// `AUTHORS`, `CONTRIBUTORS`.
     Credits,
-    /// `EXPLAIN FOR CONNECTION id`, `SHOW EXPLAIN FOR id`, `SHOW ANALYZE FOR id`: the plan of another session's statement.
+    /// `EXPLAIN FOR CONNECTION id`, `SHOW EXPLAIN FOR id`, `SHOW ANALYZE FOR id`: the plan of another session's
+    /// statement.
     ExplainFor {
         flavour: ExplainFlavour,
         /// Id of the session.

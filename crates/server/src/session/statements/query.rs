@@ -72,7 +72,7 @@ pub async fn run_plan(
         false => AffectedRows::Changed,
     };
     let text_log = state.text_log(&plan, execution)?;
-    let published = plan.publish(&state.shared);
+    let published = plan.publish(&state.shared.running_plan);
     let mut context = ExecutionContext {
         affected,
         text_log: text_log.as_ref().map(|log| log as &dyn TextLog),
@@ -108,7 +108,7 @@ pub async fn collect<S: RowSink>(
     let Some(catalog) = state.prepare_run(&plan, execution.asked_by)? else {
         return Ok(None);
     };
-    let published = plan.publish(&state.shared);
+    let published = plan.publish(&state.shared.running_plan);
     let mut context = state.execution_context(&catalog, &plan, execution)?;
     let outcome = execute_plan(&plan, &mut context, &mut rows)?;
     drop(context);
