@@ -11,6 +11,7 @@ use crate::registry::Sessions;
 use crate::replica_filters::ReplicaFilters;
 use crate::replicated_tables::ReplicatedTables;
 use crate::row_options::replicated_row_options;
+use crate::slow_statements::SlowStatements;
 use crate::statement_digests::StatementDigests;
 use crate::statement_logs::StatementLogs;
 use crate::status::ServerCounters;
@@ -53,6 +54,8 @@ pub struct Server {
     pub counters: ServerCounters,
     /// Statistics of statements.
     pub digests: StatementDigests,
+    /// The latest slow statements.
+    pub slow_statements: SlowStatements,
     /// Memory account of all sessions together (`paceline_session_memory_max`).
     pub memory: Arc<ServerMemory>,
     /// Databases and tables.
@@ -117,6 +120,7 @@ impl Server {
         let accounts = SharedAccounts::new(initial_accounts, &catalog.load());
         let memory = ServerMemory::new(session_memory_max(&globals));
         let digests = StatementDigests::new(digests_max(&globals));
+        let has_page = !globals.get(Variable::PacelineHttpAddress).as_str().is_empty();
         let primary = Primary::new(transactions.clone(), semi_sync);
         Arc::new_cyclic(|server| Server {
             replicas: ConnectionSet::open(environment(server.clone())),
@@ -132,6 +136,7 @@ impl Server {
             last_command: Arc::default(),
             counters: ServerCounters::default(),
             digests,
+            slow_statements: SlowStatements::new(has_page),
             statement_logs: StatementLogs::default(),
             audit_log: AuditLog::default(),
             tls: Tls::default(),

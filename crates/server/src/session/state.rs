@@ -67,6 +67,7 @@ impl SessionState {
                 functions: services.clone(),
             },
         );
+        let keeps_plans = services.server.slow_statements.is_on();
         SessionState {
             server: services.server.clone(),
             shared: services.shared.clone(),
@@ -81,7 +82,7 @@ impl SessionState {
             binlog_format: None,
             changes: StateChanges::default(),
             tracking: Tracking::default(),
-            log_settings: StatementLogSettings::default(),
+            log_settings: StatementLogSettings::new(keeps_plans),
             audited_tables: Vec::new(),
             restrictions: None,
             ends_with_reply: false,

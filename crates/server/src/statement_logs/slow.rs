@@ -29,6 +29,8 @@ pub struct SlowStatement<'a> {
     pub start_micros: i64,
     /// Costly operations, if `log_slow_verbosity` asks for them.
     pub operations: Option<Operations>,
+    /// Number of merges of sorted files.
+    pub merges: u64,
     /// The plan in the columns of ANALYZE, if `log_slow_verbosity` asks for it.
     pub plan: Option<&'a [Vec<Value>]>,
     /// Conditions to be shown.
@@ -86,8 +88,11 @@ impl SlowStatement<'_> {
             )?;
             writeln!(
                 out,
-                "# Filesort: {}  Filesort_on_disk: No  Merge_passes: 0  Priority_queue: No",
-                word(Operations::SORT)
+                "# Filesort: {}  Filesort_on_disk: {}  Merge_passes: {}  Priority_queue: {}",
+                word(Operations::SORT),
+                word(Operations::SORT_ON_DISK),
+                self.merges,
+                word(Operations::PRIORITY_QUEUE)
             )?;
         }
         if let Some(plan) = self.plan {
@@ -161,6 +166,7 @@ mod tests {
             bytes_sent: 58,
             start_micros: 1_795_695_223_000_000,
             operations: Some(Operations::FULL_SCAN),
+            merges: 0,
             plan: Some(&plan),
             warnings: &[warning],
             text: b"select 1",

@@ -22,6 +22,7 @@ use paceline_types::error_code::ER_OUT_OF_SORTMEMORY;
 use super::memory::{Reservation, SORT_MEMORY_MAX, row_bytes};
 use super::row_codec::RowCodec;
 use crate::error::{Error, Result};
+use paceline_expression::session::SortCounts;
 
 /// A row with its key, ordered by key, then by arrival.
 #[derive(Debug, PartialEq)]
@@ -67,6 +68,8 @@ pub(crate) struct Sorter {
     memory_max: usize,
     codec: RowCodec,
     runs: Vec<File>,
+    /// Number of merges of runs so far.
+    merges: u64,
     /// Start of the collection, if it is measured.
     started: Option<Instant>,
 }
@@ -106,6 +109,7 @@ impl Sorter {
             memory_max,
             codec: RowCodec::default(),
             runs: Vec::new(),
+            merges: 0,
             started,
         }
     }
@@ -211,6 +215,7 @@ impl Sorter {
 
     /// Merges all runs into one.
     fn merge_runs(&mut self) -> std::io::Result<()> {
+        self.merges += 1;
         let runs = std::mem::take(&mut self.runs).into_iter().map(Run::of_file);
         // The codec contains the labels of ENUM and SET values: use the same one for reading and writing.
         let reader = self.codec.clone();
@@ -221,6 +226,12 @@ impl Sorter {
             }
             Ok(())
         })
+    }
+
+    /// Counts this sort. It must have all rows.
+    pub fn count(&self, counts: &mut SortCounts) {
+        counts.priority_queues += u64::from(self.first.is_some());
+        counts.merges += self.merges + u64::from(!self.runs.is_empty());
     }
 
     /// Passes the rows with their keys to `visit` in order, until it breaks.

@@ -91,7 +91,8 @@ pub async fn run_plan(
 /// Shows an executed plan to the slow query log. It has no text of a program's statement, and so not its plan.
 pub fn note_plan(plan: &Plan, state: &mut SessionState, execution: Execution<'_>) {
     let is_main = execution.asked_by == QueryOrigin::Client && state.context.calls.is_empty();
-    state.log_settings.note_plan(plan, is_main);
+    let statement = &mut state.context.statement;
+    state.log_settings.note_plan(plan, is_main, statement);
 }
 
 /// Executes a plan and returns its rows, for cursors and for SHOW statements that a query answers. Returns `None` if
