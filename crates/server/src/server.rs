@@ -16,6 +16,7 @@ use crate::statement_digests::StatementDigests;
 use crate::statement_logs::StatementLogs;
 use crate::status::ServerCounters;
 use crate::tls::Tls;
+use crate::user_statistics::UserStatistics;
 use crate::variables::{
     Globals, Variable, VariableValue, semi_sync_settings, session_memory_max, transaction_config,
 };
@@ -78,6 +79,8 @@ pub struct Server {
     pub statement_logs: StatementLogs,
     /// The audit log.
     pub audit_log: AuditLog,
+    /// Statistics of users and clients.
+    pub user_statistics: UserStatistics,
     /// TLS configuration.
     pub tls: Tls,
     /// Description of the latest deadlock.
@@ -122,6 +125,7 @@ impl Server {
         let digests = StatementDigests::new(digests_max(&globals));
         let has_page = !globals.get(Variable::PacelineHttpAddress).as_str().is_empty();
         let primary = Primary::new(transactions.clone(), semi_sync);
+        let user_statistics = UserStatistics::new(&globals);
         Arc::new_cyclic(|server| Server {
             replicas: ConnectionSet::open(environment(server.clone())),
             row_options: Arc::new(SharedRowOptions::new(replicated_row_options(&globals))),
@@ -139,6 +143,7 @@ impl Server {
             slow_statements: SlowStatements::new(has_page),
             statement_logs: StatementLogs::default(),
             audit_log: AuditLog::default(),
+            user_statistics,
             tls: Tls::default(),
             statistics: Arc::new(Statistics::new(transactions.clone())),
             catalog,

@@ -27,20 +27,9 @@ pub struct StatementContext {
     pub failed_on_primary: Option<ErrorCode>,
     /// Server on which the statement was first executed.
     pub origin: StatementOrigin,
-    /// Sorts that it has done.
-    pub sorts: SortCounts,
     /// Its plan with the rows that were read, in the columns of ANALYZE; see
     /// [`Settings::shows_measured_plan_after`](super::Settings::shows_measured_plan_after).
     pub measured_plan: Option<Vec<Vec<Value>>>,
-}
-
-/// Numbers of a statement's sorts that the slow query log shows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SortCounts {
-    /// Sorts that kept only the first rows.
-    pub priority_queues: u64,
-    /// Merges of files.
-    pub merges: u64,
 }
 
 /// Values that a statement has generated for AUTO_INCREMENT columns.

@@ -67,6 +67,7 @@ pub(crate) mod range;
 mod result_column;
 mod row_format;
 mod same_expr;
+mod scan_counts;
 mod schema_names;
 mod scope;
 mod select;

@@ -12,6 +12,7 @@
 //!   metadata_locks     METADATA_LOCK_INFO; performance_schema.metadata_locks
 //!   innodb             INNODB_SYS_TABLES, …
 //!   innodb_metrics     INNODB_METRICS
+//!   statistics_of_users USER_STATISTICS, CLIENT_STATISTICS, TABLE_STATISTICS, INDEX_STATISTICS
 //!   server_tables      ENGINES, COLLATIONS, PROCESSLIST, variables, privileges, …
 //! ```
 //! Tables about features that do not exist here (multiple partitions) exist and are empty,
@@ -27,6 +28,7 @@ mod metadata_locks;
 mod programs;
 mod server_tables;
 mod shown_column;
+mod statistics_of_users;
 mod transactions;
 mod views;
 
@@ -35,6 +37,7 @@ pub use programs::RoutineAccess;
 use crate::memory::MemoryPart;
 use crate::statement_digests::DigestSummary;
 use crate::statistic::ShownStatistic;
+use crate::user_statistics::{StatisticsOf, TallyValues};
 use paceline_catalog::{
     DatabaseDefinition, EventDefinition, RoutineDescription, TableDescription, ViewDefinition,
 };
@@ -226,6 +229,12 @@ pub trait Sources {
     fn status(&self, scope: Scope) -> Vec<(String, String)>;
     /// Returns the statistics of statements, by their first execution.
     fn digests(&self) -> Vec<DigestSummary>;
+    /// Returns the statistics of users or clients; none without the PROCESS privilege.
+    fn user_statistics(&self, of: StatisticsOf) -> Vec<(String, TallyValues)>;
+    /// Returns whether `performance_schema` is on.
+    fn is_instrumented(&self) -> bool;
+    /// Returns whether the account may read a table.
+    fn may_select(&self, database: &str, table: &str) -> bool;
     /// Returns the statistics of the server, by name.
     fn metrics(&self) -> Vec<ShownStatistic>;
     /// Returns the row of OPTIMIZER_TRACE, if a statement was traced.
@@ -335,6 +344,10 @@ pub fn rows(table: &str, sources: &dyn Sources, wanted: &WantedRows) -> Option<V
         "PACELINE_MEMORY" => server_tables::memory(sources),
         "PACELINE_METRICS" => server_tables::metrics(sources),
         "PACELINE_STATEMENTS" => server_tables::statements(sources),
+        "USER_STATISTICS" => statistics_of_users::of(StatisticsOf::Users, sources),
+        "CLIENT_STATISTICS" => statistics_of_users::of(StatisticsOf::Clients, sources),
+        "TABLE_STATISTICS" => statistics_of_users::of_tables(sources, wanted),
+        "INDEX_STATISTICS" => statistics_of_users::of_indexes(sources, wanted),
         "PLUGINS" => server_tables::plugins(),
         "SQL_FUNCTIONS" => sources
             .functions()

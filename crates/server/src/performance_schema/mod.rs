@@ -3,6 +3,7 @@
 //! ```text
 //!   columns.txt       every table's columns, as MariaDB declares them
 //!   statements        events_statements_summary_by_digest
+//!   table_io          table_io_waits_summary_by_table and by_index_usage, objects_summary_global_by_type
 //!   threads           threads, accounts, users, hosts
 //!   memory            memory_summary_…_by_event_name
 //! ```
@@ -12,6 +13,7 @@
 
 mod memory;
 mod statements;
+mod table_io;
 mod threads;
 
 use crate::information_schema::{Row, Scope, Sources, VirtualTable, declared, metadata_lock_rows};
@@ -40,6 +42,9 @@ pub fn columns(table: &str) -> Option<&'static [VirtualColumn]> {
 pub fn rows(table: &str, sources: &dyn Sources) -> Vec<Row> {
     match table.to_ascii_lowercase().as_str() {
         "events_statements_summary_by_digest" => statements::by_digest(sources),
+        "objects_summary_global_by_type" => table_io::objects(sources),
+        "table_io_waits_summary_by_index_usage" => table_io::by_index(sources),
+        "table_io_waits_summary_by_table" => table_io::by_table(sources),
         "metadata_locks" => metadata_lock_rows(sources),
         "threads" => threads::threads(sources),
         "accounts" => threads::accounts(sources),
@@ -55,6 +60,13 @@ pub fn rows(table: &str, sources: &dyn Sources) -> Vec<Row> {
         "performance_timers" => timers(),
         _ => Vec::new(),
     }
+}
+
+/// Returns whether a table shows the counters of tables.
+pub fn shows_table_io(table: &str) -> bool {
+    table_io::TABLES
+        .iter()
+        .any(|name| name.eq_ignore_ascii_case(table))
 }
 
 /// Tables whose rows show a state, and cannot be forgotten.

@@ -35,8 +35,26 @@ fn summary(digest: &DigestSummary) -> Row {
         Value::UInt(counted.rows_sent),
         Value::UInt(counted.rows_examined),
     ];
-    // Temporary tables, kinds of joins, sorts, missing indexes.
-    row.extend(std::iter::repeat_n(Value::UInt(0), 13));
+    let work = &counted.work;
+    row.extend(
+        [
+            work.created_tmp_disk_tables,
+            work.created_tmp_tables,
+            work.select_full_join,
+            work.select_full_range_join,
+            work.select_range,
+            // Ranges are not chosen anew for each row.
+            0,
+            work.select_scan,
+            work.sort_merge_passes,
+            work.sort_range,
+            work.sort_rows,
+            work.sort_scan,
+            work.no_index_used,
+            0,
+        ]
+        .map(Value::UInt),
+    );
     row.extend([moment(counted.first_seen), moment(counted.last_seen)]);
     row
 }

@@ -15,7 +15,7 @@ use paceline_program::Code;
 use paceline_query::execute::{
     AffectedRows, ExecutionContext, StatementPrograms, check_snapshot, lock_tables,
 };
-use paceline_query::plan::{Plan, PlanContext, PlanType, TableUse, plan_statement};
+use paceline_query::plan::{Plan, PlanContext, TableUse, plan_statement};
 use paceline_query::program::PreparedProgram;
 use paceline_syntax::{ParseOptions, Result, Statement};
 use paceline_types::Value;
@@ -76,8 +76,8 @@ impl SessionState {
 
     /// Checks privileges, opens the transaction and takes metadata locks. Returns `None` if the tables have changed
     /// since the plan.
-    pub(super) fn prepare_run(&mut self, plan: &Plan, asked_by: QueryOrigin) -> Result<Option<Arc<Catalog>>> {
-        self.count(plan, asked_by);
+    pub(super) fn prepare_run(&mut self, plan: &Plan) -> Result<Option<Arc<Catalog>>> {
+        self.count_windows(plan);
         check_plan(self.services.authority(&self.context), plan)?;
         self.audit_plan(plan);
         if plan.writes_ordinary() {
@@ -88,7 +88,8 @@ impl SessionState {
         }
         self.table_locks.check_plan(plan)?;
         self.services.await_gtid()?;
-        match plan.tables().iter().any(is_stored) || plan.runs_programs() {
+        self.uses_tables = plan.tables().iter().any(is_stored) || plan.runs_programs();
+        match self.uses_tables {
             true => self.enter_transaction(),
             false => self.enter_tableless(),
         }
@@ -158,20 +159,10 @@ impl SessionState {
         })
     }
 
-    fn count(&self, plan: &Plan, asked_by: QueryOrigin) {
+    fn count_windows(&self, plan: &Plan) {
         let counters = &self.shared.counters;
         if plan.window_blocks() > 0 {
             counters.feature_window_functions.add(plan.window_blocks());
-        }
-        match plan.plan_type() {
-            // SHOW has a counter of its own.
-            PlanType::Query if asked_by == QueryOrigin::Server => {}
-            PlanType::Query => counters.com_select.add(1),
-            PlanType::Insert => counters.com_insert.add(1),
-            PlanType::Replace => counters.com_replace.add(1),
-            PlanType::Update => counters.com_update.add(1),
-            PlanType::Delete => counters.com_delete.add(1),
-            PlanType::Load => counters.com_load.add(1),
         }
     }
 

@@ -12,10 +12,12 @@ use crate::registry::now_micros;
 use crate::slow_statements::{SlowStatementEntry, kept_plan, kept_text};
 use crate::statement_digests::{CountedText, EndedStatement};
 use crate::statement_logs::SlowStatement;
+use crate::user_statistics::SessionStatistics;
 use crate::variables::Variable;
-use paceline_expression::session::{KeepDiagnostics, SqlMode};
+use paceline_expression::session::{KeepDiagnostics, SqlMode, StatementCounts};
 use paceline_syntax::digest::{DigestMode, digest, digest_text};
 use paceline_syntax::{Error, Result, Show, Statement, has_mask};
+use paceline_types::ErrorCode;
 use paceline_types::error_code::*;
 use paceline_wire::WireResult;
 use std::time::Duration;
@@ -86,6 +88,9 @@ impl Session {
             {
                 self.state.undo_transaction();
             }
+            if is_denial(error.code()) {
+                self.state.shared.counters.access_denied_errors.add(1);
+            }
             if error.code() == ER_STATEMENT_TIMEOUT {
                 self.state.shared.counters.max_statement_time_exceeded.add(1);
             }
@@ -96,12 +101,11 @@ impl Session {
             assigned_variables::heed_programs(&mut self.state, &mut self.connection);
         }
         let duration = self.state.log_settings.started.elapsed();
-        self.state.count_digest(text, digest, duration, done);
-        self.state
-            .shared
-            .counters
-            .rows_read
-            .add(self.state.rows_examined_by_statement());
+        let counts = self.state.settle_counts();
+        self.state.count_digest(text, digest, duration, &counts, done);
+        if self.state.context.user_statistics {
+            self.state.count_for_user(duration, &counts);
+        }
         if self.state.server.audit_log.is_on() {
             self.state.audit_statement(text, done);
         }
@@ -109,7 +113,7 @@ impl Session {
         let before = std::mem::replace(&mut self.state.log_settings.bytes_sent_before, written);
         if self.state.log_settings.is_slow(duration) {
             self.state
-                .log_slow_statement(text, duration, written.saturating_sub(before), done);
+                .log_slow_statement(text, duration, &counts, written.saturating_sub(before), done);
         }
     }
 
@@ -125,6 +129,18 @@ impl Session {
         self.state.check_restrictions(statement)?;
         statements::execute(statement, &mut self.state, &mut self.connection, execution).await
     }
+}
+
+/// Returns whether an error says that an account lacks a privilege.
+fn is_denial(code: ErrorCode) -> bool {
+    [
+        ER_DBACCESS_DENIED_ERROR,
+        ER_TABLEACCESS_DENIED_ERROR,
+        ER_COLUMNACCESS_DENIED_ERROR,
+        ER_SPECIFIC_ACCESS_DENIED_ERROR,
+        ER_PROCACCESS_DENIED_ERROR,
+    ]
+    .contains(&code)
 }
 
 impl SessionState {
@@ -180,6 +196,14 @@ impl SessionState {
         let limit = self.context.settings.max_statement_time;
         self.services.set_deadline(limit);
         self.services.time_slice.begin();
+        self.context.user_statistics = self.server.user_statistics.is_on();
+        if self.context.user_statistics {
+            let counters = &self.shared.counters;
+            let statistics = || Box::new(SessionStatistics::new(counters));
+            self.user_statistics
+                .get_or_insert_with(statistics)
+                .begin(statement);
+        }
         let rows_sent = self.shared.counters.rows_sent.get();
         self.log_settings.begin(rows_sent, self.context.rows_examined);
     }
@@ -204,7 +228,14 @@ impl SessionState {
 
     /// Counts a statement by its digest. A text that was not understood has none.
     #[inline]
-    fn count_digest(&self, text: &[u8], known: Option<u64>, duration: Duration, done: &Result<()>) {
+    fn count_digest(
+        &self,
+        text: &[u8],
+        known: Option<u64>,
+        duration: Duration,
+        counts: &StatementCounts,
+        done: &Result<()>,
+    ) {
         let digests = &self.server.digests;
         let is_understood = |error: &Error| error.code() != ER_PARSE_ERROR;
         if !digests.is_enabled() || !done.as_ref().err().is_none_or(is_understood) {
@@ -218,6 +249,7 @@ impl SessionState {
             rows_affected: u64::try_from(self.context.row_count).unwrap_or(0),
             rows_sent: self.rows_sent_by_statement(),
             rows_examined: self.rows_examined_by_statement(),
+            counts,
             start_micros: self.context.statement.start_micros,
         };
         let statement = CountedText {
@@ -227,6 +259,24 @@ impl SessionState {
             database: self.context.database.as_deref(),
         };
         digests.count(&self.shared.digests, statement, &ended);
+    }
+
+    /// Adds the work of the statement that ends to the session's counters, and returns it.
+    pub(super) fn settle_counts(&mut self) -> StatementCounts {
+        let counts = std::mem::take(&mut self.context.counts);
+        self.shared.counters.add_work(&counts);
+        counts
+    }
+
+    /// Adds a statement to the statistics of its user and client.
+    #[cold]
+    fn count_for_user(&mut self, duration: Duration, counts: &StatementCounts) {
+        if let Some(own) = &mut self.user_statistics {
+            let user = &self.context.user;
+            let names = (user.user.as_str(), user.host.as_str());
+            let statistics = &self.server.user_statistics;
+            own.end(statistics, names, duration, counts, &self.shared.counters);
+        }
     }
 
     /// Returns the number of rows that the running statement has sent.
@@ -243,7 +293,14 @@ impl SessionState {
 
     /// Counts a slow statement, and writes it to the slow query log.
     #[cold]
-    fn log_slow_statement(&self, text: &[u8], duration: Duration, bytes_sent: u64, done: &Result<()>) {
+    fn log_slow_statement(
+        &self,
+        text: &[u8],
+        duration: Duration,
+        counts: &StatementCounts,
+        bytes_sent: u64,
+        done: &Result<()>,
+    ) {
         let settings = &self.log_settings;
         let rows_examined = self.rows_examined_by_statement();
         if !settings.is_counted(rows_examined) {
@@ -255,7 +312,7 @@ impl SessionState {
         if !logs.has_slow()
             || !settings.logs_slow
             || !logs.chooses_slow(settings.rate_limit)
-            || !settings.passes_filter()
+            || !settings.passes_filter(counts)
         {
             return;
         }
@@ -277,8 +334,8 @@ impl SessionState {
                 rows_affected: u64::try_from(self.context.row_count).unwrap_or(0),
                 bytes_sent,
                 start_micros: self.shared.activity().since_micros,
+                counts,
                 operations: settings.shown_operations(),
-                merges: settings.merges(),
                 plan: settings.shown_plan(),
                 warnings: &warnings[..warnings.len().min(settings.shown_warnings())],
                 text,

@@ -1,7 +1,7 @@
 //! A session's settings for the logs, and what the logs need to know of its running statement.
 
 use crate::variables::{SessionValues, Variable};
-use paceline_expression::session::{SortCounts, StatementContext};
+use paceline_expression::session::{StatementContext, StatementCounts};
 use paceline_query::plan::{Plan, PlanOperations};
 use paceline_types::Value;
 use std::time::{Duration, Instant};
@@ -29,6 +29,8 @@ impl Operations {
     pub const NO_INDEX: Operations = Operations(1 << 6);
     /// Collecting rows in a temporary table.
     pub const TEMPORARY_TABLE: Operations = Operations(1 << 9);
+    /// Collecting rows in a temporary table in a file.
+    pub const TEMPORARY_TABLE_ON_DISK: Operations = Operations(1 << 10);
     /// CALL. It is not part of `log_slow_filter`.
     pub const CALL: Operations = Operations(1 << 63);
 
@@ -111,8 +113,6 @@ pub struct StatementLogSettings {
     pub bytes_sent_before: u64,
     /// Operations of the running statement and of its programs.
     operations: Operations,
-    /// Number of merges of its sorted files.
-    merges: u64,
     /// Its plan, for `log_slow_verbosity=explain` and for the page.
     plan: Option<Vec<Vec<Value>>>,
 }
@@ -136,7 +136,6 @@ impl Default for StatementLogSettings {
             rows_examined_before: 0,
             bytes_sent_before: 0,
             operations: Operations::NONE,
-            merges: 0,
             plan: None,
         }
     }
@@ -174,7 +173,6 @@ impl StatementLogSettings {
         self.rows_sent_before = rows_sent;
         self.rows_examined_before = rows_examined;
         self.operations = Operations::NONE;
-        self.merges = 0;
         self.plan = None;
         self.started = Instant::now();
     }
@@ -209,17 +207,6 @@ impl StatementLogSettings {
             return;
         };
         self.operations.add(Operations::of_plan(explanation.operations()));
-        let SortCounts {
-            priority_queues,
-            merges,
-        } = statement.sorts;
-        self.merges += merges;
-        if merges > 0 {
-            self.operations.add(Operations::SORT_ON_DISK);
-        }
-        if priority_queues > 0 {
-            self.operations.add(Operations::PRIORITY_QUEUE);
-        }
         if is_main && (self.keeps_plans || self.shows(EXPLAIN)) {
             let measured = statement.measured_plan.take();
             self.plan = Some(measured.unwrap_or_else(|| explanation.rows()));
@@ -245,8 +232,21 @@ impl StatementLogSettings {
     }
 
     /// Returns whether the filter lets the statement pass.
-    pub fn passes_filter(&self) -> bool {
-        self.filter == Operations::default() || self.filter.contains(self.operations)
+    pub fn passes_filter(&self, counts: &StatementCounts) -> bool {
+        let mut operations = self.operations;
+        for (count, operation) in [
+            (counts.sort_merge_passes, Operations::SORT_ON_DISK),
+            (counts.sort_priority_queue_sorts, Operations::PRIORITY_QUEUE),
+            (
+                counts.created_tmp_disk_tables,
+                Operations::TEMPORARY_TABLE_ON_DISK,
+            ),
+        ] {
+            if count > 0 {
+                operations.add(operation);
+            }
+        }
+        self.filter == Operations::default() || self.filter.contains(operations)
     }
 
     /// Returns the operations to show.
@@ -262,11 +262,6 @@ impl StatementLogSettings {
     /// Returns the plan to keep for the page.
     pub fn kept_plan(&self) -> &[Vec<Value>] {
         self.plan.as_deref().unwrap_or_default()
-    }
-
-    /// Returns the number of merges of sorted files.
-    pub fn merges(&self) -> u64 {
-        self.merges
     }
 
     /// Returns the duration from which a statement's plan is shown with the rows that were read.
@@ -294,13 +289,13 @@ mod tests {
     #[test]
     fn a_filter_chooses_among_operations() {
         let mut settings = StatementLogSettings::default();
-        assert!(settings.passes_filter());
+        assert!(settings.passes_filter(&StatementCounts::NONE));
         settings.filter = Operations::FULL_SCAN;
-        assert!(!settings.passes_filter());
+        assert!(!settings.passes_filter(&StatementCounts::NONE));
         settings.note(Operations::FULL_SCAN);
-        assert!(settings.passes_filter());
+        assert!(settings.passes_filter(&StatementCounts::NONE));
         settings.filter = Operations::NONE;
-        assert!(settings.passes_filter());
+        assert!(settings.passes_filter(&StatementCounts::NONE));
     }
 
     #[test]

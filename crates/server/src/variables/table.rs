@@ -676,7 +676,7 @@ mod list {
         UniqueChecks "unique_checks" Both Dynamic Boolean => Some("ON");
         UpdatableViewsWithLimit "updatable_views_with_limit" Both Dynamic Enum(&["NO", "YES"]) => Some("YES");
         UseStatTables "use_stat_tables" Both Dynamic Enum(&["NEVER", "COMPLEMENTARY", "PREFERABLY", "COMPLEMENTARY_FOR_QUERIES", "PREFERABLY_FOR_QUERIES"]) => Some("PREFERABLY_FOR_QUERIES"), Tuning;
-        Userstat "userstat" Global Dynamic Boolean => Some("OFF"), Absent;
+        Userstat "userstat" Global Dynamic Boolean => Some("OFF");
         Version "version" Global Fixed Text => Some(""), NoOption;
         VersionComment "version_comment" Global Fixed Text => Some(""), NoOption;
         VersionCompileMachine "version_compile_machine" Global Fixed Text => Some(""), NoOption;

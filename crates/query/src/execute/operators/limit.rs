@@ -146,7 +146,6 @@ pub(super) fn finish_sorted(
     ties: Ties,
     consumer: Consumer<'_>,
 ) -> Result<()> {
-    sorter.count(&mut exec.session.statement.sorts);
     let mut last_key: Option<Vec<u8>> = None;
     sorter.finish_keyed(&mut |key, row| {
         let is_tie = last_key.as_deref() == Some(key);

@@ -46,6 +46,7 @@ pub fn execute(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn R
         None => context.transaction.begin_statement(text, seconds)?,
     }
     context.session.rows_read = 0;
+    plan.scans.add_to(&mut context.session.counts);
     let result = run(plan, context, sink).and_then(|outcome| {
         if let Some(log) = context.text_log {
             log.log(context.session, context.transaction)?;
@@ -71,6 +72,7 @@ fn execute_nested(
     sink: &mut dyn RowSink,
 ) -> Result<Outcome> {
     context.session.rows_read = 0;
+    plan.scans.add_to(&mut context.session.counts);
     if !plan.writes() {
         return run(plan, context, sink);
     }
@@ -267,6 +269,7 @@ fn begin_writing(plan: &Plan, context: &mut ExecutionContext<'_>) -> Result<Writ
     Ok(WriteOptions {
         foreign_keys,
         metadata: settings.binlog_row_metadata,
+        user_statistics: context.session.user_statistics,
     })
 }
 

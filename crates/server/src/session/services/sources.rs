@@ -17,7 +17,8 @@ use crate::open_transactions::open_transactions;
 use crate::registry::now_micros;
 use crate::statement_digests::DigestSummary;
 use crate::statistic::ShownStatistic;
-use crate::variables::{self, Access, Kind, TABLE};
+use crate::user_statistics::{StatisticsOf, TallyValues};
+use crate::variables::{self, Access, Kind, TABLE, Variable};
 use crate::virtual_tables::{EMPTY_DATABASES, virtual_columns};
 use crate::{mysql_columns, mysql_tables, performance_schema};
 use paceline_catalog::{
@@ -407,6 +408,24 @@ impl Sources for SessionSources<'_> {
         server
             .digests
             .summaries(sessions.iter().map(|session| &session.digests))
+    }
+
+    fn user_statistics(&self, of: StatisticsOf) -> Vec<(String, TallyValues)> {
+        let global = self.services.account().global;
+        match global.has(Privilege::Process) || global.has(Privilege::Super) {
+            true => self.services.server.user_statistics.values(of),
+            false => vec![],
+        }
+    }
+
+    fn is_instrumented(&self) -> bool {
+        self.services.server.globals.is_on(Variable::PerformanceSchema)
+    }
+
+    fn may_select(&self, database: &str, table: &str) -> bool {
+        let needed = PrivilegeSet::NONE.with(Privilege::Select);
+        let authority = self.services.authority(self.session);
+        authority.missing_on_table(needed, database, table).is_empty()
     }
 
     fn memory_usage(&self) -> Vec<MemoryPart> {

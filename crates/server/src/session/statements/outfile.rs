@@ -47,7 +47,7 @@ async fn run_into_file(
     into: &SelectInto,
     execution: Execution<'_>,
 ) -> Result<Option<u64>> {
-    let Some(catalog) = state.prepare_run(plan, execution.asked_by)? else {
+    let Some(catalog) = state.prepare_run(plan)? else {
         return Ok(None);
     };
     let mut sink = file_sink(state, plan, into)?;

@@ -15,6 +15,7 @@ use paceline_query::plan::Plan;
 use paceline_syntax::{Error, Result, Statement};
 use paceline_types::error_code::ER_TABLE_DEF_CHANGED;
 use paceline_wire::Capabilities;
+use paceline_wire::response::Status;
 use std::sync::Arc;
 
 /// Plans a statement and executes it.
@@ -59,14 +60,17 @@ pub async fn run_plan(
     if execution.asked_by == QueryOrigin::Client && !plan.tables().is_empty() {
         state.context.diagnostics.forget_earlier();
     }
-    let Some(catalog) = state.prepare_run(&plan, execution.asked_by)? else {
+    let Some(catalog) = state.prepare_run(&plan)? else {
         return Ok(None);
     };
     let streaming = match plan.tables().iter().any(|table| table.usage.lock) {
         true => Streaming::AfterSettling(MemoryCharge::new(&state.context.memory)),
         false => Streaming::Early,
     };
-    let style = result_style(state, execution);
+    let mut style = result_style(state, execution);
+    if plan.uses_no_index() {
+        style.status = style.status.with(Status::NO_INDEX_USED);
+    }
     let affected = match connection.capabilities.has(Capabilities::FOUND_ROWS) {
         true => AffectedRows::Found,
         false => AffectedRows::Changed,
@@ -106,7 +110,7 @@ pub async fn collect<S: RowSink>(
     if execution.asked_by == QueryOrigin::Client && !plan.tables().is_empty() {
         state.context.diagnostics.forget_earlier();
     }
-    let Some(catalog) = state.prepare_run(&plan, execution.asked_by)? else {
+    let Some(catalog) = state.prepare_run(&plan)? else {
         return Ok(None);
     };
     let published = plan.publish(&state.shared.running_plan);
