@@ -16,8 +16,8 @@
 //! drops the last reference.
 //!
 //! # Alternatives
-//! MariaDB lets the session answer in both cases (an asynchronous procedure call). A session that waits for a lock would
-//! have to be woken and to know, deep within the lock manager, what it executes.
+//! MariaDB lets the session answer in both cases (an asynchronous procedure call). A session that waits for a lock
+//! would have to be woken and to know, deep within the lock manager, what it executes.
 
 use paceline_expression::session::PlanRequest;
 use paceline_query::plan::Plan;

@@ -1,11 +1,11 @@
 //! The latest slow statements with their plans, for the page.
 //!
 //! A statement is slow as for the status variable `Slow_queries`: by `long_query_time` and the variables that restrict
-//! it, also while the slow query log is off. Its text is that of its digest, so literals are not kept; nor is the account.
-//! Plans are described when a statement ends, and only of those that were slow.
+//! it, also while the slow query log is off. Its text is that of its digest, so literals are not kept; nor is the
+//! account. Plans are described when a statement ends, and only of those that were slow.
 //!
 //! # Limits
-//! [`ENTRIES_MAX`] statements of together [`BYTES_MAX`] bytes, the oldest of which goes first. At most one statement per
+//! [`ENTRIES_MAX`] statements of together [`BYTES_MAX`] bytes, the oldest of which goes first. At most one statement in
 //! [`INTERVAL_MICROS`] is kept, so that `long_query_time = 0` costs little. Nothing is kept without `--http-address`.
 
 use paceline_types::Value;

@@ -5,12 +5,12 @@
 //!
 //! # Privileges
 //! The trace shows names, conditions and numbers of rows of all tables, so it needs what executing the statement needs,
-//! and for views also what EXPLAIN needs. Without that the row says INSUFFICIENT_PRIVILEGES, and has no trace. The same
-//! holds for a statement that could not be planned: which tables it names is not known, so its trace has no steps.
+//! and for views also what EXPLAIN needs. Without that the row says INSUFFICIENT_PRIVILEGES, and has no trace. Which
+//! tables a statement names that could not be planned is not known, so its trace has no steps.
 //!
 //! # Limits
-//! `optimizer_trace_max_mem_size`, and at most [`TRACE_BYTES_MAX`]. The text is charged to the session; where it may have
-//! no more memory, the whole trace is missing.
+//! `optimizer_trace_max_mem_size`, and at most [`TRACE_BYTES_MAX`]. The text is charged to the session. Where it may
+//! have no more memory, the whole trace is missing.
 
 use super::services::StatementTrace;
 use super::state::SessionState;
