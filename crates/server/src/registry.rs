@@ -49,7 +49,7 @@ pub struct SessionHandle {
     /// Its transaction, if the transaction has accessed a table.
     pub transaction: TransactionMark,
     /// Plan of its statement.
-    pub running_plan: RunningPlan,
+    pub running_plan: Arc<RunningPlan>,
 }
 
 /// User and activity of a session: a line of the process list.
@@ -120,7 +120,7 @@ impl SessionHandle {
             tls: OnceLock::new(),
             locks: OnceLock::new(),
             transaction: TransactionMark::default(),
-            running_plan: RunningPlan::default(),
+            running_plan: Arc::default(),
         }
     }
 

@@ -11,6 +11,7 @@ use crate::registry::Sessions;
 use crate::replica_filters::ReplicaFilters;
 use crate::replicated_tables::ReplicatedTables;
 use crate::row_options::replicated_row_options;
+use crate::slow_statements::SlowStatements;
 use crate::statement_digests::StatementDigests;
 use crate::statement_history::{Consumers, StatementHistory};
 use crate::statement_logs::StatementLogs;
@@ -55,6 +56,8 @@ pub struct Server {
     pub counters: ServerCounters,
     /// Statistics of statements.
     pub digests: StatementDigests,
+    /// The latest slow statements.
+    pub slow_statements: SlowStatements,
     /// Memory account of all sessions together (`paceline_session_memory_max`).
     pub memory: Arc<ServerMemory>,
     /// Databases and tables.
@@ -138,6 +141,7 @@ impl Server {
             size(Variable::PerformanceSchemaEventsStatementsHistorySize),
             size(Variable::PerformanceSchemaEventsStatementsHistoryLongSize),
         );
+        let has_page = !globals.get(Variable::PacelineHttpAddress).as_str().is_empty();
         let primary = Primary::new(transactions.clone(), semi_sync);
         let user_statistics = UserStatistics::new(&globals);
         Arc::new_cyclic(|server| Server {
@@ -155,6 +159,7 @@ impl Server {
             counters: ServerCounters::default(),
             digests,
             statement_history,
+            slow_statements: SlowStatements::new(has_page),
             statement_logs: StatementLogs::default(),
             audit_log: AuditLog::default(),
             user_statistics,

@@ -250,6 +250,8 @@ pub trait Sources {
     fn may_select(&self, database: &str, table: &str) -> bool;
     /// Returns the statistics of the server, by name.
     fn metrics(&self) -> Vec<ShownStatistic>;
+    /// Returns the row of OPTIMIZER_TRACE, if a statement was traced.
+    fn optimizer_trace(&self) -> Option<Row>;
 
     /// Returns the statements of the history that a table of `performance_schema` shows.
     fn statement_history(&self, shown: ShownHistory) -> Vec<Arc<StatementEvent>>;
@@ -360,6 +362,7 @@ pub fn rows(table: &str, sources: &dyn Sources, wanted: &WantedRows) -> Option<V
         "INNODB_SYS_FOREIGN_COLS" => innodb::sys_foreign_cols(sources),
         "INNODB_FT_DEFAULT_STOPWORD" => innodb::stopwords(),
         "INNODB_BUFFER_POOL_STATS" => innodb::buffer_pool_stats(declared.len()),
+        "OPTIMIZER_TRACE" => sources.optimizer_trace().into_iter().collect(),
         "PACELINE_MEMORY" => server_tables::memory(sources),
         "PACELINE_METRICS" => server_tables::metrics(sources),
         "PACELINE_STATEMENTS" => server_tables::statements(sources),

@@ -55,6 +55,7 @@ mod internal;
 mod logged_statement;
 pub mod login;
 mod named_statements;
+mod optimizer_trace;
 mod parsing;
 mod planning;
 mod preparation;

@@ -8,12 +8,14 @@ use super::protocol::{More, RowFormat};
 use super::services::on_text;
 use super::state::SessionState;
 use super::statements;
+use crate::registry::now_micros;
+use crate::slow_statements::{SlowStatementEntry, kept_plan, kept_text};
 use crate::statement_digests::{CountedText, EndedStatement};
 use crate::statement_logs::SlowStatement;
 use crate::user_statistics::SessionStatistics;
 use crate::variables::Variable;
 use paceline_expression::session::{KeepDiagnostics, SqlMode, StatementCounts};
-use paceline_syntax::digest::{DigestMode, digest};
+use paceline_syntax::digest::{DigestMode, digest, digest_text};
 use paceline_syntax::{Error, Result, Show, Statement, has_mask};
 use paceline_types::ErrorCode;
 use paceline_types::error_code::*;
@@ -114,7 +116,7 @@ impl Session {
         let before = std::mem::replace(&mut self.state.log_settings.bytes_sent_before, written);
         if self.state.log_settings.is_slow(duration) {
             self.state
-                .log_slow_statement(text, duration, &counts, written.saturating_sub(before));
+                .log_slow_statement(text, duration, &counts, written.saturating_sub(before), done);
         }
     }
 
@@ -297,18 +299,26 @@ impl SessionState {
 
     /// Counts a slow statement, and writes it to the slow query log.
     #[cold]
-    fn log_slow_statement(&self, text: &[u8], duration: Duration, counts: &StatementCounts, bytes_sent: u64) {
+    fn log_slow_statement(
+        &self,
+        text: &[u8],
+        duration: Duration,
+        counts: &StatementCounts,
+        bytes_sent: u64,
+        done: &Result<()>,
+    ) {
         let settings = &self.log_settings;
         let rows_examined = self.rows_examined_by_statement();
         if !settings.is_counted(rows_examined) {
             return;
         }
         self.shared.counters.slow_queries.add(1);
+        self.keep_slow_statement(text, duration, done);
         let logs = &self.server.statement_logs;
         if !logs.has_slow()
             || !settings.logs_slow
             || !logs.chooses_slow(settings.rate_limit)
-            || !settings.passes_filter()
+            || !settings.passes_filter(counts)
         {
             return;
         }
@@ -337,6 +347,27 @@ impl SessionState {
                 text,
             },
         );
+    }
+
+    /// Keeps a slow statement for the page. A text that was not understood has no digest.
+    fn keep_slow_statement(&self, text: &[u8], duration: Duration, done: &Result<()>) {
+        let error = done.as_ref().err().map(Error::code);
+        let kept = &self.server.slow_statements;
+        if error == Some(ER_PARSE_ERROR) || !kept.admits(now_micros()) {
+            return;
+        }
+        let digest = on_text(text.len(), || digest_text(text, self.digest_mode()));
+        kept.add(SlowStatementEntry {
+            start_micros: self.shared.activity().since_micros,
+            duration_micros: u64::try_from(duration.as_micros()).unwrap_or(u64::MAX),
+            database: self.context.database.as_deref().map(str::to_owned),
+            text: kept_text(digest),
+            rows_sent: self.rows_sent_by_statement(),
+            rows_examined: self.rows_examined_by_statement(),
+            rows_affected: u64::try_from(self.context.row_count).unwrap_or(0),
+            error: error.map(|code| code.number()),
+            plan: kept_plan(self.log_settings.kept_plan()),
+        });
     }
 
     /// Returns the server's id.

@@ -1,6 +1,7 @@
 //! Source of the rows of `information_schema`, restricted to what one session may see.
 
 use super::SessionServices;
+use super::StatementTrace;
 use crate::accounts::checks::{may_see_events, may_see_triggers, routine_access};
 use crate::accounts::show::select_all;
 use crate::accounts::{Account, PrivilegeSet, RoleGrant};
@@ -490,6 +491,11 @@ impl Sources for SessionSources<'_> {
 
     fn metrics(&self) -> Vec<ShownStatistic> {
         shown(&self.services.sample(Scope::Global))
+    }
+
+    fn optimizer_trace(&self) -> Option<Vec<Value>> {
+        let trace = self.services.optimizer_trace.lock();
+        trace.as_ref().map(StatementTrace::row)
     }
 
     fn privileges(&self) -> Vec<GrantedPrivilege> {
