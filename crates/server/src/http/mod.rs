@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `/` | the page for people: topology, plots, statements, waits |
 //! | `/api/overview`, `/api/statements`, `/api/transactions` | its data as JSON; they change with the page |
+//! | `POST /api/kill` | ends a session or its statement, for an account that may: [`kill`] |
 //! | `/metrics` | the statistics in Prometheus' text format |
 //! | `/health` | 200 while the process answers, also during a long recovery |
 //! | `/ready` | 200 if clients can connect; 503 while the server starts or stops |
@@ -17,6 +18,7 @@
 //! open to all; everything else is checked. Answers are made without waiting for locks of transactions or disks.
 
 mod api;
+mod kill;
 mod page;
 mod routes;
 
@@ -25,6 +27,7 @@ use crate::server::Server;
 use crate::tls;
 use crate::variables::{Globals, Variable};
 use arc_swap::ArcSwap;
+use kill::RequestLimit;
 use paceline_http_endpoint::{Answer, Endpoint, EndpointOptions, Request, Requester, Site};
 use paceline_wire::tls::ServerTls;
 use std::sync::Arc;
@@ -49,11 +52,12 @@ enum Phase {
 /// The server's paths.
 struct ServerSite {
     phase: ArcSwap<Phase>,
+    kills: RequestLimit,
 }
 
 impl Site for ServerSite {
     async fn answer(&self, request: Request<hyper::body::Incoming>, from: Requester<'_>) -> Answer {
-        routes::answer(&self.phase.load_full(), request, from).await
+        routes::answer(self, request, from).await
     }
 
     /// Returns what `FLUSH SSL` has read last.
@@ -81,6 +85,7 @@ impl Http {
         }
         let site = Arc::new(ServerSite {
             phase: ArcSwap::from_pointee(Phase::Starting),
+            kills: RequestLimit::default(),
         });
         let make_tls = || tls::make(globals);
         let endpoint = match offer_tls {

@@ -28,7 +28,7 @@
 //! | [`statements`] | one module for each kind of statement | the parts of `SessionState` that the kind needs |
 //! | [`transaction`], [`temporary`], [`table_locks`], [`database`] | parts of the state | one part each |
 //! | [`services`] | services of the server for execution | `SessionServices` |
-//! | [`replicated`], [`init_file`], [`event`] | sessions without a client | `Session` |
+//! | [`replicated`], [`init_file`], [`event`], [`relayed_session`] | sessions without a client's socket | `Session` |
 //!
 //! A kind of statement never sees the `Session`. It receives a statement and the state, and returns a
 //! [`protocol::Reply`], which one place writes to the connection ([`replies::ReplyWriter`]). Three kinds write rows
@@ -79,6 +79,7 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 
+pub use internal::relayed_session;
 pub use state::SessionState;
 
 use crate::accounts::ClientHost;
