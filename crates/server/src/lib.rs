@@ -58,6 +58,7 @@ pub mod restore;
 mod row_options;
 mod server;
 mod session;
+mod session_progress;
 pub mod startup;
 mod statement_digests;
 mod statement_logs;

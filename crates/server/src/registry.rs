@@ -1,5 +1,6 @@
 //! Registry of all sessions: for listing, killing and counting them.
 
+use crate::session_progress::SessionProgress;
 use crate::statement_digests::SessionDigests;
 use crate::status::Counters;
 use crate::transaction_mark::TransactionMark;
@@ -32,6 +33,8 @@ pub struct SessionHandle {
     pub digests: SessionDigests,
     /// Memory account of the session.
     pub memory: Arc<SessionMemory>,
+    /// How far its statement is.
+    pub progress: SessionProgress,
     /// User and current activity.
     activity: Mutex<Activity>,
     /// Id of the running or last statement (`KILL QUERY ID`).
@@ -97,6 +100,7 @@ impl SessionHandle {
             counters: Counters::default(),
             digests: SessionDigests::default(),
             memory,
+            progress: SessionProgress::default(),
             activity: Mutex::new(Activity {
                 user: "unauthenticated user".into(),
                 host,
@@ -131,6 +135,7 @@ impl SessionHandle {
     /// Records the end of a command. The session sleeps; in a transaction at most for `idle_transaction_timeout`.
     #[inline]
     pub fn end_command(&self, now_micros: i64, idle_transaction_timeout: Option<Duration>) {
+        self.progress.end();
         let mut activity = self.activity.lock();
         activity.idle_transaction_timeout = idle_transaction_timeout;
         activity.command = "Sleep";

@@ -32,6 +32,7 @@ mod views;
 
 pub use programs::RoutineAccess;
 
+use crate::session_progress::ShownProgress;
 use crate::statement_digests::DigestSummary;
 use crate::statistic::ShownStatistic;
 use paceline_catalog::{
@@ -103,6 +104,10 @@ pub struct Process {
     pub info: Option<String>,
     /// Id of its last statement.
     pub query_id: u64,
+    /// How far its statement is.
+    pub progress: ShownProgress,
+    /// Memory of the session in bytes.
+    pub memory_used: u64,
 }
 
 /// An account's privilege, as the privilege tables show it.

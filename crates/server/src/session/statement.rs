@@ -180,6 +180,7 @@ impl SessionState {
         self.services.time_slice.begin();
         let rows_sent = self.shared.counters.rows_sent.get();
         self.log_settings.begin(rows_sent, self.context.rows_examined);
+        self.shared.progress.begin(self.context.rows_examined);
     }
 
     /// Returns the parts of the SQL mode that digests depend on.
