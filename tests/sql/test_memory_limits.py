@@ -151,7 +151,7 @@ def test_the_limit_can_be_changed(server):
     try:
         server.query("set global paceline_session_memory_max = 20000000")
         with server.connect() as connection, connection.cursor() as cursor:
-            refused = (OUT_OF_MEMORY, "Out of memory: a session may have as much as it leaves free of paceline_session_memory_max=20000000")
+            refused = (OUT_OF_MEMORY, "Out of memory: a session may have as much as it leaves free of 20000000 bytes (paceline_session_memory_max, paceline_memory_limit)")
             assert error_of(cursor, "do @a := repeat('a', 11000000)") == refused
             cursor.execute("do @a := repeat('a', 9000000)")
             # 11 million bytes are left: the second session may have half of them, the third half of the rest, and so

@@ -34,7 +34,7 @@ use tracing_subscriber::{Registry, reload};
 /// Suited to transactions, whose memory is allocated by one thread and freed by another
 /// (docs/decisions/0019-the-allocator.md).
 #[global_allocator]
-static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+static ALLOCATOR: paceline_allocator::Allocator = paceline_allocator::Allocator;
 
 /// A transactional database server that speaks MariaDB's protocols and whose binary log is its only log.
 #[derive(Parser)]

@@ -117,6 +117,78 @@ fn the_document_has_times() {
     );
 }
 
+/// Returns the document of ANALYZE FORMAT=JSON.
+fn document(server: &mut Server, text: &str) -> String {
+    let answer = server.run(&format!("ANALYZE FORMAT=JSON {text}"));
+    answer.result.expect("analyzed");
+    answer.rows[0].clone()
+}
+
+#[test]
+fn the_document_has_the_memory_of_each_operation_that_collects_rows() {
+    let mut server = server();
+    for (text, members) in [
+        (
+            "SELECT * FROM t ORDER BY a + 0",
+            &[
+                "read_sorted_file",
+                "\"sort_key\": \"t.a + 0\"",
+                "r_buffer_size",
+                "\"r_output_rows\": 20",
+            ][..],
+        ),
+        (
+            "SELECT * FROM t ORDER BY a + 0 LIMIT 3",
+            &[
+                "\"r_limit\": 3",
+                "\"r_used_priority_queue\": true",
+                "\"r_rows\": 3",
+            ],
+        ),
+        (
+            "SELECT id + 0, COUNT(*) FROM t GROUP BY id + 0",
+            &["temporary_table", "r_memory", "\"sort_key\": \"t.id + 0\""],
+        ),
+        ("SELECT DISTINCT id + 0 FROM t", &["temporary_table", "r_memory"]),
+        (
+            "SELECT STRAIGHT_JOIN * FROM u JOIN t ON t.a + 0 = u.b + 0",
+            &["block-nl-join", "buffer_size", "\"r_effective_rows\": 2"],
+        ),
+        (
+            "SELECT * FROM (SELECT DISTINCT b FROM u LIMIT 2) d",
+            &["materialized", "r_memory"],
+        ),
+        (
+            "SELECT RANK() OVER (ORDER BY a) FROM t",
+            &["window_functions_computation", "r_memory", "r_buffer_size"],
+        ),
+        ("SELECT 1 UNION SELECT b FROM u", &["union_result", "r_memory"]),
+        (
+            "UPDATE t SET a = a + 1 ORDER BY a + 0",
+            &["filesort", "r_buffer_size"],
+        ),
+    ] {
+        let document = document(&mut server, text);
+        for member in members {
+            assert!(document.contains(member), "{member} in {document}");
+        }
+    }
+}
+
+#[test]
+fn explain_analyze_is_analyze() {
+    let mut server = server();
+    assert_eq!(
+        measured(&mut server, "EXPLAIN ANALYZE SELECT * FROM t WHERE a + 0 < 3"),
+        ["t 20.00 30.00"]
+    );
+    let answer = server.run("EXPLAIN ANALYZE FORMAT=JSON SELECT * FROM t");
+    answer.result.expect("analyzed");
+    assert!(answer.rows[0].contains("\"r_rows\": 20"));
+    let unknown = server.run("EXPLAIN ANALYZE FORMAT=TREE SELECT * FROM t");
+    assert_eq!(unknown.result.expect_err("refused").code().number(), 1791);
+}
+
 #[test]
 fn joins_beyond_max_join_size_are_refused() {
     let mut server = server();

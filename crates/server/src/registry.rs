@@ -1,5 +1,6 @@
 //! Registry of all sessions: for listing, killing and counting them.
 
+use crate::running_plan::RunningPlan;
 use crate::session_progress::SessionProgress;
 use crate::statement_digests::SessionDigests;
 use crate::status::Counters;
@@ -47,6 +48,8 @@ pub struct SessionHandle {
     pub locks: OnceLock<paceline_txn::Session>,
     /// Its transaction, if the transaction has accessed a table.
     pub transaction: TransactionMark,
+    /// Plan of its statement.
+    pub running_plan: RunningPlan,
 }
 
 /// User and activity of a session: a line of the process list.
@@ -117,6 +120,7 @@ impl SessionHandle {
             tls: OnceLock::new(),
             locks: OnceLock::new(),
             transaction: TransactionMark::default(),
+            running_plan: RunningPlan::default(),
         }
     }
 

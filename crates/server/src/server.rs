@@ -6,6 +6,7 @@ use crate::event_runs::EventRuns;
 use crate::host_errors::HostErrors;
 use crate::information_schema::TableSize;
 use crate::last_command::LastCommand;
+use crate::memory::MemoryDivision;
 use crate::registry::Sessions;
 use crate::replica_filters::ReplicaFilters;
 use crate::replicated_tables::ReplicatedTables;
@@ -84,6 +85,8 @@ pub struct Server {
     pub event_runs: EventRuns,
     /// Locked while a statement about accounts is applied and committed.
     pub changing_accounts: tokio::sync::Mutex<()>,
+    /// How the limit of the process's memory is divided.
+    pub memory_division: MemoryDivision,
     /// Memory of the process at startup, in bytes.
     pub initial_memory_bytes: u64,
     /// Time of the startup.
@@ -139,7 +142,8 @@ impl Server {
             user_locks: Mutex::default(),
             event_runs: EventRuns::default(),
             changing_accounts: tokio::sync::Mutex::default(),
-            initial_memory_bytes: crate::memory::resident_bytes(),
+            memory_division: MemoryDivision::default(),
+            initial_memory_bytes: crate::memory::resident().anonymous,
             started: Instant::now(),
             prepared_statements: AtomicU64::new(0),
             shutdown: watch::Sender::new(false),

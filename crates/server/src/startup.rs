@@ -28,6 +28,7 @@ use crate::data_version;
 use crate::http::Http;
 use crate::incomplete_directory::{IncompleteDirectory, refuse_incomplete_directory};
 use crate::listener;
+use crate::memory_control;
 use crate::options::{OfferTls, StartOptions, absolute};
 use crate::replication::ServerEnvironment;
 use crate::server::Server;
@@ -165,6 +166,9 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
     }
     let semi_sync = SemiSync::new();
     let initial_accounts = options.initial_accounts;
+    for warning in memory_control::fit_to_limit(&options.globals) {
+        tracing::warn!("{warning}");
+    }
     let (catalog, transactions) = open(
         directory.path(),
         &log_bin,
@@ -190,6 +194,7 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
         environment,
     );
     crate::lock_report::watch_deadlocks(&server);
+    memory_control::keep_within_limit(&server);
     server.statistics.keep_in(directory.path().join(STATISTICS_FILE));
     if options.tls == OfferTls::Yes {
         server.tls.offer(&server.globals)?;

@@ -76,6 +76,8 @@ impl StorageConfig {
 pub struct StorageStatistics {
     /// Bytes in memtables.
     pub memtable_bytes: u64,
+    /// Bytes of all memtables, also of those that are written and still read.
+    pub memtable_memory_bytes: u64,
     /// Number of memtables that wait for their flush.
     pub immutable_memtables: u64,
     /// Bytes of live table files.
@@ -84,6 +86,8 @@ pub struct StorageStatistics {
     pub pending_compaction_bytes: u64,
     /// Bytes in the block cache.
     pub block_cache_bytes: u64,
+    /// Approximate bytes of the descriptions of open table files, beside the block cache.
+    pub table_reader_bytes: u64,
     /// Approximate number of keys on disk.
     pub estimated_keys: u64,
     /// Number of flushes and compactions that have failed since the start.
@@ -539,16 +543,25 @@ impl Storage {
         Ok(())
     }
 
+    /// Changes the capacity of the block cache. A smaller one is reached as blocks come in: each takes the place of
+    /// more than one.
+    pub fn set_block_cache_capacity(&self, bytes: u64) {
+        self.rocksdb
+            .set_cache_capacity(usize::try_from(bytes).unwrap_or(usize::MAX));
+    }
+
     /// Returns figures for `SHOW STATUS`.
     pub fn statistics(&self) -> StorageStatistics {
         StorageStatistics {
             memtable_bytes: self.rocksdb.property(c"rocksdb.cur-size-all-mem-tables"),
+            memtable_memory_bytes: self.rocksdb.property(c"rocksdb.size-all-mem-tables"),
             immutable_memtables: self.rocksdb.property(c"rocksdb.num-immutable-mem-table"),
             table_file_bytes: self.rocksdb.property(c"rocksdb.live-sst-files-size"),
             pending_compaction_bytes: self
                 .rocksdb
                 .property(c"rocksdb.estimate-pending-compaction-bytes"),
             block_cache_bytes: self.rocksdb.cached_bytes() as u64,
+            table_reader_bytes: self.rocksdb.property(c"rocksdb.estimate-table-readers-mem"),
             estimated_keys: self.rocksdb.property(c"rocksdb.estimate-num-keys"),
             background_errors: self.rocksdb.background_errors(),
             memory_engine_bytes: self.memory.used_bytes(),

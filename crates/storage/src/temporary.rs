@@ -69,6 +69,11 @@ impl TemporarySpace {
         self.engine.used_bytes() + self.pending_bytes.load(Ordering::Relaxed)
     }
 
+    /// Returns the limit, in bytes.
+    pub fn bytes_max(&self) -> u64 {
+        self.bytes_max.load(Ordering::Relaxed)
+    }
+
     /// Changes the limit. Memory in use beyond a lower limit stays in use.
     pub fn set_bytes_max(&self, bytes: u64) {
         self.bytes_max.store(bytes, Ordering::Relaxed);

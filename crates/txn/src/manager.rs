@@ -218,6 +218,7 @@ impl TransactionManager {
             deadlocks: read(&lock.deadlocks),
             lock_wait_usec: lock.wait_time.read(),
             locked_keys: core.locks.locked_keys() as u64,
+            row_lock_bytes: core.locks.row_lock_bytes() as u64,
             pending_rows: core.overlay.len() as u64,
             open_transactions: core.open_transactions.load(Ordering::Relaxed) as u64,
         }

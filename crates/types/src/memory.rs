@@ -66,7 +66,7 @@ impl ServerMemory {
         Err(StatementError::with_message(
             ER_OUT_OF_RESOURCES,
             format!(
-                "Out of memory: a session may have as much as it leaves free of paceline_session_memory_max={limit}"
+                "Out of memory: a session may have as much as it leaves free of {limit} bytes (paceline_session_memory_max, paceline_memory_limit)"
             ),
         ))
     }

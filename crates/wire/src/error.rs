@@ -18,6 +18,9 @@ pub enum WireError {
     /// A packet is longer than `max_allowed_packet`.
     #[error("Got a packet bigger than 'max_allowed_packet' bytes")]
     TooLarge,
+    /// A packet needs a larger buffer than the limit of all buffers allows.
+    #[error("Out of memory: the buffers of all connections have their limit")]
+    OutOfMemory,
     /// The content of a packet violates the protocol; the text says what was being decoded.
     #[error("Malformed communication packet ({0})")]
     Malformed(&'static str),
@@ -51,6 +54,7 @@ impl WireError {
         match self {
             WireError::OutOfOrder => Some((1156, "08S01")),
             WireError::TooLarge => Some((1153, "08S01")),
+            WireError::OutOfMemory => Some((1041, "HY000")),
             WireError::Malformed(_) => Some((1835, "HY000")),
             WireError::BadHandshake => Some((1043, "08S01")),
             WireError::WriteTimeout => Some((1161, "08S01")),

@@ -10,6 +10,7 @@
 //! keeps one buffer for the lifetime of a connection and returns slices of it. [`PacketWriter`] collects all packets
 //! that answer a command and passes them to the socket in one write.
 
+use crate::buffered::CountedCapacity;
 use crate::error::{WireError, WireResult};
 use crate::socket::Socket;
 use std::io;
@@ -43,6 +44,7 @@ pub struct PacketReader {
     any_sequence: bool,
     /// Range of the last payload in the buffer.
     payload: Range<usize>,
+    counted: CountedCapacity,
 }
 
 impl PacketReader {
@@ -56,6 +58,7 @@ impl PacketReader {
             payload_max,
             any_sequence: false,
             payload: 0..0,
+            counted: CountedCapacity::default(),
         }
     }
 
@@ -111,7 +114,7 @@ impl PacketReader {
     /// # Errors
     /// [`WireError::Closed`] when the stream ends.
     pub async fn receive_more(&mut self, socket: &mut Socket) -> WireResult<()> {
-        self.make_room();
+        self.make_room()?;
         match socket.receive(&mut self.buffer[self.end..]).await? {
             0 => Err(WireError::Closed),
             count => {
@@ -164,7 +167,7 @@ impl PacketReader {
                 self.payload = payload;
                 return Poll::Ready(Ok(()));
             }
-            self.make_room();
+            self.make_room()?;
             let count = std::task::ready!(receive(&mut self.buffer[self.end..]))?;
             if count == 0 {
                 return Poll::Ready(Err(WireError::Closed));
@@ -180,8 +183,14 @@ impl PacketReader {
             self.payload = 0..0;
             self.start = 0;
             self.end = 0;
-            self.buffer = vec![0; bytes];
+            self.replace_buffer(bytes);
         }
+    }
+
+    /// Frees the buffer, which holds nothing, and allocates another one.
+    fn replace_buffer(&mut self, bytes: usize) {
+        self.buffer = vec![0; bytes];
+        self.counted.set(bytes);
     }
 
     /// Adds bytes from another source than a socket (tests, fuzzing).
@@ -280,12 +289,15 @@ impl PacketReader {
 
     /// Makes space for the next read. Moves unread bytes to the front, grows for a packet that is being received (to
     /// at most twice the bytes that have arrived), and shrinks after a large one.
-    fn make_room(&mut self) {
+    ///
+    /// # Errors
+    /// [`WireError::OutOfMemory`] if the buffers of all connections have their limit.
+    fn make_room(&mut self) -> WireResult<()> {
         if self.start == self.end {
             self.start = 0;
             self.end = 0;
             if self.buffer.len() > IDLE_BUFFER_MAX {
-                self.buffer = vec![0; READ_BUFFER];
+                self.replace_buffer(READ_BUFFER);
             }
         }
         if self.start > 0 && self.end - self.start < self.start {
@@ -295,8 +307,13 @@ impl PacketReader {
         }
         if self.end == self.buffer.len() {
             let room = (self.buffer.len() * 2).max(READ_BUFFER);
+            if !self.counted.may_be(room) {
+                return Err(WireError::OutOfMemory);
+            }
             self.buffer.resize(room, 0);
+            self.counted.set(room);
         }
+        Ok(())
     }
 }
 
@@ -313,6 +330,7 @@ pub struct PacketWriter {
     /// A flush has begun and not ended: the peer may have received a part of a packet, and would take any later bytes
     /// for its rest.
     broken: bool,
+    counted: CountedCapacity,
 }
 
 impl PacketWriter {
@@ -323,6 +341,7 @@ impl PacketWriter {
             head: 0,
             sequence: 0,
             broken: false,
+            counted: CountedCapacity::default(),
         }
     }
 
@@ -428,12 +447,14 @@ impl PacketWriter {
         } else {
             self.out.clear();
         }
+        self.counted.set(self.out.capacity());
     }
 
     /// Frees the buffer of a connection on which nothing will be written for a while.
     pub fn shrink(&mut self) {
         if self.out.is_empty() {
             self.out = Vec::new();
+            self.counted.set(0);
         }
     }
 
@@ -453,6 +474,7 @@ impl PacketWriter {
             return Err(io::Error::from(io::ErrorKind::BrokenPipe).into());
         }
         self.broken = true;
+        self.counted.set(self.out.capacity());
         Ok(())
     }
 

@@ -26,6 +26,7 @@
 #![forbid(unsafe_code)]
 
 pub mod authentication;
+mod buffered;
 pub mod bytes;
 pub mod caching_sha2;
 pub mod capability;
@@ -47,6 +48,7 @@ pub mod socket_stream;
 mod tcp_address;
 pub mod tls;
 
+pub use buffered::{buffered_bytes, buffered_bytes_max, set_buffered_bytes_max};
 pub use capability::Capabilities;
 pub use error::{WireError, WireResult};
 pub use framing::{PacketReader, PacketWriter};

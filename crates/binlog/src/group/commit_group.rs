@@ -66,6 +66,9 @@ enum Piece {
     Spilled(SpilledBytes),
 }
 
+/// Capacity up to which the buffer of copied bytes serves the next group, in bytes.
+const COPIED_BYTES_KEPT: usize = 4 << 20;
+
 impl CommitGroup {
     /// Creates an empty group.
     pub fn new() -> Self {
@@ -84,6 +87,15 @@ impl CommitGroup {
         self.pieces.clear();
         self.placed.clear();
         self.moves.clear();
+    }
+
+    /// Frees the bytes of a group that has been written, except a buffer of the usual size for the next one. Only
+    /// positions may be asked for afterwards.
+    pub fn free_written(&mut self) {
+        self.pieces.clear();
+        if self.copied.capacity() > COPIED_BYTES_KEPT {
+            self.copied = Vec::new();
+        }
     }
 
     /// Appends a record about the replica's state.

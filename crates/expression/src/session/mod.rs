@@ -33,7 +33,7 @@ pub use paceline_syntax::ast::VariableScope;
 pub use paceline_types::{MemoryCharge, ServerMemory, SessionMemory, SqlMode};
 pub use program_variables::{MissingField, ProgramVariables};
 pub use services::{
-    NoServices, PlaceWait, Privilege, PrivilegeTarget, Privileges, SequenceSet, ServerFunctions,
+    NoServices, PlaceWait, PlanRequest, Privilege, PrivilegeTarget, Privileges, SequenceSet, ServerFunctions,
     SourceWaitOutcome, StatementProgress, SystemVariable, SystemVariables, VirtualColumn, VirtualTables,
     WaitOutcome,
 };

@@ -10,6 +10,7 @@ use paceline_types::Value;
 use super::{SessionContext, WantedRows};
 use crate::ExprType;
 use crate::error::Result;
+use paceline_syntax::ExplainFlavour;
 use paceline_syntax::ast::VariableScope;
 
 /// A system variable's value and its type in result sets.
@@ -180,6 +181,14 @@ pub struct StatementProgress {
     pub part: f64,
 }
 
+/// Request of another session for the plan of a measured statement, with the measurements so far (SHOW ANALYZE).
+pub struct PlanRequest {
+    /// Form of the answer.
+    pub flavour: ExplainFlavour,
+    /// Receives the rows in that form.
+    pub answer: Box<dyn FnOnce(Vec<Vec<Value>>) + Send>,
+}
+
 /// Functions whose result comes from outside the statement: waiting, user locks, the log.
 pub trait ServerFunctions: Send + Sync + Debug {
     /// Sleeps. Returns early if the session's statement is killed.
@@ -195,6 +204,11 @@ pub trait ServerFunctions: Send + Sync + Debug {
     /// Notes how far the running statement is, for the process list. Costs a lock of the session's own, so it is not
     /// called for every row.
     fn note_progress(&self, _progress: &StatementProgress) {}
+
+    /// Returns the request of another session for the running statement's plan, if there is one.
+    fn take_plan_request(&self) -> Option<PlanRequest> {
+        None
+    }
 
     /// Implements `GET_LOCK(name, timeout)`. A negative timeout waits without limit.
     ///

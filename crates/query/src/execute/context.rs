@@ -21,6 +21,7 @@
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::Instant;
 
 use paceline_txn::Transaction;
 use paceline_types::Value;
@@ -28,12 +29,12 @@ use paceline_types::Value;
 use super::bulk::{Indicator, ParameterSet};
 use super::collections::derived_rows::DerivedRows;
 use super::collections::hash_table::JoinBuffers;
-use super::collections::memory::Budget;
+use super::collections::memory::{Budget, Reservation};
 use super::interface::{ExecutionContext, Outcome, ProgramHost, RowSink, UsedTables};
 use crate::error::{Error, Result};
-use crate::plan::Plan;
-use crate::plan::measurements::Measurements;
+use crate::plan::measurements::{Collection, Measurements};
 use crate::plan::tree::{QueryPlan, TableAccess};
+use crate::plan::{AnalyzePlan, Plan};
 use crate::program::ProgramCache;
 use paceline_catalog::RoutineDefinition;
 use paceline_expression::session::{SessionContext, SessionMemory};
@@ -77,6 +78,8 @@ pub(crate) struct StatementState<'t> {
     /// Measurements, for the ANALYZE statement.
     pub measurements: Option<Box<Measurements>>,
     /// Plans of the subqueries in expressions, by [`SubqueryId`].
+    /// The statement that ANALYZE executes, and when it began.
+    pub analyzed: Option<(&'t AnalyzePlan, Instant)>,
     subqueries: &'t [Arc<QueryPlan>],
     run_query: RunQuery,
     /// Environment of stored functions and triggers; `None` if the statement uses none.
@@ -132,6 +135,7 @@ impl<'t> StatementState<'t> {
             join_buffers: JoinBuffers::default(),
             conditions_held: 0,
             measurements: None,
+            analyzed: None,
             subqueries,
             run_query,
             programs: None,
@@ -141,6 +145,29 @@ impl<'t> StatementState<'t> {
 }
 
 impl<'t> StatementState<'t> {
+    /// Creates the reservation of an operation that collects rows, for one part of the plan.
+    pub fn reserve<T>(&mut self, part: &T, collection: Collection) -> Reservation {
+        match &mut self.measurements {
+            None => self.memory.part(),
+            Some(measurements) => {
+                let measure = measurements.collection_mut(part, collection);
+                self.memory.measured_part(measure)
+            }
+        }
+    }
+
+    /// Charges `bytes` that an operation keeps until the end of the statement.
+    ///
+    /// # Errors
+    /// 1290 or 1041 beyond a limit.
+    pub fn charge<T>(&mut self, part: &T, collection: Collection, bytes: usize) -> Result<()> {
+        self.memory.charge(bytes)?;
+        if let Some(measurements) = &mut self.measurements {
+            measurements.collection_mut(part, collection).grow(bytes);
+        }
+        Ok(())
+    }
+
     /// Returns the environment of stored functions and triggers.
     ///
     /// # Errors
@@ -282,8 +309,26 @@ impl<'e, 't> Execution<'e, 't> {
         if self.state.ticks >= ROWS_PER_INTERRUPT_CHECK {
             self.state.ticks = 0;
             self.session.services.functions.check_interrupt(self.session)?;
+            if self.state.measurements.is_some() {
+                self.answer_plan_request();
+            }
         }
         Ok(())
+    }
+
+    /// Answers another session that asks for the plan of this statement, which is measured.
+    #[cold]
+    fn answer_plan_request(&self) {
+        let state = &*self.state;
+        let (Some((analyzed, started)), Some(measurements)) = (state.analyzed, &state.measurements) else {
+            return;
+        };
+        if let Some(request) = self.session.services.functions.take_plan_request()
+            && let Ok(rows) =
+                analyzed.rows_so_far(request.flavour, measurements, started.elapsed(), state.subqueries)
+        {
+            (request.answer)(rows);
+        }
     }
 }
 

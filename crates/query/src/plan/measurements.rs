@@ -1,9 +1,13 @@
-//! Measurements of a plan's execution for the ANALYZE statement: the rows and reads of each table, and the time.
+//! Measurements of a plan's execution for the ANALYZE statement: the rows and reads of each table, the time, and the
+//! memory and sorts of the operations that collect rows.
 //!
 //! Parts of the plan are identified by their address, because the plan lives as long as its execution. Nothing is
-//! measured unless the statement asks for it.
+//! measured unless the statement asks for it. Rows are counted as they come, so that another session can look at a
+//! statement that is running (SHOW ANALYZE); times are added when an operation ends.
 
+use std::cell::Cell;
 use std::collections::HashMap;
+use std::rc::Rc;
 use std::time::Duration;
 
 use super::tree::{SelectPlan, SetPlan, TableAccess};
@@ -36,6 +40,14 @@ impl AccessMeasure {
         }
     }
 
+    /// Returns the percentage of the rows that met the conditions.
+    pub fn filtered(&self) -> f64 {
+        match self.rows {
+            0 => 100.0,
+            rows => self.rows_passed as f64 * 100.0 / rows as f64,
+        }
+    }
+
     /// Returns the time for checking conditions on rows.
     pub fn check_time(&self) -> Duration {
         self.visit_time.saturating_sub(self.later_time)
@@ -64,11 +76,96 @@ impl QueryMeasure {
     }
 }
 
+/// Operation that collects rows, of one part of the plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Collection {
+    /// ORDER BY, by its first item; the sort of window functions, by its [`WindowSort`](super::tree::WindowSort).
+    Sort,
+    /// Groups, by their [`Aggregation`](super::tree::Aggregation).
+    Groups,
+    /// Rows without duplicates, by the block or set operation.
+    Distinct,
+    /// A partition of window functions, by their sort.
+    Partition,
+    /// Rows kept by a join, by the access.
+    JoinBuffer,
+    /// Rows of a query that are computed first, by the query.
+    Rows,
+    /// Rows found before they are changed, by the search.
+    Found,
+}
+
+/// Measurements of an operation that collects rows, in all its executions.
+#[derive(Debug, Default)]
+pub(crate) struct CollectionMeasure {
+    bytes: Cell<usize>,
+    bytes_max: Cell<usize>,
+    sorts: Cell<SortMeasure>,
+}
+
+/// Measurements of sorts.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct SortMeasure {
+    /// Number of sorts.
+    pub loops: u64,
+    /// Number of sorts that kept only the first rows, in a heap.
+    pub heaps: u64,
+    /// Number of first rows that were wanted, if that is known.
+    pub limit: Option<u64>,
+    /// Number of sorted runs written to files.
+    pub runs: u64,
+    /// Sorted rows.
+    pub rows: u64,
+    /// Rows that were taken from the result.
+    pub rows_taken: u64,
+    /// Time from the begin of the collection until the rows were sorted.
+    pub time: Duration,
+    /// Time for sorting alone, with the writing of runs.
+    pub sort_time: Duration,
+}
+
+impl CollectionMeasure {
+    /// Counts memory.
+    pub fn grow(&self, bytes: usize) {
+        let now = self.bytes.get() + bytes;
+        self.bytes.set(now);
+        self.bytes_max.set(self.bytes_max.get().max(now));
+    }
+
+    /// Counts released memory.
+    pub fn shrink(&self, bytes: usize) {
+        self.bytes.set(self.bytes.get().saturating_sub(bytes));
+    }
+
+    /// Returns the maximum of the memory in bytes.
+    pub fn bytes_max(&self) -> usize {
+        self.bytes_max.get()
+    }
+
+    /// Returns the measurements of its sorts.
+    pub fn sorts(&self) -> SortMeasure {
+        self.sorts.get()
+    }
+
+    /// Adds to the measurements of its sorts.
+    pub fn add_sorts(&self, add: impl FnOnce(&mut SortMeasure)) {
+        update(&self.sorts, add);
+    }
+}
+
 /// Measurements of a statement.
 #[derive(Debug, Default)]
 pub(crate) struct Measurements {
-    accesses: HashMap<usize, AccessMeasure>,
-    queries: HashMap<usize, QueryMeasure>,
+    accesses: HashMap<usize, Rc<Cell<AccessMeasure>>>,
+    queries: HashMap<usize, Rc<Cell<QueryMeasure>>>,
+    collections: HashMap<(usize, Collection), Rc<CollectionMeasure>>,
+}
+
+/// Adds to measurements.
+pub(crate) fn update<M: Copy>(measure: &Cell<M>, add: impl FnOnce(&mut M)) {
+    let mut value = measure.get();
+    add(&mut value);
+    measure.set(value);
 }
 
 fn identity<T>(part: &T) -> usize {
@@ -78,17 +175,17 @@ fn identity<T>(part: &T) -> usize {
 impl Measurements {
     /// Returns the measurements of a table access; `None` if it was never used.
     pub fn access(&self, access: &TableAccess) -> Option<AccessMeasure> {
-        self.accesses.get(&identity(access)).copied()
+        self.accesses.get(&identity(access)).map(|measure| measure.get())
     }
 
     /// Returns the measurements of a query block; `None` if it was never executed.
     pub fn select(&self, select: &SelectPlan) -> Option<QueryMeasure> {
-        self.queries.get(&identity(select)).copied()
+        self.queries.get(&identity(select)).map(|measure| measure.get())
     }
 
     /// Returns the measurements of a set operation; `None` if it was never executed.
     pub fn set(&self, set: &SetPlan) -> Option<QueryMeasure> {
-        self.queries.get(&identity(set)).copied()
+        self.queries.get(&identity(set)).map(|measure| measure.get())
     }
 
     /// Returns whether any table of a block was read.
@@ -101,18 +198,30 @@ impl Measurements {
         read
     }
 
+    /// Returns the measurements of an operation that collects rows; `None` if it was never executed.
+    pub fn collection<T>(&self, part: &T, collection: Collection) -> Option<&CollectionMeasure> {
+        let found = self.collections.get(&(identity(part), collection));
+        found.map(|measure| &**measure)
+    }
+
+    /// Returns the measurements of an operation that collects rows, to add to them.
+    pub fn collection_mut<T>(&mut self, part: &T, collection: Collection) -> Rc<CollectionMeasure> {
+        let place = self.collections.entry((identity(part), collection));
+        place.or_default().clone()
+    }
+
     /// Returns the measurements of a table access, to add to them.
-    pub fn access_mut(&mut self, access: &TableAccess) -> &mut AccessMeasure {
-        self.accesses.entry(identity(access)).or_default()
+    pub fn access_mut(&mut self, access: &TableAccess) -> Rc<Cell<AccessMeasure>> {
+        self.accesses.entry(identity(access)).or_default().clone()
     }
 
     /// Returns the measurements of a query block or a set operation, to add to them.
-    pub fn query_mut<T>(&mut self, part: &T) -> &mut QueryMeasure {
-        self.queries.entry(identity(part)).or_default()
+    pub fn query_mut<T>(&mut self, part: &T) -> Rc<Cell<QueryMeasure>> {
+        self.queries.entry(identity(part)).or_default().clone()
     }
 
     /// Counts a row that a table access read and the conditions rejected.
     pub fn note_rejected(&mut self, access: &TableAccess) {
-        self.access_mut(access).rows += 1;
+        update(&self.access_mut(access), |measure| measure.rows += 1);
     }
 }

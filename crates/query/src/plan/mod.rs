@@ -46,12 +46,11 @@ mod conditions;
 mod covering;
 mod defaults;
 mod dml;
+mod document;
 mod early_conditions;
 mod equalities;
 mod estimates;
 mod explain;
-mod explain_json;
-mod explain_line;
 mod from;
 mod handler;
 mod handler_plan;
@@ -89,7 +88,7 @@ mod view_target;
 mod volatile;
 mod window;
 
-pub use explain::{PlanExplanation, PlanOperations};
+pub use explain::{PlanExplanation, PlanOperations, shown_plan_columns};
 pub use planner::PlanContext;
 pub use result_column::{ColumnOrigin, ResultColumn, Through};
 pub use row_format::{RowFormat, has_odd_separators};
@@ -107,4 +106,4 @@ pub(crate) use change_plan::{
 };
 pub(crate) use handler_plan::{HandlerPlan, HandlerReadPlan, HandlerStartPlan};
 pub(crate) use planner::{Planner, unique_id};
-pub(crate) use statement_plan::{PlanKind, PointRead, QueryStatementPlan};
+pub(crate) use statement_plan::{AnalyzePlan, PlanKind, PointRead, QueryStatementPlan};

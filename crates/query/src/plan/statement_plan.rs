@@ -97,6 +97,7 @@ pub(crate) enum PlanKind {
 pub(crate) struct AnalyzePlan {
     pub statement: PlanKind,
     pub flavour: ExplainFlavour,
+    pub planning_time: std::time::Duration,
 }
 
 /// SELECT as a statement.
@@ -418,6 +419,16 @@ impl Plan {
             PlanKind::Analyze(analyzed) => &analyzed.statement,
             kind => kind,
         }
+    }
+
+    /// Returns whether it reads one row by its clustered key, without the general executor.
+    pub fn is_point_read(&self) -> bool {
+        matches!(&self.kind, PlanKind::Query(query) if query.point.is_some())
+    }
+
+    /// Returns whether its execution is measured: ANALYZE.
+    pub fn is_measured(&self) -> bool {
+        matches!(self.kind, PlanKind::Analyze(_))
     }
 
     /// Returns the kind of statement.

@@ -71,7 +71,7 @@ pub(super) fn overview(server: &Arc<Server>) -> Value {
             "running": server.sessions.running(),
             "lock_waits": transactions.current_lock_waits,
             "open_transactions": transactions.open_transactions,
-            "memory_bytes": crate::memory::resident_bytes(),
+            "memory_bytes": crate::memory::resident().anonymous,
             "block_cache_bytes": sample.storage.block_cache_bytes,
             "table_file_bytes": sample.storage.table_file_bytes,
         },

@@ -32,6 +32,7 @@ mod views;
 
 pub use programs::RoutineAccess;
 
+use crate::memory::MemoryPart;
 use crate::session_progress::ShownProgress;
 use crate::statement_digests::DigestSummary;
 use crate::statistic::ShownStatistic;
@@ -106,7 +107,7 @@ pub struct Process {
     pub query_id: u64,
     /// How far its statement is.
     pub progress: ShownProgress,
-    /// Memory of the session in bytes.
+    /// Memory that it has collected, in bytes.
     pub memory_used: u64,
 }
 
@@ -230,6 +231,9 @@ pub trait Sources {
     fn digests(&self) -> Vec<DigestSummary>;
     /// Returns the statistics of the server, by name.
     fn metrics(&self) -> Vec<ShownStatistic>;
+
+    /// Returns what the memory of the process is used for.
+    fn memory_usage(&self) -> Vec<MemoryPart>;
     /// Returns the privileges of the accounts.
     fn privileges(&self) -> Vec<GrantedPrivilege>;
     /// Returns the session's time zone.
@@ -328,6 +332,7 @@ pub fn rows(table: &str, sources: &dyn Sources, wanted: &WantedRows) -> Option<V
         "INNODB_SYS_FOREIGN_COLS" => innodb::sys_foreign_cols(sources),
         "INNODB_FT_DEFAULT_STOPWORD" => innodb::stopwords(),
         "INNODB_BUFFER_POOL_STATS" => innodb::buffer_pool_stats(declared.len()),
+        "PACELINE_MEMORY" => server_tables::memory(sources),
         "PACELINE_METRICS" => server_tables::metrics(sources),
         "PACELINE_STATEMENTS" => server_tables::statements(sources),
         "PLUGINS" => server_tables::plugins(),

@@ -1,5 +1,6 @@
 //! Tables about the server: engines, character sets, sessions, variables, privileges.
 
+use crate::memory::MemoryPart;
 use crate::statement_digests::DigestSummary;
 use crate::statistic::ShownStatistic;
 use paceline_types::temporal::Timestamp;
@@ -155,6 +156,19 @@ pub(super) fn pairs(pairs: Vec<(String, String)>) -> Vec<Row> {
         .into_iter()
         .map(|(name, value)| vec![text(name.to_uppercase()), text(value)])
         .collect()
+}
+
+/// Returns the rows of PACELINE_MEMORY.
+pub(super) fn memory(sources: &dyn Sources) -> Vec<Row> {
+    let row = |part: MemoryPart| {
+        vec![
+            text(part.purpose.name()),
+            number(part.bytes),
+            part.limit.map_or(Value::Null, number),
+            text(part.purpose.description()),
+        ]
+    };
+    sources.memory_usage().into_iter().map(row).collect()
 }
 
 /// Returns the rows of PACELINE_METRICS.

@@ -12,6 +12,7 @@
 use super::metric::{Metric, Reader};
 use super::sample::Sample;
 use super::table::TABLE as METRICS;
+use crate::memory_control::memory_usage;
 use crate::statistic::{Kind, Statistic, Unit};
 use crate::status::SESSION_COUNTERS;
 use crate::variables::{Kind as VariableKind, TABLE, Variable};
@@ -85,6 +86,7 @@ pub fn exposition(sample: &Sample) -> String {
     }
     add_variables(sample, &mut exposition);
     exposition.add_process();
+    add_memory(&mut exposition, sample);
     exposition.text()
 }
 
@@ -245,6 +247,31 @@ fn add_variables(sample: &Sample, exposition: &mut Exposition) {
             let name = format!("mysql_global_variables_{}", row.name);
             let help = format!("System variable {}.", row.name);
             exposition.add(&name, SampleKind::Gauge, &help, &[], shown);
+        }
+    }
+}
+
+/// Adds what the memory of the process is used for.
+fn add_memory(exposition: &mut Exposition, sample: &Sample) {
+    for part in memory_usage(&sample.server) {
+        let labels = [("purpose", part.purpose.name())];
+        let help = "Memory of the process by purpose; their sum is process_resident_memory_bytes.";
+        exposition.add(
+            "paceline_memory_bytes",
+            SampleKind::Gauge,
+            help,
+            &labels,
+            part.bytes,
+        );
+        if let Some(limit) = part.limit {
+            let help = "Limit of the memory for a purpose.";
+            exposition.add(
+                "paceline_memory_purpose_limit_bytes",
+                SampleKind::Gauge,
+                help,
+                &labels,
+                limit,
+            );
         }
     }
 }

@@ -105,7 +105,7 @@ impl Sample {
     pub fn memory_used(&self) -> u64 {
         match &self.session {
             Some(session) => session.memory.used(),
-            None => memory::resident_bytes(),
+            None => memory::resident().anonymous,
         }
     }
 

@@ -3,7 +3,7 @@
 use super::metric::{Metric, Reader};
 use super::sample::Sample;
 use crate::statistic::{Kind, Statistic, Unit};
-use crate::variables::Variable;
+use crate::variables::{Variable, memory_limit};
 use paceline_replication::connection::ConnectionStatus;
 use paceline_replication::status::ReceiverState;
 use paceline_txn::HistogramSnapshot;
@@ -104,6 +104,7 @@ pub static TABLE: &[Metric] = &[
     metric("Paceline_lock_wait_timeouts", Kind::Counter, Unit::Count, "Waits for locks that ended with error 1205.", Reader::Number(|s| s.transactions.lock_wait_timeouts)),
     metric("Paceline_lock_wait_usec", Kind::Histogram, Unit::Microseconds, "Duration of waits for locks.", Reader::Histogram(|s| &s.transactions.lock_wait_usec)),
     metric("Paceline_locked_keys", Kind::Gauge, Unit::Count, "Keys that are locked now.", Reader::Number(|s| s.transactions.locked_keys)),
+    metric("Paceline_memory_limit_bytes", Kind::Gauge, Unit::Bytes, "Limit of the process's memory that belongs to no file: paceline_memory_limit, or what it means by default.", Reader::Number(|s| memory_limit(&s.server.globals))),
     metric("Paceline_memory_table_bytes", Kind::Gauge, Unit::Bytes, "Bytes of MEMORY tables.", Reader::Number(|s| s.storage.memory_engine_bytes)),
     metric("Paceline_memtable_bytes", Kind::Gauge, Unit::Bytes, "Bytes in memtables.", Reader::Number(|s| s.storage.memtable_bytes)),
     metric("Paceline_metadata_lock_waits", Kind::Counter, Unit::Count, "Waits for metadata locks.", Reader::Number(|s| s.transactions.metadata_lock_waits)),

@@ -4,11 +4,13 @@
 //!   columns.txt       every table's columns, as MariaDB declares them
 //!   statements        events_statements_summary_by_digest
 //!   threads           threads, accounts, users, hosts
+//!   memory            memory_summary_…_by_event_name
 //! ```
 //! `global_status` and `session_status` have the values of SHOW STATUS, `performance_timers` the clock. The other
 //! tables exist and are empty (docs/differences.md). As in MariaDB, reading needs SELECT on `performance_schema.*`.
 //! With `performance_schema=OFF` no statements are counted.
 
+mod memory;
 mod statements;
 mod threads;
 
@@ -41,6 +43,11 @@ pub fn rows(table: &str, sources: &dyn Sources) -> Vec<Row> {
         "metadata_locks" => metadata_lock_rows(sources),
         "threads" => threads::threads(sources),
         "accounts" => threads::accounts(sources),
+        "memory_summary_global_by_event_name" => memory::global(sources),
+        "memory_summary_by_thread_by_event_name" => memory::by_thread(sources),
+        "memory_summary_by_account_by_event_name" => memory::by_account(sources),
+        "memory_summary_by_user_by_event_name" => memory::by_user(sources),
+        "memory_summary_by_host_by_event_name" => memory::by_host(sources),
         "users" => threads::users(sources),
         "hosts" => threads::hosts(sources),
         "global_status" => pairs(sources.status(Scope::Global)),
@@ -51,8 +58,13 @@ pub fn rows(table: &str, sources: &dyn Sources) -> Vec<Row> {
 }
 
 /// Tables whose rows show a state, and cannot be forgotten.
-const STATES: [&str; 5] = [
+const STATES: [&str; 10] = [
     "global_status",
+    "memory_summary_by_account_by_event_name",
+    "memory_summary_by_host_by_event_name",
+    "memory_summary_by_thread_by_event_name",
+    "memory_summary_by_user_by_event_name",
+    "memory_summary_global_by_event_name",
     "performance_timers",
     "session_status",
     "setup_timers",

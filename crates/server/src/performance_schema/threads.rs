@@ -42,7 +42,7 @@ pub(super) fn threads(sources: &dyn Sources) -> Vec<Row> {
 }
 
 /// Returns the host of a session without its port.
-fn host_of(process: &Process) -> String {
+pub(super) fn host_of(process: &Process) -> String {
     let host = process.host.rsplit_once(':');
     host.map_or(process.host.as_str(), |(host, _)| host).to_owned()
 }

@@ -3,13 +3,14 @@
 use crate::accounts::checks::check_assignment;
 use crate::audit_log::{AuditedSession, is_audit_variable};
 use crate::errors::{of_gtid_list, of_replica, of_transaction};
+use crate::memory_control::divide_memory;
 use crate::replica_filters::filter_kind;
 use crate::row_options::replicated_row_options;
 use crate::session::services::{SessionServices, must_be_of_connections, split_connection, unknown};
 use crate::statement_logs::{is_log_variable, other_name, paired, unbuilt_part};
 use crate::variables::{
     Access, Effect, Fit, Kind, Scope, Variable, VariableValue, apply_to_session, binlog_format,
-    is_transaction_config, overflowed, session_memory_max,
+    is_transaction_config, overflowed,
 };
 use paceline_binlog::{GtidPosition, GtidState};
 use paceline_expression::session::{BinlogFormat, SessionContext, VariableScope};
@@ -335,15 +336,18 @@ fn assign_global(
     if let Variable::SlaveExecMode | Variable::SlaveTypeConversions | Variable::BinlogRowMetadata = variable {
         services.server.row_options.set(replicated_row_options(globals));
     }
-    if variable == Variable::PacelineSessionMemoryMax {
-        services.server.memory.set_limit(session_memory_max(globals));
-    }
     if is_transaction_config(variable) || is_any_config {
         // Restore the old value if the log had no room. Otherwise the next assignment would try it again.
         services
             .server
             .apply_transaction_config()
             .inspect_err(|_| globals.set(variable, before))?;
+    }
+    if let Variable::PacelineSessionMemoryMax
+    | Variable::PacelineTemporaryTablesMax
+    | Variable::PacelineMemoryLimit = variable
+    {
+        divide_memory(&services.server);
     }
     Ok(())
 }

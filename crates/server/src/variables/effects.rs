@@ -269,7 +269,7 @@ pub fn transaction_config(globals: &Globals, config: Config) -> Config {
         checkpoint_log_bytes: globals.number(PacelineCheckpointLogBytes),
         max_binlog_cache_size: globals.number(MaxBinlogCacheSize),
         row_locks_max: match globals.number(PacelineRowLocksMax) {
-            0 => usize::try_from(memory::machine_bytes() / 4 / ROW_LOCK_BYTES).unwrap_or(usize::MAX),
+            0 => usize::try_from(memory_limit(globals) / 4 / ROW_LOCK_BYTES).unwrap_or(usize::MAX),
             number => usize::try_from(number).unwrap_or(usize::MAX),
         },
         temporary_tables_max: globals.number(PacelineTemporaryTablesMax),
@@ -299,10 +299,18 @@ pub fn semi_sync_settings(globals: &Globals) -> SemiSyncSettings {
     }
 }
 
+/// Returns the limit of the process's memory in bytes: that of the variable, or nine tenths of the machine's memory.
+pub fn memory_limit(globals: &Globals) -> u64 {
+    match globals.number(Variable::PacelineMemoryLimit) {
+        0 => memory::machine_bytes() / 10 * 9,
+        bytes => bytes,
+    }
+}
+
 /// Returns the memory limit of all sessions together, in bytes.
 pub fn session_memory_max(globals: &Globals) -> u64 {
     match globals.number(Variable::PacelineSessionMemoryMax) {
-        0 => memory::machine_bytes() / 4,
+        0 => memory_limit(globals) / 4,
         bytes => bytes,
     }
 }
@@ -326,6 +334,7 @@ pub fn is_transaction_config(variable: Variable) -> bool {
             | MaxBinlogSize
             | BinlogExpireLogsSeconds
             | PacelineCheckpointLogBytes
+            | PacelineMemoryLimit
             | PacelineRowLocksMax
             | PacelineTemporaryTablesMax
             | MaxBinlogCacheSize

@@ -21,7 +21,7 @@ mod value;
 pub use definition::{Access, Definition, Effect, Kind, Scope, Startup};
 pub use effects::{
     apply_all_to_session, apply_to_session, binlog_format, is_transaction_config, isolation_setting,
-    semi_sync_settings, session_memory_max, transaction_config,
+    memory_limit, semi_sync_settings, session_memory_max, transaction_config,
 };
 pub use store::{Globals, SessionValues};
 pub use table::{TABLE, Variable};

@@ -113,6 +113,11 @@ impl MemoryEngine {
         self.used_bytes.load(Ordering::Relaxed)
     }
 
+    /// Returns the limit, in bytes.
+    pub fn bytes_max(&self) -> u64 {
+        self.bytes_max.load(Ordering::Relaxed)
+    }
+
     /// Changes the limit. Memory in use beyond a lower limit stays in use.
     pub fn set_bytes_max(&self, bytes: u64) {
         self.bytes_max.store(bytes, Ordering::Relaxed);

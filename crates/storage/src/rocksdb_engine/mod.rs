@@ -447,6 +447,12 @@ impl RocksDbEngine {
         self.cache.get_usage()
     }
 
+    /// Changes the capacity of the block cache, in bytes.
+    pub(crate) fn set_cache_capacity(&self, bytes: usize) {
+        // The handle is one of several of the same cache.
+        self.cache.clone().set_capacity(bytes);
+    }
+
     /// Returns the directory of the table files.
     pub fn path(&self) -> &Path {
         &self.path

@@ -3,11 +3,12 @@
 use super::parser::Parser;
 use crate::ParsedStatement;
 use crate::ast::{Expr, SelectItem};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::lexer::{Token, is_blank};
 use crate::statement::definition::DdlStatement;
 use crate::statement::*;
 use paceline_types::AccessMode;
+use paceline_types::error_code::ER_UNKNOWN_EXPLAIN_FORMAT;
 
 impl Parser<'_> {
     /// Parses the statement at the cursor and the semicolon after it.
@@ -261,18 +262,23 @@ impl Parser<'_> {
 
     fn explain(&mut self) -> Result<Statement> {
         self.advance();
+        // MySQL's form of ANALYZE.
+        if self.accept_word("ANALYZE") {
+            return self.analyzed_statement();
+        }
         let flavour = if self.accept_word("EXTENDED") {
             ExplainFlavour::Extended
         } else if self.accept_word("PARTITIONS") {
             ExplainFlavour::Partitions
-        } else if self.is_word("FORMAT") && self.is_at(1, &Token::Equal) {
-            self.format()?
-        } else if self.accept_word("FOR") {
-            self.accept_word("CONNECTION");
-            return Ok(Statement::Show(Show::ExplainFor(self.expr()?)));
         } else {
-            ExplainFlavour::Plain
+            self.explain_format()?
         };
+        let takes_connection = matches!(flavour, ExplainFlavour::Plain | ExplainFlavour::Json);
+        if takes_connection && self.accept_word("FOR") {
+            self.expect_word("CONNECTION")?;
+            let connection = self.expr()?;
+            return Ok(Statement::Show(Show::ExplainFor { flavour, connection }));
+        }
         if self.is_explainable() {
             let statement = self.statement()?;
             return Ok(Statement::Explain(Box::new(Explain { flavour, statement })));
@@ -302,16 +308,35 @@ impl Parser<'_> {
             ])
     }
 
-    fn format(&mut self) -> Result<ExplainFlavour> {
-        self.advance();
-        self.advance();
-        if self.accept_word("JSON") {
-            Ok(ExplainFlavour::Json)
-        } else if self.accept_word("TRADITIONAL") {
-            Ok(ExplainFlavour::Plain)
-        } else {
-            Err(self.error())
+    /// Parses `[FORMAT=name]`.
+    pub(super) fn explain_format(&mut self) -> Result<ExplainFlavour> {
+        if !(self.is_word("FORMAT") && self.is_at(1, &Token::Equal)) {
+            return Ok(ExplainFlavour::Plain);
         }
+        self.advance();
+        self.advance();
+        let name = match self.peek() {
+            Token::Text(_) => self.text()?,
+            _ => self.identifier()?,
+        };
+        match name.to_ascii_lowercase().as_str() {
+            "json" => Ok(ExplainFlavour::Json),
+            "traditional" => Ok(ExplainFlavour::Plain),
+            _ => Err(Error::new(
+                ER_UNKNOWN_EXPLAIN_FORMAT,
+                &[&"EXPLAIN/ANALYZE", &name],
+            )),
+        }
+    }
+
+    /// Parses `[FORMAT=name] statement` of ANALYZE.
+    fn analyzed_statement(&mut self) -> Result<Statement> {
+        let flavour = self.explain_format()?.analyzed();
+        if !self.is_explainable() {
+            return Err(self.error());
+        }
+        let statement = self.statement()?;
+        Ok(Statement::Explain(Box::new(Explain { flavour, statement })))
     }
 
     /// Parses `ANALYZE TABLE` or `ANALYZE [FORMAT=JSON] statement`.
@@ -324,19 +349,7 @@ impl Parser<'_> {
             return self.table_maintenance();
         }
         self.advance();
-        let flavour = if self.is_word("FORMAT") && self.is_at(1, &Token::Equal) {
-            match self.format()? {
-                ExplainFlavour::Json => ExplainFlavour::AnalyzeJson,
-                _ => ExplainFlavour::Analyze,
-            }
-        } else {
-            ExplainFlavour::Analyze
-        };
-        if !self.is_explainable() {
-            return Err(self.error());
-        }
-        let statement = self.statement()?;
-        Ok(Statement::Explain(Box::new(Explain { flavour, statement })))
+        self.analyzed_statement()
     }
 
     pub(super) fn table_maintenance(&mut self) -> Result<Statement> {

@@ -282,12 +282,16 @@ impl Parser<'_> {
                 Show::Profiles
             }
             "AUTHORS" | "CONTRIBUTORS" => Show::Credits,
-            "EXPLAIN" => {
-                if self.is_word("FORMAT") {
-                    return Err(self.error());
-                }
+            "EXPLAIN" | "DESCRIBE" | "DESC" | "ANALYZE" => {
+                let flavour = self.explain_format()?;
                 self.expect_word("FOR")?;
-                Show::ExplainFor(self.expr()?)
+                Show::ExplainFor {
+                    flavour: match word.as_str() {
+                        "ANALYZE" => flavour.analyzed(),
+                        _ => flavour,
+                    },
+                    connection: self.expr()?,
+                }
             }
             "USER_STATISTICS" | "CLIENT_STATISTICS" | "INDEX_STATISTICS" | "TABLE_STATISTICS" | "LOCALES" => {
                 Show::Statistics(word)

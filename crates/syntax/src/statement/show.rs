@@ -32,6 +32,16 @@ pub enum ExplainFlavour {
     AnalyzeJson,
 }
 
+impl ExplainFlavour {
+    /// Returns the same format with measurements.
+    pub fn analyzed(self) -> Self {
+        match self {
+            ExplainFlavour::Json | ExplainFlavour::AnalyzeJson => ExplainFlavour::AnalyzeJson,
+            _ => ExplainFlavour::Analyze,
+        }
+    }
+}
+
 /// Rows of a SHOW that are returned.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ShowFilter {
@@ -166,8 +176,12 @@ pub enum Show {
     Profiles,
     /// `AUTHORS`, `CONTRIBUTORS`.
     Credits,
-    /// `EXPLAIN FOR connection`, `SHOW EXPLAIN FOR`.
-    ExplainFor(Expr),
+    /// `EXPLAIN FOR CONNECTION id`, `SHOW EXPLAIN FOR id`, `SHOW ANALYZE FOR id`: the plan of another session's statement.
+    ExplainFor {
+        flavour: ExplainFlavour,
+        /// Id of the session.
+        connection: Expr,
+    },
     /// `USER_STATISTICS`, `CLIENT_STATISTICS`, `INDEX_STATISTICS`, `TABLE_STATISTICS` and other tables of
     /// information_schema.
     Statistics(String),

@@ -222,6 +222,7 @@ impl Core {
             moves: PositionChange::None,
             durable_at: Instant::now(),
         });
+        stage.group.free_written();
         self.rotate_if_due(&mut stage);
     }
 

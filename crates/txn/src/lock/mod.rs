@@ -446,6 +446,11 @@ impl LockManager {
         Some(number)
     }
 
+    /// Returns the memory of row locks, in bytes.
+    pub(crate) fn row_lock_bytes(&self) -> usize {
+        self.rows.memory_bytes()
+    }
+
     /// Returns the number of keys that are locked now.
     pub(crate) fn locked_keys(&self) -> usize {
         self.rows.len()

@@ -461,6 +461,16 @@ impl LockTable {
         Some(entry.wait_of(request))
     }
 
+    /// Returns the memory of the table and of the references that owners keep, in bytes. Long keys are not included.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        let of_shard = |shard: &Shard| {
+            let entries = &shard.0.lock().entries;
+            // A table of that capacity has an eighth more places.
+            entries.capacity() / 7 * 8 * size_of::<Entry>() + entries.len() * 2 * size_of::<HeldLock>()
+        };
+        self.shards.iter().map(of_shard).sum()
+    }
+
     /// Returns the number of locked keys.
     pub(crate) fn len(&self) -> usize {
         self.shards.iter().map(|shard| shard.0.lock().entries.len()).sum()

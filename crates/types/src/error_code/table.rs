@@ -5,6 +5,7 @@
 //! as unused. 3648 and 3649 come from MySQL, for conditions without an error in MariaDB.
 
 super::error_codes! {
+    1003 "HY000" ER_YES "YES";
     1004 "HY000" ER_CANT_CREATE_FILE "Can't create file '%-.200s' (errno: %M)";
     1005 "HY000" ER_CANT_CREATE_TABLE "Can't create table %`s.%`s (errno: %M)";
     1006 "HY000" ER_CANT_CREATE_DB "Can't create database '%-.192s' (errno: %M)";

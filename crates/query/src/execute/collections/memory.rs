@@ -8,6 +8,7 @@ use std::sync::Arc;
 use paceline_types::Value;
 
 use crate::error::Result;
+use crate::plan::measurements::CollectionMeasure;
 use paceline_expression::session::{MemoryCharge, SessionMemory};
 
 /// Number of bytes beyond which a sort continues in a temporary file.
@@ -41,7 +42,15 @@ impl Budget {
         Reservation {
             charge: self.charge.clone(),
             bytes: 0,
+            measure: None,
         }
+    }
+
+    /// Creates the reservation of one collection, whose size is measured.
+    pub fn measured_part(&self, measure: Rc<CollectionMeasure>) -> Reservation {
+        let mut part = self.part();
+        part.measure = Some(measure);
+        part
     }
 }
 
@@ -50,6 +59,8 @@ impl Budget {
 pub(crate) struct Reservation {
     charge: Rc<RefCell<MemoryCharge>>,
     bytes: usize,
+    /// Measurements of the operation, for the ANALYZE statement.
+    measure: Option<Rc<CollectionMeasure>>,
 }
 
 impl Reservation {
@@ -60,7 +71,15 @@ impl Reservation {
     pub fn take(&mut self, bytes: usize) -> Result<()> {
         self.charge.borrow_mut().grow(bytes)?;
         self.bytes += bytes;
+        if let Some(measure) = &self.measure {
+            measure.grow(bytes);
+        }
         Ok(())
+    }
+
+    /// Returns the measurements of the operation, if the statement is measured.
+    pub fn measure(&self) -> Option<&Rc<CollectionMeasure>> {
+        self.measure.as_ref()
     }
 
     /// Returns the charged bytes.
@@ -72,6 +91,9 @@ impl Reservation {
     pub fn give_back(&mut self, bytes: usize) {
         self.charge.borrow_mut().shrink(bytes);
         self.bytes -= bytes;
+        if let Some(measure) = &self.measure {
+            measure.shrink(bytes);
+        }
     }
 
     /// Releases all memory.

@@ -14,6 +14,7 @@ use std::collections::BinaryHeap;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::ops::ControlFlow;
+use std::time::Instant;
 
 use paceline_types::Value;
 use paceline_types::error_code::ER_OUT_OF_SORTMEMORY;
@@ -66,6 +67,8 @@ pub(crate) struct Sorter {
     memory_max: usize,
     codec: RowCodec,
     runs: Vec<File>,
+    /// Start of the collection, if it is measured.
+    started: Option<Instant>,
 }
 
 /// Maximum N for which keeping only the first N is worthwhile.
@@ -87,6 +90,13 @@ impl Sorter {
         let first = first
             .and_then(|first| usize::try_from(first).ok())
             .filter(|first| *first <= HEAP_ROWS_MAX);
+        let started = memory.measure().map(|measure| {
+            measure.add_sorts(|sorts| {
+                sorts.loops += 1;
+                sorts.limit = first.map(|first| first as u64);
+            });
+            Instant::now()
+        });
         Sorter {
             first,
             heap: BinaryHeap::new(),
@@ -96,6 +106,7 @@ impl Sorter {
             memory_max,
             codec: RowCodec::default(),
             runs: Vec::new(),
+            started,
         }
     }
 
@@ -156,6 +167,7 @@ impl Sorter {
     /// # Errors
     /// 1038 if the file cannot be written.
     pub fn spill(&mut self) -> Result<()> {
+        let started = self.started.map(|_| Instant::now());
         let mut entries = std::mem::take(&mut self.entries);
         entries.sort_unstable();
         self.write_run(|write| entries.iter().try_for_each(write))
@@ -164,6 +176,12 @@ impl Sorter {
         self.memory.clear();
         if self.runs.len() >= RUNS_MAX {
             self.merge_runs().map_err(|error| sort_error(&error))?;
+        }
+        if let (Some(measure), Some(started)) = (self.memory.measure(), started) {
+            measure.add_sorts(|sorts| {
+                sorts.runs += 1;
+                sorts.sort_time += started.elapsed();
+            });
         }
         Ok(())
     }
@@ -209,11 +227,45 @@ impl Sorter {
     ///
     /// # Errors
     /// 1038 if the temporary file cannot be read; the errors of `visit`.
-    pub fn finish_keyed(mut self, visit: RowVisitor<'_>) -> Result<()> {
+    pub fn finish_keyed(self, visit: RowVisitor<'_>) -> Result<()> {
+        let Some(measure) = self.memory.measure().cloned() else {
+            return self.pass(visit);
+        };
+        let mut taken = 0;
+        let result = self.pass(&mut |key, row| {
+            taken += 1;
+            visit(key, row)
+        });
+        measure.add_sorts(|sorts| sorts.rows_taken += taken);
+        result
+    }
+
+    /// Notes that the rows are sorted. `started`: when the last step of sorting began.
+    #[cold]
+    fn note_sorted(&self, started: Instant) {
+        let (Some(measure), Some(collected)) = (self.memory.measure(), self.started) else {
+            return;
+        };
+        measure.add_sorts(|sorts| {
+            sorts.heaps += u64::from(self.first.is_some());
+            sorts.rows += match self.first {
+                Some(_) => self.entries.len() as u64,
+                None => self.pushed,
+            };
+            sorts.sort_time += started.elapsed();
+            sorts.time += collected.elapsed();
+        });
+    }
+
+    fn pass(mut self, visit: RowVisitor<'_>) -> Result<()> {
+        let started = self.started.map(|_| Instant::now());
         if self.first.is_some() {
             self.entries = std::mem::take(&mut self.heap).into_vec();
         }
         self.entries.sort_unstable();
+        if let Some(started) = started {
+            self.note_sorted(started);
+        }
         let memory = std::mem::take(&mut self.entries);
         if self.runs.is_empty() {
             for entry in memory {

@@ -16,6 +16,7 @@
 use hashbrown::HashMap;
 use std::borrow::Cow;
 use std::ops::ControlFlow;
+use std::time::Instant;
 
 use paceline_types::Value;
 
@@ -25,6 +26,7 @@ use crate::execute::collections::memory::Reservation;
 use crate::execute::collections::sorter::{RUN_BYTES_MIN, Sorter};
 use crate::execute::collections::temporary_key;
 use crate::execute::context::{Execution, Visit};
+use crate::plan::measurements::Collection;
 use crate::plan::tree::{Aggregation, GroupStrategy, JoinStep, SelectPlan};
 use paceline_expression::{Accumulator, Aggregate, CountedKeys, as_computed};
 
@@ -41,7 +43,7 @@ struct Group {
 }
 
 impl Group {
-    fn new(exec: &Execution<'_, '_>, aggregation: &Aggregation, row: &[Value], keys: usize) -> Self {
+    fn new(exec: &mut Execution<'_, '_>, aggregation: &Aggregation, row: &[Value], keys: usize) -> Self {
         Group {
             kept: aggregation.kept.iter().map(|&slot| row[slot].clone()).collect(),
             accumulators: aggregation
@@ -50,7 +52,7 @@ impl Group {
                 .map(|(aggregate, _)| aggregate.accumulator())
                 .collect(),
             keys,
-            memory: exec.state.memory.part(),
+            memory: exec.state.reserve(aggregation, Collection::Groups),
             counted: Vec::new(),
         }
     }
@@ -61,7 +63,7 @@ impl Group {
             if grown > 0
                 && let Err(refused) = self.memory.take(grown)
             {
-                self.count_in_file(exec, number, grown, refused)?;
+                self.count_in_file(exec, aggregation, number, (grown, refused))?;
             }
         }
         Ok(())
@@ -71,10 +73,10 @@ impl Group {
     #[cold]
     fn count_in_file(
         &mut self,
-        exec: &Execution<'_, '_>,
+        exec: &mut Execution<'_, '_>,
+        aggregation: &Aggregation,
         number: usize,
-        uncharged: usize,
-        refused: Error,
+        (uncharged, refused): (usize, Error),
     ) -> Result<()> {
         let Some(keys) = self.accumulators[number].take_counted_keys() else {
             return Err(refused);
@@ -86,7 +88,7 @@ impl Group {
         self.memory.give_back(bytes - uncharged);
         let known = self.counted.iter().position(|(known, _)| *known == number);
         let place = known.unwrap_or_else(|| {
-            let sorter = Sorter::new(None, exec.state.memory.part());
+            let sorter = Sorter::new(None, exec.state.reserve(aggregation, Collection::Groups));
             self.counted.push((number, sorter));
             self.counted.len() - 1
         });
@@ -290,7 +292,8 @@ impl HashedGroups {
                 Err(refused) if self.spare.bytes() < SPARE_BYTES => return Err(refused),
                 Err(_) => {
                     self.spare.clear();
-                    self.rest = Some(Sorter::new(None, exec.state.memory.part()));
+                    let memory = exec.state.reserve(aggregation, Collection::Groups);
+                    self.rest = Some(Sorter::new(None, memory));
                 }
             }
         }
@@ -318,8 +321,16 @@ impl HashedGroups {
         row: &mut [Value],
         emit: Visit<'_>,
     ) -> Result<()> {
+        let started = exec.state.measurements.is_some().then(Instant::now);
         let mut sorted: Vec<(Vec<u8>, Group)> = self.groups.into_iter().collect();
         sorted.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
+        if let (Some(started), Some(measure)) = (started, self.spare.measure()) {
+            measure.add_sorts(|sorts| {
+                sorts.loops += 1;
+                sorts.rows += sorted.len() as u64;
+                sorts.time += started.elapsed();
+            });
+        }
         let mut sorted = sorted.into_iter().peekable();
         if let Some(rest) = self.rest {
             let mut current: Option<(Vec<u8>, Group)> = None;
@@ -378,7 +389,7 @@ fn hashed(
 ) -> Result<()> {
     let mut groups = HashedGroups {
         groups: HashMap::new(),
-        spare: exec.state.memory.part(),
+        spare: exec.state.reserve(aggregation, Collection::Groups),
         rest: None,
     };
     let all = aggregation.groups.len();

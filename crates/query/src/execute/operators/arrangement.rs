@@ -7,6 +7,7 @@ use super::sort_key::append_output_sort_key;
 use crate::error::Result;
 use crate::execute::collections::sorter::Sorter;
 use crate::execute::context::{Consumer, Execution};
+use crate::plan::measurements::Collection;
 use crate::plan::tree::{Limit, SortItem};
 use paceline_expression::ExprType;
 use paceline_syntax::ast::Ties;
@@ -40,7 +41,7 @@ pub(crate) fn arranged(
     }
     let ties = rows.ties(limit, order);
     let mut gate = LimitGate::new(rows, counts_found_rows);
-    if order.is_empty() {
+    let Some(item) = order.first() else {
         produce(exec, &mut |exec, row| {
             if gate.admits() && consumer(exec, row)?.is_break() {
                 return Ok(ControlFlow::Break(()));
@@ -48,9 +49,9 @@ pub(crate) fn arranged(
             Ok(gate.flow())
         })?;
         return Ok(counts_found_rows.then_some(gate.seen()));
-    }
+    };
     let first = rows.needed().filter(|_| ties == Ties::Cut);
-    let mut sorter = Sorter::new(first, exec.state.memory.part());
+    let mut sorter = Sorter::new(first, exec.state.reserve(item, Collection::Sort));
     let mut key = Vec::new();
     let mut found = 0;
     produce(exec, &mut |exec, row| {

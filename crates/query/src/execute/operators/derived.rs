@@ -8,6 +8,7 @@ use crate::execute::collections::derived_rows::Rows;
 use crate::execute::collections::distinct::Distinct;
 use crate::execute::collections::memory::row_bytes;
 use crate::execute::context::Execution;
+use crate::plan::measurements::Collection;
 use crate::plan::tree::QueryPlan;
 
 /// Returns all rows of a query without outer references, executed once per statement.
@@ -16,14 +17,14 @@ pub(crate) fn rows_of(exec: &mut Execution<'_, '_>, plan: &QueryPlan, distinct: 
         return Ok(rows);
     }
     let mut rows = Vec::new();
-    let mut seen = distinct.then(|| Distinct::new(&plan.types, exec.state.memory.part()));
+    let mut seen = distinct.then(|| Distinct::new(&plan.types, exec.state.reserve(plan, Collection::Rows)));
     exec.run_query(plan, &[], &mut |exec, row| {
         if let Some(seen) = &mut seen
             && !seen.is_new(row)?
         {
             return Ok(ControlFlow::Continue(()));
         }
-        exec.state.memory.charge(row_bytes(row))?;
+        exec.state.charge(plan, Collection::Rows, row_bytes(row))?;
         rows.push(row.to_vec());
         Ok(ControlFlow::Continue(()))
     })?;

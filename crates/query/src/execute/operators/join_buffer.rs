@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::execute::collections::hash_table::{HashTable, HashedRow, append_key};
 use crate::execute::context::{Execution, Visit};
 use crate::execute::readers::base_table::{BaseReader, decode};
+use crate::plan::measurements::Collection;
 use crate::plan::tree::{HashKey, JoinStep, ReadMode, SelectPlan, TableAccess, TableInstance, TableSource};
 use paceline_catalog::TableDefinition;
 
@@ -110,7 +111,7 @@ impl BufferedTable<'_> {
         if let (TableSource::Base(definition), true) = (&self.instance().source, mode.is_locking()) {
             return Ok(Some(Rc::new(self.keep_newest(exec, definition, row)?)));
         }
-        let mut table = HashTable::new(exec.state.memory.part());
+        let mut table = HashTable::new(exec.state.reserve(self.access, Collection::JoinBuffer));
         let mut is_full = false;
         let _ = source(exec, row, &mut |exec, row| {
             let added = self.add(exec, &mut table, row, &[]);
@@ -133,7 +134,7 @@ impl BufferedTable<'_> {
         row: &mut [Value],
     ) -> Result<HashTable> {
         let instance = self.instance();
-        let mut table = HashTable::new(exec.state.memory.part());
+        let mut table = HashTable::new(exec.state.reserve(self.access, Collection::JoinBuffer));
         let schema = definition.schema();
         let range = schema.rows_range();
         let transaction = &mut *exec.state.transaction;

@@ -7,6 +7,7 @@ use paceline_types::Value;
 
 use crate::error::Result;
 use crate::execute::context::{Consumer, Execution, Visit};
+use crate::plan::measurements::update;
 use crate::plan::tree::TableAccess;
 
 /// Reads a table, and measures it.
@@ -16,22 +17,24 @@ pub(super) fn measure_access(
     visit: Visit<'_>,
     read: impl FnOnce(&mut Execution<'_, '_>, Visit<'_>) -> Result<ControlFlow<()>>,
 ) -> Result<ControlFlow<()>> {
+    let Some(measurements) = &mut exec.state.measurements else {
+        return read(exec, visit);
+    };
+    let measure = measurements.access_mut(access);
+    update(&measure, |measure| measure.loops += 1);
     let started = Instant::now();
-    let (mut rows, mut visits) = (0, Duration::ZERO);
+    let mut visits = Duration::ZERO;
     let flow = read(exec, &mut |exec, row: &mut [Value]| {
         let visited = Instant::now();
-        rows += 1;
+        update(&measure, |measure| measure.rows += 1);
         let flow = visit(exec, row);
         visits += visited.elapsed();
         flow
     });
-    if let Some(measurements) = &mut exec.state.measurements {
-        let measure = measurements.access_mut(access);
-        measure.loops += 1;
-        measure.rows += rows;
+    update(&measure, |measure| {
         measure.read_time += started.elapsed().saturating_sub(visits);
         measure.visit_time += visits;
-    }
+    });
     flow
 }
 
@@ -41,13 +44,14 @@ pub(super) fn run_later_steps(
     access: &TableAccess,
     run: impl FnOnce(&mut Execution<'_, '_>) -> Result<ControlFlow<()>>,
 ) -> Result<ControlFlow<()>> {
+    let Some(measurements) = &mut exec.state.measurements else {
+        return run(exec);
+    };
+    let measure = measurements.access_mut(access);
+    update(&measure, |measure| measure.rows_passed += 1);
     let started = Instant::now();
     let flow = run(exec);
-    if let Some(measurements) = &mut exec.state.measurements {
-        let measure = measurements.access_mut(access);
-        measure.rows_passed += 1;
-        measure.later_time += started.elapsed();
-    }
+    update(&measure, |measure| measure.later_time += started.elapsed());
     flow
 }
 
@@ -58,20 +62,16 @@ pub(super) fn measure_query<T, R>(
     consumer: Consumer<'_>,
     run: impl FnOnce(&mut Execution<'_, '_>, Consumer<'_>) -> Result<R>,
 ) -> Result<R> {
-    if exec.state.measurements.is_none() {
+    let Some(measurements) = &mut exec.state.measurements else {
         return run(exec, consumer);
-    }
+    };
+    let measure = measurements.query_mut(part);
+    update(&measure, |measure| measure.loops += 1);
     let started = Instant::now();
-    let mut rows = 0;
     let result = run(exec, &mut |exec, row| {
-        rows += 1;
+        update(&measure, |measure| measure.rows += 1);
         consumer(exec, row)
     });
-    if let Some(measurements) = &mut exec.state.measurements {
-        let measure = measurements.query_mut(part);
-        measure.loops += 1;
-        measure.rows += rows;
-        measure.time += started.elapsed();
-    }
+    update(&measure, |measure| measure.time += started.elapsed());
     result
 }

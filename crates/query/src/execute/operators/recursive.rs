@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::execute::collections::distinct::Distinct;
 use crate::execute::collections::memory::row_bytes;
 use crate::execute::context::{Consumer, Execution};
+use crate::plan::measurements::Collection;
 use crate::plan::tree::{QueryPlan, RecursivePlan};
 use paceline_expression::{Expr, ExprType};
 
@@ -24,9 +25,9 @@ pub(crate) fn run(
         true => types.to_vec(),
         false => plan.cycle.iter().map(|&column| types[column].clone()).collect(),
     };
-    let memory = exec.state.memory.part();
+    let memory = exec.state.reserve(plan, Collection::Rows);
     let mut distinct = (!plan.keep_duplicates).then(|| Distinct::new(&distinct_types, memory));
-    let mut memory = exec.state.memory.part();
+    let mut memory = exec.state.reserve(plan, Collection::Rows);
     let mut all: Vec<Vec<Value>> = Vec::new();
     let mut round: Vec<Vec<Value>> = Vec::new();
     let mut collect = |exec: &mut Execution<'_, '_>,

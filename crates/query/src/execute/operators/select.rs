@@ -16,6 +16,7 @@ use crate::execute::collections::distinct::Distinct;
 use crate::execute::collections::memory::Reservation;
 use crate::execute::collections::sorter::Sorter;
 use crate::execute::context::{Consumer, Execution};
+use crate::plan::measurements::Collection;
 use crate::plan::tree::{JoinKind, JoinStep, SelectPlan, SortKey, StepSource};
 use paceline_expression::{ExprKind, ExprType};
 use paceline_syntax::ast::Ties;
@@ -64,7 +65,7 @@ pub(crate) fn run(
     let mut gate = LimitGate::new(limit, plan.count_found_rows);
     let mut distinct = plan
         .distinct
-        .then(|| Distinct::new(types, exec.state.memory.part()));
+        .then(|| Distinct::new(types, exec.state.reserve(plan, Collection::Distinct)));
     // The order of DISTINCT's keys.
     let by_row = plan.order.len() == plan.projection.len()
         && (plan.order.iter().enumerate()).all(|(place, item)| {
@@ -73,13 +74,13 @@ pub(crate) fn run(
     let mut output: Vec<Value> = Vec::with_capacity(plan.projection.len());
     let mut large = exec.state.memory.part();
     let mut key = Vec::new();
-    let mut sorter = (!plan.order.is_empty()).then(|| {
+    let mut sorter = plan.order.first().map(|item| {
         let first = if plan.count_found_rows || ties == Ties::Kept {
             None
         } else {
             limit.needed()
         };
-        Sorter::new(first, exec.state.memory.part())
+        Sorter::new(first, exec.state.reserve(item, Collection::Sort))
     });
     {
         // Processes each row after grouping and window functions.

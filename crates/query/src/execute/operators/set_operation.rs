@@ -9,6 +9,7 @@ use super::arrangement::{Arrangement, arranged};
 use crate::error::Result;
 use crate::execute::collections::distinct::{Distinct, row_key};
 use crate::execute::context::{Consumer, Execution};
+use crate::plan::measurements::Collection;
 use crate::plan::tree::{QueryPlan, SetOperation, SetPlan};
 use paceline_expression::ExprType;
 
@@ -68,7 +69,7 @@ pub(crate) fn run(
                 Ok(())
             }
             SetOperation::Union => {
-                let mut distinct = Distinct::new(types, exec.state.memory.part());
+                let mut distinct = Distinct::new(types, exec.state.reserve(set, Collection::Distinct));
                 for side in 0..set.sides.len() {
                     let stopped = run_side(exec, set, side, outer, &mut |exec, row| {
                         if distinct.is_new(row)? {
@@ -87,7 +88,7 @@ pub(crate) fn run(
             | SetOperation::ExceptAll
             | SetOperation::Intersect
             | SetOperation::IntersectAll => {
-                let mut memory = exec.state.memory.part();
+                let mut memory = exec.state.reserve(set, Collection::Distinct);
                 let mut right: HashMap<Vec<u8>, u64> = HashMap::new();
                 run_side(exec, set, 1, outer, &mut |_, row| {
                     let key = row_key(row, types);

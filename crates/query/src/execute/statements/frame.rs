@@ -129,8 +129,9 @@ fn run(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn RowSink) 
     let PlanKind::Analyze(analyzed) = &plan.kind else {
         return execute_kind(exec, kind, &options, results);
     };
-    exec.state.measurements = Some(Box::default());
     let started = Instant::now();
+    exec.state.measurements = Some(Box::default());
+    exec.state.analyzed = Some((&**analyzed, started));
     let measured = Results {
         columns: &[],
         sink: &mut DiscardedRows,

@@ -4,6 +4,7 @@
 //! again: in that case they are collected first ([`collect`]).
 
 use std::ops::ControlFlow;
+use std::time::Instant;
 
 use paceline_storage::RowPlacement;
 use paceline_types::Value;
@@ -15,6 +16,7 @@ use crate::execute::operators::join::join_block;
 use crate::execute::operators::limit::RowLimit;
 use crate::execute::operators::select;
 use crate::execute::operators::sort_key::append_sort_key;
+use crate::plan::measurements::Collection;
 use crate::plan::tree::{ScanDirection, SelectPlan, StepSource, TableSource};
 
 /// A row that was found, to be changed later.
@@ -76,7 +78,8 @@ pub(super) fn collect(exec: &mut Execution<'_, '_>, select: &SelectPlan) -> Resu
             .iter()
             .map(|handle| handle.key.len() + handle.image.len() + 64)
             .sum();
-        exec.state.memory.charge(row_bytes(row) + bytes + key.len())?;
+        let bytes = row_bytes(row) + bytes + key.len();
+        exec.state.charge(select, Collection::Found, bytes)?;
         found.push(FoundRow {
             key,
             row: row.to_vec(),
@@ -90,7 +93,16 @@ pub(super) fn collect(exec: &mut Execution<'_, '_>, select: &SelectPlan) -> Resu
         })
     })?;
     if !select.order.is_empty() {
+        let started = exec.state.measurements.is_some().then(Instant::now);
         found.sort_by(|left, right| left.key.cmp(&right.key));
+        if let (Some(started), Some(measurements)) = (started, &mut exec.state.measurements) {
+            let measure = measurements.collection_mut(select, Collection::Found);
+            measure.add_sorts(|sorts| {
+                sorts.loops += 1;
+                sorts.rows += found.len() as u64;
+                sorts.time += started.elapsed();
+            });
+        }
         found.truncate(usize::try_from(limit.count).unwrap_or(usize::MAX));
     }
     Ok(found)

@@ -41,6 +41,16 @@ impl Names {
         self.slots[slot] = Some(name);
     }
 
+    /// Returns the name of a slot.
+    pub fn slot(&self, slot: usize) -> Option<&str> {
+        self.slots.get(slot)?.as_deref()
+    }
+
+    /// Returns the text of a term of a condition.
+    pub fn term(&self, expr: &Expr) -> String {
+        self.operand_of_list(expr)
+    }
+
     /// Returns the name of a table.
     pub fn table(&self, number: usize) -> &str {
         &self.tables[number]

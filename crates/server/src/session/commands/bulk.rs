@@ -10,6 +10,7 @@
 //! all sets. A parameter may stand for DEFAULT, or for nothing to be assigned (IGNORE): in an INSERT the executor
 //! handles both, for an UPDATE the statement is rewritten and planned again.
 
+use crate::running_plan::PlanToRun;
 use crate::session::Session;
 use crate::session::execution::{Execution, QueryOrigin};
 use crate::session::planning::ATTEMPTS_MAX;
@@ -376,7 +377,7 @@ fn execution<'a>(text: &'a [u8], parameters: &'a [Value]) -> Execution<'a> {
 
 /// Executes a plan and writes its rows. Returns `None` if its tables have changed since it was made.
 async fn run(
-    plan: &Plan,
+    plan: &Arc<Plan>,
     state: &mut SessionState,
     connection: &mut Connection,
     execution: Execution<'_>,
@@ -399,6 +400,7 @@ async fn run(
         true => AffectedRows::Found,
         false => AffectedRows::Changed,
     };
+    let published = PlanToRun::from(plan).publish(&state.shared);
     let mut context = ExecutionContext {
         affected,
         parameter_sets: sets.map(|sets| sets as &mut dyn ParameterSets),
@@ -422,6 +424,7 @@ async fn run(
         }
     };
     drop(context);
+    drop(published);
     note_plan(plan, state, execution);
     state.leave_statement().await?;
     Ok(Some(outcome))

@@ -187,7 +187,7 @@ impl Session {
         for _ in 0..ATTEMPTS_MAX {
             if wants_cursor {
                 let rows = CursorSink::default();
-                if let Some((rows, _)) = collect(&plan, &mut self.state, execution, rows).await? {
+                if let Some((rows, _)) = collect((&plan).into(), &mut self.state, execution, rows).await? {
                     prepared.rows_read = self.state.context.rows_read;
                     prepared.cursor = Some(self.open_cursor(rows)?);
                     return Ok(());
@@ -195,7 +195,7 @@ impl Session {
             } else {
                 let (state, connection) = (&mut self.state, &mut self.connection);
                 let known = prepared.columns.as_ref();
-                if let Some(reply) = run_plan(&plan, state, connection, execution, known).await? {
+                if let Some(reply) = run_plan((&plan).into(), state, connection, execution, known).await? {
                     self.replies().reply(reply, execution)?;
                     prepared.rows_read = self.state.context.rows_read;
                     return Ok(());

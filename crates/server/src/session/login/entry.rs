@@ -31,6 +31,9 @@ impl Session {
                 .fetch_add(1, Ordering::Relaxed);
             return Err(Error::new(ER_CON_COUNT_ERROR, &[]));
         }
+        if self.state.server.memory_division.is_full() && !is_exempt {
+            return Err(Error::new(ER_OUT_OF_RESOURCES, &[]));
+        }
         self.check_user_connections(login, &account)?;
         self.state.restrictions = self.restrictions(login, &account)?;
         let statement_time = account.statement_time;

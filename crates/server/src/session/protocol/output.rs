@@ -17,6 +17,11 @@ impl Output {
         Output::default()
     }
 
+    /// Creates an output from rows with these columns.
+    pub fn of_rows(columns: Vec<ResultColumn>, rows: Vec<Vec<Value>>) -> Self {
+        Output { columns, rows }
+    }
+
     /// Adds a text column of at most `length` characters.
     pub fn text(&mut self, name: &str, length: u32) -> &mut Self {
         let data_type = match length {

@@ -22,8 +22,9 @@ use paceline_binlog::{GtidPosition, GtidState};
 use paceline_catalog::ddl::engine;
 use paceline_catalog::{TableDefinition, TableEngine};
 use paceline_expression::session::{
-    PlaceWait, Privilege, PrivilegeTarget, Privileges, SequenceSet, ServerFunctions, SessionContext,
-    SourceWaitOutcome, StatementProgress, SystemVariable, SystemVariables, VariableScope, WaitOutcome,
+    PlaceWait, PlanRequest, Privilege, PrivilegeTarget, Privileges, SequenceSet, ServerFunctions,
+    SessionContext, SourceWaitOutcome, StatementProgress, SystemVariable, SystemVariables, VariableScope,
+    WaitOutcome,
 };
 use paceline_log_stream::source::filter::FilterKind;
 use paceline_replication::received::SourcePosition;
@@ -449,6 +450,10 @@ impl ServerFunctions for SessionServices {
     fn check_interrupt(&self, session: &SessionContext) -> Result<()> {
         self.shared.progress.examine(session.rows_examined);
         self.check_running()
+    }
+
+    fn take_plan_request(&self) -> Option<PlanRequest> {
+        self.shared.running_plan.take_request()
     }
 
     fn get_lock(&self, session: &SessionContext, name: &str, timeout_seconds: f64) -> Result<WaitOutcome> {

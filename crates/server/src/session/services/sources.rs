@@ -9,6 +9,8 @@ use crate::information_schema::{
     self, ApplicableRole, ColumnPrivileges, GrantedObject, GrantedPrivilege, OpenTransaction, Process, Row,
     Scope, Sources, TableSize, ViewColumn, VirtualTable,
 };
+use crate::memory::MemoryPart;
+use crate::memory_control::memory_usage;
 use crate::metrics::{shown, status_variables};
 use crate::open_transactions::open_transactions;
 use crate::registry::now_micros;
@@ -410,6 +412,10 @@ impl Sources for SessionSources<'_> {
         server
             .digests
             .summaries(sessions.iter().map(|session| &session.digests))
+    }
+
+    fn memory_usage(&self) -> Vec<MemoryPart> {
+        memory_usage(&self.services.server)
     }
 
     fn metrics(&self) -> Vec<ShownStatistic> {

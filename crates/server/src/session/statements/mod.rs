@@ -233,7 +233,6 @@ fn uses_table(statement: &Statement) -> bool {
                 | Show::CreateUser(_)
                 | Show::Profiles
                 | Show::Credits
-                | Show::ExplainFor(_)
         ),
         _ => false,
     }

@@ -1,6 +1,7 @@
 //! SELECT … INTO OUTFILE and INTO DUMPFILE: writes the rows to a new file on this machine.
 
 use super::query::note_plan;
+use crate::running_plan::PlanToRun;
 use crate::session::execution::Execution;
 use crate::session::files::{FileProblem, named_file};
 use crate::session::planning::ATTEMPTS_MAX;
@@ -17,6 +18,7 @@ use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Executes a query and writes its rows to a file.
 ///
@@ -30,7 +32,7 @@ pub async fn execute(
 ) -> Result<Reply> {
     state.services.require_any(&[Privilege::File])?;
     for _ in 0..ATTEMPTS_MAX {
-        let plan = state.plan(statement)?;
+        let plan = Arc::new(state.plan(statement)?);
         if let Some(rows) = run_into_file(state, &plan, into, execution).await? {
             return Ok(Reply::affected(rows));
         }
@@ -41,7 +43,7 @@ pub async fn execute(
 /// Executes a plan and returns the number of rows. Returns `None` if its tables have changed since it was made.
 async fn run_into_file(
     state: &mut SessionState,
-    plan: &Plan,
+    plan: &Arc<Plan>,
     into: &SelectInto,
     execution: Execution<'_>,
 ) -> Result<Option<u64>> {
@@ -49,6 +51,7 @@ async fn run_into_file(
         return Ok(None);
     };
     let mut sink = file_sink(state, plan, into)?;
+    let published = PlanToRun::from(plan).publish(&state.shared);
     let mut context = ExecutionContext {
         // Nothing is logged.
         text: b"",
@@ -59,6 +62,7 @@ async fn run_into_file(
         Ok(outcome)
     });
     drop(context);
+    drop(published);
     note_plan(plan, state, execution);
     let outcome = match done {
         Ok(outcome) => outcome,

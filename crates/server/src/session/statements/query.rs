@@ -1,5 +1,6 @@
 //! Queries and changes of rows: plan, execution, reply.
 
+use crate::running_plan::PlanToRun;
 use crate::session::execution::{Execution, QueryOrigin};
 use crate::session::planning::ATTEMPTS_MAX;
 use crate::session::protocol::{Connection, KnownColumns, Reply, ResultWriter, Streaming};
@@ -14,6 +15,7 @@ use paceline_query::plan::Plan;
 use paceline_syntax::{Error, Result, Statement};
 use paceline_types::error_code::ER_TABLE_DEF_CHANGED;
 use paceline_wire::Capabilities;
+use std::sync::Arc;
 
 /// Plans a statement and executes it.
 pub async fn execute(
@@ -25,8 +27,19 @@ pub async fn execute(
     for _ in 0..ATTEMPTS_MAX {
         let length = execution.text.len();
         let plan = on_text(length, || state.plan_for(statement, execution.parameters))?;
-        let reply = run_plan(&plan, state, connection, execution, None).await;
-        on_text(length, || drop(plan));
+        let reply = match plan.is_point_read() {
+            true => {
+                let reply = run_plan(PlanToRun::Private(&plan), state, connection, execution, None).await;
+                on_text(length, || drop(plan));
+                reply
+            }
+            false => {
+                let plan = Arc::new(plan);
+                let reply = run_plan(PlanToRun::Shared(&plan), state, connection, execution, None).await;
+                on_text(length, || drop(plan));
+                reply
+            }
+        };
         if let Some(reply) = reply? {
             return Ok(reply);
         }
@@ -37,7 +50,7 @@ pub async fn execute(
 /// Executes a plan and writes its rows. Returns `None` if its tables have changed since it was made, so that it must be
 /// planned again. `known` are the columns that the client has cached.
 pub async fn run_plan(
-    plan: &Plan,
+    plan: PlanToRun<'_>,
     state: &mut SessionState,
     connection: &mut Connection,
     execution: Execution<'_>,
@@ -46,7 +59,7 @@ pub async fn run_plan(
     if execution.asked_by == QueryOrigin::Client && !plan.tables().is_empty() {
         state.context.diagnostics.forget_earlier();
     }
-    let Some(catalog) = state.prepare_run(plan, execution.asked_by)? else {
+    let Some(catalog) = state.prepare_run(&plan, execution.asked_by)? else {
         return Ok(None);
     };
     let streaming = match plan.tables().iter().any(|table| table.usage.lock) {
@@ -58,16 +71,18 @@ pub async fn run_plan(
         true => AffectedRows::Found,
         false => AffectedRows::Changed,
     };
-    let text_log = state.text_log(plan, execution)?;
+    let text_log = state.text_log(&plan, execution)?;
+    let published = plan.publish(&state.shared);
     let mut context = ExecutionContext {
         affected,
         text_log: text_log.as_ref().map(|log| log as &dyn TextLog),
-        ..state.execution_context(&catalog, plan, execution)?
+        ..state.execution_context(&catalog, &plan, execution)?
     };
     let mut sink = ResultWriter::new(connection, style, streaming, known);
-    let outcome = execute_plan(plan, &mut context, &mut sink)?;
+    let outcome = execute_plan(&plan, &mut context, &mut sink)?;
     drop(context);
-    note_plan(plan, state, execution);
+    drop(published);
+    note_plan(&plan, state, execution);
     sink.finish();
     state.leave_statement().await?;
     Ok(Some(reply_of(outcome, state)))
@@ -82,7 +97,7 @@ pub fn note_plan(plan: &Plan, state: &mut SessionState, execution: Execution<'_>
 /// Executes a plan and returns its rows, for cursors and for SHOW statements that a query answers. Returns `None` if
 /// its tables have changed since it was made.
 pub async fn collect<S: RowSink>(
-    plan: &Plan,
+    plan: PlanToRun<'_>,
     state: &mut SessionState,
     execution: Execution<'_>,
     mut rows: S,
@@ -90,13 +105,15 @@ pub async fn collect<S: RowSink>(
     if execution.asked_by == QueryOrigin::Client && !plan.tables().is_empty() {
         state.context.diagnostics.forget_earlier();
     }
-    let Some(catalog) = state.prepare_run(plan, execution.asked_by)? else {
+    let Some(catalog) = state.prepare_run(&plan, execution.asked_by)? else {
         return Ok(None);
     };
-    let mut context = state.execution_context(&catalog, plan, execution)?;
-    let outcome = execute_plan(plan, &mut context, &mut rows)?;
+    let published = plan.publish(&state.shared);
+    let mut context = state.execution_context(&catalog, &plan, execution)?;
+    let outcome = execute_plan(&plan, &mut context, &mut rows)?;
     drop(context);
-    note_plan(plan, state, execution);
+    drop(published);
+    note_plan(&plan, state, execution);
     state.leave_statement().await?;
     Ok(Some((rows, outcome)))
 }

@@ -30,6 +30,7 @@ use crate::execute::collections::memory::{Reservation, row_bytes};
 use crate::execute::collections::sorter::Sorter;
 use crate::execute::collections::temporary_key::append_ordered;
 use crate::execute::context::{Execution, Visit};
+use crate::plan::measurements::Collection;
 use crate::plan::tree::{WindowPlan, WindowSort};
 
 /// Rows of a block with window functions.
@@ -40,7 +41,7 @@ pub(crate) struct WindowRows<'p> {
 
 impl<'p> WindowRows<'p> {
     /// Creates it without rows.
-    pub fn new(exec: &Execution<'_, '_>, plan: &'p WindowPlan) -> Self {
+    pub fn new(exec: &mut Execution<'_, '_>, plan: &'p WindowPlan) -> Self {
         WindowRows {
             plan,
             first: Stage::new(exec, &plan.sorts[0], plan.kept.clone()),
@@ -89,11 +90,11 @@ struct Stage<'p> {
 }
 
 impl<'p> Stage<'p> {
-    fn new(exec: &Execution<'_, '_>, sort: &'p WindowSort, columns: Vec<usize>) -> Self {
+    fn new(exec: &mut Execution<'_, '_>, sort: &'p WindowSort, columns: Vec<usize>) -> Self {
         Stage {
             sort,
             columns,
-            sorter: Sorter::new(None, exec.state.memory.part()),
+            sorter: Sorter::new(None, exec.state.reserve(sort, Collection::Sort)),
             key: Vec::new(),
             ends: Vec::new(),
         }
@@ -134,7 +135,7 @@ impl<'p> Stage<'p> {
                 (partitions.min().unwrap_or(0), 1)
             }
         };
-        let mut partition = Partition::new(exec);
+        let mut partition = Partition::new(exec, sort);
         let mut last: Vec<u8> = Vec::new();
         let mut flow = ControlFlow::Continue(());
         sorter.finish_keyed(&mut |key, values| {
@@ -145,7 +146,7 @@ impl<'p> Stage<'p> {
                 shared_keys(&last, key, sort.keys.len())
             };
             if shared < keys && partition.rows.len() >= fewest {
-                let complete = std::mem::replace(&mut partition, Partition::new(exec));
+                let complete = std::mem::replace(&mut partition, Partition::new(exec, sort));
                 flow = complete.finish(exec, sort, &mut running, &columns, row, emit)?;
                 if flow.is_break() {
                     return Ok(flow);
@@ -189,11 +190,11 @@ struct Partition {
 }
 
 impl Partition {
-    fn new(exec: &Execution<'_, '_>) -> Self {
+    fn new(exec: &mut Execution<'_, '_>, sort: &WindowSort) -> Self {
         Partition {
             rows: Vec::new(),
             shared: Vec::new(),
-            memory: exec.state.memory.part(),
+            memory: exec.state.reserve(sort, Collection::Partition),
         }
     }
 

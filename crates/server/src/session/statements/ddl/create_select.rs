@@ -5,6 +5,7 @@ use super::commit::{commit_unfilled, primarys_gtid};
 use crate::accounts::checks::check_plan;
 use crate::accounts::show::identifier;
 use crate::errors::of_transaction;
+use crate::running_plan::PlanToRun;
 use crate::session::execution::Execution;
 use crate::session::logged_statement::LoggedStatement;
 use crate::session::protocol::RowCollector;
@@ -250,7 +251,14 @@ async fn insert_selected(
         returning: vec![],
     }));
     let plan = state.plan(&insert)?;
-    match collect(&plan, state, execution, RowCollector::default()).await? {
+    match collect(
+        PlanToRun::Private(&plan),
+        state,
+        execution,
+        RowCollector::default(),
+    )
+    .await?
+    {
         Some((_, outcome)) => Ok(outcome.affected_rows),
         None => Err(Error::new(ER_TABLE_DEF_CHANGED, &[])),
     }

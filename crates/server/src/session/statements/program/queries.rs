@@ -155,7 +155,7 @@ impl Driver<'_> {
     ) -> Result<()> {
         for _ in 0..ATTEMPTS_MAX {
             let plan = self.plan(sql, place, execution)?;
-            let reply = run_plan(&plan, self.state, self.connection, execution, None).await?;
+            let reply = run_plan((&plan).into(), self.state, self.connection, execution, None).await?;
             if let Some(reply) = reply {
                 self.note_rows_read(place);
                 return ReplyWriter::new(self.state, self.connection).reply(reply, execution);
@@ -185,7 +185,7 @@ impl Driver<'_> {
     ) -> Result<S> {
         for _ in 0..ATTEMPTS_MAX {
             let plan = self.plan(sql, place, execution)?;
-            if let Some((rows, _)) = collect(&plan, self.state, execution, sink()).await? {
+            if let Some((rows, _)) = collect((&plan).into(), self.state, execution, sink()).await? {
                 self.note_rows_read(place);
                 return Ok(rows);
             }

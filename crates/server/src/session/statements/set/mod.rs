@@ -5,6 +5,7 @@
 use super::account::change_accounts;
 use super::query::collect;
 use crate::accounts::checks::check_member;
+use crate::running_plan::PlanToRun;
 use crate::session::assigned_variables::{heed_variables, track};
 use crate::session::assignment::{self, Assignment, assign_client, client_charset, collation_of};
 use crate::session::execution::Execution;
@@ -272,7 +273,9 @@ pub(super) async fn evaluate_any(
         if !plan.tables().is_empty() {
             state.context.diagnostics.forget_earlier();
         }
-        let Some((collected, _)) = collect(&plan, state, execution, SingleRow::default()).await? else {
+        let Some((collected, _)) =
+            collect(PlanToRun::Private(&plan), state, execution, SingleRow::default()).await?
+        else {
             continue;
         };
         return Ok(collected.into_value());

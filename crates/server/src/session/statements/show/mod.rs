@@ -7,12 +7,14 @@ mod accounts;
 mod binary_log;
 mod create;
 mod engine;
+mod explain_for;
 mod names;
 mod queries;
 mod slave_status;
 mod stored_program;
 
 use super::query::run_plan;
+use crate::running_plan::PlanToRun;
 use crate::session::execution::{Execution, QueryOrigin};
 use crate::session::protocol::{Connection, Output, Reply};
 use crate::session::state::SessionState;
@@ -20,11 +22,13 @@ use names::{shown_database, shown_table};
 use paceline_catalog::ddl::IfNotExists;
 use paceline_expression::ExprType;
 use paceline_expression::session::{Diagnostics, Level};
-use paceline_syntax::{Error, Result, RoutineType, Show, ShowFilter, ShowLimit};
+use paceline_syntax::ast::Expr;
+use paceline_syntax::{Error, ExplainFlavour, Result, RoutineType, Show, ShowFilter, ShowLimit};
 use paceline_types::Value;
 use paceline_types::error_code::ER_TABLE_DEF_CHANGED;
 use queries::{ShowQuery, ValueList};
 use slave_status::ShownConnections;
+use std::sync::Arc;
 
 /// Answer to a SHOW.
 enum Answer<'a> {
@@ -34,6 +38,8 @@ enum Answer<'a> {
     QueryOfTable(ShowQuery, &'a ShowFilter, (String, String)),
     /// A result set.
     Rows(Output),
+    /// The plan of another session's statement.
+    PlanOf(ExplainFlavour, &'a Expr),
 }
 
 /// Executes a SHOW.
@@ -49,6 +55,9 @@ pub async fn execute(
     state.shared.counters.com_show.add(1);
     match answer(show, state)? {
         Answer::Rows(output) => Ok(Reply::Rows(output)),
+        Answer::PlanOf(flavour, connection) => Ok(Reply::Rows(
+            explain_for::plan_of(flavour, connection, state).await?,
+        )),
         Answer::Query(query, filter) => run_query(&query, filter, state, connection, execution).await,
         Answer::QueryOfTable(query, filter, (database, name)) => {
             let temporary = state.temporary.catalog().table(&database, &name).cloned();
@@ -190,9 +199,9 @@ fn answer<'a>(show: &'a Show, state: &mut SessionState) -> Result<Answer<'a>> {
         Show::CreateOther { kind: "EVENT", name } => Rows(stored_program::event(name, state)?),
         Show::CreateOther { kind, name } => return Err(create::no_such_object(kind, name)),
         Show::EngineStatus { engine, what } => Rows(engine::status(engine, what, &state.services)?),
+        Show::ExplainFor { flavour, connection } => Answer::PlanOf(*flavour, connection),
         Show::Profiles => Rows(no_rows(&["Query_ID", "Duration", "Query"])),
         Show::Credits => Rows(no_rows(&["Name", "Location", "Comment"])),
-        Show::ExplainFor(_) => return Err(Error::unsupported("SHOW EXPLAIN")),
     })
 }
 
@@ -211,8 +220,8 @@ async fn run_query(
         ..execution
     };
     for _ in 0..10 {
-        let plan = state.plan(&statement)?;
-        if let Some(reply) = run_plan(&plan, state, connection, execution, None).await? {
+        let plan = Arc::new(state.plan(&statement)?);
+        if let Some(reply) = run_plan(PlanToRun::Shared(&plan), state, connection, execution, None).await? {
             return Ok(reply);
         }
     }

@@ -23,10 +23,23 @@ pub fn machine_bytes() -> u64 {
         .unwrap_or(BYTES_ASSUMED)
 }
 
-/// Returns the anonymous resident memory of this process in bytes; 0 if the system does not report it.
-pub fn resident_bytes() -> u64 {
+/// Resident memory of the process, in bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Resident {
+    /// Memory that belongs to no file: heap, stacks, data.
+    pub anonymous: u64,
+    /// Pages of mapped files, and memory that is shared between processes.
+    pub mapped: u64,
+}
+
+/// Returns the resident memory of this process; zeros if the system does not report it.
+pub fn resident() -> Resident {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    kilobytes(&status, "RssAnon:").map_or(0, |kilobytes| kilobytes << 10)
+    let bytes = |name| kilobytes(&status, name).map_or(0, |kilobytes| kilobytes << 10);
+    Resident {
+        anonymous: bytes("RssAnon:"),
+        mapped: bytes("RssFile:") + bytes("RssShmem:"),
+    }
 }
 
 /// Parses the total memory in bytes from /proc/meminfo.
@@ -51,6 +64,6 @@ mod tests {
         );
         assert_eq!(total("MemFree: 1 kB"), None);
         assert!(machine_bytes() > 64 << 20);
-        assert!(resident_bytes() > 100 << 10);
+        assert!(resident().anonymous > 100 << 10 && resident().mapped > 100 << 10);
     }
 }

@@ -1,0 +1,71 @@
+//! `memory_summary_…_by_event_name`: what memory is used for, and by whom.
+//!
+//! An event is a purpose of [`Purpose`](crate::memory::Purpose), for example `memory/paceline/block_cache`. Single
+//! allocations are not counted, so the numbers of allocations are 0 and only the present bytes are shown: the lowest and
+//! the highest since the start are not kept, and show the present ones.
+
+use super::threads::host_of;
+use crate::information_schema::{Process, Row, Sources};
+use crate::memory::Purpose;
+use paceline_types::Value;
+use std::collections::BTreeMap;
+
+fn event(purpose: Purpose) -> Value {
+    Value::Text(format!("memory/paceline/{}", purpose.name()))
+}
+
+fn row(owner: impl IntoIterator<Item = Value>, purpose: Purpose, bytes: u64) -> Row {
+    let mut row: Row = owner.into_iter().collect();
+    row.push(event(purpose));
+    row.extend(std::iter::repeat_n(Value::UInt(0), 4));
+    row.extend(std::iter::repeat_n(Value::Int(0), 3));
+    let bytes = Value::Int(i64::try_from(bytes).unwrap_or(i64::MAX));
+    row.extend(std::iter::repeat_n(bytes, 3));
+    row
+}
+
+/// Returns the rows of `memory_summary_global_by_event_name`.
+pub(super) fn global(sources: &dyn Sources) -> Vec<Row> {
+    let parts = sources.memory_usage();
+    parts
+        .into_iter()
+        .map(|part| row([], part.purpose, part.bytes))
+        .collect()
+}
+
+/// Returns the rows of `memory_summary_by_thread_by_event_name`: what sessions have collected.
+pub(super) fn by_thread(sources: &dyn Sources) -> Vec<Row> {
+    let of = |process: Process| {
+        row(
+            [Value::UInt(process.id)],
+            Purpose::SessionData,
+            process.memory_used,
+        )
+    };
+    sources.processes().into_iter().map(of).collect()
+}
+
+/// Returns a row for each name with the memory of its sessions.
+fn summed<const N: usize>(sources: &dyn Sources, names: impl Fn(&Process) -> [String; N]) -> Vec<Row> {
+    let mut sums: BTreeMap<[String; N], u64> = BTreeMap::new();
+    for process in sources.processes() {
+        *sums.entry(names(&process)).or_default() += process.memory_used;
+    }
+    let of = |(names, bytes): ([String; N], u64)| row(names.map(Value::Text), Purpose::SessionData, bytes);
+    sums.into_iter().map(of).collect()
+}
+
+/// Returns the rows of `memory_summary_by_account_by_event_name`.
+pub(super) fn by_account(sources: &dyn Sources) -> Vec<Row> {
+    summed(sources, |process| [process.user.clone(), host_of(process)])
+}
+
+/// Returns the rows of `memory_summary_by_user_by_event_name`.
+pub(super) fn by_user(sources: &dyn Sources) -> Vec<Row> {
+    summed(sources, |process| [process.user.clone()])
+}
+
+/// Returns the rows of `memory_summary_by_host_by_event_name`.
+pub(super) fn by_host(sources: &dyn Sources) -> Vec<Row> {
+    summed(sources, |process| [host_of(process)])
+}
