@@ -1,7 +1,7 @@
 //! How far a session's statement is, as the process list shows it.
 //!
-//! The session writes, readers of the process list read: plain stores, no lock. A statement that tells nothing costs one
-//! store when it begins and one load when it ends. The rows that it has examined are published where it looks for a
+//! The session writes, readers of the process list read: plain stores, no lock. A statement that tells nothing costs
+//! one store when it begins and one load when it ends. The rows that it has examined are published where it looks for a
 //! KILL, so the number in the process list may be some thousand rows old.
 
 use paceline_expression::session::StatementProgress;

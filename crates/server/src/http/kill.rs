@@ -10,13 +10,13 @@
 //! as any other. So all rules of accounts hold without being repeated: host, password, `max_password_errors`, locks,
 //! expiry, `REQUIRE …`, roles, `max_connections`; the audit log and the general log see it, and KILL decides itself who
 //! may kill what. Two facts are carried over from the HTTP connection, because the socket pair does not have them: the
-//! peer's address, and its TLS session. The process at the other end of the pair is this server, so `unix_socket` proves
-//! nothing about the client and always fails ([`crate::session::relayed_session`]).
+//! peer's address, and its TLS session. The process at the other end of the pair is this server, so `unix_socket`
+//! proves nothing about the client and always fails ([`relayed_session`]).
 //!
 //! **Rules of the web.** The password is in the body, never in an address, which logs and histories keep. The type must
 //! be JSON, which a foreign page cannot send without asking first (and it is told nothing then); an `Origin` or
-//! `Sec-Fetch-Site` of another site is refused. The token is needed as for every request that is no probe. The transport
-//! is TLS or loopback.
+//! `Sec-Fetch-Site` of another site is refused. The token is needed as for every request that is no probe. The
+//! transport is TLS or loopback.
 //!
 //! **Limits.** 4 KiB of body; 10 s for the whole; 20 requests a minute from an address, and 1,024 addresses a minute.
 //!
@@ -24,8 +24,8 @@
 //! that can kill without being asked is a target. KILL by the token alone: it is one for all, and names nobody.
 
 use crate::accounts::ClientHost;
+use crate::listener::relayed_session;
 use crate::server::Server;
-use crate::session::relayed_session;
 use hyper::body::Incoming;
 use hyper::header::{CONTENT_TYPE, HOST, ORIGIN};
 use hyper::{HeaderMap, Request, StatusCode};

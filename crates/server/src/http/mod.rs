@@ -21,6 +21,7 @@ mod api;
 mod kill;
 mod page;
 mod routes;
+mod state;
 
 use crate::options::OfferTls;
 use crate::server::Server;
@@ -30,29 +31,13 @@ use arc_swap::ArcSwap;
 use kill::RequestLimit;
 use paceline_http_endpoint::{Answer, Endpoint, EndpointOptions, Request, Requester, Site};
 use paceline_wire::tls::ServerTls;
+use state::{Phase, ServerSite};
 use std::sync::Arc;
 
 /// The HTTP server, which ends when this is dropped.
 pub struct Http {
     site: Arc<ServerSite>,
     endpoint: Endpoint,
-}
-
-/// Phase of the server's life.
-#[derive(Clone)]
-enum Phase {
-    /// It opens its tables and reads its log.
-    Starting,
-    /// It accepts clients.
-    Running(Arc<Server>),
-    /// It is shutting down.
-    Stopping,
-}
-
-/// The server's paths.
-struct ServerSite {
-    phase: ArcSwap<Phase>,
-    kills: RequestLimit,
 }
 
 impl Site for ServerSite {

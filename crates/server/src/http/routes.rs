@@ -1,6 +1,7 @@
 //! The answers to requests.
 
-use super::{Phase, ServerSite, api, kill, page};
+use super::state::{Phase, ServerSite};
+use super::{api, kill, page};
 use crate::metrics::{Sample, exposition};
 use crate::server::Server;
 use crate::variables::Variable;

@@ -3,14 +3,13 @@
 use super::protocol::Connection;
 use super::services::SessionServices;
 use super::{RegistryEntry, Session};
-use crate::accounts::{Account, ClientHost, PrivilegeSet};
+use crate::accounts::{Account, PrivilegeSet};
 use crate::registry::SessionHandle;
 use crate::server::Server;
 use crate::variables::{SessionValues, apply_all_to_session};
 use paceline_expression::session::{Account as NamedAccount, SessionMemory};
 use paceline_wire::Capabilities;
 use paceline_wire::socket::Socket;
-use paceline_wire::tls::TlsSession;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tokio::net::UnixStream;
@@ -55,27 +54,6 @@ pub fn event_session(server: &Arc<Server>, account: Account) -> std::io::Result<
     };
     session.state.context.current_user = user;
     *session.state.services.values.lock() = values;
-    Ok((session, far))
-}
-
-/// Creates the session of a client whose requests this server itself passes on: a connection to its HTTP address. The
-/// client has not logged in. Its host and its TLS session are those of that connection; the process at the other end of
-/// the socket, which is this server, proves nothing about it. Also returns the other end.
-///
-/// # Errors
-/// The operating system's error if no socket can be created.
-pub fn relayed_session(
-    server: &Arc<Server>,
-    client: ClientHost,
-    host: String,
-    tls: Option<TlsSession>,
-) -> std::io::Result<(Session, UnixStream)> {
-    let (near, far) = UnixStream::pair()?;
-    let mut session = crate::listener::session(server, Socket::unix(near), client, host)?;
-    session.is_proxied = true;
-    if let Some(tls) = tls {
-        let _ = session.state.shared.tls.set(tls);
-    }
     Ok((session, far))
 }
 

@@ -28,7 +28,7 @@
 //! | [`statements`] | one module for each kind of statement | the parts of `SessionState` that the kind needs |
 //! | [`transaction`], [`temporary`], [`table_locks`], [`database`] | parts of the state | one part each |
 //! | [`services`] | services of the server for execution | `SessionServices` |
-//! | [`replicated`], [`init_file`], [`event`], [`relayed_session`] | sessions without a client's socket | `Session` |
+//! | [`replicated`], [`init_file`], [`event`] | sessions without a client | `Session` |
 //!
 //! A kind of statement never sees the `Session`. It receives a statement and the state, and returns a
 //! [`protocol::Reply`], which one place writes to the connection ([`replies::ReplyWriter`]). Three kinds write rows
@@ -79,7 +79,6 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use internal::relayed_session;
 pub use state::SessionState;
 
 use crate::accounts::ClientHost;
@@ -92,6 +91,7 @@ use paceline_txn::InterruptReason;
 use paceline_types::Collation;
 use paceline_types::error_code::{ER_CONNECTION_KILLED, ER_SERVER_SHUTDOWN, ErrorCode};
 use paceline_wire::response::write_error;
+use paceline_wire::tls::TlsSession;
 use paceline_wire::{WireError, WireResult};
 use protocol::{ClientStatements, Connection, IdlePoll};
 use replies::ReplyWriter;
@@ -191,6 +191,15 @@ impl Session {
             client: ClientHost::local(),
             is_proxied: false,
             _registered: None,
+        }
+    }
+
+    /// Makes it the session of a client whose requests this server itself passes on. The TLS session is that of the
+    /// client's connection. The process at the other end of the socket is this server and proves nothing about it.
+    pub fn relay(&mut self, tls: Option<TlsSession>) {
+        self.is_proxied = true;
+        if let Some(tls) = tls {
+            let _ = self.state.shared.tls.set(tls);
         }
     }
 
