@@ -90,7 +90,7 @@ enum Command {
     Man(command_documents::ManOptions),
     /// Remove from a dead primary the transactions that its successor lacks, so that it can become a replica.
     Rewind(rewind::Options),
-    /// Show live in the terminal what a Paceline or MariaDB does: sessions, statements, lock waits, commits, replication.
+    /// Show live in the terminal what a Paceline or MariaDB does: sessions, statements, waits, commits, replication.
     Top(Box<top::Options>),
     /// Run a load that checks itself against a MariaDB or Paceline: transactions per second, latencies, errors.
     Workload(Box<workload::Options>),

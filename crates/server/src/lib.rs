@@ -60,6 +60,7 @@ mod row_options;
 mod running_plan;
 mod server;
 mod session;
+mod session_progress;
 mod slow_statements;
 pub mod startup;
 mod statement_digests;

@@ -1,6 +1,7 @@
 //! Registry of all sessions: for listing, killing and counting them.
 
 use crate::running_plan::RunningPlan;
+use crate::session_progress::SessionProgress;
 use crate::statement_digests::SessionDigests;
 use crate::statement_history::SessionHistory;
 use crate::status::Counters;
@@ -36,6 +37,8 @@ pub struct SessionHandle {
     pub history: SessionHistory,
     /// Memory account of the session.
     pub memory: Arc<SessionMemory>,
+    /// How far its statement is.
+    pub progress: SessionProgress,
     /// User and current activity.
     activity: Mutex<Activity>,
     /// Id of the running or last statement (`KILL QUERY ID`).
@@ -104,6 +107,7 @@ impl SessionHandle {
             digests: SessionDigests::default(),
             history: SessionHistory::default(),
             memory,
+            progress: SessionProgress::default(),
             activity: Mutex::new(Activity {
                 user: "unauthenticated user".into(),
                 host,
@@ -139,6 +143,7 @@ impl SessionHandle {
     /// Records the end of a command. The session sleeps; in a transaction at most for `idle_transaction_timeout`.
     #[inline]
     pub fn end_command(&self, now_micros: i64, idle_transaction_timeout: Option<Duration>) {
+        self.progress.end();
         let mut activity = self.activity.lock();
         activity.idle_transaction_timeout = idle_transaction_timeout;
         activity.command = "Sleep";

@@ -35,6 +35,7 @@ mod views;
 pub use programs::RoutineAccess;
 
 use crate::memory::MemoryPart;
+use crate::session_progress::ShownProgress;
 use crate::statement_digests::DigestSummary;
 use crate::statement_history::StatementEvent;
 use crate::statistic::ShownStatistic;
@@ -109,6 +110,8 @@ pub struct Process {
     pub info: Option<String>,
     /// Id of its last statement.
     pub query_id: u64,
+    /// How far its statement is.
+    pub progress: ShownProgress,
     /// Memory that it has collected, in bytes.
     pub memory_used: u64,
 }

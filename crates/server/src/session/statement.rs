@@ -209,6 +209,7 @@ impl SessionState {
         }
         let rows_sent = self.shared.counters.rows_sent.get();
         self.log_settings.begin(rows_sent, self.context.rows_examined);
+        self.shared.progress.begin(self.context.rows_examined);
     }
 
     /// Returns the parts of the SQL mode that digests depend on.

@@ -16,6 +16,7 @@ use crate::metrics::{shown, status_variables};
 use crate::open_transactions::open_transactions;
 use crate::registry::{SessionHandle, now_micros};
 use crate::session::history::event_name;
+use crate::session_progress::ShownProgress;
 use crate::statement_digests::DigestSummary;
 use crate::statement_history::{Consumer, StatementEvent};
 use crate::statistic::ShownStatistic;
@@ -331,6 +332,11 @@ impl Sources for SessionSources<'_> {
                 state: Some(activity.state.to_owned()),
                 info: busy.then(|| String::from_utf8_lossy(&activity.text).into_owned()),
                 query_id: session.query_id.load(std::sync::atomic::Ordering::Relaxed),
+                // As in MariaDB, a session that sleeps has examined nothing.
+                progress: match busy {
+                    true => session.progress.shown(),
+                    false => ShownProgress::default(),
+                },
                 memory_used: session.memory.used(),
             });
         }
