@@ -5,6 +5,7 @@ use super::StatementTrace;
 use crate::accounts::checks::{may_see_events, may_see_triggers, routine_access};
 use crate::accounts::show::select_all;
 use crate::accounts::{Account, PrivilegeSet, RoleGrant};
+use crate::command_counter::event_name;
 use crate::information_schema::RoutineAccess;
 use crate::information_schema::{
     self, ApplicableRole, ColumnPrivileges, GrantedObject, GrantedPrivilege, OpenTransaction, Process, Row,
@@ -15,7 +16,6 @@ use crate::memory_control::memory_usage;
 use crate::metrics::{shown, status_variables};
 use crate::open_transactions::open_transactions;
 use crate::registry::{SessionHandle, now_micros};
-use crate::session::history::event_name;
 use crate::session_progress::ShownProgress;
 use crate::statement_digests::DigestSummary;
 use crate::statement_history::{Consumer, StatementEvent};
