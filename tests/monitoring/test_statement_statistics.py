@@ -1,4 +1,4 @@
-"""Statistics by the digest of statements: performance_schema, PACELINE_STATEMENTS, TRUNCATE, limits."""
+"""Statistics by the digest of statements, and of tables: performance_schema, PACELINE_STATEMENTS, TRUNCATE, limits."""
 
 import pymysql
 import pytest
@@ -33,7 +33,26 @@ def counted(server):
     return [tuple(row) for row in rows]
 
 
-def test_digests_are_mariadbs(tmp_path):
+def work(server):
+    """Work of the statements that have the same plan on both servers."""
+    return server.query("select digest_text, sum_select_scan, sum_select_range, sum_sort_rows, sum_sort_scan, sum_created_tmp_tables, "
+                        f"sum_created_tmp_disk_tables, sum_no_index_used, sum_no_good_index_used from {BY_DIGEST} "
+                        "where schema_name = 'd' and digest_text not rlike '^DO|GROUP|LIMIT' order by digest_text")
+
+
+def reads_and_writes(server):
+    """Reads and writes by table and index. MariaDB counts the end of some scans as a read."""
+    index = server.query("select object_name, index_name, count_insert, count_update, count_delete "
+                         "from performance_schema.table_io_waits_summary_by_index_usage where object_schema = 'd' order by 1, 2")
+    table = server.query("select object_type, object_name, count_read > 0, count_read = count_fetch, count_write, "
+                         "count_star = count_read + count_write from performance_schema.table_io_waits_summary_by_table "
+                         "where object_schema = 'd'")
+    objects = server.query("select object_type, object_name, count_star > 0 from performance_schema.objects_summary_global_by_type "
+                           "where object_schema = 'd' and object_type = 'TABLE'")
+    return index, table, objects
+
+
+def test_statistics_are_mariadbs(tmp_path):
     found = {}
     for kind, options in ((Paceline, []), (MariaDb, ["--performance-schema=ON"])):
         server = kind(tmp_path / kind.__name__, *options).start()
@@ -46,7 +65,7 @@ def test_digests_are_mariadbs(tmp_path):
                         cursor.fetchall()
                     except pymysql.err.ProgrammingError:
                         pass
-            found[kind] = counted(server)
+            found[kind] = counted(server), work(server), *reads_and_writes(server)
         finally:
             server.close()
     assert found[Paceline] == found[MariaDb]
@@ -116,6 +135,63 @@ def test_nothing_is_counted_with_performance_schema_off(tmp_path):
     server = Paceline(tmp_path / "server", "--performance-schema=OFF").start()
     try:
         server.query("select 1")
+        server.query("create database d", "create table d.t (a int)", "select * from d.t")
         assert server.query(f"select count(*) from {BY_DIGEST}") == ((0,),)
+        assert server.query("select count(*) from performance_schema.table_io_waits_summary_by_table") == ((0,),)
     finally:
         server.close()
+
+
+def test_reads_of_tables_are_counted_and_forgotten(server):
+    server.query("create table d.u (a int primary key, b int, c int, key k (b))", "insert into d.u (a, b) values (1,1),(2,1),(3,2)",
+                 "select * from d.u where b = 1", "select * from d.u where a = 3", "select * from d.u")
+    usage = ("select index_name, count_read, count_insert, sum_timer_wait from "
+             "performance_schema.table_io_waits_summary_by_index_usage where object_name = 'u'")
+    assert server.query(usage) == (("PRIMARY", 1, 0, 0), ("k", 2, 0, 0), (None, 3, 3, 0))
+    # A trigger makes no other table; other indexes do.
+    server.query("create trigger d.r before insert on d.u for each row set @x = 1")
+    assert len(server.query(usage)) == 3
+    server.query("truncate table performance_schema.table_io_waits_summary_by_table")
+    assert server.query(usage) == (("PRIMARY", 0, 0, 0), ("k", 0, 0, 0), (None, 0, 0, 0))
+    server.query("alter table d.u drop key k", "insert into d.u values (4, 4, 4)")
+    assert server.query(usage) == (("PRIMARY", 0, 0, 0), (None, 0, 1, 0))
+
+
+def test_replies_say_that_no_index_was_used(server, monkeypatch):
+    no_index_used = 0x20
+    flags = []
+
+    class RecordedEnd(pymysql.connections.EOFPacketWrapper):
+        def __init__(self, packet):
+            super().__init__(packet)
+            flags.append(self.server_status & no_index_used)
+
+    monkeypatch.setattr(pymysql.connections, "EOFPacketWrapper", RecordedEnd)
+    with server.connect(database="d") as connection, connection.cursor() as cursor:
+        for statement, expected in [("select * from t where a = 1", 0), ("select * from t", no_index_used), ("select 1", 0)]:
+            flags.clear()
+            cursor.execute(statement)
+            assert set(flags) == {expected}, statement
+        for statement, expected in [("update t set a = a", no_index_used), ("delete from t where a > 500", 0),
+                                    ("insert into t select a + 100 from t", no_index_used), ("insert into t values (7000)", 0)]:
+            cursor.execute(statement)
+            assert connection.server_status & no_index_used == expected, statement
+
+
+def test_statistics_of_users_need_a_privilege(server):
+    server.query("create user u identified by 'x'", "set global userstat = on", "select * from d.t")
+    one = "select count(*) from information_schema.{}_statistics"
+    assert server.query(one.format("user"))[0][0] > 0
+    assert server.query(one.format("user"), user="u", password="x")[0][0] == 0
+    assert server.query(one.format("client"), user="u", password="x")[0][0] == 0
+    server.query("insert into d.t values (1)")
+    assert server.query(one.format("table") + " where table_schema = 'd'")[0][0] == 1
+    assert server.query(one.format("table") + " where table_schema = 'd'", user="u", password="x")[0][0] == 0
+    with pytest.raises(pymysql.err.OperationalError, match="1227"):
+        server.query("flush user_statistics", user="u", password="x")
+    with pytest.raises(pymysql.err.OperationalError, match="1045"):
+        server.query("select 1", user="u", password="wrong")
+    server.query("grant process on *.* to u")
+    row = server.query("select total_connections, denied_connections, access_denied > 0 from information_schema.user_statistics "
+                       "where user = 'u'", user="u", password="x")
+    assert row[0][1:] == (1, 1) and row[0][0] > 3

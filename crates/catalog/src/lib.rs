@@ -45,6 +45,7 @@ pub mod sequence;
 mod snapshot;
 pub mod system;
 mod table;
+mod table_counters;
 mod temporary;
 mod temporary_catalog;
 mod trigger;
@@ -69,6 +70,7 @@ pub use routine::{
 pub use snapshot::{Catalog, Database};
 pub use table::TableDefinition;
 pub use table::{counter_id, literal_value};
+pub use table_counters::{RowCounts, UserRowCounts};
 pub use temporary::{TemporaryPlan, TemporaryTables};
 pub use temporary_catalog::{FILLED_DATABASE, TemporaryCatalog};
 pub use trigger::{CompiledTrigger, TableTriggers, TriggerDefinition, TriggerDescription};

@@ -382,7 +382,10 @@ impl Catalog {
                     self.note_id(id);
                 }
                 if let Some(database) = self.database_mut(&description.database) {
-                    let table = table.with_triggers(database.triggers_of(&description.name));
+                    let mut table = table.with_triggers(database.triggers_of(&description.name));
+                    if let Some(before) = &before {
+                        table = table.with_counters_of(before);
+                    }
                     database
                         .tables
                         .insert(description.name.as_str().into(), Arc::new(table));

@@ -20,6 +20,7 @@ use super::auto_increment::{AutoIncrement, counted};
 use super::definition::{
     CheckConstraint, ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, TableDescription,
 };
+use super::table_counters::{RowCounts, TableCounters, UserRowCounts};
 use super::trigger::TableTriggers;
 use crate::error::{Error, Result};
 use crate::names::same_name;
@@ -37,6 +38,7 @@ pub struct TableDefinition {
     /// Table maps, by their amount of metadata.
     logged: [OnceLock<LoggedTable>; 3],
     triggers: TableTriggers,
+    counters: Arc<TableCounters>,
 }
 
 impl TableDefinition {
@@ -75,6 +77,7 @@ impl TableDefinition {
             sequence: SequenceCache::default(),
             logged: Default::default(),
             triggers: TableTriggers::default(),
+            counters: Arc::default(),
         })
     }
 
@@ -90,7 +93,68 @@ impl TableDefinition {
     /// Those of [`Self::new`].
     pub(crate) fn changed_triggers(&self, triggers: TableTriggers) -> Result<Self> {
         let counter = self.auto_increment.clone();
-        Ok(Self::new(self.description.clone(), self.version, counter)?.with_triggers(triggers))
+        Ok(Self::new(self.description.clone(), self.version, counter)?
+            .with_triggers(triggers)
+            .with_counters_of(self))
+    }
+
+    /// Returns this definition with the counters of another one of the same table, if both have the same indexes.
+    pub(crate) fn with_counters_of(mut self, before: &TableDefinition) -> Self {
+        let names = |table: &TableDefinition| -> Vec<String> {
+            table.indexes().iter().map(|index| index.name.clone()).collect()
+        };
+        if names(&self) == names(before) {
+            self.counters = before.counters.clone();
+        }
+        self
+    }
+
+    /// Counts rows that a statement has read by an index; `None` is without one. With `for_users` they count in the
+    /// statistics of users as well.
+    #[inline]
+    pub fn count_read(&self, index: Option<usize>, rows: u64, for_users: bool) {
+        self.counters.count_read(self.places(), index, rows, for_users);
+    }
+
+    /// Counts rows that a statement has changed, after it has found them by an index.
+    pub fn count_writes(&self, index: Option<usize>, written: RowCounts, for_users: bool) {
+        self.counters
+            .count_writes(self.places(), index, written, for_users);
+    }
+
+    /// Returns the rows that statements have read and changed by an index; `None` is without one.
+    pub fn row_counts(&self, index: Option<usize>) -> RowCounts {
+        self.counters.of_index(self.places(), index)
+    }
+
+    /// Returns whether a statement has used the table since the start of the server.
+    pub fn has_row_counts(&self) -> bool {
+        self.counters.are_used()
+    }
+
+    /// Returns the rows of the statistics of users: of the whole table, or by an index.
+    pub fn user_row_counts(&self, index: Option<usize>) -> UserRowCounts {
+        self.counters.of_users(self.places(), index)
+    }
+
+    /// Sets the counters of [`Self::row_counts`] to zero.
+    pub fn clear_row_counts(&self) {
+        self.counters.clear();
+    }
+
+    /// Sets the statistics of users to zero: those of the whole table.
+    pub fn clear_user_row_counts(&self) {
+        self.counters.clear_users_of_table(self.places());
+    }
+
+    /// Sets the statistics of users to zero: those by the indexes.
+    pub fn clear_user_index_counts(&self) {
+        self.counters.clear_users_of_indexes(self.places());
+    }
+
+    /// Returns the number of places that have counters: the indexes, and the table without one.
+    fn places(&self) -> usize {
+        self.indexes().len() + 1
     }
 
     /// Returns its triggers.

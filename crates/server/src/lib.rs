@@ -14,7 +14,7 @@
 //! * [`tls`]: the server's certificate, and counters of handshakes.
 //! * [`session`]: one client, from its greeting to its end. [`session::statements`]: each kind of statement.
 //! * [`variables`]: SHOW VARIABLES. [`statistic`], [`status`], [`metrics`]: statistics, for SHOW STATUS and others.
-//! * [`statement_digests`]: statistics of statements. [`performance_schema`]: its tables.
+//! * [`statement_digests`]: statistics of statements. [`user_statistics`]: statistics of users and clients. [`performance_schema`]: its tables.
 //! * [`open_transactions`], [`lock_report`]: transactions, waits and deadlocks.
 //! * [`http`]: probes, and statistics for Prometheus. [`errors`]: other crates' errors as MariaDB's.
 //! * [`event_scheduler`]: events of the catalog run at their times, in sessions without a client.
@@ -61,12 +61,15 @@ mod running_plan;
 mod server;
 mod session;
 mod session_progress;
+mod slow_statements;
 pub mod startup;
 mod statement_digests;
+mod statement_history;
 mod statement_logs;
 mod statistic;
 mod status;
 mod tls;
 mod transaction_mark;
+mod user_statistics;
 pub mod variables;
 mod virtual_tables;

@@ -3,6 +3,7 @@
 use crate::running_plan::RunningPlan;
 use crate::session_progress::SessionProgress;
 use crate::statement_digests::SessionDigests;
+use crate::statement_history::SessionHistory;
 use crate::status::Counters;
 use crate::transaction_mark::TransactionMark;
 use paceline_apply::replicated::StatementCounts;
@@ -32,6 +33,8 @@ pub struct SessionHandle {
     pub counters: Counters,
     /// Statistics of its statements.
     pub digests: SessionDigests,
+    /// Its latest statements.
+    pub history: SessionHistory,
     /// Memory account of the session.
     pub memory: Arc<SessionMemory>,
     /// How far its statement is.
@@ -49,7 +52,7 @@ pub struct SessionHandle {
     /// Its transaction, if the transaction has accessed a table.
     pub transaction: TransactionMark,
     /// Plan of its statement.
-    pub running_plan: RunningPlan,
+    pub running_plan: Arc<RunningPlan>,
 }
 
 /// User and activity of a session: a line of the process list.
@@ -102,6 +105,7 @@ impl SessionHandle {
             killed: Arc::default(),
             counters: Counters::default(),
             digests: SessionDigests::default(),
+            history: SessionHistory::default(),
             memory,
             progress: SessionProgress::default(),
             activity: Mutex::new(Activity {
@@ -120,7 +124,7 @@ impl SessionHandle {
             tls: OnceLock::new(),
             locks: OnceLock::new(),
             transaction: TransactionMark::default(),
-            running_plan: RunningPlan::default(),
+            running_plan: Arc::default(),
         }
     }
 

@@ -23,6 +23,7 @@
 //! records from queues: it loses some or blocks when it is late.
 
 use md5::{Digest, Md5};
+use paceline_expression::session::StatementCounts;
 use paceline_syntax::digest::{DigestMode, digest_text};
 use paceline_txn::HistogramSnapshot;
 use parking_lot::Mutex;
@@ -170,7 +171,7 @@ pub struct CountedText<'a> {
 
 /// End of a statement.
 #[derive(Debug, Clone, Copy)]
-pub struct EndedStatement {
+pub struct EndedStatement<'a> {
     /// Duration in nanoseconds.
     pub nanos: u64,
     /// Whether it failed.
@@ -183,8 +184,57 @@ pub struct EndedStatement {
     pub rows_sent: u64,
     /// Number of rows fetched from tables.
     pub rows_examined: u64,
+    /// Its other work.
+    pub counts: &'a StatementCounts,
     /// Its start in microseconds since 1970.
     pub start_micros: i64,
+}
+
+/// Sums of the work of a digest's executions.
+#[derive(Debug, Clone, Default)]
+#[allow(missing_docs)] // As in StatementCounts.
+pub struct DigestWork {
+    pub created_tmp_disk_tables: u64,
+    pub created_tmp_tables: u64,
+    pub select_full_join: u64,
+    pub select_full_range_join: u64,
+    pub select_range: u64,
+    pub select_scan: u64,
+    pub sort_merge_passes: u64,
+    pub sort_range: u64,
+    pub sort_rows: u64,
+    pub sort_scan: u64,
+    pub no_index_used: u64,
+}
+
+impl DigestWork {
+    pub fn add(&mut self, counts: &StatementCounts) {
+        self.created_tmp_disk_tables += counts.created_tmp_disk_tables;
+        self.created_tmp_tables += counts.created_tmp_tables;
+        self.select_full_join += counts.select_full_join;
+        self.select_full_range_join += counts.select_full_range_join;
+        self.select_range += counts.select_range;
+        self.select_scan += counts.select_scan;
+        self.sort_merge_passes += counts.sort_merge_passes;
+        self.sort_range += counts.sort_range;
+        self.sort_rows += counts.sort_rows;
+        self.sort_scan += counts.sort_scan;
+        self.no_index_used += counts.no_index_used.min(1);
+    }
+
+    fn merge(&mut self, other: &DigestWork) {
+        self.created_tmp_disk_tables += other.created_tmp_disk_tables;
+        self.created_tmp_tables += other.created_tmp_tables;
+        self.select_full_join += other.select_full_join;
+        self.select_full_range_join += other.select_full_range_join;
+        self.select_range += other.select_range;
+        self.select_scan += other.select_scan;
+        self.sort_merge_passes += other.sort_merge_passes;
+        self.sort_range += other.sort_range;
+        self.sort_rows += other.sort_rows;
+        self.sort_scan += other.sort_scan;
+        self.no_index_used += other.no_index_used;
+    }
 }
 
 /// Statistics of a digest.
@@ -208,6 +258,8 @@ pub struct DigestStatistics {
     pub rows_sent: u64,
     /// Sum of the rows fetched from tables.
     pub rows_examined: u64,
+    /// Sums of the other work.
+    pub work: DigestWork,
     /// Start of the first execution in microseconds since 1970.
     pub first_seen: i64,
     /// Start of the last execution in microseconds since 1970.
@@ -228,6 +280,7 @@ impl Default for DigestStatistics {
             rows_affected: 0,
             rows_sent: 0,
             rows_examined: 0,
+            work: DigestWork::default(),
             first_seen: i64::MAX,
             last_seen: 0,
             buckets: [0; BUCKETS],
@@ -237,7 +290,7 @@ impl Default for DigestStatistics {
 
 impl DigestStatistics {
     #[inline]
-    fn add(&mut self, ended: &EndedStatement) {
+    fn add(&mut self, ended: &EndedStatement<'_>) {
         self.count += 1;
         self.nanos = self.nanos.saturating_add(ended.nanos);
         self.nanos_min = self.nanos_min.min(ended.nanos);
@@ -247,6 +300,7 @@ impl DigestStatistics {
         self.rows_affected += ended.rows_affected;
         self.rows_sent += ended.rows_sent;
         self.rows_examined += ended.rows_examined;
+        self.work.add(ended.counts);
         self.first_seen = self.first_seen.min(ended.start_micros);
         self.last_seen = self.last_seen.max(ended.start_micros);
         // Dividing by 1024 instead of 1000 moves a bound by 2.4 %, which a histogram of powers of two does not show.
@@ -265,6 +319,7 @@ impl DigestStatistics {
         self.rows_affected += other.rows_affected;
         self.rows_sent += other.rows_sent;
         self.rows_examined += other.rows_examined;
+        self.work.merge(&other.work);
         self.first_seen = self.first_seen.min(other.first_seen);
         self.last_seen = self.last_seen.max(other.last_seen);
         for (own, other) in self.buckets.iter_mut().zip(&other.buckets) {
@@ -346,7 +401,7 @@ impl StatementDigests {
 
     /// Counts a statement of a session.
     #[inline]
-    pub fn count(&self, own: &SessionDigests, statement: CountedText<'_>, ended: &EndedStatement) {
+    pub fn count(&self, own: &SessionDigests, statement: CountedText<'_>, ended: &EndedStatement<'_>) {
         let key = DigestKey::new(statement.digest, statement.database);
         let mut map = own.0.lock();
         match map.get_mut(&key) {
@@ -362,7 +417,7 @@ impl StatementDigests {
         own: &mut DigestMap<DigestSummary>,
         key: DigestKey,
         counted: CountedText<'_>,
-        ended: &EndedStatement,
+        ended: &EndedStatement<'_>,
     ) {
         if own.len() >= OWN_MAX {
             self.add_to_totals(own);
@@ -518,7 +573,14 @@ mod tests {
         }
     }
 
-    fn ended(nanos: u64) -> EndedStatement {
+    static SCAN: StatementCounts = {
+        let mut counts = StatementCounts::NONE;
+        counts.select_scan = 1;
+        counts.no_index_used = 2;
+        counts
+    };
+
+    fn ended(nanos: u64) -> EndedStatement<'static> {
         EndedStatement {
             nanos,
             has_failed: nanos == 7,
@@ -526,6 +588,7 @@ mod tests {
             rows_affected: 2,
             rows_sent: 3,
             rows_examined: 0,
+            counts: &SCAN,
             start_micros: nanos as i64,
         }
     }
@@ -578,6 +641,7 @@ mod tests {
         let first = &digests.summaries([&other].into_iter())[0].statistics;
         assert_eq!((first.nanos, first.nanos_min, first.nanos_max), (12, 5, 7));
         assert_eq!((first.errors, first.warnings), (1, 2));
+        assert_eq!((first.work.select_scan, first.work.no_index_used), (2, 2));
         assert_eq!((first.rows_affected, first.rows_sent), (4, 6));
         assert_eq!((first.first_seen, first.last_seen), (5, 7));
         digests.clear([&other].into_iter());

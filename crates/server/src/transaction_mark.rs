@@ -80,6 +80,11 @@ impl TransactionMark {
         self.bits.store(0, Ordering::Relaxed);
     }
 
+    /// Returns whether there is a transaction that has used a table.
+    pub fn is_set(&self) -> bool {
+        self.bits.load(Ordering::Relaxed) != 0
+    }
+
     /// Returns the transaction's state, if there is one.
     pub fn get(&self) -> Option<MarkedTransaction> {
         let bits = self.bits.load(Ordering::Relaxed);

@@ -32,6 +32,7 @@ pub mod ast;
 mod clear_password;
 pub mod digest;
 mod error;
+mod features;
 mod grammar;
 mod lexer;
 mod mysql;
@@ -53,6 +54,7 @@ use self::lexer::{Token, is_blank};
 pub use ast::{ColumnName, ROW_ID, TableName, VariableScope};
 pub use clear_password::{ClearPassword, HashForm};
 pub use error::{Error, Result, syntax_error};
+pub use features::Features;
 pub use grammar::{is_aggregate, weight_flags};
 pub use mysql::{MySqlSession, MySqlStatement, translate_mysql};
 pub use objects::{StatementObjects, statement_objects};
@@ -87,6 +89,7 @@ pub fn parse_first(text: &[u8], options: &ParseOptions) -> Result<ParsedStatemen
             memory_bytes: 0,
             next: None,
             clear_passwords: Vec::new(),
+            features: Features::default(),
             skipped_versions: parser.take_skipped_versions(0..whole),
         });
     }

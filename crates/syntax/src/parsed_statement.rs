@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::clear_password::{ClearPassword, HashForm};
+use crate::features::Features;
 use crate::statement::Statement;
 
 /// A statement and its place in the text.
@@ -24,6 +25,8 @@ pub struct ParsedStatement {
     pub memory_bytes: usize,
     /// Offset of the next statement; `None` after the last one.
     pub next: Option<usize>,
+    /// Features that it uses.
+    pub features: Features,
     /// Passwords in clear text. Their ranges refer to the whole text.
     pub clear_passwords: Vec<ClearPassword>,
     /// Offset of the `!` of each comment that was skipped because it is for other versions. Refers to the

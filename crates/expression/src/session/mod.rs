@@ -21,6 +21,7 @@ mod program_variables;
 mod services;
 mod settings;
 mod statement;
+mod statement_counts;
 mod user_variables;
 mod wanted_rows;
 
@@ -37,9 +38,12 @@ pub use services::{
     SourceWaitOutcome, StatementProgress, SystemVariable, SystemVariables, VirtualColumn, VirtualTables,
     WaitOutcome,
 };
-pub use settings::{AlterAlgorithm, BinlogFormat, IdleTransactionTimeouts, RegexOptions, Settings};
+pub use settings::{
+    AlterAlgorithm, BinlogFormat, IdleTransactionTimeouts, OptimizerTraceSettings, RegexOptions, Settings,
+};
 pub(crate) use statement::now_micros;
 pub use statement::{GeneratedIds, RandomGenerator, StatementContext, StatementOrigin};
+pub use statement_counts::{ReadStart, StatementCounts};
 pub use user_variables::{UserVariable, UserVariables};
 pub use wanted_rows::{NameTest, WantedRows};
 
@@ -116,6 +120,10 @@ pub struct SessionContext {
     pub found_rows: u64,
     /// Number of index entries and rows that the last statement read.
     pub rows_read: u64,
+    /// Whether the statistics of users are collected (`userstat`).
+    pub user_statistics: bool,
+    /// Work of the running statement.
+    pub counts: StatementCounts,
     /// Number of rows fetched from tables since the session began. The statements of programs and functions count.
     pub rows_examined: u64,
     /// Generator of `RAND()` without an argument.
@@ -156,6 +164,8 @@ impl SessionContext {
             row_count: 0,
             found_rows: 0,
             rows_read: 0,
+            user_statistics: false,
+            counts: StatementCounts::default(),
             rows_examined: 0,
             random: RandomGenerator::from_seed(connection_id.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 8),
             program_variables: Arc::default(),

@@ -12,7 +12,7 @@ use crate::plan::{Plan, ResultColumn, Statistics, TableUse};
 use crate::program::ProgramCache;
 use paceline_catalog::{Catalog, RoutineDefinition};
 use paceline_expression::session::SessionContext;
-use paceline_syntax::{DdlStatement, SetItem};
+use paceline_syntax::{DdlStatement, SetItem, Statement};
 
 /// Receiver of a result's rows.
 pub trait RowSink {
@@ -121,6 +121,9 @@ pub trait ProgramHost: Send + Sync {
     /// Those of SET; 1560, 1695, 1930 and 1954 for variables that a function must not set; 1235 for an item that is not
     /// implemented there.
     fn set(&self, item: &SetItem, value: Option<Value>, session: &mut SessionContext) -> Result<()>;
+
+    /// Counts a statement that begins, for `Com_…`.
+    fn count(&self, statement: &Statement);
 
     /// Creates or drops temporary tables.
     ///

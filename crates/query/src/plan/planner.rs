@@ -8,6 +8,7 @@ use paceline_types::{ErrorCode, Value};
 
 use super::known_values::KnownValues;
 use super::result_column::ResultColumn;
+use super::scan_counts::ScanCounts;
 use super::statement_plan::{
     Access, ColumnUsage, ColumnUse, Plan, PlanKind, PlannedValues, TableUsage, TableUse,
 };
@@ -130,10 +131,12 @@ impl<'a> Planner<'a> {
             (true, _) => PlannedValues::Only,
             (false, true) => PlannedValues::Given,
         };
+        let subqueries = self.subqueries.take();
         Plan {
             foreign_keys,
             values,
-            subqueries: self.subqueries.take(),
+            scans: ScanCounts::of(&kind, &subqueries),
+            subqueries,
             functions: self.functions.take(),
             dependence: self.dependences.take(),
             unsafe_reasons: OnceLock::new(),

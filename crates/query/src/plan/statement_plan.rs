@@ -7,6 +7,7 @@ use paceline_types::ErrorCode;
 use super::change_plan::{DeletePlan, InsertPlan, LoadPlan, UpdatePlan};
 use super::handler_plan::HandlerPlan;
 use super::result_column::ResultColumn;
+use super::scan_counts::ScanCounts;
 use super::text_dependence::{TextDependence, UnsafeReasons};
 use super::tree;
 use paceline_catalog::foreign_key::ForeignKeys;
@@ -33,6 +34,7 @@ pub struct Plan {
     pub(super) expected_rows: f64,
     pub(super) joined_rows: f64,
     pub(super) window_blocks: u64,
+    pub(crate) scans: ScanCounts,
     /// Warnings of each execution.
     pub(super) warnings: Vec<(ErrorCode, String)>,
     /// Notes of each execution.
@@ -114,6 +116,8 @@ pub(crate) struct QueryStatementPlan {
 #[derive(Debug)]
 pub(crate) struct PointRead {
     pub definition: Arc<TableDefinition>,
+    /// Offset of the clustered index in the definition.
+    pub index: usize,
     /// Values of the key's columns.
     pub key: Vec<tree::LookupPart>,
     /// Columns of the key.
@@ -182,6 +186,7 @@ impl PointRead {
             .collect();
         Some(PointRead {
             definition: definition.clone(),
+            index: *index,
             key: key.clone(),
             key_columns,
             columns: columns?,
@@ -371,6 +376,11 @@ impl Plan {
     /// Returns the estimated number of rows of the largest join, which `max_join_size` limits.
     pub(crate) fn joined_rows(&self) -> f64 {
         self.joined_rows
+    }
+
+    /// Returns whether it reads a table without an index.
+    pub fn uses_no_index(&self) -> bool {
+        self.scans.uses_no_index()
     }
 
     /// Returns the number of blocks with window functions.

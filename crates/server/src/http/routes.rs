@@ -46,6 +46,7 @@ pub(super) async fn answer(site: &ServerSite, request: Request<Incoming>, from: 
     match phase {
         Phase::Running(server) => match path {
             "/api/overview" => json(&api::overview(server)),
+            "/api/slow-statements" => json(&api::slow_statements(server)),
             "/api/statements" => json(&api::statements(server)),
             "/api/transactions" => json(&api::transactions(server)),
             _ => metrics(server),
@@ -81,13 +82,14 @@ const STARTING: &str = "starting";
 const STOPPING: &str = "stopping";
 
 fn is_known(path: &str) -> bool {
-    const PATHS: [&str; 9] = [
+    const PATHS: [&str; 10] = [
         "/metrics",
         "/health",
         "/ready",
         "/primary",
         "/replica",
         "/api/overview",
+        "/api/slow-statements",
         "/api/statements",
         "/api/transactions",
         KILL,

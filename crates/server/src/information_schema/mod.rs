@@ -12,6 +12,7 @@
 //!   metadata_locks     METADATA_LOCK_INFO; performance_schema.metadata_locks
 //!   innodb             INNODB_SYS_TABLES, …
 //!   innodb_metrics     INNODB_METRICS
+//!   statistics_of_users USER_STATISTICS, CLIENT_STATISTICS, TABLE_STATISTICS, INDEX_STATISTICS
 //!   server_tables      ENGINES, COLLATIONS, PROCESSLIST, variables, privileges, …
 //! ```
 //! Tables about features that do not exist here (multiple partitions) exist and are empty,
@@ -27,6 +28,7 @@ mod metadata_locks;
 mod programs;
 mod server_tables;
 mod shown_column;
+mod statistics_of_users;
 mod transactions;
 mod views;
 
@@ -35,13 +37,16 @@ pub use programs::RoutineAccess;
 use crate::memory::MemoryPart;
 use crate::session_progress::ShownProgress;
 use crate::statement_digests::DigestSummary;
+use crate::statement_history::StatementEvent;
 use crate::statistic::ShownStatistic;
+use crate::user_statistics::{StatisticsOf, TallyValues};
 use paceline_catalog::{
     DatabaseDefinition, EventDefinition, RoutineDescription, TableDescription, ViewDefinition,
 };
 use paceline_expression::session::{Privilege, VirtualColumn, WantedRows};
 use paceline_types::Value;
 use paceline_types::temporal::TimeZone;
+use std::sync::Arc;
 
 pub(crate) use catalog_tables::column_default;
 pub use columns::columns;
@@ -196,6 +201,17 @@ pub enum Scope {
     Session,
 }
 
+/// Statements that a table of `performance_schema` shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShownHistory {
+    /// The running or last one of each session.
+    Current,
+    /// The latest of each session.
+    OfSessions,
+    /// The latest of the server.
+    Long,
+}
+
 /// Source of the rows. Everything is restricted to what the session may see.
 pub trait Sources {
     /// Returns the databases by name, without the virtual ones.
@@ -229,8 +245,25 @@ pub trait Sources {
     fn status(&self, scope: Scope) -> Vec<(String, String)>;
     /// Returns the statistics of statements, by their first execution.
     fn digests(&self) -> Vec<DigestSummary>;
+    /// Returns the statistics of users or clients; none without the PROCESS privilege.
+    fn user_statistics(&self, of: StatisticsOf) -> Vec<(String, TallyValues)>;
+    /// Returns whether `performance_schema` is on.
+    fn is_instrumented(&self) -> bool;
+    /// Returns whether the account may read a table.
+    fn may_select(&self, database: &str, table: &str) -> bool;
     /// Returns the statistics of the server, by name.
     fn metrics(&self) -> Vec<ShownStatistic>;
+    /// Returns the row of OPTIMIZER_TRACE, if a statement was traced.
+    fn optimizer_trace(&self) -> Option<Row>;
+
+    /// Returns the statements of the history that a table of `performance_schema` shows.
+    fn statement_history(&self, shown: ShownHistory) -> Vec<Arc<StatementEvent>>;
+
+    /// Returns the start of the server in microseconds since 1970.
+    fn started_micros(&self) -> i64;
+
+    /// Returns whether a consumer of `performance_schema` is switched on.
+    fn consumes(&self, consumer: &str) -> bool;
 
     /// Returns what the memory of the process is used for.
     fn memory_usage(&self) -> Vec<MemoryPart>;
@@ -332,9 +365,14 @@ pub fn rows(table: &str, sources: &dyn Sources, wanted: &WantedRows) -> Option<V
         "INNODB_SYS_FOREIGN_COLS" => innodb::sys_foreign_cols(sources),
         "INNODB_FT_DEFAULT_STOPWORD" => innodb::stopwords(),
         "INNODB_BUFFER_POOL_STATS" => innodb::buffer_pool_stats(declared.len()),
+        "OPTIMIZER_TRACE" => sources.optimizer_trace().into_iter().collect(),
         "PACELINE_MEMORY" => server_tables::memory(sources),
         "PACELINE_METRICS" => server_tables::metrics(sources),
         "PACELINE_STATEMENTS" => server_tables::statements(sources),
+        "USER_STATISTICS" => statistics_of_users::of(StatisticsOf::Users, sources),
+        "CLIENT_STATISTICS" => statistics_of_users::of(StatisticsOf::Clients, sources),
+        "TABLE_STATISTICS" => statistics_of_users::of_tables(sources, wanted),
+        "INDEX_STATISTICS" => statistics_of_users::of_indexes(sources, wanted),
         "PLUGINS" => server_tables::plugins(),
         "SQL_FUNCTIONS" => sources
             .functions()

@@ -2,10 +2,12 @@
 
 use super::metric::{Metric, Reader};
 use super::sample::Sample;
+use crate::accounts::Account;
 use crate::statistic::{Kind, Statistic, Unit};
 use crate::variables::{Variable, memory_limit};
 use paceline_replication::connection::ConnectionStatus;
 use paceline_replication::status::ReceiverState;
+use paceline_syntax::RoutineType;
 use paceline_txn::HistogramSnapshot;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -26,10 +28,15 @@ fn cache_bytes(sample: &Sample) -> u64 {
     sample.server.globals.number(Variable::PacelineBlockCacheSize)
 }
 
-fn database_grants(sample: &Sample) -> u64 {
+/// Returns the sum of a number of each account.
+fn of_accounts(sample: &Sample, number: impl Fn(&Account) -> usize) -> u64 {
     let accounts = sample.server.accounts.load();
-    let numbers = accounts.iter().map(|account| account.databases.len() as u64);
-    numbers.sum()
+    accounts.iter().map(|account| number(account) as u64).sum()
+}
+
+fn routine_grants(sample: &Sample, kind: RoutineType) -> u64 {
+    let of_kind = |account: &Account| account.routines.iter().filter(|grant| grant.kind == kind).count();
+    of_accounts(sample, of_kind)
 }
 
 fn lost_digests(sample: &Sample) -> u64 {
@@ -62,9 +69,15 @@ fn uptime(sample: &Sample) -> u64 {
 pub static TABLE: &[Metric] = &[
     metric("Aborted_clients", Kind::Counter, Unit::Count, "Connections of clients that ended without closing them.", Reader::Number(|s| s.server.counters.aborted_clients.load(Relaxed))),
     metric("Aborted_connects", Kind::Counter, Unit::Count, "Attempts to connect that failed.", Reader::Number(|s| s.server.counters.aborted_connects.load(Relaxed))),
-    metric("Access_denied_errors", Kind::Counter, Unit::Count, "Logins that were refused.", Reader::Number(|s| s.server.counters.access_denied.load(Relaxed))),
-    metric("Acl_database_grants", Kind::Gauge, Unit::Count, "Databases on which accounts have privileges.", Reader::Number(database_grants)),
-    metric("Acl_users", Kind::Gauge, Unit::Count, "Accounts and roles.", Reader::Number(|s| s.server.accounts.load().iter().count() as u64)),
+    metric("Acl_column_grants", Kind::Gauge, Unit::Count, "Columns on which accounts have privileges.", Reader::Number(|s| of_accounts(s, |account| account.tables.iter().map(|grant| grant.columns.len()).sum()))),
+    metric("Acl_database_grants", Kind::Gauge, Unit::Count, "Databases on which accounts have privileges.", Reader::Number(|s| of_accounts(s, |account| account.databases.len()))),
+    metric("Acl_function_grants", Kind::Gauge, Unit::Count, "Functions on which accounts have privileges.", Reader::Number(|s| routine_grants(s, RoutineType::Function))),
+    metric("Acl_procedure_grants", Kind::Gauge, Unit::Count, "Procedures on which accounts have privileges.", Reader::Number(|s| routine_grants(s, RoutineType::Procedure))),
+    metric("Acl_proxy_users", Kind::Gauge, Unit::Count, "Rights of accounts to stand for others.", Reader::Number(|s| of_accounts(s, |account| account.proxies.len()))),
+    metric("Acl_role_grants", Kind::Gauge, Unit::Count, "Roles granted to accounts and roles.", Reader::Number(|s| of_accounts(s, |account| account.roles.len()))),
+    metric("Acl_roles", Kind::Gauge, Unit::Count, "Roles.", Reader::Number(|s| of_accounts(s, |account| account.is_role.into()))),
+    metric("Acl_table_grants", Kind::Gauge, Unit::Count, "Tables on which, or on whose columns, accounts have privileges.", Reader::Number(|s| of_accounts(s, |account| account.tables.len()))),
+    metric("Acl_users", Kind::Gauge, Unit::Count, "Accounts without roles.", Reader::Number(|s| of_accounts(s, |account| (!account.is_role).into()))),
     metric("Binlog_bytes_written", Kind::Counter, Unit::Bytes, "Bytes written to the binary log.", Reader::Number(|s| s.transactions.binlog_bytes_written)),
     metric("Binlog_cache_disk_use", Kind::Counter, Unit::Count, "Transactions whose events exceeded binlog_cache_size and went to a file.", Reader::Number(|s| s.transactions.binlog_cache_disk_use)),
     metric("Binlog_cache_use", Kind::Counter, Unit::Count, "Transactions whose events were collected before they were written to the log.", Reader::Number(|s| s.transactions.binlog_commits)),

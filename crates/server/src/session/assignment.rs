@@ -323,6 +323,9 @@ fn assign_global(
         false if is_audit_variable(variable) => services.server.audit_log.configure(globals),
         false => Ok(()),
     };
+    if variable == Variable::Userstat {
+        services.server.user_statistics.configure(globals);
+    }
     if let Err(error) = configured {
         tracing::error!("{}: {error}", variable.definition().name);
         globals.set(variable, before.clone());

@@ -60,6 +60,8 @@ pub async fn run_event(server: &Arc<Server>, event: &EventDefinition) -> Result<
     if done.is_err() {
         session.state.abort_statement();
     }
+    session.state.shared.counters.executed_events.add(1);
+    session.state.settle_counts();
     if server.audit_log.is_on() {
         session.state.audit_statement(body, &done);
     }

@@ -49,11 +49,13 @@ mod evaluate;
 pub mod event;
 mod execution;
 mod files;
+mod history;
 pub mod init_file;
 mod internal;
 mod logged_statement;
 pub mod login;
 mod named_statements;
+mod optimizer_trace;
 mod parsing;
 mod planning;
 mod preparation;
@@ -85,6 +87,7 @@ use crate::accounts::ClientHost;
 use crate::audit_log::ConnectionEvent;
 use crate::registry::{SessionHandle, now_micros};
 use crate::server::Server;
+use crate::user_statistics::TallyValues;
 use crate::variables::Variable;
 use paceline_expression::session::ServerFunctions;
 use paceline_txn::InterruptReason;
@@ -292,6 +295,19 @@ impl Session {
         Ok(())
     }
 
+    /// Counts a connection that broke, if there are statistics of users.
+    fn count_lost_connection(&self) {
+        let statistics = &self.state.server.user_statistics;
+        if statistics.is_on() && self.phase == Phase::Commands {
+            let user = &self.state.context.user;
+            let values = TallyValues {
+                lost_connections: 1,
+                ..TallyValues::default()
+            };
+            statistics.add(&user.user, &user.host, &values);
+        }
+    }
+
     /// Sends the reason for the end of the connection to the client, if possible.
     async fn say_goodbye(&mut self, error: WireError) {
         let raised = self.state.shared.interrupt.raised();
@@ -304,6 +320,7 @@ impl Session {
         if was_killed || !matches!(error, WireError::Closed) {
             let counters = &self.state.server.counters;
             counters.aborted_clients.fetch_add(1, Ordering::Relaxed);
+            self.count_lost_connection();
             tracing::debug!("connection {} ended: {error}", self.state.shared.id);
         }
         if let Some(code) = code {

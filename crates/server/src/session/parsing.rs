@@ -36,6 +36,9 @@ impl SessionState {
             ..ParseOptions::default()
         };
         let parsed = on_text(text.len(), || paceline_syntax::parse_first(text, &options))?;
+        if parsed.features.are_used() {
+            self.shared.counters.add_features(&parsed.features);
+        }
         let mut memory = MemoryCharge::new(&self.context.memory);
         if parsed.memory_bytes >= LARGE_TREE_BYTES {
             memory.grow(parsed.memory_bytes)?;

@@ -15,7 +15,7 @@ use paceline_program::Code;
 use paceline_query::execute::{
     AffectedRows, ExecutionContext, StatementPrograms, check_snapshot, lock_tables,
 };
-use paceline_query::plan::{Plan, PlanContext, PlanType, TableUse, plan_statement};
+use paceline_query::plan::{Plan, PlanContext, TableUse, plan_statement};
 use paceline_query::program::PreparedProgram;
 use paceline_syntax::{ParseOptions, Result, Statement};
 use paceline_types::Value;
@@ -25,15 +25,29 @@ use std::sync::Arc;
 pub const ATTEMPTS_MAX: usize = 100;
 
 impl SessionState {
-    /// Plans a statement whose parameters are unknown.
+    /// Plans a statement of the server itself, or one whose parameters are unknown. It is not traced.
     pub(super) fn plan(&self, statement: &Statement) -> Result<Plan> {
-        self.plan_for(statement, &[])
+        self.plan_with(statement, &[], plan_statement)
     }
 
-    /// Plans a statement for execution with these parameters.
+    /// Plans a client's statement for execution with these parameters.
     pub(super) fn plan_for(&self, statement: &Statement, parameters: &[Value]) -> Result<Plan> {
+        match self.context.settings.optimizer_trace.is_on {
+            false => self.plan_with(statement, parameters, plan_statement),
+            true => self.plan_with(statement, parameters, |statement, context| {
+                self.plan_traced(statement, context)
+            }),
+        }
+    }
+
+    fn plan_with(
+        &self,
+        statement: &Statement,
+        parameters: &[Value],
+        plan: impl FnOnce(&Statement, &PlanContext<'_>) -> paceline_query::Result<Plan>,
+    ) -> Result<Plan> {
         let catalog = self.catalog();
-        let planned = plan_statement(
+        let planned = plan(
             statement,
             &PlanContext {
                 catalog: &catalog,
@@ -62,8 +76,8 @@ impl SessionState {
 
     /// Checks privileges, opens the transaction and takes metadata locks. Returns `None` if the tables have changed
     /// since the plan.
-    pub(super) fn prepare_run(&mut self, plan: &Plan, asked_by: QueryOrigin) -> Result<Option<Arc<Catalog>>> {
-        self.count(plan, asked_by);
+    pub(super) fn prepare_run(&mut self, plan: &Plan) -> Result<Option<Arc<Catalog>>> {
+        self.count_windows(plan);
         check_plan(self.services.authority(&self.context), plan)?;
         self.audit_plan(plan);
         if plan.writes_ordinary() {
@@ -74,7 +88,8 @@ impl SessionState {
         }
         self.table_locks.check_plan(plan)?;
         self.services.await_gtid()?;
-        match plan.tables().iter().any(is_stored) || plan.runs_programs() {
+        self.uses_tables = plan.tables().iter().any(is_stored) || plan.runs_programs();
+        match self.uses_tables {
             true => self.enter_transaction(),
             false => self.enter_tableless(),
         }
@@ -144,20 +159,10 @@ impl SessionState {
         })
     }
 
-    fn count(&self, plan: &Plan, asked_by: QueryOrigin) {
+    fn count_windows(&self, plan: &Plan) {
         let counters = &self.shared.counters;
         if plan.window_blocks() > 0 {
             counters.feature_window_functions.add(plan.window_blocks());
-        }
-        match plan.plan_type() {
-            // SHOW has a counter of its own.
-            PlanType::Query if asked_by == QueryOrigin::Server => {}
-            PlanType::Query => counters.com_select.add(1),
-            PlanType::Insert => counters.com_insert.add(1),
-            PlanType::Replace => counters.com_replace.add(1),
-            PlanType::Update => counters.com_update.add(1),
-            PlanType::Delete => counters.com_delete.add(1),
-            PlanType::Load => counters.com_load.add(1),
         }
     }
 

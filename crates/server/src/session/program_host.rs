@@ -2,6 +2,7 @@
 
 use super::assignment::{self, assign_client, client_charset, collation_of};
 use super::services::SessionServices;
+use super::statements::count_command;
 use super::temporary::define_within_statement;
 use crate::accounts::checks::{check_plan, check_routine};
 use crate::variables::Variable;
@@ -10,7 +11,7 @@ use paceline_expression::session::{Privilege, SessionContext, VariableScope};
 use paceline_query::execute::ProgramHost;
 use paceline_query::plan::{Plan, Statistics};
 use paceline_query::program::check_recursion;
-use paceline_syntax::{DdlStatement, Error, Result, SetItem};
+use paceline_syntax::{DdlStatement, Error, Result, SetItem, Statement};
 use paceline_txn::Transaction;
 use paceline_types::Value;
 use paceline_types::error_code::*;
@@ -85,6 +86,14 @@ impl ProgramHost for SessionProgramHost {
 
     fn set(&self, item: &SetItem, value: Option<Value>, session: &mut SessionContext) -> Result<()> {
         set_within_statement(item, value, &self.services, session)
+    }
+
+    fn count(&self, statement: &Statement) {
+        let counters = &self.services.shared.counters;
+        match statement {
+            Statement::Call { .. } => counters.com_call_procedure.add(1),
+            _ => count_command(statement, counters),
+        }
     }
 
     fn define_temporary(

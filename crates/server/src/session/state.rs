@@ -13,6 +13,7 @@ use crate::names::qualified;
 use crate::registry::SessionHandle;
 use crate::server::Server;
 use crate::statement_logs::StatementLogSettings;
+use crate::user_statistics::SessionStatistics;
 use crate::variables::Variable;
 use paceline_binlog::event::FormatDescription;
 use paceline_catalog::Catalog;
@@ -37,6 +38,8 @@ pub struct SessionState {
     pub(super) programs: ProgramCache,
     /// Whether functions or triggers have run in the client's statement.
     pub(super) has_run_programs: bool,
+    /// Whether the running statement uses stored tables, so that its end counts as a commit or a rollback.
+    pub(super) uses_tables: bool,
     /// Statements of PREPARE.
     pub(super) prepared: NamedStatements,
     /// Format of the events in BINLOG statements, after one of them has set it.
@@ -46,6 +49,8 @@ pub struct SessionState {
     /// Other changes that the client tracks.
     pub(super) tracking: Tracking,
     pub(super) log_settings: StatementLogSettings,
+    /// Statistics of its user, while `userstat` is on.
+    pub(super) user_statistics: Option<Box<SessionStatistics>>,
     /// Tables that the running statement has used, while there is an audit log.
     pub(super) audited_tables: Vec<AuditedTable>,
     /// Restrictions of the account; `None` without any.
@@ -67,6 +72,7 @@ impl SessionState {
                 functions: services.clone(),
             },
         );
+        let keeps_plans = services.server.slow_statements.is_on();
         SessionState {
             server: services.server.clone(),
             shared: services.shared.clone(),
@@ -77,11 +83,13 @@ impl SessionState {
             table_locks: TableLocks::default(),
             programs: ProgramCache::default(),
             has_run_programs: false,
+            uses_tables: false,
             prepared: NamedStatements::default(),
             binlog_format: None,
             changes: StateChanges::default(),
             tracking: Tracking::default(),
-            log_settings: StatementLogSettings::default(),
+            log_settings: StatementLogSettings::new(keeps_plans),
+            user_statistics: None,
             audited_tables: Vec::new(),
             restrictions: None,
             ends_with_reply: false,
@@ -144,6 +152,9 @@ impl SessionState {
         }
         if self.context.statement.has_dropped_database {
             status = status.with(Status::DATABASE_DROPPED);
+        }
+        if self.context.counts.no_index_used > 0 {
+            status = status.with(Status::NO_INDEX_USED);
         }
         if settings.sql_mode.contains(SqlMode::NO_BACKSLASH_ESCAPES) {
             status = status.with(Status::NO_BACKSLASH_ESCAPES);

@@ -8,12 +8,16 @@ use super::protocol::{More, RowFormat};
 use super::services::on_text;
 use super::state::SessionState;
 use super::statements;
+use crate::registry::now_micros;
+use crate::slow_statements::{SlowStatementEntry, kept_plan, kept_text};
 use crate::statement_digests::{CountedText, EndedStatement};
 use crate::statement_logs::SlowStatement;
+use crate::user_statistics::SessionStatistics;
 use crate::variables::Variable;
-use paceline_expression::session::{KeepDiagnostics, SqlMode};
-use paceline_syntax::digest::{DigestMode, digest};
+use paceline_expression::session::{KeepDiagnostics, SqlMode, StatementCounts};
+use paceline_syntax::digest::{DigestMode, digest, digest_text};
 use paceline_syntax::{Error, Result, Show, Statement, has_mask};
+use paceline_types::ErrorCode;
 use paceline_types::error_code::*;
 use paceline_wire::WireResult;
 use std::time::Duration;
@@ -84,6 +88,9 @@ impl Session {
             {
                 self.state.undo_transaction();
             }
+            if is_denial(error.code()) {
+                self.state.shared.counters.access_denied_errors.add(1);
+            }
             if error.code() == ER_STATEMENT_TIMEOUT {
                 self.state.shared.counters.max_statement_time_exceeded.add(1);
             }
@@ -94,12 +101,14 @@ impl Session {
             assigned_variables::heed_programs(&mut self.state, &mut self.connection);
         }
         let duration = self.state.log_settings.started.elapsed();
-        self.state.count_digest(text, digest, duration, done);
-        self.state
-            .shared
-            .counters
-            .rows_read
-            .add(self.state.rows_examined_by_statement());
+        let counts = self.state.settle_counts();
+        self.state.count_digest(text, digest, duration, &counts, done);
+        if self.state.context.user_statistics {
+            self.state.count_for_user(duration, &counts);
+        }
+        if self.state.server.statement_history.consumers.keep_statements() {
+            self.state.keep_in_history(text, duration, &counts, done);
+        }
         if self.state.server.audit_log.is_on() {
             self.state.audit_statement(text, done);
         }
@@ -107,7 +116,7 @@ impl Session {
         let before = std::mem::replace(&mut self.state.log_settings.bytes_sent_before, written);
         if self.state.log_settings.is_slow(duration) {
             self.state
-                .log_slow_statement(text, duration, written.saturating_sub(before));
+                .log_slow_statement(text, duration, &counts, written.saturating_sub(before), done);
         }
     }
 
@@ -123,6 +132,18 @@ impl Session {
         self.state.check_restrictions(statement)?;
         statements::execute(statement, &mut self.state, &mut self.connection, execution).await
     }
+}
+
+/// Returns whether an error says that an account lacks a privilege.
+fn is_denial(code: ErrorCode) -> bool {
+    [
+        ER_DBACCESS_DENIED_ERROR,
+        ER_TABLEACCESS_DENIED_ERROR,
+        ER_COLUMNACCESS_DENIED_ERROR,
+        ER_SPECIFIC_ACCESS_DENIED_ERROR,
+        ER_PROCACCESS_DENIED_ERROR,
+    ]
+    .contains(&code)
 }
 
 impl SessionState {
@@ -178,6 +199,14 @@ impl SessionState {
         let limit = self.context.settings.max_statement_time;
         self.services.set_deadline(limit);
         self.services.time_slice.begin();
+        self.context.user_statistics = self.server.user_statistics.is_on();
+        if self.context.user_statistics {
+            let counters = &self.shared.counters;
+            let statistics = || Box::new(SessionStatistics::new(counters));
+            self.user_statistics
+                .get_or_insert_with(statistics)
+                .begin(statement);
+        }
         let rows_sent = self.shared.counters.rows_sent.get();
         self.log_settings.begin(rows_sent, self.context.rows_examined);
         self.shared.progress.begin(self.context.rows_examined);
@@ -185,7 +214,7 @@ impl SessionState {
 
     /// Returns the parts of the SQL mode that digests depend on.
     #[inline]
-    fn digest_mode(&self) -> DigestMode {
+    pub(super) fn digest_mode(&self) -> DigestMode {
         let sql_mode = self.context.settings.sql_mode;
         DigestMode {
             ansi_quotes: sql_mode.contains(SqlMode::ANSI_QUOTES),
@@ -203,10 +232,20 @@ impl SessionState {
 
     /// Counts a statement by its digest. A text that was not understood has none.
     #[inline]
-    fn count_digest(&self, text: &[u8], known: Option<u64>, duration: Duration, done: &Result<()>) {
+    fn count_digest(
+        &self,
+        text: &[u8],
+        known: Option<u64>,
+        duration: Duration,
+        counts: &StatementCounts,
+        done: &Result<()>,
+    ) {
         let digests = &self.server.digests;
         let is_understood = |error: &Error| error.code() != ER_PARSE_ERROR;
-        if !digests.is_enabled() || !done.as_ref().err().is_none_or(is_understood) {
+        if !digests.is_enabled()
+            || !self.server.statement_history.consumers.count_digests()
+            || !done.as_ref().err().is_none_or(is_understood)
+        {
             return;
         }
         let mode = self.digest_mode();
@@ -217,6 +256,7 @@ impl SessionState {
             rows_affected: u64::try_from(self.context.row_count).unwrap_or(0),
             rows_sent: self.rows_sent_by_statement(),
             rows_examined: self.rows_examined_by_statement(),
+            counts,
             start_micros: self.context.statement.start_micros,
         };
         let statement = CountedText {
@@ -228,32 +268,58 @@ impl SessionState {
         digests.count(&self.shared.digests, statement, &ended);
     }
 
+    /// Adds the work of the statement that ends to the session's counters, and returns it.
+    pub(super) fn settle_counts(&mut self) -> StatementCounts {
+        let counts = std::mem::take(&mut self.context.counts);
+        self.shared.counters.add_work(&counts);
+        counts
+    }
+
+    /// Adds a statement to the statistics of its user and client.
+    #[cold]
+    fn count_for_user(&mut self, duration: Duration, counts: &StatementCounts) {
+        if let Some(own) = &mut self.user_statistics {
+            let user = &self.context.user;
+            let names = (user.user.as_str(), user.host.as_str());
+            let statistics = &self.server.user_statistics;
+            own.end(statistics, names, duration, counts, &self.shared.counters);
+        }
+    }
+
     /// Returns the number of rows that the running statement has sent.
-    fn rows_sent_by_statement(&self) -> u64 {
+    pub(super) fn rows_sent_by_statement(&self) -> u64 {
         let sent = self.shared.counters.rows_sent.get();
         sent.saturating_sub(self.log_settings.rows_sent_before)
     }
 
     /// Returns the number of rows that the running statement has fetched from tables.
-    fn rows_examined_by_statement(&self) -> u64 {
+    pub(super) fn rows_examined_by_statement(&self) -> u64 {
         let examined = self.context.rows_examined;
         examined.saturating_sub(self.log_settings.rows_examined_before)
     }
 
     /// Counts a slow statement, and writes it to the slow query log.
     #[cold]
-    fn log_slow_statement(&self, text: &[u8], duration: Duration, bytes_sent: u64) {
+    fn log_slow_statement(
+        &self,
+        text: &[u8],
+        duration: Duration,
+        counts: &StatementCounts,
+        bytes_sent: u64,
+        done: &Result<()>,
+    ) {
         let settings = &self.log_settings;
         let rows_examined = self.rows_examined_by_statement();
         if !settings.is_counted(rows_examined) {
             return;
         }
         self.shared.counters.slow_queries.add(1);
+        self.keep_slow_statement(text, duration, done);
         let logs = &self.server.statement_logs;
         if !logs.has_slow()
             || !settings.logs_slow
             || !logs.chooses_slow(settings.rate_limit)
-            || !settings.passes_filter()
+            || !settings.passes_filter(counts)
         {
             return;
         }
@@ -275,12 +341,34 @@ impl SessionState {
                 rows_affected: u64::try_from(self.context.row_count).unwrap_or(0),
                 bytes_sent,
                 start_micros: self.shared.activity().since_micros,
+                counts,
                 operations: settings.shown_operations(),
                 plan: settings.shown_plan(),
                 warnings: &warnings[..warnings.len().min(settings.shown_warnings())],
                 text,
             },
         );
+    }
+
+    /// Keeps a slow statement for the page. A text that was not understood has no digest.
+    fn keep_slow_statement(&self, text: &[u8], duration: Duration, done: &Result<()>) {
+        let error = done.as_ref().err().map(Error::code);
+        let kept = &self.server.slow_statements;
+        if error == Some(ER_PARSE_ERROR) || !kept.admits(now_micros()) {
+            return;
+        }
+        let digest = on_text(text.len(), || digest_text(text, self.digest_mode()));
+        kept.add(SlowStatementEntry {
+            start_micros: self.shared.activity().since_micros,
+            duration_micros: u64::try_from(duration.as_micros()).unwrap_or(u64::MAX),
+            database: self.context.database.as_deref().map(str::to_owned),
+            text: kept_text(digest),
+            rows_sent: self.rows_sent_by_statement(),
+            rows_examined: self.rows_examined_by_statement(),
+            rows_affected: u64::try_from(self.context.row_count).unwrap_or(0),
+            error: error.map(|code| code.number()),
+            plan: kept_plan(self.log_settings.kept_plan()),
+        });
     }
 
     /// Returns the server's id.

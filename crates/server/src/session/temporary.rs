@@ -108,11 +108,6 @@ pub fn define_within_statement(
     context: &mut SessionContext,
 ) -> Result<()> {
     let server = &services.server;
-    let counters = &services.shared.counters;
-    match ddl {
-        DdlStatement::CreateTable(_) => counters.com_create_table.add(1),
-        _ => counters.com_drop_table.add(1),
-    }
     check_definition(
         services.authority(context),
         ddl,

@@ -132,6 +132,9 @@ impl SessionState {
     /// Ends a successful statement: commits a single-statement transaction, otherwise waits until the data read under
     /// lock is published.
     pub async fn leave_statement(&mut self) -> Result<()> {
+        if std::mem::take(&mut self.uses_tables) {
+            self.context.counts.handler_commit += 1;
+        }
         match &self.transaction.state {
             State::Single(_) => self.commit().await,
             State::Open(transaction) => {
@@ -148,6 +151,9 @@ impl SessionState {
     /// Ends a failed statement, whose changes are already undone. Rolls the transaction back if it is a single
     /// statement, or if the error has undone all of it.
     pub fn abort_statement(&mut self) {
+        if std::mem::take(&mut self.uses_tables) {
+            self.context.counts.handler_rollback += 1;
+        }
         match &mut self.transaction.state {
             State::Single(_) => self.roll_back(),
             State::Open(transaction) if transaction.is_rolled_back() => {
@@ -174,8 +180,17 @@ impl SessionState {
         Some(transaction.commit_where(|| self.check_writable().is_ok()))
     }
 
+    /// Returns whether a transaction of several statements has used a table. A single statement's end is counted as
+    /// that of the statement.
+    fn has_open_work(&self) -> bool {
+        self.transaction.is_open() && self.shared.transaction.is_set()
+    }
+
     /// Commits the transaction, if there is one.
     pub async fn commit(&mut self) -> Result<()> {
+        if self.has_open_work() {
+            self.context.counts.handler_commit += 1;
+        }
         let Some(committing) = self.enqueue_commit() else {
             return Ok(());
         };
@@ -210,6 +225,9 @@ impl SessionState {
 
     /// Rolls back the transaction, if there is one.
     pub fn roll_back(&mut self) {
+        if self.has_open_work() {
+            self.context.counts.handler_rollback += 1;
+        }
         if let Some(transaction) = self.transaction.take() {
             transaction.rollback();
             self.transaction_ended();

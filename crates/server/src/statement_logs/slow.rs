@@ -2,7 +2,7 @@
 
 use super::file::EntryHead;
 use super::settings::Operations;
-use paceline_expression::session::Condition;
+use paceline_expression::session::{Condition, StatementCounts};
 use paceline_types::Value;
 use std::fmt::Write;
 
@@ -27,6 +27,8 @@ pub struct SlowStatement<'a> {
     pub bytes_sent: u64,
     /// Start of the statement in microseconds since 1970.
     pub start_micros: i64,
+    /// Its other work.
+    pub counts: &'a StatementCounts,
     /// Costly operations, if `log_slow_verbosity` asks for them.
     pub operations: Option<Operations>,
     /// The plan in the columns of ANALYZE, if `log_slow_verbosity` asks for it.
@@ -72,22 +74,33 @@ impl SlowStatement<'_> {
             "# Rows_affected: {}  Bytes_sent: {}",
             self.rows_affected, self.bytes_sent
         )?;
-        if let Some(operations) = self.operations.filter(|operations| operations.are_costly()) {
-            let word = |operation| match operations.contains(operation) {
-                true => "Yes",
-                false => "No",
-            };
+        let counts = self.counts;
+        // MariaDB shows the sizes as well.
+        if self.operations.is_some() && counts.created_tmp_tables > 0 {
             writeln!(
                 out,
-                "# Full_scan: {}  Full_join: {}  Tmp_table: {}  Tmp_table_on_disk: No",
+                "# Tmp_tables: {}  Tmp_disk_tables: {}",
+                counts.created_tmp_tables, counts.created_tmp_disk_tables
+            )?;
+        }
+        if let Some(operations) = self.operations.filter(|operations| operations.are_costly()) {
+            let yes = |is_so| if is_so { "Yes" } else { "No" };
+            let word = |operation| yes(operations.contains(operation));
+            writeln!(
+                out,
+                "# Full_scan: {}  Full_join: {}  Tmp_table: {}  Tmp_table_on_disk: {}",
                 word(Operations::FULL_SCAN),
                 word(Operations::FULL_JOIN),
-                word(Operations::TEMPORARY_TABLE)
+                word(Operations::TEMPORARY_TABLE),
+                yes(counts.created_tmp_disk_tables > 0)
             )?;
             writeln!(
                 out,
-                "# Filesort: {}  Filesort_on_disk: No  Merge_passes: 0  Priority_queue: No",
-                word(Operations::SORT)
+                "# Filesort: {}  Filesort_on_disk: {}  Merge_passes: {}  Priority_queue: {}",
+                word(Operations::SORT),
+                yes(counts.sort_merge_passes > 0),
+                counts.sort_merge_passes,
+                yes(counts.sort_priority_queue_sorts > 0)
             )?;
         }
         if let Some(plan) = self.plan {
@@ -160,6 +173,11 @@ mod tests {
             rows_affected: 0,
             bytes_sent: 58,
             start_micros: 1_795_695_223_000_000,
+            counts: &StatementCounts {
+                created_tmp_tables: 2,
+                sort_priority_queue_sorts: 1,
+                ..StatementCounts::NONE
+            },
             operations: Some(Operations::FULL_SCAN),
             plan: Some(&plan),
             warnings: &[warning],
@@ -176,8 +194,9 @@ mod tests {
             # Thread_id: 3  Schema: d`  QC_hit: No\n\
             # Query_time: 1.500000  Lock_time: 0.000000  Rows_sent: 1  Rows_examined: 2\n\
             # Rows_affected: 0  Bytes_sent: 58\n\
+            # Tmp_tables: 2  Tmp_disk_tables: 0\n\
             # Full_scan: Yes  Full_join: No  Tmp_table: No  Tmp_table_on_disk: No\n\
-            # Filesort: No  Filesort_on_disk: No  Merge_passes: 0  Priority_queue: No\n\
+            # Filesort: No  Filesort_on_disk: No  Merge_passes: 0  Priority_queue: Yes\n\
             #\n\
             # explain: id\tselect_type\ttable\ttype\tpossible_keys\tkey\tkey_len\tref\trows\tr_rows\tfiltered\tr_filtered\tExtra\n\
             # explain: 1\tSIMPLE\tNULL\t100.00\n\

@@ -41,6 +41,7 @@ impl Parser<'_> {
             parameters: self.parameters,
             memory_bytes: self.memory_bytes(),
             next,
+            features: std::mem::take(&mut self.features),
             clear_passwords: std::mem::take(&mut self.clear_passwords),
             skipped_versions: self.take_skipped_versions(start..end),
         })

@@ -247,6 +247,7 @@ impl Parser<'_> {
             && self.is_at(1, &Token::LeftParen)
         {
             self.advance();
+            self.features.subqueries += 1;
             return Ok(Expr::Quantified {
                 left: Box::new(left),
                 op,
@@ -280,6 +281,7 @@ impl Parser<'_> {
         }
         let operand = Box::new(left);
         if self.is_subquery() {
+            self.features.subqueries += 1;
             let subquery = Box::new(self.subquery()?);
             return Ok(Expr::InSubquery {
                 operand,
@@ -453,6 +455,7 @@ impl Parser<'_> {
                     self.expect_token(&Token::LeftParen)?;
                     open += 1;
                 }
+                self.features.subqueries += 1;
                 let subquery = Expr::Subquery(Box::new(self.subquery()?));
                 if open == 0 {
                     return Ok(subquery);

@@ -47,6 +47,7 @@ impl Parser<'_> {
             "TRIM" => return self.trim(),
             "EXISTS" => {
                 self.advance();
+                self.features.subqueries += 1;
                 return Ok(Expr::Exists(Box::new(self.subquery()?)));
             }
             "INTERVAL" => return self.interval(),
@@ -68,7 +69,10 @@ impl Parser<'_> {
             "NEXTVAL" | "LASTVAL" | "SETVAL" => return self.sequence_function(),
             "TIMESTAMPADD" | "TIMESTAMPDIFF" => return self.timestamp_function(),
             "GET_FORMAT" => return self.get_format(),
-            "COLUMN_CREATE" | "COLUMN_ADD" => return self.dynamic_columns(),
+            "COLUMN_CREATE" | "COLUMN_ADD" => {
+                self.features.dynamic_columns += 1;
+                return self.dynamic_columns();
+            }
             "COLUMN_GET" => return self.dynamic_column(),
             "COLUMN_DELETE" => return self.dynamic_columns_without(),
             "BINARY" | "CASE" | "NOT" => return self.reserved_operand(),
@@ -121,6 +125,7 @@ impl Parser<'_> {
     pub(super) fn function_named(&mut self, database: Option<String>, name: String) -> Result<Expr> {
         self.expect_token(&Token::LeftParen)?;
         let is_aggregate = database.is_none() && is_aggregate(&name);
+        self.features.note_function(&name);
         let mut call = FunctionCall::new(name, Vec::new());
         call.database = database;
         if is_aggregate && self.accept(&Token::Star) {

@@ -9,6 +9,7 @@ use super::program::ProgramScope;
 use crate::ast::TableName;
 use crate::clear_password::ClearPassword;
 use crate::error::{Error, Result};
+use crate::features::Features;
 use crate::lexer::{Lexer, Spanned, Token};
 use crate::statement::{IntoPlace, SelectInto};
 use crate::{ParseOptions, ProgramBodies, syntax_error};
@@ -70,6 +71,8 @@ pub(crate) struct Parser<'a> {
     pub(super) into_place: IntoPlace,
     /// Names of the program around the cursor.
     pub(super) program: Option<Box<ProgramScope>>,
+    /// Features used so far.
+    pub(super) features: Features,
     /// Passwords in clear text so far.
     pub(super) clear_passwords: Vec<ClearPassword>,
 }
@@ -100,6 +103,7 @@ impl<'a> Parser<'a> {
             into: None,
             into_place: IntoPlace::default(),
             program: None,
+            features: Features::default(),
             clear_passwords: Vec::new(),
         }
     }

@@ -279,9 +279,10 @@ impl Parser<'_> {
             "PROFILES" => Show::Profiles,
             "PROFILE" => {
                 self.show_profile()?;
-                Show::Profiles
+                Show::Profile
             }
-            "AUTHORS" | "CONTRIBUTORS" => Show::Credits,
+            "AUTHORS" => Show::Authors,
+            "CONTRIBUTORS" => Show::Contributors,
             "EXPLAIN" | "DESCRIBE" | "DESC" | "ANALYZE" => {
                 let flavour = self.explain_format()?;
                 self.expect_word("FOR")?;

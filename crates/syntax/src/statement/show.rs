@@ -33,6 +33,11 @@ pub enum ExplainFlavour {
 }
 
 impl ExplainFlavour {
+    /// Returns whether it has measurements.
+    pub fn is_analyzed(self) -> bool {
+        matches!(self, ExplainFlavour::Analyze | ExplainFlavour::AnalyzeJson)
+    }
+
     /// Returns the same format with measurements.
     pub fn analyzed(self) -> Self {
         match self {
@@ -172,11 +177,16 @@ pub enum Show {
     },
     /// `CREATE USER [account]`.
     CreateUser(Option<AccountName>),
-    /// `PROFILES`, `PROFILE`.
+    /// `PROFILES`.
     Profiles,
-    /// `AUTHORS`, `CONTRIBUTORS`.
-    Credits,
-    /// `EXPLAIN FOR CONNECTION id`, `SHOW EXPLAIN FOR id`, `SHOW ANALYZE FOR id`: the plan of another session's statement.
+    /// `PROFILE`.
+    Profile,
+    /// `AUTHORS`.
+    Authors,
+    /// `CONTRIBUTORS`.
+    Contributors,
+    /// `EXPLAIN FOR CONNECTION id`, `SHOW EXPLAIN FOR id`, `SHOW ANALYZE FOR id`: the plan of another session's
+    /// statement.
     ExplainFor {
         flavour: ExplainFlavour,
         /// Id of the session.

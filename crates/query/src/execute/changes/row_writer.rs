@@ -22,10 +22,11 @@ use super::assignment::Ignore;
 use super::auto_increment::know_next;
 use crate::error::{Error, Result};
 use crate::execute::context::RowHandle;
+use crate::plan::tree::SelectPlan;
 use paceline_catalog::foreign_key::{
     ForeignKeyRun, ForeignKeys, Parent, ResolvedKey, RunMode, is_foreign_key_error,
 };
-use paceline_catalog::{TableDefinition, duplicate_entry};
+use paceline_catalog::{RowCounts, TableDefinition, duplicate_entry};
 
 /// State shared by the row writers of a statement.
 #[derive(Debug, Clone)]
@@ -34,6 +35,8 @@ pub(crate) struct WriteOptions {
     pub foreign_keys: Option<Arc<ForeignKeys>>,
     /// Metadata of the table maps in the log.
     pub metadata: RowMetadata,
+    /// Whether changes count in the statistics of users.
+    pub user_statistics: bool,
 }
 
 impl WriteOptions {
@@ -58,6 +61,19 @@ pub(crate) struct RowWriter<'d> {
     metadata: RowMetadata,
     key: Vec<u8>,
     image: Vec<u8>,
+    /// Index by which the statement finds the rows.
+    found_by: Option<usize>,
+    /// Rows that were changed.
+    written: RowCounts,
+    user_statistics: bool,
+}
+
+impl Drop for RowWriter<'_> {
+    fn drop(&mut self) {
+        if self.written.writes() > 0 {
+            (self.definition).count_writes(self.found_by, self.written, self.user_statistics);
+        }
+    }
 }
 
 /// Result of an insert.
@@ -120,7 +136,22 @@ impl<'d> RowWriter<'d> {
             metadata,
             key: Vec::with_capacity(64),
             image: Vec::with_capacity(256),
+            found_by: None,
+            written: RowCounts::default(),
+            user_statistics: options.user_statistics,
         }
+    }
+
+    /// Sets the index by which the statement finds the rows of one of a plan's tables.
+    pub fn found_by(mut self, select: &SelectPlan, table: usize) -> Self {
+        for step in &select.steps {
+            step.source.for_each_access(&mut |access| {
+                if access.table == table {
+                    self.found_by = access.path.index();
+                }
+            });
+        }
+        self
     }
 
     /// Writes the table map before any rows, for statements that change several tables.
@@ -232,6 +263,7 @@ impl<'d> RowWriter<'d> {
         self.announce_if_due(transaction);
         let change = RowChange::Insert { after: &self.image };
         self.write(transaction, None, Some(&self.image), change)?;
+        self.written.inserts += 1;
         Ok(InsertOutcome::Done)
     }
 
@@ -297,6 +329,7 @@ impl<'d> RowWriter<'d> {
             after: &self.image,
         };
         self.write(transaction, Some(before), Some(&self.image), change)?;
+        self.written.updates += 1;
         self.follow(transaction, &row.image, Some(&self.image))?;
         Ok(UpdateOutcome::Changed)
     }
@@ -313,6 +346,7 @@ impl<'d> RowWriter<'d> {
         };
         let change = RowChange::Delete { before: &row.image };
         self.write(transaction, Some(before), None, change)?;
+        self.written.deletes += 1;
         self.follow(transaction, &row.image, None)
     }
 

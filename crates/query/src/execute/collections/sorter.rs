@@ -16,6 +16,7 @@ use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::ops::ControlFlow;
 use std::time::Instant;
 
+use paceline_expression::session::StatementCounts;
 use paceline_types::Value;
 use paceline_types::error_code::ER_OUT_OF_SORTMEMORY;
 
@@ -51,6 +52,17 @@ impl Ord for Entry {
     }
 }
 
+/// Origin of the rows that are sorted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SortedRows {
+    /// The first table was read by an index that narrows the search.
+    OfRange,
+    /// It was not.
+    OfScan,
+    /// They are a temporary result. As in MariaDB only their places are sorted.
+    Temporary,
+}
+
 /// Consumer of rows with their keys, in order, until it breaks.
 pub(crate) type RowVisitor<'v> = &'v mut dyn FnMut(&[u8], Vec<Value>) -> Result<ControlFlow<()>>;
 
@@ -67,6 +79,8 @@ pub(crate) struct Sorter {
     memory_max: usize,
     codec: RowCodec,
     runs: Vec<File>,
+    /// Number of temporary files that were written.
+    files: u64,
     /// Start of the collection, if it is measured.
     started: Option<Instant>,
 }
@@ -106,6 +120,7 @@ impl Sorter {
             memory_max,
             codec: RowCodec::default(),
             runs: Vec::new(),
+            files: 0,
             started,
         }
     }
@@ -206,6 +221,7 @@ impl Sorter {
         let mut file = file.into_inner().map_err(|error| error.into_error())?;
         file.seek(SeekFrom::Start(0))?;
         self.runs.push(file);
+        self.files += 1;
         Ok(())
     }
 
@@ -221,6 +237,31 @@ impl Sorter {
             }
             Ok(())
         })
+    }
+
+    /// Returns the number of rows of the result.
+    pub fn rows(&self) -> u64 {
+        match self.first {
+            Some(_) => self.heap.len() as u64,
+            None => self.pushed,
+        }
+    }
+
+    /// Counts the sort of all rows that were pushed, which were found as `rows` says.
+    pub fn count(&self, rows: SortedRows, counts: &mut StatementCounts) {
+        match rows {
+            SortedRows::OfRange => counts.sort_range += 1,
+            SortedRows::OfScan => counts.sort_scan += 1,
+            SortedRows::Temporary => {
+                counts.sort_scan += 1;
+                counts.handler_read_rnd += self.rows();
+                counts.rows_tmp_read += self.rows();
+            }
+        }
+        counts.sort_rows += self.rows();
+        counts.sort_priority_queue_sorts += u64::from(self.first.is_some());
+        counts.sort_merge_passes += u64::from(!self.runs.is_empty());
+        counts.created_tmp_files += self.files;
     }
 
     /// Passes the rows with their keys to `visit` in order, until it breaks.

@@ -23,7 +23,7 @@ use paceline_types::Value;
 use super::join::{join, join_block};
 use crate::error::{Error, Result};
 use crate::execute::collections::memory::Reservation;
-use crate::execute::collections::sorter::{RUN_BYTES_MIN, Sorter};
+use crate::execute::collections::sorter::{RUN_BYTES_MIN, SortedRows, Sorter};
 use crate::execute::collections::temporary_key;
 use crate::execute::context::{Execution, Visit};
 use crate::plan::measurements::Collection;
@@ -260,6 +260,8 @@ struct HashedGroups {
     /// Memory reserved for the sorter.
     spare: Reservation,
     rest: Option<Sorter>,
+    /// Number of rows that were grouped.
+    rows: u64,
 }
 
 /// Size of the groups in bytes from which memory is reserved for a sort.
@@ -276,6 +278,7 @@ impl HashedGroups {
         keys: usize,
         row: &[Value],
     ) -> Result<()> {
+        self.rows += 1;
         if let Some(group) = self.groups.get_mut(key) {
             return group.add(exec, aggregation, row);
         }
@@ -311,6 +314,29 @@ impl HashedGroups {
             return self.spare.take(SPARE_BYTES);
         }
         Ok(())
+    }
+
+    /// Counts the groups as the rows of a temporary table, which MariaDB makes for them. If they do not fit in memory,
+    /// those in memory count.
+    fn count(&self, exec: &mut Execution<'_, '_>, plan: &SelectPlan) {
+        let counts = &mut exec.session.counts;
+        let groups = self.groups.len() as u64;
+        counts.count_temporary(groups);
+        counts.handler_read_key += self.rows;
+        // The group of such a row is found and changed.
+        counts.handler_tmp_update += self.rows - groups;
+        counts.rows_tmp_read += self.rows - groups;
+        counts.count_temporary_read(groups, true);
+        if let Some(rest) = &self.rest {
+            counts.created_tmp_disk_tables += 1;
+            rest.count(SortedRows::OfScan, counts);
+        } else if plan.notes.filesort && plan.order.is_empty() {
+            // The order of the groups.
+            counts.sort_scan += 1;
+            counts.sort_rows += groups;
+            counts.handler_read_rnd += groups;
+            counts.rows_tmp_read += groups;
+        }
     }
 
     /// Passes on all groups in the order of their keys.
@@ -391,6 +417,7 @@ fn hashed(
         groups: HashMap::new(),
         spare: exec.state.reserve(aggregation, Collection::Groups),
         rest: None,
+        rows: 0,
     };
     let all = aggregation.groups.len();
     let mut key = Vec::new();
@@ -412,6 +439,7 @@ fn hashed(
         groups.add(exec, aggregation, &key, all, row)?;
         Ok(ControlFlow::Continue(()))
     })?;
+    groups.count(exec, plan);
     groups.finish(exec, aggregation, row, emit)
 }
 

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use super::limit::{LimitGate, RowLimit, finish_sorted};
 use super::sort_key::append_output_sort_key;
 use crate::error::Result;
-use crate::execute::collections::sorter::Sorter;
+use crate::execute::collections::sorter::{SortedRows, Sorter};
 use crate::execute::context::{Consumer, Execution};
 use crate::plan::measurements::Collection;
 use crate::plan::tree::{Limit, SortItem};
@@ -61,6 +61,9 @@ pub(crate) fn arranged(
         sorter.push(&key, row.to_vec())?;
         Ok(ControlFlow::Continue(()))
     })?;
+    exec.session.counts.count_temporary(found);
+    exec.session.counts.count_temporary_read(found, true);
+    sorter.count(SortedRows::Temporary, &mut exec.session.counts);
     finish_sorted(exec, sorter, &mut gate, ties, consumer)?;
     Ok(Some(found))
 }

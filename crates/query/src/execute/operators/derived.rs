@@ -28,6 +28,7 @@ pub(crate) fn rows_of(exec: &mut Execution<'_, '_>, plan: &QueryPlan, distinct: 
         rows.push(row.to_vec());
         Ok(ControlFlow::Continue(()))
     })?;
+    exec.session.counts.count_temporary(rows.len() as u64);
     let rows = Rc::new(rows);
     exec.state.derived.insert(plan.id, distinct, rows.clone());
     Ok(rows)

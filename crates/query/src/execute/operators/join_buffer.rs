@@ -16,6 +16,7 @@ use crate::execute::readers::base_table::{BaseReader, decode};
 use crate::plan::measurements::Collection;
 use crate::plan::tree::{HashKey, JoinStep, ReadMode, SelectPlan, TableAccess, TableInstance, TableSource};
 use paceline_catalog::TableDefinition;
+use paceline_expression::session::ReadStart;
 
 /// Maximum size of a list that is kept. A longer one would take memory from the rest of the statement, and its rows can
 /// be read again.
@@ -142,14 +143,20 @@ impl BufferedTable<'_> {
             transaction.lock_range(&range, LockWait::Default)?;
         }
         let mut scan = transaction.scan_newest(range, Direction::Forward)?;
+        let mut rows = 0;
         while scan.advance()? {
             exec.tick()?;
             let Some(entry) = scan.entry() else { break };
+            rows += 1;
             let slots = &mut row[instance.slots.clone()];
             decode(schema, entry.payload(), &instance.used, slots)?;
             instance.pad(slots);
             self.add(exec, &mut table, row, entry.key)?;
         }
+        exec.session
+            .counts
+            .count_read(ReadStart::Table, false, rows, true);
+        definition.count_read(None, rows, exec.session.user_statistics);
         Ok(table)
     }
 

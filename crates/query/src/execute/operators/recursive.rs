@@ -78,6 +78,7 @@ pub(crate) fn run(
         collect(exec, &plan.step, &plan.conversions[1], &mut round)?;
     }
     exec.state.derived.end_rounds(plan.table);
+    exec.session.counts.count_temporary(all.len() as u64);
     for row in &all {
         if consumer(exec, row)?.is_break() {
             break;

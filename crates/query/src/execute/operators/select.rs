@@ -14,10 +14,12 @@ use super::window::WindowRows;
 use crate::error::Result;
 use crate::execute::collections::distinct::Distinct;
 use crate::execute::collections::memory::Reservation;
-use crate::execute::collections::sorter::Sorter;
+use crate::execute::collections::sorter::{SortedRows, Sorter};
 use crate::execute::context::{Consumer, Execution};
 use crate::plan::measurements::Collection;
-use crate::plan::tree::{JoinKind, JoinStep, SelectPlan, SortKey, StepSource};
+use crate::plan::tree::{
+    AccessPath, GroupStrategy, JoinKind, JoinStep, SelectPlan, SortKey, StepSource, TableSource,
+};
 use paceline_expression::{ExprKind, ExprType};
 use paceline_syntax::ast::Ties;
 
@@ -71,6 +73,8 @@ pub(crate) fn run(
         && (plan.order.iter().enumerate()).all(|(place, item)| {
             matches!(item.key, SortKey::Output(output) if output == place) && !item.descending
         });
+    // Rows that DISTINCT has compared, and those that were new.
+    let (mut compared, mut different) = (0, 0);
     let mut output: Vec<Value> = Vec::with_capacity(plan.projection.len());
     let mut large = exec.state.memory.part();
     let mut key = Vec::new();
@@ -97,9 +101,11 @@ pub(crate) fn run(
                     }
                     Some(distinct) => {
                         project(exec, plan, movable, row, &mut output, &mut large)?;
+                        compared += 1;
                         if !distinct.is_new(&output)? {
                             return Ok(ControlFlow::Continue(()));
                         }
+                        different += 1;
                         if by_row {
                             key.extend_from_slice(distinct.key());
                         } else if by_output {
@@ -116,10 +122,15 @@ pub(crate) fn run(
                 return Ok(gate.flow());
             }
             project(exec, plan, movable, row, &mut output, &mut large)?;
-            if let Some(distinct) = &mut distinct
-                && (!distinct.is_new(&output)? || !gate.admits())
-            {
-                return Ok(gate.flow());
+            if let Some(distinct) = &mut distinct {
+                compared += 1;
+                if !distinct.is_new(&output)? {
+                    return Ok(gate.flow());
+                }
+                different += 1;
+                if !gate.admits() {
+                    return Ok(gate.flow());
+                }
             }
             if consumer(exec, &output)?.is_break() {
                 return Ok(ControlFlow::Break(()));
@@ -151,11 +162,36 @@ pub(crate) fn run(
             windows.finish(exec, &mut row, &mut finish)?;
         }
     }
+    if plan.distinct {
+        exec.session.counts.count_temporary(compared);
+        exec.session.counts.count_temporary_read(different, true);
+    }
     if let Some(sorter) = sorter {
+        sorter.count(sorted_rows(plan), &mut exec.session.counts);
         finish_sorted(exec, sorter, &mut gate, ties, consumer)?;
     }
     // Rows before OFFSET also count as found.
     Ok((plan.count_found_rows || limit.offset > 0).then_some(gate.seen()))
+}
+
+/// Returns how the rows were found that are sorted.
+fn sorted_rows(plan: &SelectPlan) -> SortedRows {
+    let is_grouped =
+        (plan.aggregation.as_ref()).is_some_and(|how| !matches!(how.strategy, GroupStrategy::Ordered));
+    if plan.windows.is_some() || plan.distinct || is_grouped {
+        return SortedRows::Temporary;
+    }
+    let Some(StepSource::Table(access)) = plan.steps.first().map(|step| &step.source) else {
+        return SortedRows::OfScan;
+    };
+    match (&plan.tables[access.table].source, &access.path) {
+        (
+            TableSource::Base(_),
+            AccessPath::Lookup { .. } | AccessPath::Range { .. } | AccessPath::Union { .. },
+        ) => SortedRows::OfRange,
+        (TableSource::Base(_) | TableSource::Series(_), _) => SortedRows::OfScan,
+        _ => SortedRows::Temporary,
+    }
 }
 
 /// Size in bytes below which a value is not charged while a row is built.

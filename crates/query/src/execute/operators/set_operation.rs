@@ -70,9 +70,12 @@ pub(crate) fn run(
             }
             SetOperation::Union => {
                 let mut distinct = Distinct::new(types, exec.state.reserve(set, Collection::Distinct));
+                let (mut compared, mut different) = (0, 0);
                 for side in 0..set.sides.len() {
                     let stopped = run_side(exec, set, side, outer, &mut |exec, row| {
+                        compared += 1;
                         if distinct.is_new(row)? {
+                            different += 1;
                             consumer(exec, row)
                         } else {
                             Ok(ControlFlow::Continue(()))
@@ -82,6 +85,8 @@ pub(crate) fn run(
                         break;
                     }
                 }
+                exec.session.counts.count_temporary(compared);
+                exec.session.counts.count_temporary_read(different, true);
                 Ok(())
             }
             SetOperation::Except
@@ -90,8 +95,10 @@ pub(crate) fn run(
             | SetOperation::IntersectAll => {
                 let mut memory = exec.state.reserve(set, Collection::Distinct);
                 let mut right: HashMap<Vec<u8>, u64> = HashMap::new();
+                let (mut compared, mut wanted_rows) = (0, 0);
                 run_side(exec, set, 1, outer, &mut |_, row| {
                     let key = row_key(row, types);
+                    compared += 1;
                     memory.take(key.len() + 48)?;
                     *right.entry(key).or_default() += 1;
                     Ok(ControlFlow::Continue(()))
@@ -118,11 +125,14 @@ pub(crate) fn run(
                         _ => false,
                     };
                     if wanted {
+                        wanted_rows += 1;
                         consumer(exec, row)
                     } else {
                         Ok(ControlFlow::Continue(()))
                     }
                 })?;
+                exec.session.counts.count_temporary(compared);
+                exec.session.counts.count_temporary_read(wanted_rows, true);
                 Ok(())
             }
         },

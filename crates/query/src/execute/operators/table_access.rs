@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use paceline_expression::session::ReadStart;
 use paceline_types::Value;
 
 use super::derived;
@@ -26,7 +27,10 @@ pub(super) fn read(
             return BaseReader::new(plan, access, step, instance, definition).read(exec, row, visit);
         }
         TableSource::Series(numbers) => {
-            return series::read(exec, numbers, instance.slots.start, row, visit);
+            let mut rows = 0;
+            let flow = series::read(exec, numbers, instance.slots.start, row, visit, &mut rows)?;
+            (exec.session.counts).count_read(ReadStart::End, false, rows, flow.is_continue());
+            return Ok(flow);
         }
         TableSource::Derived(query) => derived::rows_of(exec, query, instance.distinct)?,
         TableSource::Recursive(table) => exec.state.derived.round(*table),
@@ -35,13 +39,9 @@ pub(super) fn read(
                 JoinKind::Left => &step.on,
                 JoinKind::Inner | JoinKind::Semi => &step.filter,
             };
-            Rows::new(virtual_table::rows(
-                exec,
-                instance,
-                (database, table),
-                conditions,
-                row,
-            )?)
+            let rows = virtual_table::rows(exec, instance, (database, table), conditions, row)?;
+            exec.session.counts.count_temporary(rows.len() as u64);
+            Rows::new(rows)
         }
         TableSource::MergedView => unreachable!("a merged view is not a step of a join"),
     };
@@ -55,12 +55,14 @@ fn read_rows(
     row: &mut [Value],
     visit: Visit<'_>,
 ) -> Result<ControlFlow<()>> {
-    for values in rows {
+    for (number, values) in rows.iter().enumerate() {
         exec.row_fetched()?;
         row[instance.slots.clone()].clone_from_slice(values);
         if visit(exec, row)?.is_break() {
+            exec.session.counts.count_temporary_read(number as u64 + 1, false);
             return Ok(ControlFlow::Break(()));
         }
     }
+    exec.session.counts.count_temporary_read(rows.len() as u64, true);
     Ok(ControlFlow::Continue(()))
 }

@@ -239,10 +239,12 @@ impl Steps<'_, '_> {
             }
             Request::Execute(sql) => self.execute(sql, place, values)?,
             Request::SelectInto { query, targets } => {
+                self.state.programs()?.host.count(&query.statement);
                 let row = self.collect(query, place, values, SingleRow::default())?;
                 row.assign(targets, self.prepared.types(), self.session)?
             }
             Request::Open { cursor, query } => {
+                self.state.programs()?.host.count(&query.statement);
                 let rows = self.collect(query, place, values, CursorSink::default())?;
                 self.cursors.open(cursor, rows, self.session)?
             }
@@ -304,6 +306,7 @@ impl Steps<'_, '_> {
     }
 
     fn execute(&mut self, sql: &SqlStatement, place: CodePlace, values: &[Value]) -> Result<Answer> {
+        self.state.programs()?.host.count(&sql.statement);
         match &sql.statement {
             Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) | Statement::Do(_) => {
                 let mut rows = NoRows {

@@ -99,6 +99,7 @@ fn fire(
     session: &mut SessionContext,
 ) -> Result<()> {
     let compiled = trigger.compiled()?;
+    session.counts.executed_triggers += 1;
     isolated(session, Conditions::Dropped, |session| {
         let definer = Some(&trigger.definer);
         let saved = enter_routine(&compiled.settings, &trigger.database, definer, session)?;

@@ -25,6 +25,7 @@ use crate::plan::tree::{
     ScanDirection, SelectPlan, TableAccess, TableInstance,
 };
 use paceline_catalog::TableDefinition;
+use paceline_expression::session::ReadStart;
 use paceline_expression::{Expr, ExprKind};
 
 /// Number of rows in the first batch when the number of keys is known.
@@ -131,25 +132,28 @@ impl<'p> BaseReader<'p> {
     ) -> Result<ControlFlow<()>> {
         self.covering.set(self.usable_covering(exec, row)?);
         match &self.access.path {
-            AccessPath::All => self.scan(exec, None, self.schema.rows_range(), row, visit),
-            AccessPath::Index { index } => self.scan(
-                exec,
-                self.secondary(*index),
-                self.schema.indexes()[*index].id.range(),
-                row,
-                visit,
-            ),
+            AccessPath::All => {
+                let start = match self.direction() {
+                    Direction::Forward if !self.access.key_only => ReadStart::Table,
+                    _ => ReadStart::End,
+                };
+                self.scan(exec, (None, start), self.schema.rows_range(), row, visit)
+            }
+            AccessPath::Index { index } => {
+                let range = self.schema.indexes()[*index].id.range();
+                self.scan(exec, (Some(*index), ReadStart::End), range, row, visit)
+            }
             AccessPath::Lookup { index, key, unique } => match self.lookup_key(exec, *index, key, row)? {
                 LookupKey::Nothing => Ok(ControlFlow::Continue(())),
-                LookupKey::All => self.scan(exec, None, self.schema.rows_range(), row, visit),
+                LookupKey::All => {
+                    let range = self.schema.rows_range();
+                    self.scan(exec, (None, ReadStart::Table), range, row, visit)
+                }
                 LookupKey::Prefix(prefix) if *unique => self.read_unique(exec, *index, &prefix, row, visit),
-                LookupKey::Prefix(prefix) => self.scan(
-                    exec,
-                    self.secondary(*index),
-                    KeyRange::prefix(&prefix),
-                    row,
-                    visit,
-                ),
+                LookupKey::Prefix(prefix) => {
+                    let range = KeyRange::prefix(&prefix);
+                    self.scan(exec, (Some(*index), ReadStart::Key), range, row, visit)
+                }
             },
             AccessPath::Range { index, condition } => self.read_ranges(exec, *index, condition, row, visit),
             AccessPath::Union { parts } => {
@@ -190,6 +194,18 @@ impl<'p> BaseReader<'p> {
         }
         self.exact.set(self.is_exact(exec, index, condition, row)?);
         let secondary = self.secondary(index);
+        let start = |range: &KeyRange| {
+            let whole = self.schema.indexes()[index].id.range();
+            let is_unbounded = match self.direction() {
+                Direction::Forward => range.start == whole.start,
+                Direction::Backward => range.end == whole.end,
+            };
+            if is_unbounded {
+                ReadStart::End
+            } else {
+                ReadStart::Key
+            }
+        };
         if self.plan.read == ReadMode::Snapshot && !exec.state.transaction.reads_lock() && !ranges.is_empty()
         {
             let is_one_row =
@@ -199,8 +215,22 @@ impl<'p> BaseReader<'p> {
                 let other = rest.iter().position(|range| is_one_row(range) != first_is_one);
                 let (now, later) = rest.split_at(other.unwrap_or(rest.len()));
                 let flow = match first_is_one {
-                    true => self.read_keys(exec, now, row, visit)?,
-                    false => self.scan_snapshot(exec, secondary, now, self.direction(), row, visit)?,
+                    true => self.read_keys(exec, index, now, row, visit)?,
+                    false => {
+                        let mut rows = 0;
+                        let flow = self.scan_snapshot(
+                            exec,
+                            secondary,
+                            now,
+                            self.direction(),
+                            row,
+                            visit,
+                            &mut rows,
+                        )?;
+                        exec.session.counts.handler_read_key += now.len() as u64 - 1;
+                        self.count(exec, (Some(index), start(&now[0])), rows, flow);
+                        flow
+                    }
                 };
                 if flow.is_break() {
                     return Ok(flow);
@@ -210,7 +240,11 @@ impl<'p> BaseReader<'p> {
             return Ok(ControlFlow::Continue(()));
         }
         for range in ranges {
-            if self.scan(exec, secondary, range, row, visit)?.is_break() {
+            let start = start(&range);
+            if self
+                .scan(exec, (Some(index), start), range, row, visit)?
+                .is_break()
+            {
                 return Ok(ControlFlow::Break(()));
             }
         }
@@ -239,18 +273,24 @@ impl<'p> BaseReader<'p> {
     fn read_keys(
         &self,
         exec: &mut Execution<'_, '_>,
+        index: usize,
         ranges: &[KeyRange],
         row: &mut [Value],
         visit: Visit<'_>,
     ) -> Result<ControlFlow<()>> {
         let mut batch = RowBatch::new(ROWS_AT_FIRST);
-        for (index, range) in ranges.iter().enumerate() {
+        for (number, range) in ranges.iter().enumerate() {
+            exec.session.counts.handler_read_key += 1;
             batch.add(&range.start);
-            if !batch.is_full() && index + 1 < ranges.len() {
+            if !batch.is_full() && number + 1 < ranges.len() {
                 continue;
             }
             self.read_batch(exec, &mut batch)?;
-            exec.session.rows_examined += batch.images().count() as u64;
+            let rows = batch.images().count() as u64;
+            exec.session.rows_examined += rows;
+            exec.session.counts.rows_read += rows;
+            self.definition
+                .count_read(Some(index), rows, exec.session.user_statistics);
             if self.give_images(exec, &mut batch, row, visit)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
@@ -395,6 +435,14 @@ impl<'p> BaseReader<'p> {
         visit: Visit<'_>,
     ) -> Result<ControlFlow<()>> {
         exec.row_fetched()?;
+        exec.session.counts.handler_read_key += 1;
+        let mut found = |exec: &mut Execution<'_, '_>, row: &mut [Value]| {
+            exec.session.counts.rows_read += 1;
+            self.definition
+                .count_read(Some(index), 1, exec.session.user_statistics);
+            visit(exec, row)
+        };
+        let visit = &mut found;
         let mut row_key = Vec::new();
         let row_key: &[u8] = match self.secondary(index) {
             None => key,
@@ -490,22 +538,55 @@ impl<'p> BaseReader<'p> {
         visit(exec, row)
     }
 
+    /// Passes the rows of a range to `visit`, and counts them. `by` is the index, and how its read starts.
     fn scan(
+        &self,
+        exec: &mut Execution<'_, '_>,
+        by: (Option<usize>, ReadStart),
+        range: KeyRange,
+        row: &mut [Value],
+        visit: Visit<'_>,
+    ) -> Result<ControlFlow<()>> {
+        let secondary = by.0.and_then(|index| self.secondary(index));
+        let mut rows = 0;
+        let flow = self.scan_range(exec, secondary, range, row, visit, &mut rows)?;
+        self.count(exec, by, rows, flow);
+        Ok(flow)
+    }
+
+    /// Counts a read of an index or of the table.
+    fn count(
+        &self,
+        exec: &mut Execution<'_, '_>,
+        (index, start): (Option<usize>, ReadStart),
+        rows: u64,
+        flow: ControlFlow<()>,
+    ) {
+        let is_backward = self.direction() == Direction::Backward;
+        exec.session
+            .counts
+            .count_read(start, is_backward, rows, flow.is_continue());
+        self.definition
+            .count_read(index, rows, exec.session.user_statistics);
+    }
+
+    fn scan_range(
         &self,
         exec: &mut Execution<'_, '_>,
         secondary: Option<usize>,
         range: KeyRange,
         row: &mut [Value],
         visit: Visit<'_>,
+        rows: &mut u64,
     ) -> Result<ControlFlow<()>> {
         let direction = self.direction();
         let (strength, wait) = match self.plan.read.at(exec.state.transaction.isolation()) {
             // The row of a sequence is never locked: a reservation of this session could not wait for itself.
             _ if self.definition.is_sequence() => {
-                return self.scan_snapshot(exec, secondary, &[range], direction, row, visit);
+                return self.scan_snapshot(exec, secondary, &[range], direction, row, visit, rows);
             }
             ReadMode::Snapshot | ReadMode::Source(_) => {
-                return self.scan_snapshot(exec, secondary, &[range], direction, row, visit);
+                return self.scan_snapshot(exec, secondary, &[range], direction, row, visit, rows);
             }
             ReadMode::Locking { strength, wait } => (strength, wait),
         };
@@ -521,6 +602,7 @@ impl<'p> BaseReader<'p> {
         while scan.advance()? {
             exec.row_fetched()?;
             let Some(entry) = scan.entry() else { break };
+            *rows += 1;
             row_key.clear();
             match secondary {
                 None => {
@@ -555,6 +637,7 @@ impl<'p> BaseReader<'p> {
         Ok(ControlFlow::Continue(()))
     }
 
+    #[allow(clippy::too_many_arguments)] // One scan of one reader; a structure would be built for each call.
     /// Reads ranges of an index in the transaction's snapshot. The ranges are in the order of the scan.
     fn scan_snapshot(
         &self,
@@ -564,13 +647,14 @@ impl<'p> BaseReader<'p> {
         direction: Direction,
         row: &mut [Value],
         visit: Visit<'_>,
+        rows: &mut u64,
     ) -> Result<ControlFlow<()>> {
         if let Some(loose) = self.access.loose
             && !exec.state.transaction.reads_lock()
         {
             for range in ranges {
                 if self
-                    .skip_through(exec, secondary, range, loose, row, visit)?
+                    .skip_through(exec, secondary, (range, loose), row, visit, rows)?
                     .is_break()
                 {
                     return Ok(ControlFlow::Break(()));
@@ -618,6 +702,7 @@ impl<'p> BaseReader<'p> {
                         _ => break,
                     }
                 }
+                *rows += 1;
                 let flow = match (&mut batch, secondary) {
                     (Some(batch), Some(index)) => {
                         row_key.clear();

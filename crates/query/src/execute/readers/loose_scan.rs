@@ -56,10 +56,10 @@ impl BaseReader<'_> {
         &self,
         exec: &mut Execution<'_, '_>,
         secondary: Option<usize>,
-        range: &KeyRange,
-        loose: LooseScan,
+        (range, loose): (&KeyRange, LooseScan),
         row: &mut [Value],
         visit: Visit<'_>,
+        rows: &mut u64,
     ) -> Result<ControlFlow<()>> {
         let Some(index) = self.access.path.index() else {
             unreachable!("only indexes are skipped through")
@@ -86,6 +86,7 @@ impl BaseReader<'_> {
                 if !entry.key.starts_with(&prefix) {
                     break;
                 }
+                *rows += 1;
                 if (walked == 0 || loose.ends != GroupEnds::One)
                     && self
                         .give_entry(exec, secondary, &entry, &mut row_key, row, visit)?
@@ -142,6 +143,7 @@ impl BaseReader<'_> {
                     return Ok(ControlFlow::Break(()));
                 }
             }
+            exec.session.counts.handler_read_key += 1;
             scan.seek(&end);
             found = scan.advance()?;
         }

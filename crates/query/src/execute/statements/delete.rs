@@ -29,7 +29,7 @@ pub(super) fn execute(
     let mut writers: Vec<(usize, Deleter<'_>)> = Vec::with_capacity(plan.targets.len());
     for (table, definition) in &plan.targets {
         let deleter = Deleter {
-            writer: RowWriter::for_columns(options, definition, &[]),
+            writer: RowWriter::for_columns(options, definition, &[]).found_by(select, *table),
             triggers: Triggers::of(definition, TriggerEvent::Delete),
         };
         writers.push((*table, deleter));
@@ -118,6 +118,7 @@ fn delete_row(
         writer.delete(transaction, handle)
     })?;
     if done.is_ok() {
+        exec.session.counts.handler_delete += 1;
         triggers.after(exec, &old, &[])?;
     }
     match &done {

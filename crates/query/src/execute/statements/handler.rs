@@ -11,6 +11,7 @@ use crate::execute::interface::{Outcome, RowSink};
 use crate::execute::operators::limit::RowLimit;
 use crate::plan::{HandlerPlan, HandlerReadPlan, HandlerStartPlan, ResultColumn};
 use paceline_expression::Expr;
+use paceline_expression::session::ReadStart;
 use paceline_expression::session::{HandlerPlace, HandlerPosition, OpenHandler};
 use paceline_syntax::HandlerComparison;
 
@@ -60,6 +61,8 @@ struct ScannedRange {
     direction: Direction,
     /// Whether the position stays at the last row if there are no more.
     of_one_key: bool,
+    /// Whether the read continues after the row of the last one.
+    continues: bool,
 }
 
 fn read_rows(exec: &mut Execution<'_, '_>, plan: &HandlerReadPlan, sink: &mut dyn RowSink) -> Result<u64> {
@@ -85,9 +88,12 @@ fn read_rows(exec: &mut Execution<'_, '_>, plan: &HandlerReadPlan, sink: &mut dy
     let transaction_error = |error| plan.definition.transaction_error(error);
     let scan = (exec.state.transaction).scan(scanned.range, scanned.direction);
     let mut scan = scan.map_err(transaction_error)?;
+    let mut rows = 0;
+    let mut has_ended = true;
     while scan.advance()? {
         exec.row_fetched()?;
         let Some(entry) = scan.entry() else { break };
+        rows += 1;
         let row = match secondary {
             None => schema.decode_row(entry.payload())?,
             Some(index) => {
@@ -118,10 +124,27 @@ fn read_rows(exec: &mut Execution<'_, '_>, plan: &HandlerReadPlan, sink: &mut dy
         sent += 1;
         if sent >= limit.count {
             place = HandlerPlace::At(entry.key.to_vec());
+            has_ended = false;
             break;
         }
     }
     let index = plan.index;
+    let is_backward = scanned.direction == Direction::Backward;
+    let counts = &mut exec.session.counts;
+    match (&plan.start, index) {
+        (_, None) => counts.count_read(ReadStart::Table, is_backward, rows, has_ended),
+        (HandlerStartPlan::Key { .. }, _) => counts.count_read(ReadStart::Key, is_backward, rows, has_ended),
+        _ if scanned.continues => {
+            counts.rows_read += rows;
+            let asked = rows + u64::from(has_ended);
+            match is_backward {
+                false => counts.handler_read_next += asked,
+                true => counts.handler_read_prev += asked,
+            }
+        }
+        _ => counts.count_read(ReadStart::End, is_backward, rows, has_ended),
+    }
+    (plan.definition).count_read(index, rows, exec.session.user_statistics);
     let position = HandlerPosition { index, place };
     exec.session.handlers.set_position(&plan.name, position);
     Ok(sent)
@@ -140,6 +163,13 @@ fn scanned_range(exec: &mut Execution<'_, '_>, plan: &HandlerReadPlan) -> Result
         .map(|open| &open.position)
         .filter(|position| position.index == plan.index);
     let place = position.map(|position| &position.place);
+    let continues = matches!(
+        (&plan.start, place),
+        (
+            HandlerStartPlan::Next | HandlerStartPlan::Previous,
+            Some(HandlerPlace::At(_))
+        )
+    );
     let (range, direction, of_one_key) = match &plan.start {
         HandlerStartPlan::First => (whole, Direction::Forward, false),
         HandlerStartPlan::Last => (whole, Direction::Backward, false),
@@ -182,6 +212,7 @@ fn scanned_range(exec: &mut Execution<'_, '_>, plan: &HandlerReadPlan) -> Result
         range,
         direction,
         of_one_key,
+        continues,
     }))
 }
 

@@ -363,6 +363,7 @@ impl<'p> Insertion<'p> {
             self.interval
                 .generate(exec.state.transaction, exec.session, self.table, &mut self.row)?;
         let columns = self.table.columns().len();
+        exec.session.counts.handler_write += 1;
         if self.table.is_sequence() {
             let (database, name) = (self.table.database(), self.table.name());
             let functions = exec.session.services.functions.clone();
@@ -406,6 +407,12 @@ impl<'p> Insertion<'p> {
                 }
                 InsertOutcome::Duplicate { row_key, .. } if self.plan.replace => {
                     if let Some(old) = self.writer.conflicting_row(exec.state.transaction, &row_key)? {
+                        let counts = &mut exec.session.counts;
+                        counts.handler_read_key += 1;
+                        counts.rows_read += 1;
+                        counts.handler_delete += 1;
+                        // The row is written again.
+                        counts.handler_write += 1;
                         self.delete_replaced(exec, &old)?;
                         self.progress.deleted += 1;
                     }
@@ -466,12 +473,17 @@ impl<'p> Insertion<'p> {
         let Some(old) = self.writer.conflicting_row(exec.state.transaction, row_key)? else {
             return Ok(false);
         };
+        exec.session.counts.handler_read_key += 1;
+        exec.session.counts.rows_read += 1;
         let columns = self.table.columns().len();
         match self
             .writer
             .update(exec.state.transaction, &old, &self.row[..columns])?
         {
-            UpdateOutcome::Changed => self.progress.deleted += 1,
+            UpdateOutcome::Changed => {
+                self.progress.deleted += 1;
+                exec.session.counts.handler_update += 1;
+            }
             UpdateOutcome::Unchanged => {}
             // Another key conflicts now. The caller's loop handles it.
             UpdateOutcome::Duplicate(_) => return Ok(false),
@@ -506,6 +518,8 @@ impl<'p> Insertion<'p> {
         let Some(old) = self.writer.conflicting_row(exec.state.transaction, row_key)? else {
             return Ok(false);
         };
+        exec.session.counts.handler_read_key += 1;
+        exec.session.counts.rows_read += 1;
         let columns = self.table.columns().len();
         let existing = self.table.schema().decode_row(&old.image)?;
         let (current, rest) = self.row.split_at_mut(columns);
@@ -581,6 +595,7 @@ impl<'p> Insertion<'p> {
             UpdateOutcome::Changed => {
                 self.progress.updated += 1;
                 self.progress.copied += 1;
+                exec.session.counts.handler_update += 1;
                 if let Some(column) = self.table.auto_increment_column() {
                     self.progress.last_value = as_id(&self.row[column]);
                     if self.row[column] != before[column] {

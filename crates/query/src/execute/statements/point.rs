@@ -90,9 +90,13 @@ fn read(
     sink: &mut dyn RowSink,
 ) -> Result<u64> {
     sink.columns(plan.columns())?;
+    context.session.counts.handler_read_key += 1;
     let value = context.transaction.get(key)?;
     let Some(value) = value else { return Ok(0) };
     context.session.rows_examined += 1;
+    context.session.counts.rows_read += 1;
+    let for_users = context.session.user_statistics;
+    point.definition.count_read(Some(point.index), 1, for_users);
     let image = point.definition.schema().image(value.payload());
     let mut row: Vec<ValueRef<'_>> = Vec::with_capacity(point.columns.len());
     if point.columns.is_sorted_by(|left, right| left < right) {

@@ -93,6 +93,9 @@ pub(super) fn collect(exec: &mut Execution<'_, '_>, select: &SelectPlan) -> Resu
         })
     })?;
     if !select.order.is_empty() {
+        let counts = &mut exec.session.counts;
+        counts.sort_scan += 1;
+        counts.sort_rows += limit.count.min(found.len() as u64);
         let started = exec.state.measurements.is_some().then(Instant::now);
         found.sort_by(|left, right| left.key.cmp(&right.key));
         if let (Some(started), Some(measurements)) = (started, &mut exec.state.measurements) {
@@ -105,6 +108,9 @@ pub(super) fn collect(exec: &mut Execution<'_, '_>, select: &SelectPlan) -> Resu
         }
         found.truncate(usize::try_from(limit.count).unwrap_or(usize::MAX));
     }
+    // They are changed at their places later.
+    exec.session.counts.handler_read_rnd += found.len() as u64;
+    exec.session.counts.rows_read += found.len() as u64;
     Ok(found)
 }
 

@@ -81,7 +81,7 @@ pub(super) fn execute(
         };
         targets.push(Target {
             plan: target,
-            writer,
+            writer: writer.found_by(select, target.table),
             triggers,
             seen: HashSet::new(),
         });
@@ -450,6 +450,7 @@ impl UpdateRun<'_> {
             UpdateOutcome::Unchanged => {}
             UpdateOutcome::Changed => {
                 self.changed += 1;
+                exec.session.counts.handler_update += 1;
                 let counting = definition.auto_increment_column();
                 if let Some(column) = counting.filter(|column| target.plan.assigns(*column)) {
                     auto_increment::observe(exec.state.transaction, definition, column, &values[column])?;

@@ -20,6 +20,7 @@ use crate::session::protocol::{
 use crate::session::replies::result_style;
 use crate::session::services::on_text;
 use crate::session::state::SessionState;
+use crate::session::statements::count_command;
 use crate::session::statements::query::{note_plan, reply_of};
 use paceline_expression::session::{MemoryCharge, SessionMemory};
 use paceline_query::execute::{
@@ -180,7 +181,9 @@ impl Session {
             return self.replies().error(&error);
         };
         self.begin_command("Execute", &prepared.text);
-        self.state.shared.counters.com_stmt_execute.add(1);
+        let counters = &self.state.shared.counters;
+        counters.com_stmt_execute.add(1);
+        count_command(&prepared.statement, counters);
         self.state.begin_statement(Some(&prepared.statement));
         prepared.cursor = None;
         let left = self.state.enter_database(prepared.database.as_deref());
@@ -385,7 +388,7 @@ async fn run(
     rows: Rows,
 ) -> Result<Option<Outcome>> {
     state.context.diagnostics.forget_earlier();
-    let Some(catalog) = state.prepare_run(plan, execution.asked_by)? else {
+    let Some(catalog) = state.prepare_run(plan)? else {
         return Ok(None);
     };
     // Which values a set has is not in the text, so rows are logged; errors of the format are those of a statement.
@@ -400,7 +403,7 @@ async fn run(
         true => AffectedRows::Found,
         false => AffectedRows::Changed,
     };
-    let published = PlanToRun::from(plan).publish(&state.shared);
+    let published = PlanToRun::from(plan).publish(&state.shared.running_plan);
     let mut context = ExecutionContext {
         affected,
         parameter_sets: sets.map(|sets| sets as &mut dyn ParameterSets),

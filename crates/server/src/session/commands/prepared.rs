@@ -14,6 +14,7 @@ use crate::session::protocol::{
     CountedStatement, KnownColumns, More, PreparedStatement, RowFormat, definition, unknown_statement,
 };
 use crate::session::services::on_text;
+use crate::session::statements::count_command;
 use crate::session::statements::query::{collect, run_plan};
 use paceline_expression::ExprType;
 use paceline_query::execute::CursorSink;
@@ -173,6 +174,7 @@ impl Session {
             return self.run_statement(&statement, execution).await;
         };
         self.state.check_restrictions(&statement)?;
+        count_command(&statement, &self.state.shared.counters);
         if is_to_be_planned_again(&plan, prepared.rows_read) {
             plan = Arc::new(self.state.plan_for(&statement, parameters)?);
             let same = |known: &KnownColumns| known.describes(plan.columns());

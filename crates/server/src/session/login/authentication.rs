@@ -6,6 +6,7 @@ use crate::accounts::initial::system_user;
 use crate::audit_log::ConnectionEvent;
 use crate::session::protocol::More;
 use crate::session::{Phase, Session};
+use crate::user_statistics::TallyValues;
 use crate::variables::Variable;
 use paceline_syntax::{Error, Result};
 use paceline_types::error_code::*;
@@ -273,15 +274,13 @@ impl Session {
                 self.phase = Phase::Commands;
                 self.state.server.host_errors.forgive(self.client.address);
                 self.state.shared.authenticated.store(true, Ordering::Relaxed);
+                self.count_connection();
                 self.rest();
                 self.replies().ok(0, 0, proof, More::No);
             }
             Err(error) => {
-                self.state
-                    .server
-                    .counters
-                    .access_denied
-                    .fetch_add(1, Ordering::Relaxed);
+                self.state.shared.counters.access_denied_errors.add(1);
+                self.count_denied_connection(user);
                 tracing::warn!("connection {}: {error}", self.state.shared.id);
                 self.log_command("Connect", error.to_string().as_bytes());
                 self.audit_connection(user, ConnectionEvent::FailedConnect, error.code().number());
@@ -290,6 +289,35 @@ impl Session {
             }
         }
         self.connection.flush().await
+    }
+
+    /// Counts the connection for its user, if there are statistics of users.
+    fn count_connection(&self) {
+        let statistics = &self.state.server.user_statistics;
+        if statistics.is_on() {
+            let user = &self.state.context.user;
+            let values = TallyValues {
+                total_connections: 1,
+                total_ssl_connections: self.state.shared.tls.get().is_some().into(),
+                ..TallyValues::default()
+            };
+            statistics.add(&user.user, &user.host, &values);
+        }
+    }
+
+    /// Counts a refused connection, if there is an account of that name.
+    fn count_denied_connection(&self, user: &str) {
+        let server = &self.state.server;
+        if server.user_statistics.is_on() && server.accounts.load().iter().any(|account| account.user == user)
+        {
+            let host = &self.state.context.user.host;
+            let values = TallyValues {
+                denied_connections: 1,
+                access_denied: 1,
+                ..TallyValues::default()
+            };
+            server.user_statistics.add(user, host, &values);
+        }
     }
 
     /// Checks `REQUIRE …` of the account, and `require_secure_transport`: encrypted, or a local socket.

@@ -260,6 +260,7 @@ impl Session {
         if done.is_err() {
             self.state.abort_statement();
         }
+        self.state.settle_counts();
         self.connection.writer.clear();
         self.state.changes.clear();
         done

@@ -36,24 +36,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// # Errors
 /// The errors of [`change_accounts`].
 pub async fn execute(statement: &AccountStatement, state: &mut SessionState, text: &[u8]) -> Result<Reply> {
-    let counters = &state.shared.counters;
-    match statement {
-        AccountStatement::Create { .. } => counters.com_create_user.add(1),
-        AccountStatement::Alter { .. } => counters.com_alter_user.add(1),
-        AccountStatement::Drop { .. } => counters.com_drop_user.add(1),
-        AccountStatement::Rename(_) => counters.com_rename_user.add(1),
-        AccountStatement::Grant { .. } | AccountStatement::GrantProxy { .. } => counters.com_grant.add(1),
-        AccountStatement::Revoke { .. }
-        | AccountStatement::RevokeProxy { .. }
-        | AccountStatement::RevokeAll(_) => counters.com_revoke.add(1),
-        AccountStatement::CreateRoles { .. } => counters.com_create_role.add(1),
-        AccountStatement::DropRoles { .. } => counters.com_drop_role.add(1),
-        AccountStatement::GrantRole { .. } => counters.com_grant_role.add(1),
-        AccountStatement::RevokeRole { .. } => counters.com_revoke_role.add(1),
-        AccountStatement::SetPassword { .. } | AccountStatement::SetDefaultRole { .. } => {
-            counters.com_set_option.add(1)
-        }
-    }
     change_accounts(statement, Some(text), state).await?;
     Ok(Reply::ok())
 }

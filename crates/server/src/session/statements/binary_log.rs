@@ -69,7 +69,6 @@ pub fn delete_domains(domains: &[u32], server: &Server, diagnostics: &mut Diagno
 /// # Errors
 /// 1227; 1373 for an unknown file; the errors of the log.
 pub fn purge(purge: &Purge, services: &SessionServices, context: &mut SessionContext) -> Result<Reply> {
-    services.shared.counters.com_purge.add(1);
     services.require_any(&[Privilege::Super, Privilege::BinlogAdmin])?;
     let target = match purge {
         Purge::To(file) => PurgeTarget::File(file.clone()),
@@ -115,7 +114,6 @@ fn seconds_since_1970(expr: &Expr, context: &mut SessionContext) -> Result<u64> 
 /// # Errors
 /// 1227; the errors of the log; 1198 for a connection that is running.
 pub async fn reset(targets: &[ResetTarget], state: &mut SessionState) -> Result<Reply> {
-    state.shared.counters.com_reset.add(1);
     state.services.require_any(&[Privilege::Reload])?;
     for target in targets {
         match target {

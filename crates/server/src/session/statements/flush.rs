@@ -7,6 +7,8 @@ use crate::errors::of_transaction;
 use crate::server::Server;
 use crate::session::protocol::Reply;
 use crate::session::state::SessionState;
+use crate::user_statistics::StatisticsOf;
+use paceline_catalog::TableDefinition;
 use paceline_expression::session::Privilege;
 use paceline_syntax::{
     Error, FlushTablesLock, FlushTarget, LockTable, Result, TableMaintenance, TableName, WriteToBinlog,
@@ -24,7 +26,6 @@ pub async fn execute(
     state: &mut SessionState,
     text: &[u8],
 ) -> Result<Reply> {
-    state.shared.counters.com_flush.add(1);
     state.commit().await?;
     state.services.require_any(&[Privilege::Reload])?;
     for target in targets {
@@ -94,6 +95,16 @@ pub async fn execute(
             FlushTarget::Other("USER_RESOURCES") => state.server.accounts.hourly_uses().reset(),
             FlushTarget::Other("PRIVILEGES") => state.server.accounts.heed(),
             FlushTarget::Other("SSL") => state.server.tls.reload(&state.server.globals)?,
+            FlushTarget::Other("USER_STATISTICS") => state.server.user_statistics.clear(StatisticsOf::Users),
+            FlushTarget::Other("CLIENT_STATISTICS") => {
+                state.server.user_statistics.clear(StatisticsOf::Clients);
+            }
+            FlushTarget::Other("TABLE_STATISTICS") => {
+                for_each_table(state, TableDefinition::clear_user_row_counts);
+            }
+            FlushTarget::Other("INDEX_STATISTICS") => {
+                for_each_table(state, TableDefinition::clear_user_index_counts);
+            }
             FlushTarget::Other(_) => {}
         }
     }
@@ -120,6 +131,12 @@ pub async fn execute(
         }
     }
     Ok(Reply::ok())
+}
+
+fn for_each_table(state: &SessionState, act: fn(&TableDefinition)) {
+    let catalog = state.server.catalog.load();
+    let tables = catalog.databases().flat_map(|database| database.tables());
+    tables.for_each(|table| act(table));
 }
 
 /// Forgets the reserved values of sequences: of these, or of all. As in MariaDB they are not given out any more.

@@ -1,11 +1,9 @@
 //! HELP.
 
 use crate::session::protocol::{Output, Reply};
-use crate::status::Counters;
 
 /// Executes HELP: there are no help tables.
-pub fn execute(counters: &Counters) -> Reply {
-    counters.com_help.add(1);
+pub fn execute() -> Reply {
     let mut output = Output::new();
     output
         .text("name", 64)

@@ -23,7 +23,6 @@ pub fn execute(
     services: &SessionServices,
     context: &mut SessionContext,
 ) -> Result<Reply> {
-    services.shared.counters.com_kill.add(1);
     let reason = if kill.query_only {
         InterruptReason::Query
     } else {

@@ -122,7 +122,7 @@ async fn run_load(
     state: &mut SessionState,
     execution: Execution<'_>,
 ) -> Result<Option<Reply>> {
-    let Some(catalog) = state.prepare_run(plan, execution.asked_by)? else {
+    let Some(catalog) = state.prepare_run(plan)? else {
         return Ok(None);
     };
     let mut source = match origin {

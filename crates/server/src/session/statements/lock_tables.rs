@@ -16,7 +16,6 @@ use paceline_types::error_code::*;
 /// # Errors
 /// 1146, 1142, 1044 for a table; 1205 if one is not free in time; 1223 under the session's own global read lock.
 pub async fn lock(tables: &[LockTable], state: &mut SessionState) -> Result<Reply> {
-    state.shared.counters.com_lock_tables.add(1);
     if state.table_locks.is_globally_locked() && tables.iter().any(|table| table.write) {
         return Err(Error::new(ER_CANT_UPDATE_WITH_READLOCK, &[]));
     }
@@ -97,7 +96,6 @@ pub async fn lock(tables: &[LockTable], state: &mut SessionState) -> Result<Repl
 /// # Errors
 /// The errors of the commit that it implies.
 pub async fn unlock(state: &mut SessionState) -> Result<Reply> {
-    state.shared.counters.com_unlock_tables.add(1);
     if state.table_locks.has_tables() {
         state.commit().await?;
     }

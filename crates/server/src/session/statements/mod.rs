@@ -15,6 +15,7 @@ mod account;
 mod backup;
 mod binary_log;
 mod binlog_events;
+mod command_counter;
 mod ddl;
 mod flush;
 mod help;
@@ -28,6 +29,7 @@ pub(in crate::session) mod program;
 pub(super) mod query;
 mod replication;
 pub(in crate::session) mod set;
+mod setup_consumers;
 mod show;
 mod shutdown;
 mod snapshot_at_gtid;
@@ -35,6 +37,7 @@ mod table_administration;
 mod transaction;
 
 pub(super) use binary_log::flush_binary_logs;
+pub(super) use command_counter::count_command;
 pub(super) use kill::kill_connection;
 pub(super) use load_data::execute_logged as load_logged;
 pub(super) use shutdown::shut_down;
@@ -64,11 +67,15 @@ pub async fn execute(
         state.context.diagnostics.forget_earlier();
     }
     warn_of_place(statement, state);
+    count_command(statement, &state.shared.counters);
     let reply = match statement {
         Statement::Query(query)
             if let Some(into @ (SelectInto::Outfile { .. } | SelectInto::Dumpfile(_))) = &query.into =>
         {
             outfile::execute(statement, into, state, execution).await?
+        }
+        Statement::Update(update) if setup_consumers::is_meant(update, state) => {
+            setup_consumers::execute(update, state, execution).await?
         }
         Statement::Query(_)
         | Statement::Insert(_)
@@ -131,7 +138,7 @@ pub async fn execute(
         Statement::Backup(backup) => backup::execute(backup, state, connection, execution)?,
         Statement::LockTables(tables) => lock_tables::lock(tables, state).await?,
         Statement::UnlockTables => lock_tables::unlock(state).await?,
-        Statement::Help(_) => help::execute(&state.shared.counters),
+        Statement::Help(_) => help::execute(),
         Statement::Shutdown => shutdown::execute(&state.services, &state.context)?,
         Statement::Plugin(statement) => plugin::execute(statement, state).await?,
         Statement::LoadData(load) => {
@@ -183,7 +190,6 @@ fn empty(text: &[u8]) -> Result<Reply> {
 }
 
 fn use_database(name: &str, state: &mut SessionState) -> Result<Reply> {
-    state.shared.counters.com_change_db.add(1);
     state.use_database(name)?;
     Ok(Reply::ok())
 }
@@ -232,7 +238,9 @@ fn uses_table(statement: &Statement) -> bool {
                 | Show::CreateDatabase { .. }
                 | Show::CreateUser(_)
                 | Show::Profiles
-                | Show::Credits
+                | Show::Profile
+                | Show::Authors
+                | Show::Contributors
         ),
         _ => false,
     }

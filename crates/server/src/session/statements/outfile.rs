@@ -47,11 +47,11 @@ async fn run_into_file(
     into: &SelectInto,
     execution: Execution<'_>,
 ) -> Result<Option<u64>> {
-    let Some(catalog) = state.prepare_run(plan, execution.asked_by)? else {
+    let Some(catalog) = state.prepare_run(plan)? else {
         return Ok(None);
     };
     let mut sink = file_sink(state, plan, into)?;
-    let published = PlanToRun::from(plan).publish(&state.shared);
+    let published = PlanToRun::from(plan).publish(&state.shared.running_plan);
     let mut context = ExecutionContext {
         // Nothing is logged.
         text: b"",

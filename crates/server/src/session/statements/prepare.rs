@@ -18,11 +18,13 @@ use paceline_types::{Value, text};
 /// # Errors
 /// The errors of parsing and planning the text.
 pub fn prepare(name: &str, source: &Expr, parameters: &[Value], state: &mut SessionState) -> Result<Reply> {
-    state.shared.counters.com_prepare_sql.add(1);
     let key = name.to_lowercase();
     // Even a failed PREPARE drops the statement with this name.
-    state.prepared.statements.remove(&key);
+    if state.prepared.statements.remove(&key).is_some() {
+        state.shared.counters.com_stmt_close.add(1);
+    }
     let text = statement_text(source, parameters, &mut state.context)?;
+    state.shared.counters.com_stmt_prepare.add(1);
     let Preparation {
         statement,
         text,
@@ -53,10 +55,10 @@ pub async fn execute_named(
     connection: &mut Connection,
     execution: Execution<'_>,
 ) -> Result<()> {
-    state.shared.counters.com_execute_sql.add(1);
     let unknown = || Error::new(ER_UNKNOWN_STMT_HANDLER, &[&name, &"EXECUTE"]);
     let prepared = state.prepared.statements.get(&name.to_lowercase());
     let prepared = prepared.ok_or_else(unknown)?;
+    state.shared.counters.com_stmt_execute.add(1);
     let (statement, text, count, database) = (
         prepared.statement.clone(),
         prepared.text.clone(),
@@ -89,8 +91,12 @@ pub async fn execute_immediate(
     connection: &mut Connection,
     execution: Execution<'_>,
 ) -> Result<()> {
-    state.shared.counters.com_execute_immediate.add(1);
     let text = statement_text(source, execution.parameters, &mut state.context)?;
+    // As in MariaDB, it counts as all that happens within.
+    let counters = &state.shared.counters;
+    counters.com_stmt_prepare.add(1);
+    counters.com_stmt_execute.add(1);
+    counters.com_stmt_close.add(1);
     let prepared = parse_to_prepare(text, state)?;
     let parameters = values_of(
         using,
@@ -115,9 +121,11 @@ pub async fn execute_immediate(
 /// # Errors
 /// 1243 for an unknown name.
 pub fn deallocate(name: &str, state: &mut SessionState) -> Result<Reply> {
-    state.shared.counters.com_dealloc_sql.add(1);
     match state.prepared.statements.remove(&name.to_lowercase()) {
-        Some(_) => Ok(Reply::ok()),
+        Some(_) => {
+            state.shared.counters.com_stmt_close.add(1);
+            Ok(Reply::ok())
+        }
         None => Err(Error::new(
             ER_UNKNOWN_STMT_HANDLER,
             &[&name, &"DEALLOCATE PREPARE"],

@@ -15,6 +15,7 @@ use paceline_query::plan::Plan;
 use paceline_syntax::{Error, Result, Statement};
 use paceline_types::error_code::ER_TABLE_DEF_CHANGED;
 use paceline_wire::Capabilities;
+use paceline_wire::response::Status;
 use std::sync::Arc;
 
 /// Plans a statement and executes it.
@@ -59,20 +60,23 @@ pub async fn run_plan(
     if execution.asked_by == QueryOrigin::Client && !plan.tables().is_empty() {
         state.context.diagnostics.forget_earlier();
     }
-    let Some(catalog) = state.prepare_run(&plan, execution.asked_by)? else {
+    let Some(catalog) = state.prepare_run(&plan)? else {
         return Ok(None);
     };
     let streaming = match plan.tables().iter().any(|table| table.usage.lock) {
         true => Streaming::AfterSettling(MemoryCharge::new(&state.context.memory)),
         false => Streaming::Early,
     };
-    let style = result_style(state, execution);
+    let mut style = result_style(state, execution);
+    if plan.uses_no_index() {
+        style.status = style.status.with(Status::NO_INDEX_USED);
+    }
     let affected = match connection.capabilities.has(Capabilities::FOUND_ROWS) {
         true => AffectedRows::Found,
         false => AffectedRows::Changed,
     };
     let text_log = state.text_log(&plan, execution)?;
-    let published = plan.publish(&state.shared);
+    let published = plan.publish(&state.shared.running_plan);
     let mut context = ExecutionContext {
         affected,
         text_log: text_log.as_ref().map(|log| log as &dyn TextLog),
@@ -91,7 +95,8 @@ pub async fn run_plan(
 /// Shows an executed plan to the slow query log. It has no text of a program's statement, and so not its plan.
 pub fn note_plan(plan: &Plan, state: &mut SessionState, execution: Execution<'_>) {
     let is_main = execution.asked_by == QueryOrigin::Client && state.context.calls.is_empty();
-    state.log_settings.note_plan(plan, is_main);
+    let statement = &mut state.context.statement;
+    state.log_settings.note_plan(plan, is_main, statement);
 }
 
 /// Executes a plan and returns its rows, for cursors and for SHOW statements that a query answers. Returns `None` if
@@ -105,10 +110,10 @@ pub async fn collect<S: RowSink>(
     if execution.asked_by == QueryOrigin::Client && !plan.tables().is_empty() {
         state.context.diagnostics.forget_earlier();
     }
-    let Some(catalog) = state.prepare_run(&plan, execution.asked_by)? else {
+    let Some(catalog) = state.prepare_run(&plan)? else {
         return Ok(None);
     };
-    let published = plan.publish(&state.shared);
+    let published = plan.publish(&state.shared.running_plan);
     let mut context = state.execution_context(&catalog, &plan, execution)?;
     let outcome = execute_plan(&plan, &mut context, &mut rows)?;
     drop(context);

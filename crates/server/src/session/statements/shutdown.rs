@@ -20,7 +20,6 @@ pub fn execute(services: &SessionServices, context: &SessionContext) -> Result<R
 /// 1227.
 pub fn shut_down(services: &SessionServices, context: &SessionContext) -> Result<()> {
     services.require_any(&[Privilege::Shutdown])?;
-    services.shared.counters.com_shutdown.add(1);
     tracing::info!("shutdown asked for by {}", context.user);
     services.server.request_shutdown();
     Ok(())

@@ -16,14 +16,12 @@ use paceline_types::error_code::ER_SP_DOES_NOT_EXIST;
 /// # Errors
 /// The errors of the commit; 1305 for an unknown savepoint; the errors of a snapshot at a GTID.
 pub async fn execute(statement: &TransactionStatement, state: &mut SessionState) -> Result<Reply> {
-    let counters = &state.shared.counters;
     match statement {
         TransactionStatement::Start {
             consistent_snapshot,
             snapshot_at,
             access,
         } => {
-            counters.com_begin.add(1);
             state.commit().await?;
             state.table_locks.release_tables();
             if let Some(position) = snapshot_at {
@@ -58,19 +56,16 @@ pub async fn execute(statement: &TransactionStatement, state: &mut SessionState)
             state.tracking.begin(isolation, begun_access, snapshot);
         }
         TransactionStatement::Commit(completion) => {
-            counters.com_commit.add(1);
             let chained = chained_options(state);
             state.commit().await?;
             complete(*completion, chained, state);
         }
         TransactionStatement::Rollback(completion) => {
-            counters.com_rollback.add(1);
             let chained = chained_options(state);
             state.roll_back();
             complete(*completion, chained, state);
         }
         TransactionStatement::Savepoint(name) => {
-            counters.com_savepoint.add(1);
             // A savepoint without a transaction has no effect. MariaDB accepts and ignores it.
             if !state.context.settings.autocommit {
                 state.enter_transaction();
@@ -78,6 +73,9 @@ pub async fn execute(statement: &TransactionStatement, state: &mut SessionState)
             // Logged in MariaDB's form, if the transaction already has rows.
             let text = format!("SAVEPOINT `{}`", name.replace('`', "``"));
             let logged = LoggedStatement::of(state, text.as_bytes());
+            if state.shared.transaction.is_set() {
+                state.context.counts.handler_savepoint += 1;
+            }
             if let Some(transaction) = state.transaction.get_mut() {
                 transaction
                     .log_statement(&logged.query_event(None), logged.timestamp_seconds)
@@ -86,13 +84,14 @@ pub async fn execute(statement: &TransactionStatement, state: &mut SessionState)
             }
         }
         TransactionStatement::RollbackTo(name) => {
-            counters.com_rollback_to_savepoint.add(1);
             let none = || Error::new(ER_SP_DOES_NOT_EXIST, &[&"SAVEPOINT", name]);
             let transaction = state.transaction.get_mut().ok_or_else(none)?;
             transaction.rollback_to_savepoint(name).map_err(|_| none())?;
+            if state.shared.transaction.is_set() {
+                state.context.counts.handler_savepoint_rollback += 1;
+            }
         }
         TransactionStatement::Release(name) => {
-            counters.com_release_savepoint.add(1);
             let none = || Error::new(ER_SP_DOES_NOT_EXIST, &[&"SAVEPOINT", name]);
             let transaction = state.transaction.get_mut().ok_or_else(none)?;
             transaction.release_savepoint(name).map_err(|_| none())?;

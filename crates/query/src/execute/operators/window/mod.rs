@@ -27,7 +27,7 @@ use self::compute::Input;
 use self::running::{PIECE_ROWS, RunningWindow, piece_keys};
 use crate::error::Result;
 use crate::execute::collections::memory::{Reservation, row_bytes};
-use crate::execute::collections::sorter::Sorter;
+use crate::execute::collections::sorter::{SortedRows, Sorter};
 use crate::execute::collections::temporary_key::append_ordered;
 use crate::execute::context::{Execution, Visit};
 use crate::plan::measurements::Collection;
@@ -62,6 +62,9 @@ impl<'p> WindowRows<'p> {
     /// Errors of the functions; 1038, 1041, 1290, 1317 …
     pub fn finish(self, exec: &mut Execution<'_, '_>, row: &mut [Value], emit: Visit<'_>) -> Result<()> {
         let mut stage = self.first;
+        let rows = stage.sorter.rows();
+        exec.session.counts.count_temporary(rows);
+        exec.session.counts.count_temporary_read(rows, true);
         for next in &self.plan.sorts[1..] {
             let mut columns = stage.columns.clone();
             for function in &stage.sort.functions {
@@ -138,6 +141,7 @@ impl<'p> Stage<'p> {
         let mut partition = Partition::new(exec, sort);
         let mut last: Vec<u8> = Vec::new();
         let mut flow = ControlFlow::Continue(());
+        sorter.count(SortedRows::Temporary, &mut exec.session.counts);
         sorter.finish_keyed(&mut |key, values| {
             exec.tick()?;
             let shared = if partition.rows.is_empty() {

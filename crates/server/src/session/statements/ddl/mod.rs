@@ -18,7 +18,6 @@ use crate::names::qualified;
 use crate::session::execution::Execution;
 use crate::session::protocol::Reply;
 use crate::session::state::SessionState;
-use crate::status::Counters;
 use crate::variables::Variable;
 use crate::{mysql_columns, performance_schema};
 use commit::{commit_ddl, commit_unfilled, primarys_gtid};
@@ -31,9 +30,7 @@ use paceline_catalog::ddl::{
 };
 use paceline_expression::session::StatementOrigin;
 use paceline_syntax::definition::CreateView;
-use paceline_syntax::{
-    AccountName, DdlStatement, Error, Result, RoutineType, Statement, TableName, UserName,
-};
+use paceline_syntax::{AccountName, DdlStatement, Error, Result, Statement, TableName, UserName};
 use paceline_types::ServerId;
 use paceline_types::error_code::*;
 use paceline_wire::session_state::StateChange;
@@ -47,7 +44,6 @@ pub async fn execute(
     state: &mut SessionState,
     execution: Execution<'_>,
 ) -> Result<Reply> {
-    count(ddl, &state.shared.counters);
     let ends_transaction = !matches!(ddl, DdlStatement::CreateTable(create) if create.temporary)
         && !matches!(ddl, DdlStatement::CreateSequence(create) if create.temporary)
         && !matches!(
@@ -272,42 +268,6 @@ fn leave_dropped_database(state: &mut SessionState) {
     }
 }
 
-fn count(ddl: &DdlStatement, counters: &Counters) {
-    match ddl {
-        DdlStatement::CreateDatabase { .. } => counters.com_create_db.add(1),
-        DdlStatement::AlterDatabase { .. } => counters.com_alter_db.add(1),
-        DdlStatement::DropDatabase { .. } => counters.com_drop_db.add(1),
-        DdlStatement::CreateTable(_) => counters.com_create_table.add(1),
-        DdlStatement::AlterTable(_) => counters.com_alter_table.add(1),
-        DdlStatement::DropTables { .. } => counters.com_drop_table.add(1),
-        DdlStatement::DropServer { .. } => {}
-        DdlStatement::CreateSequence(_) => counters.com_create_sequence.add(1),
-        DdlStatement::AlterSequence(_) => counters.com_alter_sequence.add(1),
-        DdlStatement::DropSequences { .. } => counters.com_drop_sequence.add(1),
-        DdlStatement::TruncateTable(_) => counters.com_truncate.add(1),
-        DdlStatement::RenameTables { .. } => counters.com_rename_table.add(1),
-        DdlStatement::CreateView(_) => counters.com_create_view.add(1),
-        DdlStatement::DropViews { .. } => counters.com_drop_view.add(1),
-        DdlStatement::CreateRoutine(routine) => match routine.kind.routine_type() {
-            RoutineType::Procedure => counters.com_create_procedure.add(1),
-            RoutineType::Function => counters.com_create_function.add(1),
-        },
-        DdlStatement::AlterRoutine { kind, .. } => match kind {
-            RoutineType::Procedure => counters.com_alter_procedure.add(1),
-            RoutineType::Function => counters.com_alter_function.add(1),
-        },
-        DdlStatement::DropRoutine { kind, .. } => match kind {
-            RoutineType::Procedure => counters.com_drop_procedure.add(1),
-            RoutineType::Function => counters.com_drop_function.add(1),
-        },
-        DdlStatement::CreateTrigger(_) => counters.com_create_trigger.add(1),
-        DdlStatement::DropTrigger { .. } => counters.com_drop_trigger.add(1),
-        DdlStatement::CreateEvent(_) => counters.com_create_event.add(1),
-        DdlStatement::AlterEvent(_) => counters.com_alter_event.add(1),
-        DdlStatement::DropEvent { .. } => counters.com_drop_event.add(1),
-    }
-}
-
 /// Executes TRUNCATE of a table of `performance_schema`, which is not logged. Returns whether it is one.
 ///
 /// # Errors
@@ -334,6 +294,19 @@ fn forget_statistics(table: &TableName, state: &SessionState) -> Result<bool> {
         let sessions = state.server.sessions.all();
         let digests = sessions.iter().map(|session| &session.digests);
         state.server.digests.clear(digests);
+    }
+    if performance_schema::shows_table_io(&name) {
+        let catalog = state.server.catalog.load();
+        let tables = catalog.databases().flat_map(|database| database.tables());
+        tables.for_each(|table| table.clear_row_counts());
+    }
+    match name.to_ascii_lowercase().as_str() {
+        "events_statements_history_long" => state.server.statement_history.clear_long(),
+        "events_statements_current" | "events_statements_history" => {
+            let sessions = state.server.sessions.all();
+            sessions.iter().for_each(|session| session.history.clear());
+        }
+        _ => {}
     }
     Ok(true)
 }

@@ -25,6 +25,7 @@ pub use event::run_event;
 use crate::session::execution::{Execution, QueryOrigin};
 use crate::session::protocol::{Connection, More, Reply};
 use crate::session::state::SessionState;
+use crate::session::statements::count_command;
 use paceline_expression::session::{KeepDiagnostics, ServerFunctions};
 use paceline_program::{Answer, Code, CodePlace, Raised, Request, Run};
 use paceline_query::execute::Cursors;
@@ -326,6 +327,7 @@ impl Driver<'_> {
             ..self.execution
         };
         if has_plan(&sql.statement) {
+            count_command(&sql.statement, &self.state.shared.counters);
             self.execute_planned(sql, place, execution).await?;
         } else {
             super::execute(&sql.statement, self.state, self.connection, execution).await?;

@@ -6,6 +6,7 @@ use crate::accounts::checks::check_plan;
 use crate::session::execution::Execution;
 use crate::session::planning::ATTEMPTS_MAX;
 use crate::session::replies::ReplyWriter;
+use crate::session::statements::count_command;
 use crate::session::statements::query::{collect, run_plan};
 use paceline_expression::ExprType;
 use paceline_program::{Answer, CodePlace, RowValue};
@@ -216,6 +217,7 @@ impl Driver<'_> {
         targets: &[Target],
         values: &[Value],
     ) -> Result<Answer> {
+        count_command(&query.statement, &self.state.shared.counters);
         let execution = self.execution_of(query, values);
         let single = self.collect(query, place, execution, SingleRow::default).await?;
         let answer = single.assign(targets, self.prepared.types(), &mut self.state.context)?;
@@ -231,6 +233,7 @@ impl Driver<'_> {
         place: CodePlace,
         values: &[Value],
     ) -> Result<Answer> {
+        count_command(&query.statement, &self.state.shared.counters);
         let execution = self.execution_of(query, values);
         let sink = self.collect(query, place, execution, CursorSink::default).await?;
         self.cursors.open(cursor, sink, &self.state.context)

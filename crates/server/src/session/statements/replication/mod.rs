@@ -31,7 +31,6 @@ pub async fn execute(statement: &ReplicationStatement, state: &mut SessionState)
         .require_any(&[Privilege::Super, Privilege::ReplicationSlaveAdmin])?;
     match statement {
         ReplicationStatement::ChangeMaster { connection, settings } => {
-            state.shared.counters.com_change_master.add(1);
             let name = connection_name(connection.as_deref(), &state.services)?;
             change_master(&name, settings, &state.server, &mut state.context.diagnostics).await?;
         }

@@ -64,7 +64,6 @@ pub async fn execute(
     state: &mut SessionState,
     connection: &mut Connection,
 ) -> Result<Reply> {
-    state.shared.counters.com_set_option.add(1);
     set(items, parameters, state, connection).await?;
     Ok(Reply::ok())
 }

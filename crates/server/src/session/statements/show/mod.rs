@@ -52,7 +52,27 @@ pub async fn execute(
     connection: &mut Connection,
     execution: Execution<'_>,
 ) -> Result<Reply> {
-    state.shared.counters.com_show.add(1);
+    let before = state.context.counts;
+    let done = execute_counted(show, state, connection, execution).await;
+    let counts = &mut state.context.counts;
+    match show {
+        // As in MariaDB, the counters show what other statements did.
+        Show::Status { .. } | Show::ProcessList { .. } => *counts = before,
+        _ => {
+            // MariaDB shows these rows as it finds them; the order is ours.
+            counts.sort_scan = before.sort_scan;
+            counts.sort_rows = before.sort_rows;
+        }
+    }
+    done
+}
+
+async fn execute_counted(
+    show: &Show,
+    state: &mut SessionState,
+    connection: &mut Connection,
+    execution: Execution<'_>,
+) -> Result<Reply> {
     match answer(show, state)? {
         Answer::Rows(output) => Ok(Reply::Rows(output)),
         Answer::PlanOf(flavour, connection) => Ok(Reply::Rows(
@@ -199,9 +219,9 @@ fn answer<'a>(show: &'a Show, state: &mut SessionState) -> Result<Answer<'a>> {
         Show::CreateOther { kind: "EVENT", name } => Rows(stored_program::event(name, state)?),
         Show::CreateOther { kind, name } => return Err(create::no_such_object(kind, name)),
         Show::EngineStatus { engine, what } => Rows(engine::status(engine, what, &state.services)?),
+        Show::Profiles | Show::Profile => Rows(no_rows(&["Query_ID", "Duration", "Query"])),
+        Show::Authors | Show::Contributors => Rows(no_rows(&["Name", "Location", "Comment"])),
         Show::ExplainFor { flavour, connection } => Answer::PlanOf(*flavour, connection),
-        Show::Profiles => Rows(no_rows(&["Query_ID", "Duration", "Query"])),
-        Show::Credits => Rows(no_rows(&["Name", "Location", "Comment"])),
     })
 }
 

@@ -2,6 +2,7 @@
 //! SHOW does.
 
 use crate::accounts::show::{identifier, text_literal};
+use crate::information_schema;
 use paceline_expression::session::VariableScope;
 use paceline_syntax::ast::QueryBody;
 use paceline_syntax::{ParseOptions, Result, ShowFilter, Statement, parse_first};
@@ -266,11 +267,29 @@ pub fn plugins() -> ShowQuery {
 
 /// Returns the query of SHOW USER_STATISTICS and related statements.
 pub fn statistics(table: &str) -> ShowQuery {
+    let columns = information_schema::columns(table).unwrap_or_default();
+    let named: Vec<String> = columns
+        .iter()
+        .map(|column| shown_as_heading(&column.name))
+        .collect();
+    let columns = match named.is_empty() {
+        true => "*".to_owned(),
+        false => named.join(", "),
+    };
     let select = format!(
-        "SELECT * FROM information_schema.{}",
+        "SELECT {columns} FROM information_schema.{}",
         identifier(&table.to_uppercase())
     );
     query(select, "1")
+}
+
+/// Returns a column with its heading in SHOW: `ROWS_READ` becomes `Rows_read`.
+fn shown_as_heading(column: &str) -> String {
+    let heading = match column {
+        "ROWS_CHANGED_X_INDEXES" => "Rows_changed_x_#indexes".to_owned(),
+        _ => format!("{}{}", &column[..1], column[1..].to_lowercase()),
+    };
+    format!("{column} AS {}", identifier(&heading))
 }
 
 /// Returns the query of SHOW VARIABLES and SHOW STATUS.

@@ -27,7 +27,6 @@ pub async fn execute(
     effort: ChecksumEffort,
     state: &mut SessionState,
 ) -> Result<Reply> {
-    state.shared.counters.com_checksum.add(1);
     let mut output = Output::new();
     let number = ExprType {
         nullable: true,

@@ -28,24 +28,11 @@ pub async fn execute(
     state: &mut SessionState,
     statement_text: &[u8],
 ) -> Result<Reply> {
-    let counters = &state.shared.counters;
     let name = match operation {
-        TableMaintenance::Analyze | TableMaintenance::AnalyzePersistent => {
-            counters.com_analyze.add(1);
-            "analyze"
-        }
-        TableMaintenance::Check => {
-            counters.com_check.add(1);
-            "check"
-        }
-        TableMaintenance::Optimize => {
-            counters.com_optimize.add(1);
-            "optimize"
-        }
-        TableMaintenance::Repair => {
-            counters.com_repair.add(1);
-            "repair"
-        }
+        TableMaintenance::Analyze | TableMaintenance::AnalyzePersistent => "analyze",
+        TableMaintenance::Check => "check",
+        TableMaintenance::Optimize => "optimize",
+        TableMaintenance::Repair => "repair",
     };
     state.commit().await?;
     for table in tables {

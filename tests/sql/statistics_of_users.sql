@@ -1,0 +1,41 @@
+-- Statistics of tables and indexes (userstat); those of users contain times.
+select @@global.userstat;
+show table_statistics;
+show index_statistics;
+select count(*) from information_schema.user_statistics;
+create table s (a int primary key, b int, c varchar(10), key b (b));
+create table h (x int);
+select * from s, h;
+set global userstat = on;
+flush table_statistics, index_statistics, user_statistics, client_statistics;
+insert into s values (1, 1, 'x'), (2, 1, 'y'), (3, 2, 'z');
+insert into h values (1), (2);
+select * from s;
+select * from s where a = 1;
+select * from s where a = 77;
+select * from s where b = 1;
+update s set c = 'q' where b = 2;
+update h set x = 3;
+delete from s where a = 3;
+select count(*) from h straight_join s on s.a = h.x;
+select * from information_schema.table_statistics where table_schema = 't' order by table_name;
+select * from information_schema.index_statistics where table_schema = 't' order by table_name, index_name;
+select user, total_connections, rows_inserted, rows_updated, rows_deleted, select_commands > 3, update_commands, other_commands,
+  denied_connections, lost_connections, access_denied, empty_queries, max_statement_time_exceeded, busy_time > 0
+  from information_schema.user_statistics;
+select count(*) from information_schema.client_statistics;
+flush index_statistics;
+select * from information_schema.index_statistics where table_schema = 't';
+select table_name, rows_changed from information_schema.table_statistics where table_schema = 't' order by table_name;
+drop table s;
+select table_name, rows_changed from information_schema.table_statistics where table_schema = 't' order by table_name;
+flush table_statistics;
+select table_name, rows_changed from information_schema.table_statistics where table_schema = 't';
+set global userstat = off;
+select * from h;
+select * from information_schema.table_statistics where table_schema = 't';
+flush user_statistics, client_statistics;
+select count(*) from information_schema.user_statistics;
+show user_statistics;
+show client_statistics;
+drop table h;
