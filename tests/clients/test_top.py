@@ -184,7 +184,7 @@ def test_keys_and_a_kill_on_both_servers(paceline, mariadb, waiting, terminal):
         screen = terminal(command(server, "--interval=1"))
         screen.shows("1 Sessions", "update top_d.`größe` set b = 3 /* ·[2J")
         screen.shows("show or hide idle sessions", keys="?")
-        screen.shows("nobody-has-this", keys="x /nobody-has-this")
+        screen.shows("nobody-has-this", keys="x/nobody-has-this")
         screen.shows("filter: nobody-has-this (Esc", keys="\r")
         screen.shows("PAUSED", "feeds no replica", keys=" 6")
         screen.shows("PAUSED", keys="1")

@@ -128,9 +128,9 @@ impl TableBuild {
 
     /// Tells the process list how far the build is. The stages are MariaDB's: rows are read, files are written.
     fn report(&self, stage: u8, part: f64, session: &SessionContext) {
-        let state = match (stage, self.is_copied()) {
-            (1, true) => "copy to tmp table",
-            (1, false) => "altering table",
+        let state = match (stage, &self.kind) {
+            (1, BuildKind::Rebuild(_)) => "copy to tmp table",
+            (1, BuildKind::Indexes(_)) => "altering table",
             _ => "Enabling keys",
         };
         session.services.functions.note_progress(&StatementProgress {
