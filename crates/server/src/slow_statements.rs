@@ -56,7 +56,11 @@ impl SlowStatementEntry {
 /// Returns the text of a statement as it is kept.
 pub fn kept_text(mut text: String) -> String {
     if text.len() > TEXT_MAX {
-        text.truncate(text.floor_char_boundary(TEXT_MAX));
+        let mut end = TEXT_MAX;
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        text.truncate(end);
         text.push('…');
         text.shrink_to_fit();
     }

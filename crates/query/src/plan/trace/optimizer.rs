@@ -47,7 +47,7 @@ impl LimitedText {
         let taken = if self.missing > 0 {
             0
         } else {
-            text.floor_char_boundary(space)
+            floor_char_boundary(text, space)
         };
         self.text.push_str(&text[..taken]);
         self.missing += text.len() - taken;
@@ -57,6 +57,15 @@ impl LimitedText {
         self.push(&other.text);
         self.missing += other.missing;
     }
+}
+
+/// Returns the end of the last whole character within so many bytes.
+fn floor_char_boundary(text: &str, bytes_max: usize) -> usize {
+    let mut end = bytes_max.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    end
 }
 
 /// Trace of one statement.
