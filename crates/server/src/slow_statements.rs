@@ -56,11 +56,8 @@ impl SlowStatementEntry {
 /// Returns the text of a statement as it is kept.
 pub fn kept_text(mut text: String) -> String {
     if text.len() > TEXT_MAX {
-        let mut end = TEXT_MAX;
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        text.truncate(end);
+        let end = (0..=TEXT_MAX).rev().find(|end| text.is_char_boundary(*end));
+        text.truncate(end.unwrap_or(0));
         text.push('…');
         text.shrink_to_fit();
     }

@@ -35,7 +35,8 @@ pub use paceline_types::{MemoryCharge, ServerMemory, SessionMemory, SqlMode};
 pub use program_variables::{MissingField, ProgramVariables};
 pub use services::{
     NoServices, PlaceWait, PlanRequest, Privilege, PrivilegeTarget, Privileges, SequenceSet, ServerFunctions,
-    SourceWaitOutcome, SystemVariable, SystemVariables, VirtualColumn, VirtualTables, WaitOutcome,
+    SourceWaitOutcome, StatementProgress, SystemVariable, SystemVariables, VirtualColumn, VirtualTables,
+    WaitOutcome,
 };
 pub use settings::{
     AlterAlgorithm, BinlogFormat, IdleTransactionTimeouts, OptimizerTraceSettings, RegexOptions, Settings,

@@ -106,6 +106,9 @@ impl Session {
         if self.state.context.user_statistics {
             self.state.count_for_user(duration, &counts);
         }
+        if self.state.server.statement_history.consumers.keep_statements() {
+            self.state.keep_in_history(text, duration, &counts, done);
+        }
         if self.state.server.audit_log.is_on() {
             self.state.audit_statement(text, done);
         }
@@ -206,11 +209,12 @@ impl SessionState {
         }
         let rows_sent = self.shared.counters.rows_sent.get();
         self.log_settings.begin(rows_sent, self.context.rows_examined);
+        self.shared.progress.begin(self.context.rows_examined);
     }
 
     /// Returns the parts of the SQL mode that digests depend on.
     #[inline]
-    fn digest_mode(&self) -> DigestMode {
+    pub(super) fn digest_mode(&self) -> DigestMode {
         let sql_mode = self.context.settings.sql_mode;
         DigestMode {
             ansi_quotes: sql_mode.contains(SqlMode::ANSI_QUOTES),
@@ -238,7 +242,10 @@ impl SessionState {
     ) {
         let digests = &self.server.digests;
         let is_understood = |error: &Error| error.code() != ER_PARSE_ERROR;
-        if !digests.is_enabled() || !done.as_ref().err().is_none_or(is_understood) {
+        if !digests.is_enabled()
+            || !self.server.statement_history.consumers.count_digests()
+            || !done.as_ref().err().is_none_or(is_understood)
+        {
             return;
         }
         let mode = self.digest_mode();
@@ -280,13 +287,13 @@ impl SessionState {
     }
 
     /// Returns the number of rows that the running statement has sent.
-    fn rows_sent_by_statement(&self) -> u64 {
+    pub(super) fn rows_sent_by_statement(&self) -> u64 {
         let sent = self.shared.counters.rows_sent.get();
         sent.saturating_sub(self.log_settings.rows_sent_before)
     }
 
     /// Returns the number of rows that the running statement has fetched from tables.
-    fn rows_examined_by_statement(&self) -> u64 {
+    pub(super) fn rows_examined_by_statement(&self) -> u64 {
         let examined = self.context.rows_examined;
         examined.saturating_sub(self.log_settings.rows_examined_before)
     }

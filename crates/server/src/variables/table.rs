@@ -461,8 +461,8 @@ mod list {
         PerformanceSchemaDigestsSize "performance_schema_digests_size" Global Fixed Integer { min: -1, max: 1048576 } => Some("-1");
         PerformanceSchemaEventsStagesHistoryLongSize "performance_schema_events_stages_history_long_size" Global Fixed Integer { min: -1, max: 1048576 } => Some("-1"), Absent;
         PerformanceSchemaEventsStagesHistorySize "performance_schema_events_stages_history_size" Global Fixed Integer { min: -1, max: 1024 } => Some("-1"), Absent;
-        PerformanceSchemaEventsStatementsHistoryLongSize "performance_schema_events_statements_history_long_size" Global Fixed Integer { min: -1, max: 1048576 } => Some("-1"), Absent;
-        PerformanceSchemaEventsStatementsHistorySize "performance_schema_events_statements_history_size" Global Fixed Integer { min: -1, max: 1024 } => Some("-1"), Absent;
+        PerformanceSchemaEventsStatementsHistoryLongSize "performance_schema_events_statements_history_long_size" Global Fixed Integer { min: -1, max: 1048576 } => Some("-1");
+        PerformanceSchemaEventsStatementsHistorySize "performance_schema_events_statements_history_size" Global Fixed Integer { min: -1, max: 1024 } => Some("-1");
         PerformanceSchemaEventsTransactionsHistoryLongSize "performance_schema_events_transactions_history_long_size" Global Fixed Integer { min: -1, max: 1048576 } => Some("-1"), Absent;
         PerformanceSchemaEventsTransactionsHistorySize "performance_schema_events_transactions_history_size" Global Fixed Integer { min: -1, max: 1024 } => Some("-1"), Absent;
         PerformanceSchemaEventsWaitsHistoryLongSize "performance_schema_events_waits_history_long_size" Global Fixed Integer { min: -1, max: 1048576 } => Some("-1"), Absent;
@@ -485,7 +485,7 @@ mod list {
         PerformanceSchemaMaxRwlockInstances "performance_schema_max_rwlock_instances" Global Fixed Integer { min: -1, max: 104857600 } => Some("-1"), Absent;
         PerformanceSchemaMaxSocketClasses "performance_schema_max_socket_classes" Global Fixed Unsigned { min: 0, max: 256, block: 1 } => Some("10"), Absent;
         PerformanceSchemaMaxSocketInstances "performance_schema_max_socket_instances" Global Fixed Integer { min: -1, max: 1048576 } => Some("-1"), Absent;
-        PerformanceSchemaMaxSqlTextLength "performance_schema_max_sql_text_length" Global Fixed Integer { min: 0, max: 1048576 } => Some("1024"), Absent;
+        PerformanceSchemaMaxSqlTextLength "performance_schema_max_sql_text_length" Global Fixed Integer { min: 0, max: 1048576 } => Some("1024");
         PerformanceSchemaMaxStageClasses "performance_schema_max_stage_classes" Global Fixed Unsigned { min: 0, max: 256, block: 1 } => Some("160"), Absent;
         PerformanceSchemaMaxStatementClasses "performance_schema_max_statement_classes" Global Fixed Unsigned { min: 0, max: 256, block: 1 } => Some("222"), Absent;
         PerformanceSchemaMaxStatementStack "performance_schema_max_statement_stack" Global Fixed Unsigned { min: 1, max: 256, block: 1 } => Some("10"), Absent;

@@ -47,7 +47,11 @@ impl LimitedText {
         let taken = if self.missing > 0 {
             0
         } else {
-            floor_char_boundary(text, space)
+            let space = space.min(text.len());
+            (0..=space)
+                .rev()
+                .find(|end| text.is_char_boundary(*end))
+                .unwrap_or(0)
         };
         self.text.push_str(&text[..taken]);
         self.missing += text.len() - taken;
@@ -57,15 +61,6 @@ impl LimitedText {
         self.push(&other.text);
         self.missing += other.missing;
     }
-}
-
-/// Returns the end of the last whole character within so many bytes.
-fn floor_char_boundary(text: &str, bytes_max: usize) -> usize {
-    let mut end = bytes_max.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    end
 }
 
 /// Trace of one statement.

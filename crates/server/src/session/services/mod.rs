@@ -25,7 +25,8 @@ use paceline_catalog::ddl::engine;
 use paceline_catalog::{TableDefinition, TableEngine};
 use paceline_expression::session::{
     PlaceWait, PlanRequest, Privilege, PrivilegeTarget, Privileges, SequenceSet, ServerFunctions,
-    SessionContext, SourceWaitOutcome, SystemVariable, SystemVariables, VariableScope, WaitOutcome,
+    SessionContext, SourceWaitOutcome, StatementProgress, SystemVariable, SystemVariables, VariableScope,
+    WaitOutcome,
 };
 use paceline_log_stream::source::filter::FilterKind;
 use paceline_replication::received::SourcePosition;
@@ -448,7 +449,13 @@ impl ServerFunctions for SessionServices {
         }
     }
 
-    fn check_interrupt(&self, _session: &SessionContext) -> Result<()> {
+    fn note_progress(&self, progress: &StatementProgress) {
+        self.shared.progress.set(progress);
+        self.shared.update(|activity| activity.state = progress.state);
+    }
+
+    fn check_interrupt(&self, session: &SessionContext) -> Result<()> {
+        self.shared.progress.examine(session.rows_examined);
         self.check_running()
     }
 
