@@ -202,6 +202,14 @@ def test_statements_and_tables_are_shown_by_what_they_do(server):
     assert table["rows_inserted"] == 2 and table["rows_fetched"] >= 3
 
 
+def test_all_counts_can_begin_again(server):
+    server.query("create database counted", "create table counted.t (a int primary key)", "insert into counted.t values (1)", "select * from counted.t")
+    fetched = "select rows_fetched from sys.schema_table_statistics where table_schema = 'counted'"
+    assert server.query(fetched) == ((1,),)
+    assert "Truncated" in server.query("call sys.ps_truncate_all_tables(false)")[0][0]
+    assert server.query(fetched) in ((), ((0,),))
+
+
 def test_lock_waits_name_their_blockers(server):
     server.query("create database waits", "create table waits.t (a int primary key, b int)", "insert into waits.t values (1, 1)")
 

@@ -178,3 +178,20 @@ BEGIN
   END FOR;
   SELECT CONCAT('Created ', views, ' view', IF(views = 1, '', 's'), ' in the ', synonym, ' database') AS summary;
 END
+
+-- Counters of memory are what is used now, so they are not truncated.
+CREATE OR REPLACE PROCEDURE sys.ps_truncate_all_tables(IN in_verbose BOOLEAN)
+DETERMINISTIC MODIFIES SQL DATA SQL SECURITY INVOKER
+BEGIN
+  DECLARE tables INT DEFAULT 0;
+  FOR t IN (SELECT CONCAT('TRUNCATE TABLE performance_schema.', table_name) AS statement FROM information_schema.tables
+      WHERE table_schema = 'performance_schema' AND (table_name LIKE '%summary%' OR table_name LIKE '%history%')
+        AND table_name NOT LIKE 'memory%') DO
+    IF in_verbose THEN
+      SELECT CONCAT('Running: ', t.statement) AS status;
+    END IF;
+    EXECUTE IMMEDIATE t.statement;
+    SET tables = tables + 1;
+  END FOR;
+  SELECT CONCAT('Truncated ', tables, ' tables') AS summary;
+END
