@@ -1,8 +1,8 @@
 //! Counters of the rows that statements read and change in a table, by the index that they used.
 //!
 //! They stand beside the table, so that counting needs no search: a statement adds once what it has read, not once for
-//! each row. Several copies, one for some of the threads, keep the threads from writing to the same cache line. A reader
-//! adds up the copies.
+//! each row. Several copies, one for some of the threads, keep the threads from writing to the same cache line. A
+//! reader adds up the copies.
 //!
 //! ```text
 //!   copy 0   no index │ index 0 │ index 1 │ …      one cache line each: reads, inserts, updates, deletes, …

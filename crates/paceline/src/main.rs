@@ -93,7 +93,7 @@ enum Command {
     Rewind(rewind::Options),
     /// Create or replace the database `sys`: views of waits, costly statements, needless indexes, memory.
     SysSchema(Box<sys_schema::Options>),
-    /// Show live in the terminal what a Paceline or MariaDB does: sessions, statements, lock waits, commits, replication.
+    /// Show live in the terminal what a Paceline or MariaDB does: sessions, statements, waits, commits, replication.
     Top(Box<top::Options>),
     /// Run a load that checks itself against a MariaDB or Paceline: transactions per second, latencies, errors.
     Workload(Box<workload::Options>),

@@ -15,7 +15,6 @@ mod account;
 mod backup;
 mod binary_log;
 mod binlog_events;
-mod command_counter;
 mod ddl;
 mod flush;
 mod help;
@@ -29,6 +28,7 @@ pub(in crate::session) mod program;
 pub(super) mod query;
 mod replication;
 pub(in crate::session) mod set;
+mod setup_consumers;
 mod show;
 mod shutdown;
 mod snapshot_at_gtid;
@@ -36,7 +36,6 @@ mod table_administration;
 mod transaction;
 
 pub(super) use binary_log::flush_binary_logs;
-pub(super) use command_counter::count_command;
 pub(super) use kill::kill_connection;
 pub(super) use load_data::execute_logged as load_logged;
 pub(super) use shutdown::shut_down;
@@ -45,6 +44,7 @@ use super::execution::Execution;
 use super::protocol::{Connection, Reply};
 use super::replies::ReplyWriter;
 use super::state::SessionState;
+use crate::command_counter::count_command;
 use crate::statement_logs::Operations;
 use paceline_query::program::{get_diagnostics, signal as signal_condition};
 use paceline_syntax::ast::QueryBody;
@@ -72,6 +72,9 @@ pub async fn execute(
             if let Some(into @ (SelectInto::Outfile { .. } | SelectInto::Dumpfile(_))) = &query.into =>
         {
             outfile::execute(statement, into, state, execution).await?
+        }
+        Statement::Update(update) if setup_consumers::is_meant(update, state) => {
+            setup_consumers::execute(update, state, execution).await?
         }
         Statement::Query(_)
         | Statement::Insert(_)
