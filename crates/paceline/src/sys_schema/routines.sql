@@ -195,3 +195,40 @@ BEGIN
   END FOR;
   SELECT CONCAT('Truncated ', tables, ' tables') AS summary;
 END
+
+-- A consumer works only if those above it do.
+CREATE OR REPLACE FUNCTION sys.ps_is_consumer_enabled(in_consumer VARCHAR(64))
+RETURNS ENUM('YES', 'NO') DETERMINISTIC READS SQL DATA SQL SECURITY INVOKER
+RETURN (SELECT IF(c.enabled = 'NO' OR EXISTS (SELECT 1 FROM performance_schema.setup_consumers a WHERE a.enabled = 'NO' AND
+      (a.name = 'global_instrumentation' OR c.name LIKE 'events%' AND a.name = 'thread_instrumentation'
+        OR c.name LIKE '%history%' AND a.name = CONCAT(SUBSTRING_INDEX(c.name, '_history', 1), '_current'))), 'NO', 'YES')
+  FROM performance_schema.setup_consumers c WHERE c.name = in_consumer)
+
+-- Only a statement of the session changes what is collected, not one of a program.
+CREATE OR REPLACE PROCEDURE sys.ps_setup_enable_consumer(IN consumer VARCHAR(128))
+MODIFIES SQL DATA SQL SECURITY INVOKER
+BEGIN
+  DECLARE changed INT;
+  EXECUTE IMMEDIATE 'UPDATE performance_schema.setup_consumers SET enabled = ''YES'' WHERE name LIKE CONCAT(''%'', ?, ''%'')'
+    USING consumer;
+  SET changed = ROW_COUNT();
+  SELECT CONCAT('Enabled ', changed, ' consumer', IF(changed = 1, '', 's')) AS summary;
+END
+
+CREATE OR REPLACE PROCEDURE sys.ps_setup_disable_consumer(IN consumer VARCHAR(128))
+MODIFIES SQL DATA SQL SECURITY INVOKER
+BEGIN
+  DECLARE changed INT;
+  EXECUTE IMMEDIATE 'UPDATE performance_schema.setup_consumers SET enabled = ''NO'' WHERE name LIKE CONCAT(''%'', ?, ''%'')'
+    USING consumer;
+  SET changed = ROW_COUNT();
+  SELECT CONCAT('Disabled ', changed, ' consumer', IF(changed = 1, '', 's')) AS summary;
+END
+
+CREATE OR REPLACE PROCEDURE sys.ps_setup_show_enabled_consumers()
+DETERMINISTIC READS SQL DATA SQL SECURITY INVOKER
+SELECT name AS enabled_consumers FROM performance_schema.setup_consumers WHERE enabled = 'YES' ORDER BY name
+
+CREATE OR REPLACE PROCEDURE sys.ps_setup_show_disabled_consumers()
+DETERMINISTIC READS SQL DATA SQL SECURITY INVOKER
+SELECT name AS disabled_consumers FROM performance_schema.setup_consumers WHERE enabled = 'NO' ORDER BY name
