@@ -249,7 +249,10 @@ def test_its_errors_say_what_to_do(server, mariadb):
     maker = {"socket": server.socket, "user": "maker", "password": "x"}
     refused = sys_schema(**maker)
     assert refused.returncode == 1 and "1227" in refused.stderr and "needs BINLOG ADMIN" in refused.stderr, refused
-    server.query("grant binlog admin on *.* to maker", "set global read_only = 1")
+    server.query("grant binlog admin on *.* to maker")
+    refused = sys_schema(**maker)
+    assert refused.returncode == 1 and "1142" in refused.stderr and "SELECT on performance_schema" in refused.stderr, refused
+    server.query("grant select on performance_schema.* to maker", "set global read_only = 1")
     try:
         refused = sys_schema(**maker)
         assert refused.returncode == 1 and "READ ONLY ADMIN" in refused.stderr, refused

@@ -44,7 +44,7 @@ pub struct Options {
     /// Print the SQL for the `mariadb` client instead of executing it.
     #[arg(long)]
     print: bool,
-    /// The server and the account, which needs BINLOG ADMIN and all privileges on the database.
+    /// The server and the account. It needs BINLOG ADMIN, SELECT on performance_schema and all privileges on sys.
     // The last field: the heading of its TLS options would also apply to options after them.
     #[command(flatten)]
     server: ServerOptions,
