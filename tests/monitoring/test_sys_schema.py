@@ -39,7 +39,7 @@ def server(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def mariadb(tmp_path_factory):
-    server = MariaDb(tmp_path_factory.mktemp("mariadb")).start()
+    server = MariaDb(tmp_path_factory.mktemp("mariadb"), "--performance-schema=ON").start()
     yield server
     server.close()
 
@@ -105,7 +105,7 @@ FUNCTIONS = [
                                                               ("a,b", "B"), ("a, b", "b"), ("a,,b", "a"))),
     "list_drop(null,'a')", "sys_get_config('statement_truncate_len',1)", "sys_get_config('no',1)", "sys_get_config(null,'x')",
     "version_major()", "version_minor()", "version_patch()", "ps_thread_id(0)", "ps_thread_account(ps_thread_id(connection_id()))",
-    "ps_is_thread_instrumented(null)",
+    "ps_is_thread_instrumented(null)", "ps_is_thread_instrumented(connection_id())", "ps_is_consumer_enabled('no')",
     *(f"extract_{part}_from_file_name({path})" for part in ("schema", "table")
       for path in ("'/a/d/t.ibd'", "'x'", "null", r"'C:\\d\\t.ibd'", "'/a/b.c.d'")),
 ]
@@ -113,19 +113,8 @@ FUNCTIONS = [
 
 def test_functions_return_what_those_of_mariadb_return(server, mariadb):
     def values(of):
-        with of.connect(database="sys") as connection, connection.cursor() as cursor:
-            # MariaDB has no threads without its performance schema.
-            found = {}
-            for function in FUNCTIONS:
-                if "thread" not in function or of is server:
-                    cursor.execute(f"select {function}")
-                    found[function] = cursor.fetchone()[0]
-            return found
-    ours, theirs = values(server), values(mariadb)
-    # The last number is that of the imitated version.
-    assert {name: value for name, value in ours.items() if name in theirs} == theirs
-    assert ours["ps_thread_account(ps_thread_id(connection_id()))"] == "root@localhost"
-    assert ours["list_drop('a,b,a','a')"] == "b"
+        return {function: of.query(f"select sys.{function.replace('(ps_', '(sys.ps_')}") for function in FUNCTIONS}
+    assert values(server) == values(mariadb)
 
 
 def test_procedures_do_what_those_of_mariadb_do(server, mariadb):
@@ -136,6 +125,10 @@ def test_procedures_do_what_those_of_mariadb_do(server, mariadb):
                   "'information_schema','tables'")),
               "call sys.execute_prepared_stmt('select 1, 2')", "call sys.execute_prepared_stmt('')", "call sys.execute_prepared_stmt('select')",
               "call sys.create_synonym_db('no','syn')", "call sys.create_synonym_db('procedures','sys')", "call sys.create_synonym_db('procedures','syn')",
+              "call sys.ps_setup_enable_consumer('statements')", "select sys.ps_is_consumer_enabled('events_statements_history')",
+              "call sys.ps_setup_show_enabled_consumers()", "call sys.ps_setup_disable_consumer('statements_current')",
+              "select sys.ps_is_consumer_enabled('events_statements_history'), sys.ps_is_consumer_enabled('statements_digest')",
+              "call sys.ps_setup_disable_consumer('events')", "call sys.ps_setup_show_disabled_consumers()",
               "show full tables in syn", "select sys.list_add('a', null)", "select sys.list_drop('a', null)", "drop database syn"]
 
     def results(of):
@@ -202,6 +195,14 @@ def test_statements_and_tables_are_shown_by_what_they_do(server):
     assert table["rows_inserted"] == 2 and table["rows_fetched"] >= 3
 
 
+def test_all_counts_can_begin_again(server):
+    server.query("create database counted", "create table counted.t (a int primary key)", "insert into counted.t values (1)", "select * from counted.t")
+    fetched = "select rows_fetched from sys.schema_table_statistics where table_schema = 'counted'"
+    assert server.query(fetched) == ((1,),)
+    assert "Truncated" in server.query("call sys.ps_truncate_all_tables(false)")[0][0]
+    assert server.query(fetched) in ((), ((0,),))
+
+
 def test_lock_waits_name_their_blockers(server):
     server.query("create database waits", "create table waits.t (a int primary key, b int)", "insert into waits.t values (1, 1)")
 
@@ -248,7 +249,10 @@ def test_its_errors_say_what_to_do(server, mariadb):
     maker = {"socket": server.socket, "user": "maker", "password": "x"}
     refused = sys_schema(**maker)
     assert refused.returncode == 1 and "1227" in refused.stderr and "needs BINLOG ADMIN" in refused.stderr, refused
-    server.query("grant binlog admin on *.* to maker", "set global read_only = 1")
+    server.query("grant binlog admin on *.* to maker")
+    refused = sys_schema(**maker)
+    assert refused.returncode == 1 and "1142" in refused.stderr and "SELECT on performance_schema" in refused.stderr, refused
+    server.query("grant select on performance_schema.* to maker", "set global read_only = 1")
     try:
         refused = sys_schema(**maker)
         assert refused.returncode == 1 and "READ ONLY ADMIN" in refused.stderr, refused

@@ -91,7 +91,7 @@ enum Command {
     Man(command_documents::ManOptions),
     /// Remove from a dead primary the transactions that its successor lacks, so that it can become a replica.
     Rewind(rewind::Options),
-    /// Create or replace the database `sys`: views of who waits, what is slow, which indexes are of no use.
+    /// Create or replace the database `sys`: views of waits, costly statements, needless indexes, memory.
     SysSchema(Box<sys_schema::Options>),
     /// Show live in the terminal what a Paceline or MariaDB does: sessions, statements, waits, commits, replication.
     Top(Box<top::Options>),

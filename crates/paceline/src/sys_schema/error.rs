@@ -21,7 +21,7 @@ pub enum Error {
     },
     /// The account lacks a privilege.
     #[error(
-        "{0}\nThe account needs BINLOG ADMIN, so that nothing is sent to replicas, and all privileges on the database sys"
+        "{0}\nThe account needs BINLOG ADMIN, so that nothing is sent to replicas, SELECT on performance_schema and all privileges on sys"
     )]
     Denied(ServerError),
     /// The server accepts no writes of this account.

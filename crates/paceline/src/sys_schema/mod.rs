@@ -1,5 +1,5 @@
-//! `paceline sys-schema`: creates the database `sys`, whose views and functions say who waits, what is slow and which
-//! indexes are of no use, as in MariaDB and MySQL.
+//! `paceline sys-schema`: creates the database `sys`, which MariaDB and MySQL have: views of waits, costly statements,
+//! needless indexes and memory, and functions that make such numbers readable.
 //!
 //! ```text
 //!   routines.sql ┐
@@ -12,17 +12,17 @@
 //! version, and a replica's transactions stay those of its primary. So the command is run on each server.
 //!
 //! *Independent of the session's settings.* Routines keep the SQL mode and the character set of their creation, so the
-//! first statement sets both ([`SESSION`]).
+//! first statement sets both (`SESSION`).
 //!
 //! *Repeatable.* Everything is CREATE OR REPLACE, or is left alone if it exists; rows of `sys_config` that somebody has
 //! changed stay. A statement that fails ends the command, and after its cause is removed the next run completes what is
 //! missing. An object of the same name and another kind is not replaced: that fails, and nothing of it is lost.
 //!
-//! *Privileges.* Views and functions have SQL SECURITY INVOKER: whoever reads them needs the privileges of the tables
-//! below them, and sees no more than there.
+//! *Privileges.* Views and functions have SQL SECURITY INVOKER: a reader needs the privileges of the tables below them,
+//! and sees no more than there.
 //!
-//! Rejected: a database that is built in, which could not be dropped or changed and would be part of every dump's
-//! questions; execution at each start, which would write definitions that nobody asked for.
+//! Rejected: a database that is built in like `information_schema`, which could not be dropped or changed; creation at
+//! each start, which would write definitions that nobody has asked for.
 
 mod error;
 mod script;
@@ -44,7 +44,7 @@ pub struct Options {
     /// Print the SQL for the `mariadb` client instead of executing it.
     #[arg(long)]
     print: bool,
-    /// The server and the account, which needs BINLOG ADMIN and all privileges on the database.
+    /// The server and the account. It needs BINLOG ADMIN, SELECT on performance_schema and all privileges on sys.
     // The last field: the heading of its TLS options would also apply to options after them.
     #[command(flatten)]
     server: ServerOptions,
@@ -55,14 +55,13 @@ pub struct Options {
 /// # Errors
 /// Errors have texts for users: a server that is not a Paceline, missing privileges, `read_only`.
 pub async fn run(options: &Options) -> Result<()> {
-    let statements = script::statements();
     if options.print {
-        let done = std::io::stdout().write_all(text(&statements).as_bytes());
+        let done = std::io::stdout().write_all(text(&script::statements()).as_bytes());
         return done.map_err(Error::Output);
     }
     let Server { address, login } = options.server.server().map_err(Error::Usage)?;
     let mut session = Connection::open(&address, &login).await?;
-    install(&mut session, &statements).await?;
+    install(&mut session).await?;
     let counted = session
         .row(
             "SELECT (SELECT COUNT(*) FROM information_schema.VIEWS WHERE TABLE_SCHEMA = 'sys'), \
@@ -79,7 +78,11 @@ pub async fn run(options: &Options) -> Result<()> {
         .map_err(Error::Output)
 }
 
-async fn install(session: &mut Connection, statements: &[String]) -> Result<()> {
+/// Creates or replaces the objects in a session, which has `sql_log_bin=0` afterwards.
+///
+/// # Errors
+/// Those of [`run`], except of the command line.
+pub async fn install(session: &mut Connection) -> Result<()> {
     let version = session.row("SELECT VERSION()").await?.join("");
     if !version.to_ascii_lowercase().contains("paceline") {
         return Err(Error::NotPaceline {
@@ -87,6 +90,7 @@ async fn install(session: &mut Connection, statements: &[String]) -> Result<()> 
             version,
         });
     }
+    let statements = script::statements();
     for statement in [SESSION].into_iter().chain(statements.iter().map(String::as_str)) {
         session.query(statement).await.map_err(Error::of_statement)?;
     }

@@ -178,3 +178,57 @@ BEGIN
   END FOR;
   SELECT CONCAT('Created ', views, ' view', IF(views = 1, '', 's'), ' in the ', synonym, ' database') AS summary;
 END
+
+-- Counters of memory are what is used now, so they are not truncated.
+CREATE OR REPLACE PROCEDURE sys.ps_truncate_all_tables(IN in_verbose BOOLEAN)
+DETERMINISTIC MODIFIES SQL DATA SQL SECURITY INVOKER
+BEGIN
+  DECLARE tables INT DEFAULT 0;
+  FOR t IN (SELECT CONCAT('TRUNCATE TABLE performance_schema.', table_name) AS statement FROM information_schema.tables
+      WHERE table_schema = 'performance_schema' AND (table_name LIKE '%summary%' OR table_name LIKE '%history%')
+        AND table_name NOT LIKE 'memory%') DO
+    IF in_verbose THEN
+      SELECT CONCAT('Running: ', t.statement) AS status;
+    END IF;
+    EXECUTE IMMEDIATE t.statement;
+    SET tables = tables + 1;
+  END FOR;
+  SELECT CONCAT('Truncated ', tables, ' tables') AS summary;
+END
+
+-- A consumer works only if those above it do.
+CREATE OR REPLACE FUNCTION sys.ps_is_consumer_enabled(in_consumer VARCHAR(64))
+RETURNS ENUM('YES', 'NO') DETERMINISTIC READS SQL DATA SQL SECURITY INVOKER
+RETURN (SELECT IF(c.enabled = 'NO' OR EXISTS (SELECT 1 FROM performance_schema.setup_consumers a WHERE a.enabled = 'NO' AND
+      (a.name = 'global_instrumentation' OR c.name LIKE 'events%' AND a.name = 'thread_instrumentation'
+        OR c.name LIKE '%history%' AND a.name = CONCAT(SUBSTRING_INDEX(c.name, '_history', 1), '_current'))), 'NO', 'YES')
+  FROM performance_schema.setup_consumers c WHERE c.name = in_consumer)
+
+-- Only a statement of the session changes what is collected, not one of a program.
+CREATE OR REPLACE PROCEDURE sys.ps_setup_enable_consumer(IN consumer VARCHAR(128))
+MODIFIES SQL DATA SQL SECURITY INVOKER
+BEGIN
+  DECLARE changed INT;
+  EXECUTE IMMEDIATE 'UPDATE performance_schema.setup_consumers SET enabled = ''YES'' WHERE name LIKE CONCAT(''%'', ?, ''%'')'
+    USING consumer;
+  SET changed = ROW_COUNT();
+  SELECT CONCAT('Enabled ', changed, ' consumer', IF(changed = 1, '', 's')) AS summary;
+END
+
+CREATE OR REPLACE PROCEDURE sys.ps_setup_disable_consumer(IN consumer VARCHAR(128))
+MODIFIES SQL DATA SQL SECURITY INVOKER
+BEGIN
+  DECLARE changed INT;
+  EXECUTE IMMEDIATE 'UPDATE performance_schema.setup_consumers SET enabled = ''NO'' WHERE name LIKE CONCAT(''%'', ?, ''%'')'
+    USING consumer;
+  SET changed = ROW_COUNT();
+  SELECT CONCAT('Disabled ', changed, ' consumer', IF(changed = 1, '', 's')) AS summary;
+END
+
+CREATE OR REPLACE PROCEDURE sys.ps_setup_show_enabled_consumers()
+DETERMINISTIC READS SQL DATA SQL SECURITY INVOKER
+SELECT name AS enabled_consumers FROM performance_schema.setup_consumers WHERE enabled = 'YES' ORDER BY name
+
+CREATE OR REPLACE PROCEDURE sys.ps_setup_show_disabled_consumers()
+DETERMINISTIC READS SQL DATA SQL SECURITY INVOKER
+SELECT name AS disabled_consumers FROM performance_schema.setup_consumers WHERE enabled = 'NO' ORDER BY name

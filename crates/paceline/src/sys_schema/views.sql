@@ -307,7 +307,8 @@ SELECT IF(LOCATE('.', table_name) = 0, 'InnoDB System', REPLACE(SUBSTRING_INDEX(
   REPLACE(SUBSTRING_INDEX(table_name, '.', -1), '`', '') AS object_name,
   sys.format_bytes(SUM(IF(compressed_size = 0, 16384, compressed_size))) AS allocated,
   sys.format_bytes(SUM(data_size)) AS data, COUNT(page_number) AS pages, COUNT(IF(is_hashed > 0, 1, NULL)) AS pages_hashed,
-  COUNT(IF(is_old = 'YES', 1, NULL)) AS pages_old, IFNULL(ROUND(SUM(number_records) / COUNT(DISTINCT index_name)), 0) AS rows_cached
+  COUNT(IF(is_old = 'YES', 1, NULL)) AS pages_old,
+  IFNULL(ROUND(SUM(number_records) / COUNT(DISTINCT index_name)), 0) AS rows_cached
 FROM information_schema.innodb_buffer_page
 WHERE table_name IS NOT NULL
 GROUP BY 1, 2
@@ -317,7 +318,8 @@ CREATE OR REPLACE SQL SECURITY INVOKER VIEW sys.innodb_buffer_stats_by_schema AS
 SELECT IF(LOCATE('.', table_name) = 0, 'InnoDB System', REPLACE(SUBSTRING_INDEX(table_name, '.', 1), '`', '')) AS object_schema,
   sys.format_bytes(SUM(IF(compressed_size = 0, 16384, compressed_size))) AS allocated,
   sys.format_bytes(SUM(data_size)) AS data, COUNT(page_number) AS pages, COUNT(IF(is_hashed > 0, 1, NULL)) AS pages_hashed,
-  COUNT(IF(is_old = 'YES', 1, NULL)) AS pages_old, IFNULL(ROUND(SUM(number_records) / COUNT(DISTINCT table_name, index_name)), 0) AS rows_cached
+  COUNT(IF(is_old = 'YES', 1, NULL)) AS pages_old,
+  IFNULL(ROUND(SUM(number_records) / COUNT(DISTINCT table_name, index_name)), 0) AS rows_cached
 FROM information_schema.innodb_buffer_page
 WHERE table_name IS NOT NULL
 GROUP BY 1
