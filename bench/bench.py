@@ -56,6 +56,16 @@ PROCESSOR_LOADS = [
     ("read-only-16 behind it", "oltp_read_only", 16),
 ]
 
+# What `processor` measures with statistics on and off: name, sysbench script, clients, wanted maximum of the difference in percent.
+STATISTICS_LOADS = [
+    ("point select", "oltp_point_select", 8, 1.0),
+    ("update", "oltp_update_non_index", 8, 2.0),
+]
+# Paceline's options with all statistics, and with none. The slow log is open and gets nothing.
+STATISTICS_ON = ["--performance-schema=ON", "--userstat=ON", "--slow-query-log=ON", "--long-query-time=10",
+                 "--log-slow-verbosity=query_plan,explain"]
+STATISTICS_OFF = ["--performance-schema=OFF", "--userstat=OFF", "--slow-query-log=OFF"]
+
 
 class Server:
     """A server process with its data in `directory`; `command(directory)` returns its command line."""
@@ -214,6 +224,41 @@ def processor_per_transaction(server, script, clients, seconds):
     return [1e6 * time_spent / transactions for time_spent in spent], rate
 
 
+def statistics_cost(directory, rounds, seconds):
+    """Prints the processor time per transaction of two servers that differ only in what they count. They take turns, and each
+    round is compared with the one beside it: the machine's own changes from minute to minute are larger than the difference."""
+    pair = []
+    try:
+        for name, options in (("on", STATISTICS_ON), ("off", STATISTICS_OFF)):
+            server = Paceline(directory / f"statistics-{name}")
+            server.options = [*Paceline.options, *options]
+            server.create()
+            server.start()
+            prepare(server)
+            server.pause()
+            pair.append(server)
+        for name, script, clients, wanted in STATISTICS_LOADS:
+            times = []
+            for number in range(rounds + 1):
+                # The first round warms both up, and does not count.
+                spent = {}
+                for server in pair if number % 2 else reversed(pair):
+                    server.resume()
+                    (user, kernel, _), _ = processor_per_transaction(server, script, clients, seconds)
+                    server.pause()
+                    spent[server] = user + kernel
+                if number > 0:
+                    times.append([spent[server] for server in pair])
+            on, off = (statistics.median(column) for column in zip(*times))
+            differences = sorted(100 * (with_them / without - 1) for with_them, without in times)
+            print(f"{'statistics, ' + name:<24} on {on:.2f}, off {off:.2f} us per transaction: {statistics.median(differences):+.1f} % "
+                  f"(wanted at most {wanted:.0f} %; rounds {differences[0]:+.1f} to {differences[-1]:+.1f} %)", flush=True)
+    finally:
+        for server in pair:
+            server.resume()
+            server.kill()
+
+
 def recovery_rate(server, updates):
     """Returns the rows per second that a start after kill -9 replays, and the time until it answers. No checkpoint
     shortens the replay."""
@@ -300,6 +345,11 @@ def main():
                     server.resume()
                 if ceiling in contenders:
                     ceiling.kill()
+            for server in servers:
+                server.pause()
+            statistics_cost(arguments.directory, 2 * arguments.rounds, arguments.seconds)
+            for server in servers:
+                server.resume()
         if "bytes" in chosen:
             ours, theirs = (bytes_per_update(server, 300_000) for server in (paceline, mariadb))
             print(f"bytes written to disk per update: Paceline {ours:,.0f}, MariaDB {theirs:,.0f}, "

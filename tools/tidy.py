@@ -43,6 +43,7 @@ CIRCLES = {
     "cluster": {"member": STAGES},
     "expression": {"bind": TREE, "eval": TREE},
     "paceline": {"binlog/print": STAGES},
+    "query": {"plan/join_order": STAGES},
     "server": {
         "accounts": OPEN,
         "accounts/statements": OPEN,

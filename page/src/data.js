@@ -20,17 +20,31 @@ export class Refused extends Error {
   }
 }
 
-export async function get(path) {
-  const headers = token.get() ? { Authorization: `Bearer ${token.get()}` } : {};
+async function ask(path, options, headers = {}) {
+  if (token.get()) headers.Authorization = `Bearer ${token.get()}`;
   let answer;
   try {
-    answer = await fetch(path, { headers, cache: "no-store" });
+    answer = await fetch(path, { ...options, headers, cache: "no-store" });
   } catch {
     throw new Refused(0, "The server does not answer.");
   }
-  if (!answer.ok) throw new Refused(answer.status, (await answer.text()).trim());
+  if (!answer.ok) throw new Refused(answer.status, reason(await answer.text()));
   return answer.json();
 }
+
+/** Returns the text of a refusal: MariaDB's error, if it is one. */
+function reason(text) {
+  try {
+    const { number, sqlstate, text: said } = JSON.parse(text).error;
+    return `${number} (${sqlstate}): ${said}`;
+  } catch {
+    return text.trim();
+  }
+}
+
+export const get = (path) => ask(path, {});
+
+export const post = (path, body) => ask(path, { method: "POST", body: JSON.stringify(body) }, { "Content-Type": "application/json" });
 
 /** Returns an upper bound that `percent` of the values between two histograms do not exceed; null without values. */
 export function percentile(before, now, percent) {

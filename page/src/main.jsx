@@ -3,6 +3,7 @@ import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { INTERVAL_MS, POINTS_MAX, bytes, count, duration, get, micros, point, token } from "./data.js";
 import { Plot } from "./plot.jsx";
+import { SlowStatements } from "./slow.jsx";
 import { Transactions } from "./waits.jsx";
 import "./page.css";
 
@@ -213,6 +214,7 @@ function Page() {
     before.current = now;
   });
   const statements = useData("/api/statements");
+  const slow = useData("/api/slow-statements");
   const transactions = useData("/api/transactions");
   if (overview.error?.status === 401) return <Token />;
   return (
@@ -264,6 +266,9 @@ function Page() {
         </Loaded>
         <Section title="Statements" note="by digest, since the start">
           <Loaded state={statements}>{(data) => <Statements data={data} />}</Loaded>
+        </Section>
+        <Section title="Slow statements" note="the latest, with their plans; times in UTC">
+          <Loaded state={slow}>{(data) => <SlowStatements data={data} />}</Loaded>
         </Section>
         <Section title="Transactions">
           <Loaded state={transactions}>{(data) => <Transactions data={data} />}</Loaded>

@@ -1,5 +1,7 @@
 // Transactions, and who waits for whom as a graph: blockers on the left, those that wait on the right.
+import { useState } from "preact/hooks";
 import { micros } from "./data.js";
+import { Kill } from "./kill.jsx";
 
 const WIDTH = 300;
 const HEIGHT = 64;
@@ -21,7 +23,7 @@ export function columns(waits) {
   return column;
 }
 
-function Graph({ transactions, waits }) {
+function Graph({ transactions, waits, onKill }) {
   const column = columns(waits);
   const rows = new Map();
   const places = new Map();
@@ -36,7 +38,7 @@ function Graph({ transactions, waits }) {
   const label = waits.map(({ waiting, blocking, table }) => `${waiting} waits for ${blocking.join(", ")} at ${table}`).join("; ");
   return (
     <div class="graph">
-      <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={label}>
+      <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="group" aria-label={label}>
         <defs>
           <marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto-start-reverse">
             <path d="M0 0 8 4 0 8z" class="arrow" />
@@ -52,6 +54,7 @@ function Graph({ transactions, waits }) {
         {[...places].map(([connection, { x, y }]) => (
           <foreignObject x={x} y={y} width={WIDTH} height={HEIGHT}>
             <div class="node">
+              <button class="kill" aria-label={`kill connection ${connection}`} onClick={() => onKill(connection)}>kill</button>
               <b>{connection}</b> {known.get(connection)?.user}
               <code>{known.get(connection)?.statement ?? "(idle in transaction)"}</code>
             </div>
@@ -64,36 +67,46 @@ function Graph({ transactions, waits }) {
 
 export function Transactions({ data }) {
   const { transactions, waits } = data;
-  if (!transactions.length) return <p class="empty">No transaction is open.</p>;
+  // The transaction as it was when the button was pressed: it may be gone before the answer.
+  const [chosen, setChosen] = useState(null);
+  const onKill = (connection) => setChosen(transactions.find((one) => one.connection === connection) ?? { connection });
   return (
     <>
-      {waits.length > 0 && <Graph transactions={transactions} waits={waits} />}
-      <div class="table">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">connection</th>
-              <th scope="col">user</th>
-              <th scope="col" class="number">age</th>
-              <th scope="col" class="number">locks</th>
-              <th scope="col" class="number">rows</th>
-              <th scope="col">statement</th>
-            </tr>
-          </thead>
-          <tbody>
-            {transactions.map((one) => (
-              <tr>
-                <th scope="row">{one.connection}</th>
-                <td>{one.user}@{one.host}</td>
-                <td class="number">{micros(one.age_usec)}</td>
-                <td class="number">{one.locks}</td>
-                <td class="number">{one.rows_changed}</td>
-                <td><code>{one.statement ?? "–"}</code></td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      {chosen && <Kill transaction={chosen} onEnd={() => setChosen(null)} />}
+      {!transactions.length && <p class="empty">No transaction is open.</p>}
+      {waits.length > 0 && <Graph transactions={transactions} waits={waits} onKill={onKill} />}
+      {transactions.length > 0 && <List transactions={transactions} />}
     </>
+  );
+}
+
+function List({ transactions }) {
+  return (
+    <div class="table">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">connection</th>
+            <th scope="col">user</th>
+            <th scope="col" class="number">age</th>
+            <th scope="col" class="number">locks</th>
+            <th scope="col" class="number">rows</th>
+            <th scope="col">statement</th>
+          </tr>
+        </thead>
+        <tbody>
+          {transactions.map((one) => (
+            <tr>
+              <th scope="row">{one.connection}</th>
+              <td>{one.user}@{one.host}</td>
+              <td class="number">{micros(one.age_usec)}</td>
+              <td class="number">{one.locks}</td>
+              <td class="number">{one.rows_changed}</td>
+              <td><code>{one.statement ?? "–"}</code></td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }

@@ -59,12 +59,15 @@ TABLES = (
     "insert into d.t values (1,1,'x'),(2,2,'y'),(3,3,'z')",
     "create procedure d.p() select * from d.t",
 )
-# Statements whose entries are equal. EXPLAIN's lines of others have measurements in MariaDB.
+# Statements whose entries are equal.
 LOGGED = (
     "set log_slow_verbosity = 'query_plan,explain,warnings', long_query_time = 0",
     "select 1",
     "use d",
     "select * from t where a = 1",
+    "select * from t where b + 0 < 3",
+    "select * from t where a in (2, 3) and c <> 'y'",
+    "delete from t where b + 0 = 11",
     "set log_slow_verbosity = 'query_plan,warnings'",
     "select * from t where b = 2",
     "select * from t",
@@ -110,6 +113,8 @@ def entries(server, path):
         for statement in LOGGED:
             cursor.execute(statement)
             answers.append(cursor.fetchall())
+    # MariaDB replies before it writes.
+    wait_for("the last entry", lambda: path.read_text().endswith(f"{LOGGED[-1]};\n"))
     lines = []
     for line in path.read_text().splitlines()[3:]:
         # There is no InnoDB here, and no temporary table of a known size.
@@ -132,10 +137,32 @@ def test_the_slow_log_has_mariadbs_form(tmp_path):
         found.append(entries(server, path))
         if kind is Paceline:
             text = "\n".join(found[-1][1])
-            assert "not logged" not in text and text.count("# Full_scan: Yes") == 2
+            assert "not logged" not in text and text.count("# Full_scan: Yes") == 3
         server.close()
     assert found[0][0] == found[1][0]
     assert "\n".join(found[0][1]) == "\n".join(found[1][1])
+
+
+def test_the_slow_log_says_how_rows_were_sorted(tmp_path):
+    server = Paceline(tmp_path / "server")
+    server.start("--slow-query-log=1", "--slow-query-log-file=slow.log", "--log-slow-verbosity=query_plan")
+    server.query(*TABLES, "insert into d.t select seq, seq, repeat('x', 90) from d.seq_100_to_30000")
+    path = tmp_path / "server/data/slow.log"
+    with server.connect(database="d") as session, session.cursor() as cursor:
+        cursor.execute("set long_query_time = 0")
+        for statement, how in (("select * from t order by c", "Filesort_on_disk: No  Merge_passes: 0  Priority_queue: No"),
+                               ("select * from t order by c limit 2", "Filesort_on_disk: No  Merge_passes: 0  Priority_queue: Yes"),
+                               ("set log_slow_filter = 'filesort_priority_queue'", None), ("select * from t order by b, c", None),
+                               ("select * from t order by b, c limit 1", "Priority_queue: Yes"),
+                               ("set log_slow_filter = 'filesort_on_disk', max_session_mem_used = 4000000", None),
+                               ("select b from t order by b", None),
+                               ("select * from t order by c, b", "Filesort_on_disk: Yes  Merge_passes: 1  Priority_queue: No")):
+            before = path.read_text()
+            cursor.execute(statement)
+            cursor.fetchall()
+            entry = path.read_text()[len(before):]
+            assert how in entry if how else "Filesort: Yes" not in entry, statement
+    server.close()
 
 
 def test_one_of_so_many_slow_statements_is_logged(tmp_path):

@@ -2,6 +2,7 @@
 
 import contextlib
 import http.client
+import json
 import os
 import socket
 import ssl
@@ -216,6 +217,31 @@ def test_every_view_shows_the_same_statistics(serve):
         if kind in ("counter", "gauge") and name.startswith("Paceline_"):
             expected = name.lower() + ("_total" if kind == "counter" else "")
             assert expected in exposed, expected
+
+
+def test_the_latest_slow_statements_are_kept_with_their_plans(serve):
+    server = serve("--long-query-time=0.1", "--log-slow-verbosity=explain")
+
+    def slow():
+        return json.loads(get(server, "/api/slow-statements").text)
+
+    assert slow() | {"plan_columns": []} == {"statements": [], "long_query_usec": 100_000, "plan_columns": []}
+    server.query("create database d", "create table d.t (a int primary key, b int)", "insert into d.t values (1, 2), (2, 3)")
+    server.query("select * from t where b = 3 and sleep(0.11) = 0", "select 'fast'", "do sleep(0.11)", database="d")
+    answer = slow()
+    newest, older = answer["statements"]
+    assert answer["plan_columns"] == ["id", "select_type", "table", "type", "possible_keys", "key", "key_len", "ref", "rows", "Extra"]
+    assert newest["plan"] == [] and newest["error"] is None
+    assert older["plan"] == [["1", "SIMPLE", "t", "ALL", None, None, None, None, "2", "Using where"]]
+    assert (older["database"], older["rows_sent"], older["rows_examined"], older["rows_affected"]) == ("d", 1, 2, 0)
+    assert older["duration_usec"] >= 110_000 and older["start_usec"] > 1e15
+    assert "?" in older["text"] and "0.11" not in older["text"]
+    # One statement in 10 ms is kept, and the latest 50.
+    server.query("set global long_query_time = 0")
+    with server.connect() as session, session.cursor() as cursor:
+        for _ in range(60):
+            cursor.execute("do sleep(0.011)")
+    assert len(slow()["statements"]) == 50
 
 
 def test_a_replicas_connections_have_labels(serve):

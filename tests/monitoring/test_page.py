@@ -10,6 +10,7 @@ import urllib.request
 import zlib
 from pathlib import Path
 
+import pymysql
 import pytest
 from support.replication import change_master, replication_user, wait_for_replica
 from support.waiting import wait_for
@@ -57,6 +58,20 @@ def test_a_primary_with_a_replica_load_and_waits(serve, tmp_path):
     text = seen(replica.http, tmp_path)
     assert f"127.0.0.1:{primary.port}" in text and "behind 0 s" in text and "held back by nothing" in text
     assert "No transaction is open." in text and "No replica is connected." in text
+
+
+def test_slow_statements_are_shown_with_their_plans_and_without_literals(serve, tmp_path):
+    server = serve("--long-query-time=0.1")
+    server.query("create database d", "create table d.t (a int primary key, b varchar(20))", "insert into d.t values (1, 'hidden')")
+    assert "No statement has taken longer than long_query_time (100 ms)." in seen(server.http, tmp_path)
+    server.query("select sleep(0.11), b from t where b = 'hidden' order by a + 0", "do sleep(0.12)", database="d")
+    with pytest.raises(pymysql.MySQLError):
+        server.query("select sleep(0.13) from t where a = 'x' * 2 and nosuch", database="d")
+    text = seen(server.http, tmp_path)
+    assert "SELECT `sleep` (?) , `b` FROM `t` WHERE `b` = ? ORDER BY `a` + ?" in text
+    assert "in d · 1 rows read, 1 sent, 0 changed" in text
+    assert "Using where; Using filesort" in text and "It has no plan." in text
+    assert "hidden" not in text
 
 
 def test_the_token_is_asked_for(serve, tmp_path):

@@ -227,3 +227,26 @@ def test_a_running_analyze_shows_what_it_has_read(server):
         [first, *_] = document["query_block"]["nested_loop"]
         assert first["table"]["r_rows"] > 0
         assert server.query(f"show explain for {running.id}")[0][2] == "a1"
+
+
+def test_the_plan_of_a_view_needs_what_explain_needs(paceline):
+    paceline.query(*TABLES, "create view t.v as select id from t.a where c <> 'hidden'", "create user low@localhost",
+                   "grant select on t.v to low@localhost")
+    with Running(paceline, "select sleep(0.1) from v", user="low") as running:
+        refused = wait_for("a plan", lambda: next((args for args in [error_of(paceline, f"show explain for {running.id}", user="low")]
+                                                   if args[0] != 1933), None))
+        assert refused[0] == 1345
+        assert plan_of(paceline, running)[1][0][2] == "a"
+
+
+def test_many_sessions_may_ask_for_the_measurements_of_one(paceline):
+    paceline.query(*TABLES)
+    with Running(paceline, f"analyze {LONG}") as running:
+        plan_of(paceline, running)
+        found = []
+        threads = [threading.Thread(target=lambda: found.append(plan_of(paceline, running, "show analyze for")[1][0][9])) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(30)
+        assert len(found) == 8 and all(float(rows) > 0 for rows in found)

@@ -84,8 +84,8 @@ fn advance_epoch() {
 fn read_size(name: &CStr) -> u64 {
     let mut value = 0_usize;
     let mut length = size_of::<usize>();
-    // SAFETY: the name is a terminated string. jemalloc writes at most `length` bytes to `value`, and both live until it
-    // returns; nothing is written to the statistic.
+    // SAFETY: the name is a terminated string. jemalloc writes at most `length` bytes to `value`; both live until it
+    // returns. Nothing is written to the statistic.
     unsafe {
         mallctl(
             name.as_ptr(),

@@ -69,8 +69,8 @@ impl Exposition {
         line(lines, name, labels, value);
     }
 
-    /// Adds a histogram. Bucket `n` has the number of values from 2^(n-1) to 2^n - 1, bucket 0 that of zeros; `scale` is
-    /// the factor from their unit to that of the name.
+    /// Adds a histogram. Bucket `n` has the number of values from 2^(n-1) to 2^n - 1, bucket 0 that of zeros; `scale`
+    /// is the factor from their unit to that of the name.
     pub fn add_histogram(
         &mut self,
         name: &str,

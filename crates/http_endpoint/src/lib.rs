@@ -38,7 +38,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use paceline_wire::listener::Listener;
 use paceline_wire::socket::Socket;
 use paceline_wire::socket_stream::SocketStream;
-use paceline_wire::tls::ServerTls;
+use paceline_wire::tls::{ServerTls, TlsSession};
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -69,8 +69,8 @@ pub struct Requester<'a> {
     pub access: &'a Access,
     /// Address of the client.
     pub address: SocketAddr,
-    /// Whether the connection is encrypted.
-    pub is_encrypted: bool,
+    /// TLS of the connection; `None` where requests are plain.
+    pub tls: Option<&'a TlsSession>,
 }
 
 /// Address and token of an endpoint, from the options.
@@ -189,11 +189,12 @@ async fn converse<S: Site>(socket: Socket, address: SocketAddr, shared: &Arc<Sha
     let Some(socket) = encrypted(socket, shared).await else {
         return;
     };
-    let service = service_fn(|request| async move {
+    let tls = socket.tls().cloned();
+    let service = service_fn(|request| async {
         let from = Requester {
             access: &shared.access,
             address,
-            is_encrypted: shared.tls.is_some(),
+            tls: tls.as_ref(),
         };
         Ok::<_, Infallible>(shared.site.answer(request, from).await)
     });

@@ -1,5 +1,5 @@
-//! Options that name a running server and an account on it, for commands that a person starts by hand. They are those of
-//! the `mariadb` client, and an option file may have them.
+//! Options that name a running server and an account on it, for commands that a person starts by hand. They are those
+//! of the `mariadb` client, and an option file may have them.
 
 use crate::connection::{Address, SilenceLimit, account};
 use crate::tls::TlsOptions;

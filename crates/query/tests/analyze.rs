@@ -162,6 +162,7 @@ fn the_document_has_the_memory_of_each_operation_that_collects_rows() {
             "SELECT RANK() OVER (ORDER BY a) FROM t",
             &["window_functions_computation", "r_memory", "r_buffer_size"],
         ),
+        ("SELECT COUNT(DISTINCT a) FROM t", &["r_memory"]),
         ("SELECT 1 UNION SELECT b FROM u", &["union_result", "r_memory"]),
         (
             "UPDATE t SET a = a + 1 ORDER BY a + 0",

@@ -11,8 +11,10 @@ use crate::variables::Variable;
 use paceline_expression::session::SessionMemory;
 use paceline_wire::listener::Listener;
 use paceline_wire::socket::Socket;
+use paceline_wire::tls::TlsSession;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use tokio::net::UnixStream;
 
 /// Accepts clients until shutdown is requested.
 pub async fn serve(listener: &Listener, server: &Arc<Server>) {
@@ -72,4 +74,21 @@ pub(crate) fn session(
     let connection = Connection::new(socket, LOGIN_PACKET_MAX, shared.killed.clone());
     let services = Arc::new(SessionServices::new(server.clone(), shared, locks));
     Ok(Session::new(services, connection, client, registered))
+}
+
+/// Creates the session of a client whose requests this server itself passes on: a connection to its HTTP address. The
+/// client has not logged in. Its host and its TLS session are those of that connection. Also returns the other end.
+///
+/// # Errors
+/// The operating system's error if no socket can be created.
+pub(crate) fn relayed_session(
+    server: &Arc<Server>,
+    client: ClientHost,
+    host: String,
+    tls: Option<TlsSession>,
+) -> std::io::Result<(Session, UnixStream)> {
+    let (near, far) = UnixStream::pair()?;
+    let mut session = session(server, Socket::unix(near), client, host)?;
+    session.relay(tls);
+    Ok((session, far))
 }

@@ -1,7 +1,9 @@
 //! Registry of all sessions: for listing, killing and counting them.
 
 use crate::running_plan::RunningPlan;
+use crate::session_progress::SessionProgress;
 use crate::statement_digests::SessionDigests;
+use crate::statement_history::SessionHistory;
 use crate::status::Counters;
 use crate::transaction_mark::TransactionMark;
 use paceline_apply::replicated::StatementCounts;
@@ -31,8 +33,12 @@ pub struct SessionHandle {
     pub counters: Counters,
     /// Statistics of its statements.
     pub digests: SessionDigests,
+    /// Its latest statements.
+    pub history: SessionHistory,
     /// Memory account of the session.
     pub memory: Arc<SessionMemory>,
+    /// How far its statement is.
+    pub progress: SessionProgress,
     /// User and current activity.
     activity: Mutex<Activity>,
     /// Id of the running or last statement (`KILL QUERY ID`).
@@ -46,7 +52,7 @@ pub struct SessionHandle {
     /// Its transaction, if the transaction has accessed a table.
     pub transaction: TransactionMark,
     /// Plan of its statement.
-    pub running_plan: RunningPlan,
+    pub running_plan: Arc<RunningPlan>,
 }
 
 /// User and activity of a session: a line of the process list.
@@ -99,7 +105,9 @@ impl SessionHandle {
             killed: Arc::default(),
             counters: Counters::default(),
             digests: SessionDigests::default(),
+            history: SessionHistory::default(),
             memory,
+            progress: SessionProgress::default(),
             activity: Mutex::new(Activity {
                 user: "unauthenticated user".into(),
                 host,
@@ -116,7 +124,7 @@ impl SessionHandle {
             tls: OnceLock::new(),
             locks: OnceLock::new(),
             transaction: TransactionMark::default(),
-            running_plan: RunningPlan::default(),
+            running_plan: Arc::default(),
         }
     }
 
@@ -135,6 +143,7 @@ impl SessionHandle {
     /// Records the end of a command. The session sleeps; in a transaction at most for `idle_transaction_timeout`.
     #[inline]
     pub fn end_command(&self, now_micros: i64, idle_transaction_timeout: Option<Duration>) {
+        self.progress.end();
         let mut activity = self.activity.lock();
         activity.idle_transaction_timeout = idle_transaction_timeout;
         activity.command = "Sleep";

@@ -8,32 +8,35 @@
 //! ```
 //!
 //! A plan does not change while it is executed, so another thread can describe it. The session publishes the [`Arc`]
-//! that it has. That costs a lock that nobody else wants; a point read has no plan worth to see, and publishes nothing.
-//! Measurements belong to the thread that executes the statement, and are not synchronized. So it answers itself, at its
-//! next check for KILL; a statement that is not measured never looks whether somebody asks.
+//! that it has. That costs a lock that nobody else wants. A point read has no plan worth to see: it publishes nothing.
+//! Measurements belong to the thread that executes the statement, and are not synchronized. So it answers itself, at
+//! its next check for KILL. A statement that is not measured never looks whether somebody asks.
 //!
-//! The plan is described under the lock. Its session waits for that when the statement ends, so the last reference is
-//! always dropped by its own session, on a stack that has held the tree before.
+//! The plan is described under the lock. Its session waits for that when the statement ends, so its own session always
+//! drops the last reference.
 //!
 //! # Alternatives
-//! MariaDB lets the session answer in both cases (an asynchronous procedure call). A session that waits for a lock would
-//! have to be woken and to know, deep within the lock manager, what it executes.
+//! MariaDB lets the session answer in both cases (an asynchronous procedure call). A session that waits for a lock
+//! would have to be woken and to know, deep within the lock manager, what it executes.
 
-use crate::registry::SessionHandle;
 use paceline_expression::session::PlanRequest;
 use paceline_query::plan::Plan;
 use parking_lot::Mutex;
+use std::collections::VecDeque;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Maximum number of requests without an answer.
+const REQUESTS_MAX: usize = 16;
 
 /// Plan of a session's running statement.
 #[derive(Default)]
 pub struct RunningPlan {
     plan: Mutex<Option<Arc<Plan>>>,
-    /// Whether there is a request. It is a hint: the request itself is under the lock.
+    /// Whether there are requests. It is a hint: the requests themselves are under the lock.
     is_asked: AtomicBool,
-    request: Mutex<Option<PlanRequest>>,
+    requests: Mutex<VecDeque<PlanRequest>>,
 }
 
 impl RunningPlan {
@@ -42,9 +45,13 @@ impl RunningPlan {
         self.plan.lock().as_deref().map(describe)
     }
 
-    /// Asks the session for the measurements of its statement. An earlier request that has no answer yet is dropped.
+    /// Asks the session for the measurements of its statement. Of too many requests the oldest is dropped.
     pub fn ask(&self, request: PlanRequest) {
-        *self.request.lock() = Some(request);
+        let mut requests = self.requests.lock();
+        if requests.len() >= REQUESTS_MAX {
+            requests.pop_front();
+        }
+        requests.push_back(request);
         self.is_asked.store(true, Ordering::Release);
     }
 
@@ -53,8 +60,10 @@ impl RunningPlan {
         if !self.is_asked.load(Ordering::Relaxed) {
             return None;
         }
-        self.is_asked.store(false, Ordering::Relaxed);
-        self.request.lock().take()
+        let mut requests = self.requests.lock();
+        let request = requests.pop_front();
+        self.is_asked.store(!requests.is_empty(), Ordering::Relaxed);
+        request
     }
 }
 
@@ -89,13 +98,13 @@ impl Deref for PlanToRun<'_> {
 
 impl PlanToRun<'_> {
     /// Shows the plan to other sessions until the returned value is dropped.
-    pub fn publish(self, session: &Arc<SessionHandle>) -> Option<PublishedPlan> {
+    pub fn publish(self, running: &Arc<RunningPlan>) -> Option<PublishedPlan> {
         let PlanToRun::Shared(plan) = self else {
             return None;
         };
-        let before = session.running_plan.plan.lock().replace(plan.clone());
+        let before = running.plan.lock().replace(plan.clone());
         Some(PublishedPlan {
-            session: session.clone(),
+            running: running.clone(),
             before,
         })
     }
@@ -103,17 +112,17 @@ impl PlanToRun<'_> {
 
 /// A plan that other sessions can see. When it is dropped, they see the plan of the statement around it again.
 pub struct PublishedPlan {
-    session: Arc<SessionHandle>,
+    running: Arc<RunningPlan>,
     before: Option<Arc<Plan>>,
 }
 
 impl Drop for PublishedPlan {
     fn drop(&mut self) {
-        let running = &self.session.running_plan;
+        let running = &self.running;
         let plan = std::mem::replace(&mut *running.plan.lock(), self.before.take());
-        // A session that asked learns that the statement has ended.
-        if running.is_asked.load(Ordering::Acquire) {
-            drop(running.take_request());
+        // Sessions that asked learn that the statement has ended.
+        while let Some(request) = running.take_request() {
+            drop(request);
         }
         drop(plan);
     }

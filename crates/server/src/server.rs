@@ -11,7 +11,9 @@ use crate::registry::Sessions;
 use crate::replica_filters::ReplicaFilters;
 use crate::replicated_tables::ReplicatedTables;
 use crate::row_options::replicated_row_options;
+use crate::slow_statements::SlowStatements;
 use crate::statement_digests::StatementDigests;
+use crate::statement_history::{Consumers, StatementHistory};
 use crate::statement_logs::StatementLogs;
 use crate::status::ServerCounters;
 use crate::tls::Tls;
@@ -54,6 +56,8 @@ pub struct Server {
     pub counters: ServerCounters,
     /// Statistics of statements.
     pub digests: StatementDigests,
+    /// The latest slow statements.
+    pub slow_statements: SlowStatements,
     /// Memory account of all sessions together (`paceline_session_memory_max`).
     pub memory: Arc<ServerMemory>,
     /// Databases and tables.
@@ -72,6 +76,8 @@ pub struct Server {
     pub replica_filters: ReplicaFilters,
     /// Part of this server that serves replicas.
     pub primary: Primary,
+    /// Latest statements, and what `performance_schema` collects.
+    pub statement_history: StatementHistory,
     /// The general log and the slow query log.
     pub statement_logs: StatementLogs,
     /// The audit log.
@@ -106,6 +112,15 @@ impl fmt::Debug for Server {
     }
 }
 
+/// Options of the start that are not variables.
+#[derive(Debug, Default)]
+pub struct Choices {
+    /// Filters of connections that have their own.
+    pub filters: ReplicaFilters,
+    /// What `performance_schema` collects.
+    pub consumers: Consumers,
+}
+
 impl Server {
     /// Creates a server from the opened parts. `environment` creates the interface to its connections to primaries.
     pub fn new(
@@ -114,19 +129,26 @@ impl Server {
         catalog: Arc<CatalogHandle>,
         transactions: Arc<TransactionManager>,
         semi_sync: Arc<SemiSync>,
-        replica_filters: ReplicaFilters,
+        choices: Choices,
         environment: impl FnOnce(Weak<Server>) -> Arc<dyn Environment>,
     ) -> Arc<Self> {
         let accounts = SharedAccounts::new(initial_accounts, &catalog.load());
         let memory = ServerMemory::new(session_memory_max(&globals));
         let digests = StatementDigests::new(digests_max(&globals));
+        let size = |variable| history_size(&globals, variable);
+        let statement_history = StatementHistory::new(
+            choices.consumers,
+            size(Variable::PerformanceSchemaEventsStatementsHistorySize),
+            size(Variable::PerformanceSchemaEventsStatementsHistoryLongSize),
+        );
+        let has_page = !globals.get(Variable::PacelineHttpAddress).as_str().is_empty();
         let primary = Primary::new(transactions.clone(), semi_sync);
         let user_statistics = UserStatistics::new(&globals);
         Arc::new_cyclic(|server| Server {
             replicas: ConnectionSet::open(environment(server.clone())),
             row_options: Arc::new(SharedRowOptions::new(replicated_row_options(&globals))),
             replicated_tables: ReplicatedTables::default(),
-            replica_filters,
+            replica_filters: choices.filters,
             primary,
             memory,
             globals,
@@ -136,6 +158,8 @@ impl Server {
             last_command: Arc::default(),
             counters: ServerCounters::default(),
             digests,
+            statement_history,
+            slow_statements: SlowStatements::new(has_page),
             statement_logs: StatementLogs::default(),
             audit_log: AuditLog::default(),
             user_statistics,
@@ -233,6 +257,14 @@ impl Server {
             data_bytes: storage.approximate_bytes(clustered),
             index_bytes: secondary.map(|id| storage.approximate_bytes(id)).sum(),
         }
+    }
+}
+
+/// Returns a size of the history of statements; -1 for the default.
+fn history_size(globals: &Globals, variable: Variable) -> i64 {
+    match globals.get(variable) {
+        VariableValue::Integer(number) => number,
+        _ => -1,
     }
 }
 

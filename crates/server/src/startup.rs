@@ -31,7 +31,7 @@ use crate::listener;
 use crate::memory_control;
 use crate::options::{OfferTls, StartOptions, absolute};
 use crate::replication::ServerEnvironment;
-use crate::server::Server;
+use crate::server::{Choices, Server};
 use crate::session::init_file::run_init_file;
 use crate::variables::{Globals, Kind, Variable, VariableValue, transaction_config};
 use paceline_binlog::LogOrigin;
@@ -183,14 +183,18 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
             Arc::new(ServerEnvironment::new(server, transactions, directory.path())) as Arc<dyn Environment>
         }
     };
-    let (globals, filters) = (options.globals, options.filters);
+    let globals = options.globals;
+    let choices = Choices {
+        filters: options.filters,
+        consumers: options.consumers,
+    };
     let server = Server::new(
         globals,
         initial_accounts,
         catalog,
         transactions,
         semi_sync,
-        filters,
+        choices,
         environment,
     );
     crate::lock_report::watch_deadlocks(&server);
@@ -532,7 +536,6 @@ async fn stop(server: &Arc<Server>) -> Result<(), String> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::replica_filters::ReplicaFilters;
 
     /// Returns a server without listeners, on an empty directory.
     pub(crate) fn server(directory: &Path) -> Arc<Server> {
@@ -546,14 +549,13 @@ pub(crate) mod tests {
             let transactions = transactions.clone();
             |server| Arc::new(ServerEnvironment::new(server, transactions, directory)) as Arc<dyn Environment>
         };
-        let filters = ReplicaFilters::default();
         Server::new(
             globals,
             initial_accounts,
             catalog,
             transactions,
             semi_sync,
-            filters,
+            Choices::default(),
             environment,
         )
     }

@@ -208,7 +208,7 @@ pub struct DigestWork {
 }
 
 impl DigestWork {
-    fn add(&mut self, counts: &StatementCounts) {
+    pub fn add(&mut self, counts: &StatementCounts) {
         self.created_tmp_disk_tables += counts.created_tmp_disk_tables;
         self.created_tmp_tables += counts.created_tmp_tables;
         self.select_full_join += counts.select_full_join;

@@ -491,6 +491,21 @@ impl Storage {
         }
     }
 
+    /// Returns which part of a range of keys lies before a key, from 0 to 1, by the approximate size in bytes; `None`
+    /// for keys in memory, whose places are not known.
+    pub fn approximate_part(&self, range: &KeyRange, key: &[u8]) -> Option<f64> {
+        match IndexId::of_key(&range.start)?.engine() {
+            EngineKind::RocksDb => {
+                let before = self
+                    .rocksdb
+                    .approximate_bytes(&KeyRange::new(range.start.clone(), key));
+                let all = self.rocksdb.approximate_bytes(range);
+                (all > 0).then(|| (before as f64 / all as f64).min(1.0))
+            }
+            EngineKind::Memory | EngineKind::Temporary => None,
+        }
+    }
+
     /// Releases what is no longer needed: memory of superseded versions, disk space of dropped tables. Should
     /// be called about every second by a thread that may be slow.
     ///

@@ -35,9 +35,12 @@ pub use paceline_types::{MemoryCharge, ServerMemory, SessionMemory, SqlMode};
 pub use program_variables::{MissingField, ProgramVariables};
 pub use services::{
     NoServices, PlaceWait, PlanRequest, Privilege, PrivilegeTarget, Privileges, SequenceSet, ServerFunctions,
-    SourceWaitOutcome, SystemVariable, SystemVariables, VirtualColumn, VirtualTables, WaitOutcome,
+    SourceWaitOutcome, StatementProgress, SystemVariable, SystemVariables, VirtualColumn, VirtualTables,
+    WaitOutcome,
 };
-pub use settings::{AlterAlgorithm, BinlogFormat, IdleTransactionTimeouts, RegexOptions, Settings};
+pub use settings::{
+    AlterAlgorithm, BinlogFormat, IdleTransactionTimeouts, OptimizerTraceSettings, RegexOptions, Settings,
+};
 pub(crate) use statement::now_micros;
 pub use statement::{GeneratedIds, RandomGenerator, StatementContext, StatementOrigin};
 pub use statement_counts::{ReadStart, StatementCounts};

@@ -168,6 +168,19 @@ pub enum WaitOutcome {
     Interrupted,
 }
 
+/// How far a statement is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StatementProgress {
+    /// State in the process list, in MariaDB's words.
+    pub state: &'static str,
+    /// Number of the stage, from 1.
+    pub stage: u8,
+    /// Number of all stages.
+    pub stages: u8,
+    /// Part of the stage that is done, from 0 to 1.
+    pub part: f64,
+}
+
 /// Request of another session for the plan of a measured statement, with the measurements so far (SHOW ANALYZE).
 pub struct PlanRequest {
     /// Form of the answer.
@@ -187,6 +200,10 @@ pub trait ServerFunctions: Send + Sync + Debug {
     /// # Errors
     /// 1317 (killed), 1053 (shutdown), 1969 (`max_statement_time`).
     fn check_interrupt(&self, session: &SessionContext) -> Result<()>;
+
+    /// Notes how far the running statement is, for the process list. Costs a lock of the session's own, so it is not
+    /// called for every row.
+    fn note_progress(&self, _progress: &StatementProgress) {}
 
     /// Returns the request of another session for the running statement's plan, if there is one.
     fn take_plan_request(&self) -> Option<PlanRequest> {

@@ -71,6 +71,15 @@ pub enum BinlogFormat {
     Row,
 }
 
+/// Settings of the optimizer trace.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OptimizerTraceSettings {
+    /// Whether statements are traced.
+    pub is_on: bool,
+    /// Maximum length of a trace in bytes.
+    pub bytes_max: usize,
+}
+
 /// Typed copies of a session's variables.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -122,6 +131,11 @@ pub struct Settings {
     pub select_limit: u64,
     /// `max_join_size`, unless `sql_big_selects` is on; `u64::MAX` is no limit.
     pub join_rows_max: u64,
+    /// Duration from which a statement leaves its plan with the rows that were read, for the slow query log; `None` if
+    /// rows are not counted.
+    pub shows_measured_plan_after: Option<std::time::Duration>,
+    /// `optimizer_trace`, `optimizer_trace_max_mem_size`.
+    pub optimizer_trace: OptimizerTraceSettings,
     /// `sql_safe_updates`.
     pub safe_updates: bool,
     /// `sql_auto_is_null`.
@@ -196,6 +210,8 @@ impl Default for Settings {
             binlog_row_metadata: RowMetadata::NoLog,
             select_limit: u64::MAX,
             join_rows_max: u64::MAX,
+            shows_measured_plan_after: None,
+            optimizer_trace: OptimizerTraceSettings::default(),
             safe_updates: false,
             auto_is_null: false,
             idle_transaction: IdleTransactionTimeouts::default(),

@@ -1,8 +1,8 @@
 //! State that is constant while a statement runs, so that the statement has the same result when it is
 //! replayed.
 
-use paceline_types::ServerId;
 use paceline_types::error_code::ErrorCode;
+use paceline_types::{ServerId, Value};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// State of the running statement.
@@ -27,6 +27,9 @@ pub struct StatementContext {
     pub failed_on_primary: Option<ErrorCode>,
     /// Server on which the statement was first executed.
     pub origin: StatementOrigin,
+    /// Its plan with the rows that were read, in the columns of ANALYZE; see
+    /// [`Settings::shows_measured_plan_after`](super::Settings::shows_measured_plan_after).
+    pub measured_plan: Option<Vec<Vec<Value>>>,
 }
 
 /// Values that a statement has generated for AUTO_INCREMENT columns.

@@ -269,6 +269,7 @@ fn description(
             "mariadb --defaults-file={} -e 'SHOW ALL SLAVES STATUS\\G'",
             file("archive")
         ),
+        format!("paceline top --defaults-file={}", file("primary")),
         format!(
             "paceline workload bank --check --defaults-file={}",
             file("replica")

@@ -49,7 +49,6 @@ use reader::{Answer, Reader, Request};
 use reading::Reading;
 use screen::{Action, Screen};
 use std::io::{ErrorKind, IsTerminal, Write};
-use std::time::Duration;
 use terminal::{TerminalEvents, TerminalGuard};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
@@ -124,6 +123,8 @@ async fn watch(options: &Options, server: Server, connection: Connection) -> Res
     let mut events = TerminalEvents::start();
     let mut ends = Ends::take().map_err(Error::Terminal)?;
     let mut next = Instant::now() + screen.interval();
+    // A paused screen reads when a key asks for it.
+    let mut is_asked = false;
     loop {
         guard.draw(&mut screen).map_err(Error::Terminal)?;
         tokio::select! {
@@ -132,10 +133,12 @@ async fn watch(options: &Options, server: Server, connection: Connection) -> Res
                 Some(Err(error)) => return Err(Error::Terminal(error)),
                 Some(Ok(event)) => match screen.take(&event) {
                     Action::Nothing => {}
-                    Action::Read => next = Instant::now(),
+                    Action::Read => (next, is_asked) = (Instant::now(), true),
                     Action::Quit => return Ok(()),
                     Action::Kill(kill) => {
-                        let _ = link.requests.try_send(Request::Kill(kill));
+                        if link.requests.try_send(Request::Kill(kill)).is_err() {
+                            screen.refuse("nothing was killed: the server has not answered yet");
+                        }
                     }
                 },
             },
@@ -150,10 +153,11 @@ async fn watch(options: &Options, server: Server, connection: Connection) -> Res
                 }
                 Some(Answer::Killed(done)) => {
                     screen.killed(done);
-                    next = Instant::now();
+                    (next, is_asked) = (Instant::now(), true);
                 }
             },
-            () = sleep_until(next), if !link.is_reading && !screen.is_paused() => {
+            () = sleep_until(next), if !link.is_reading && (is_asked || !screen.is_paused()) => {
+                is_asked = false;
                 let views = vec![screen.view()];
                 link.is_reading = link.requests.try_send(Request::Read(views)).is_ok();
                 next = Instant::now() + screen.interval();
@@ -208,13 +212,3 @@ impl Ends {
         }
     }
 }
-
-/// Shortest and longest interval between two readings.
-const INTERVALS: [Duration; 6] = [
-    Duration::from_secs(1),
-    Duration::from_secs(2),
-    Duration::from_secs(5),
-    Duration::from_secs(10),
-    Duration::from_secs(30),
-    Duration::from_secs(60),
-];

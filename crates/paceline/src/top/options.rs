@@ -1,6 +1,6 @@
 //! The command line of `paceline top`.
 
-use super::view::View;
+use super::view::{Idle, View};
 use crate::server_options::ServerOptions;
 use std::time::Duration;
 
@@ -39,13 +39,6 @@ pub enum Output {
     Once,
     /// Plain text, again and again.
     Batch,
-}
-
-/// Whether idle sessions are shown.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Idle {
-    Shown,
-    Hidden,
 }
 
 impl Options {

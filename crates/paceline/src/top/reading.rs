@@ -179,6 +179,11 @@ impl Reading {
         }
     }
 
+    /// Returns whether a part was read.
+    pub fn has(&self, part: Part) -> bool {
+        matches!(self.parts.get(&part), Some(Ok(_)))
+    }
+
     /// Returns why a part is absent.
     pub fn problem(&self, part: Part) -> Option<&Problem> {
         self.parts.get(&part)?.as_ref().err()

@@ -285,7 +285,7 @@ fn draw_dialog(frame: &mut Frame, title: &'static str, lines: Vec<Line>) {
 mod tests {
     use super::super::reading::{Part, Problem};
     use super::super::screen::tests::{empty, press, screen};
-    use super::super::view::tests::{reading, row};
+    use super::super::view::test_support::{reading, row};
     use super::*;
     use crate::connection::ServerError;
     use ratatui::Terminal;

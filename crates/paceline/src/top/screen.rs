@@ -1,11 +1,10 @@
 //! The state of the screen, and what keys do to it. It knows no terminal and no server, so tests press its keys.
 
-use super::INTERVALS;
-use super::options::{Idle, Options};
+use super::options::Options;
 use super::reader::Kill;
 use super::reading::Reading;
 use super::table::{Sorting, Table, TableRow};
-use super::view::{Input, View, summary};
+use super::view::{Idle, Input, View, summary};
 use crate::connection::{Result, ServerError};
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use std::collections::VecDeque;
@@ -46,6 +45,15 @@ pub enum Message {
     Failed(String),
 }
 
+/// Intervals between two readings.
+const INTERVALS: [Duration; 6] = [
+    Duration::from_secs(1),
+    Duration::from_secs(2),
+    Duration::from_secs(5),
+    Duration::from_secs(10),
+    Duration::from_secs(30),
+    Duration::from_secs(60),
+];
 /// Values of the history that are kept.
 const HISTORY_MAX: usize = 600;
 /// Characters of a filter.
@@ -166,6 +174,11 @@ impl Screen {
             Ok(kill) => Message::Done(format!("{}: done", kill.statement())),
             Err(error) => Message::Failed(super::harmless::harmless(&error.to_string())),
         });
+    }
+
+    /// Records that something was not done.
+    pub fn refuse(&mut self, reason: &str) {
+        self.message = Some(Message::Failed(reason.to_owned()));
     }
 
     /// Returns the lines above the table.
@@ -386,7 +399,7 @@ impl Screen {
 #[cfg(test)]
 pub mod tests {
     use super::super::reading::{Part, Row};
-    use super::super::view::tests::{reading, row};
+    use super::super::view::test_support::{reading, row};
     use super::*;
     use clap::Parser;
 

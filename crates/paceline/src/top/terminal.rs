@@ -65,7 +65,8 @@ impl Drop for TerminalGuard {
 }
 
 /// Writes to the terminal and never asks it. ratatui asks for the cursor's position before it clears; the answer would
-/// come as input, which the thread of the keys reads, or never. The cursor is hidden, so its position is of no interest.
+/// come as input, which the thread of the keys reads, or never. The cursor is hidden, so its position is of no
+/// interest.
 struct SilentBackend(CrosstermBackend<Stdout>);
 
 impl Backend for SilentBackend {

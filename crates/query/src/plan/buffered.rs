@@ -5,7 +5,7 @@
 //! inner table costs one read, and a probe for each row before it, instead of a read for each row.
 
 use super::conditions::{Condition, SlotMap, TableSet, for_each_slot};
-use super::keys::{COST_SCANNED_ROW, COST_SEEK, Choice, TableInfo, can_hash};
+use super::keys::{COST_SCANNED_ROW, COST_SEEK, Choice, ConsideredPath, TableInfo, can_hash};
 use super::range::RangeCondition;
 use super::tree::{AccessPath, HashKey, JoinKind, JoinStep, StepSource, TableAccess};
 use paceline_expression::{CompareOp, Expr, ExprKind};
@@ -36,6 +36,8 @@ pub(crate) enum Buffering {
 pub(crate) struct Candidates {
     pub direct: Choice,
     pub kept: Option<Choice>,
+    /// All that were compared, for the optimizer trace; empty if it is off.
+    pub considered: Vec<ConsideredPath>,
 }
 
 impl Candidates {
@@ -59,14 +61,26 @@ impl TableInfo<'_> {
         buffering: Buffering,
     ) -> Candidates {
         let direct = self.best_access(conditions, available, slots);
+        let mut considered = self.take_considered();
         let by_index = !matches!(direct.path, AccessPath::All);
         let is_buffer_possible =
             available != 0 && !(by_index && (self.forced || buffering != Buffering::Free));
         let kept =
             is_buffer_possible.then(|| self.kept(number, conditions, available, slots, buffering, &direct));
+        let kept = kept.flatten();
+        if self.considered.borrow().is_some() {
+            // The paths to fill the buffer are not alternatives to it.
+            self.take_considered();
+            considered.extend(kept.iter().map(|kept| ConsideredPath {
+                path: kept.path.clone(),
+                rows: kept.rows,
+                cost: kept.total(1.0),
+            }));
+        }
         Candidates {
-            kept: kept.flatten(),
+            kept,
             direct,
+            considered,
         }
     }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use paceline_types::float_text::append_double_within;
 
 /// A value in a document.
+#[derive(Clone)]
 pub(super) enum Node {
     Null,
     Text(String),
@@ -46,8 +47,13 @@ impl Node {
 
     /// Returns the text of a document.
     pub(super) fn write(&self) -> String {
+        self.write_within(0)
+    }
+
+    /// Returns the text of a value within `depth` others.
+    pub(super) fn write_within(&self, depth: usize) -> String {
         let mut text = String::new();
-        write_node(self, 0, &mut text);
+        write_node(self, depth, &mut text);
         text
     }
 }

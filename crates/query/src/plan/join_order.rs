@@ -11,10 +11,13 @@
 //! with one item less. The order of a larger group is built greedily. The inner side of an outer join is a separate
 //! group, which follows all tables of the outer side.
 
+mod considered;
+
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use self::considered::{Extension, PlanLog};
 use super::block::Block;
 use super::buffered::{Buffering, Candidates, is_fixed};
 use super::conditions::{Condition, SlotMap, TableSet, literal_truth, rejects_nulls};
@@ -78,6 +81,8 @@ pub(crate) struct Optimizer<'a> {
     slots: &'a SlotMap,
     buffering: Buffering,
     readings: Readings,
+    /// For the optimizer trace; `None` if it is off.
+    log: RefCell<Option<PlanLog>>,
 }
 
 /// Join steps of a block.
@@ -98,6 +103,7 @@ impl<'a> Optimizer<'a> {
             slots,
             buffering,
             readings: RefCell::default(),
+            log: RefCell::new(None),
         }
     }
 
@@ -181,7 +187,17 @@ impl<'a> Optimizer<'a> {
             };
             group.items.iter().filter_map(alone).collect()
         });
+        if trace.is_of_optimizer() {
+            self.begin_log(tables);
+            trace.step("table_dependencies", |_| self.table_dependencies(&group, tables));
+            trace.step("rows_estimation", |names| {
+                self.rows_estimation(&group, tables, names)
+            });
+        }
         let ordered = self.order(&group, 0, 1.0);
+        if trace.is_of_optimizer() {
+            trace.step("considered_execution_plans", |_| self.end_log());
+        }
         JoinPlan {
             steps: ordered.steps,
             constant,
@@ -285,7 +301,11 @@ impl<'a> Optimizer<'a> {
 
     fn order(&self, group: &Group, available: TableSet, prefix_rows: f64) -> GroupOrder {
         let order: Vec<usize> = if group.items.len() == 1 || group.straight {
-            (0..group.items.len()).collect()
+            let order: Vec<usize> = (0..group.items.len()).collect();
+            if self.log.borrow().is_some() {
+                self.log_order(group, &order, available, prefix_rows);
+            }
+            order
         } else {
             let mut order = match group.items.len() <= ITEMS_MAX {
                 true => self.search(group, available, prefix_rows),
@@ -333,6 +353,17 @@ impl<'a> Optimizer<'a> {
                 let (added, rows) = self.item_cost(group, item, now, subset.rows);
                 let cost = subset.cost + added + rows * COST_JOINED_ROW;
                 let larger = &mut subsets[number | 1 << item];
+                if self.log.borrow().is_some() {
+                    let extension = Extension {
+                        item: &group.items[item],
+                        prefix: now,
+                        prefix_rows: subset.rows,
+                        rows,
+                        cost,
+                        best_cost: larger.map(|known| known.cost),
+                    };
+                    self.log_extension(group, &extension);
+                }
                 if larger.is_none_or(|known| cost < known.cost) {
                     *larger = Some(Subset {
                         cost,
@@ -352,6 +383,28 @@ impl<'a> Optimizer<'a> {
         order
     }
 
+    /// Logs an order that is not compared with others.
+    #[cold]
+    fn log_order(&self, group: &Group, order: &[usize], available: TableSet, prefix_rows: f64) {
+        let (mut prefix, mut prefix_rows, mut cost) = (available, prefix_rows, 0.0);
+        for &item in order {
+            let (added, rows) = self.item_cost(group, item, prefix, prefix_rows);
+            cost += added + rows * COST_JOINED_ROW;
+            let item = &group.items[item];
+            let extension = Extension {
+                item,
+                prefix,
+                prefix_rows,
+                rows,
+                cost,
+                best_cost: None,
+            };
+            self.log_extension(group, &extension);
+            prefix |= item.tables();
+            prefix_rows = rows;
+        }
+    }
+
     fn greedy(&self, group: &Group, available: TableSet, prefix_rows: f64) -> Vec<usize> {
         let mut order = Vec::with_capacity(group.items.len());
         let (mut available, mut rows) = (available, prefix_rows);
@@ -363,6 +416,9 @@ impl<'a> Optimizer<'a> {
                 .min_by(|(_, a), (_, b)| (a.0 + a.1).total_cmp(&(b.0 + b.1)));
             let Some((item, (_, after))) = next else { break };
             order.push(item);
+            if self.log.borrow().is_some() {
+                self.log_order(group, &[item], available, rows);
+            }
             available |= group.items[item].tables();
             rows = after;
         }
@@ -384,7 +440,9 @@ impl<'a> Optimizer<'a> {
                     (choice.total(rows), rows * matches.max(1.0))
                 }
                 _ => {
+                    self.nest_log(|depth| depth + 1);
                     let ordered = self.order(inner, available, rows);
+                    self.nest_log(|depth| depth - 1);
                     (ordered.cost, ordered.rows.max(rows))
                 }
             },

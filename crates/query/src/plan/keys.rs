@@ -2,7 +2,7 @@
 //!
 //! The unit of cost is the read of one row by the primary key. Only the ratio of costs matters.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use paceline_storage::RowPlacement;
@@ -41,6 +41,16 @@ pub(crate) struct TableInfo<'s> {
     known: KnownValues<'s>,
     /// Number of rows that pass the conditions on this table alone, after its first use.
     pub local_rows: Cell<Option<f64>>,
+    /// Paths that [`Self::best_access`] has compared, for the optimizer trace; `None` if it is off.
+    pub considered: RefCell<Option<Vec<ConsideredPath>>>,
+}
+
+/// An access path that was compared with others.
+#[derive(Debug, Clone)]
+pub(crate) struct ConsideredPath {
+    pub path: AccessPath,
+    pub rows: f64,
+    pub cost: f64,
 }
 
 /// An access path of a table with its costs.
@@ -118,6 +128,7 @@ impl<'s> TableInfo<'s> {
             column_count: table.slots().len(),
             known,
             local_rows: Cell::new(None),
+            considered: RefCell::new(None),
         })
     }
 
@@ -262,6 +273,7 @@ impl<'s> TableInfo<'s> {
         let mut possible = Vec::new();
         let mut best: Option<Choice> = None;
         let offer = |best: &mut Option<Choice>, choice: Choice| {
+            self.consider(&choice);
             if best.as_ref().is_none_or(|best| choice.cost < best.cost) {
                 *best = Some(choice);
             }
@@ -338,8 +350,26 @@ impl<'s> TableInfo<'s> {
             Some(best) if self.forced || best.cost <= scan_cost * 1.2 + 2.0 => best,
             _ => Choice::all(rows),
         };
+        self.consider(&Choice::all(rows));
         choice.possible = possible;
         choice
+    }
+
+    /// Notes a path for the optimizer trace.
+    fn consider(&self, choice: &Choice) {
+        if let Some(considered) = &mut *self.considered.borrow_mut() {
+            considered.push(ConsideredPath {
+                path: choice.path.clone(),
+                rows: choice.rows,
+                cost: choice.total(1.0),
+            });
+        }
+    }
+
+    /// Takes the paths that were noted.
+    pub fn take_considered(&self) -> Vec<ConsideredPath> {
+        let mut considered = self.considered.borrow_mut();
+        considered.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// Returns ranges of several indexes, if the parts of an OR restrict different columns.

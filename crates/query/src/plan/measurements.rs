@@ -8,7 +8,7 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::tree::{SelectPlan, SetPlan, TableAccess};
 
@@ -159,6 +159,27 @@ pub(crate) struct Measurements {
     accesses: HashMap<usize, Rc<Cell<AccessMeasure>>>,
     queries: HashMap<usize, Rc<Cell<QueryMeasure>>>,
     collections: HashMap<(usize, Collection), Rc<CollectionMeasure>>,
+    clock: Clock,
+}
+
+/// Whether times are measured, which costs more than counting rows.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Clock {
+    #[default]
+    Running,
+    Stopped,
+}
+
+impl Clock {
+    /// Returns the current time.
+    pub fn now(self) -> Option<Instant> {
+        (self == Clock::Running).then(Instant::now)
+    }
+}
+
+/// Returns the time since then; zero while the clock is stopped.
+pub(crate) fn since(started: Option<Instant>) -> Duration {
+    started.map(|started| started.elapsed()).unwrap_or_default()
 }
 
 /// Adds to measurements.
@@ -173,6 +194,19 @@ fn identity<T>(part: &T) -> usize {
 }
 
 impl Measurements {
+    /// Creates measurements of rows and reads without times, for the slow query log.
+    pub fn of_rows() -> Self {
+        Measurements {
+            clock: Clock::Stopped,
+            ..Measurements::default()
+        }
+    }
+
+    /// Returns the clock.
+    pub fn clock(&self) -> Clock {
+        self.clock
+    }
+
     /// Returns the measurements of a table access; `None` if it was never used.
     pub fn access(&self, access: &TableAccess) -> Option<AccessMeasure> {
         self.accesses.get(&identity(access)).map(|measure| measure.get())

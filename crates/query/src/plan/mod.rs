@@ -93,7 +93,7 @@ pub use explain::{PlanExplanation, PlanOperations, shown_plan_columns};
 pub use planner::PlanContext;
 pub use result_column::{ColumnOrigin, ResultColumn, Through};
 pub use row_format::{RowFormat, has_odd_separators};
-pub use statement::{plan_statement, trace_passes};
+pub use statement::{TracedPlan, plan_statement, plan_with_optimizer_trace, trace_passes};
 pub use statement_plan::{
     Access, ColumnUsage, ColumnUse, Plan, PlanType, PlannedValues, TableUsage, TableUse,
     is_to_be_planned_again,

@@ -21,7 +21,7 @@ use super::position::column_at;
 use super::same_expr::same_expr;
 use super::table_ref::TableRef;
 use super::text_dependence::UnsafeReason;
-use super::trace::{Names, Physical, derived_lines};
+use super::trace::{Names, Physical, derived_lines, optimizer};
 use super::tree::{
     AccessPath, Aggregation, GroupStrategy, Limit, LockPatience, LockStrength, PlanNotes, QueryBody,
     QueryPlan, ReadMode, SelectPlan, SortItem, SortKey, TableInstance, TableSource,
@@ -627,6 +627,10 @@ impl Block<'_, '_> {
             row_estimate,
         };
         trace.form("join order and buffers", |names| Physical(&select).lines(names));
+        trace.step("best_join_order", |_| optimizer::join_order(&select));
+        trace.step("attaching_conditions_to_tables", |names| {
+            optimizer::attached_conditions(&select, names)
+        });
         index_order::use_index_order(&mut select, &infos, joined.rows, &trace);
         let mut joined_rows = 1.0_f64;
         for step in &select.steps {

@@ -17,7 +17,7 @@ use paceline_syntax::Statement;
 /// MariaDB's errors for unknown names, wrong column counts and the like (1054, 1146, …), and 1235 for unsupported
 /// features.
 pub fn plan_statement(statement: &Statement, context: &PlanContext<'_>) -> Result<Plan> {
-    Ok(plan_traced(statement, context, Trace::default)?.0)
+    plan_traced(statement, context, Trace::default).0
 }
 
 /// Plans a statement. Returns what each pass of the planner has changed, as text.
@@ -25,15 +25,41 @@ pub fn plan_statement(statement: &Statement, context: &PlanContext<'_>) -> Resul
 /// # Errors
 /// As [`plan_statement`].
 pub fn trace_passes(statement: &Statement, context: &PlanContext<'_>) -> Result<String> {
-    let (_, trace) = plan_traced(statement, context, Trace::on)?;
-    Ok(trace.into_text())
+    let (planned, trace) = plan_traced(statement, context, Trace::on);
+    planned?;
+    Ok(trace.into_text().0)
+}
+
+/// Plan of a statement with the optimizer trace.
+pub struct TracedPlan {
+    /// The plan, or the error that ended the planning.
+    pub planned: Result<Plan>,
+    /// The trace as JSON.
+    pub trace: String,
+    /// Number of bytes that the trace lacks.
+    pub missing_bytes: usize,
+}
+
+/// Plans a statement like [`plan_statement`]. Returns what the planner has considered, in at most `bytes_max` bytes.
+pub fn plan_with_optimizer_trace(
+    statement: &Statement,
+    context: &PlanContext<'_>,
+    bytes_max: usize,
+) -> TracedPlan {
+    let (planned, trace) = plan_traced(statement, context, || Trace::of_optimizer(bytes_max));
+    let (trace, missing_bytes) = trace.into_text();
+    TracedPlan {
+        planned,
+        trace,
+        missing_bytes,
+    }
 }
 
 fn plan_traced(
     statement: &Statement,
     context: &PlanContext<'_>,
-    trace: fn() -> Trace,
-) -> Result<(Plan, Trace)> {
+    trace: impl Fn() -> Trace,
+) -> (Result<Plan>, Trace) {
     let mut planner = Planner::new(*context, trace());
     let mut planned = planner.plan(statement);
     if planned.is_err() && planner.merging.get() == Merging::Refused {
@@ -49,9 +75,9 @@ fn plan_traced(
         planner.variables = variables;
         planned = planner.plan(statement);
     }
-    let (kind, columns) = planned?;
     let trace = std::mem::take(&mut planner.trace);
-    Ok((planner.finish(kind, columns), trace))
+    let plan = planned.map(|(kind, columns)| planner.finish(kind, columns));
+    (plan, trace)
 }
 
 impl Planner<'_> {

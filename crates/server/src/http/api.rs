@@ -6,6 +6,7 @@
 use crate::metrics::Sample;
 use crate::open_transactions::open_transactions;
 use crate::server::Server;
+use crate::slow_statements::SlowStatementEntry;
 use crate::variables::Variable;
 use paceline_replication::connection::ConnectionStatus;
 use paceline_txn::HistogramSnapshot;
@@ -130,6 +131,43 @@ pub(super) fn statements(server: &Arc<Server>) -> Value {
         })
     };
     json!({ "statements": all.iter().map(statement).collect::<Vec<_>>() })
+}
+
+/// Columns of a plan, as EXPLAIN has them.
+const PLAN_COLUMNS: [&str; 10] = [
+    "id",
+    "select_type",
+    "table",
+    "type",
+    "possible_keys",
+    "key",
+    "key_len",
+    "ref",
+    "rows",
+    "Extra",
+];
+
+/// Returns the latest slow statements with their plans, newest first.
+pub(super) fn slow_statements(server: &Arc<Server>) -> Value {
+    let statement = |slow: &SlowStatementEntry| {
+        json!({
+            "start_usec": slow.start_micros,
+            "duration_usec": slow.duration_micros,
+            "database": slow.database,
+            "text": slow.text,
+            "rows_sent": slow.rows_sent,
+            "rows_examined": slow.rows_examined,
+            "rows_affected": slow.rows_affected,
+            "error": slow.error,
+            "plan": slow.plan,
+        })
+    };
+    let latest = server.slow_statements.latest();
+    json!({
+        "plan_columns": PLAN_COLUMNS,
+        "long_query_usec": (server.globals.get(Variable::LongQueryTime).as_f64() * 1e6) as u64,
+        "statements": latest.iter().map(statement).collect::<Vec<_>>(),
+    })
 }
 
 /// Returns the open transactions, and which of them wait for which.

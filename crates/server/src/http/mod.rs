@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `/` | the page for people: topology, plots, statements, waits |
 //! | `/api/overview`, `/api/statements`, `/api/transactions` | its data as JSON; they change with the page |
+//! | `POST /api/kill` | ends a session or its statement, for an account that may: [`kill`] |
 //! | `/metrics` | the statistics in Prometheus' text format |
 //! | `/health` | 200 while the process answers, also during a long recovery |
 //! | `/ready` | 200 if clients can connect; 503 while the server starts or stops |
@@ -17,16 +18,20 @@
 //! open to all; everything else is checked. Answers are made without waiting for locks of transactions or disks.
 
 mod api;
+mod kill;
 mod page;
 mod routes;
+mod state;
 
 use crate::options::OfferTls;
 use crate::server::Server;
 use crate::tls;
 use crate::variables::{Globals, Variable};
 use arc_swap::ArcSwap;
+use kill::RequestLimit;
 use paceline_http_endpoint::{Answer, Endpoint, EndpointOptions, Request, Requester, Site};
 use paceline_wire::tls::ServerTls;
+use state::{Phase, ServerSite};
 use std::sync::Arc;
 
 /// The HTTP server, which ends when this is dropped.
@@ -35,25 +40,9 @@ pub struct Http {
     endpoint: Endpoint,
 }
 
-/// Phase of the server's life.
-#[derive(Clone)]
-enum Phase {
-    /// It opens its tables and reads its log.
-    Starting,
-    /// It accepts clients.
-    Running(Arc<Server>),
-    /// It is shutting down.
-    Stopping,
-}
-
-/// The server's paths.
-struct ServerSite {
-    phase: ArcSwap<Phase>,
-}
-
 impl Site for ServerSite {
     async fn answer(&self, request: Request<hyper::body::Incoming>, from: Requester<'_>) -> Answer {
-        routes::answer(&self.phase.load_full(), request, from).await
+        routes::answer(self, request, from).await
     }
 
     /// Returns what `FLUSH SSL` has read last.
@@ -81,6 +70,7 @@ impl Http {
         }
         let site = Arc::new(ServerSite {
             phase: ArcSwap::from_pointee(Phase::Starting),
+            kills: RequestLimit::default(),
         });
         let make_tls = || tls::make(globals);
         let endpoint = match offer_tls {

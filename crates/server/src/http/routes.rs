@@ -1,6 +1,7 @@
 //! The answers to requests.
 
-use super::{Phase, api, page};
+use super::state::{Phase, ServerSite};
+use super::{api, kill, page};
 use crate::metrics::{Sample, exposition};
 use crate::server::Server;
 use crate::variables::Variable;
@@ -15,11 +16,15 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Answers a request.
-pub(super) async fn answer(phase: &Phase, request: Request<Incoming>, from: Requester<'_>) -> Answer {
+pub(super) async fn answer(site: &ServerSite, request: Request<Incoming>, from: Requester<'_>) -> Answer {
     let path = request.uri().path();
     let method = request.method();
     if !is_known(path) {
         return text(StatusCode::NOT_FOUND, "there is nothing here");
+    }
+    let phase = &*site.phase.load_full();
+    if path == KILL {
+        return answer_kill(site, phase, request, from).await;
     }
     if method != Method::GET && method != Method::HEAD {
         return only_methods("GET, HEAD");
@@ -41,6 +46,7 @@ pub(super) async fn answer(phase: &Phase, request: Request<Incoming>, from: Requ
     match phase {
         Phase::Running(server) => match path {
             "/api/overview" => json(&api::overview(server)),
+            "/api/slow-statements" => json(&api::slow_statements(server)),
             "/api/statements" => json(&api::statements(server)),
             "/api/transactions" => json(&api::transactions(server)),
             _ => metrics(server),
@@ -50,19 +56,43 @@ pub(super) async fn answer(phase: &Phase, request: Request<Incoming>, from: Requ
     }
 }
 
+/// Path of KILL, the only one that changes anything.
+const KILL: &str = "/api/kill";
+
+async fn answer_kill(
+    site: &ServerSite,
+    phase: &Phase,
+    request: Request<Incoming>,
+    from: Requester<'_>,
+) -> Answer {
+    if request.method() != Method::POST {
+        return only_methods("POST");
+    }
+    if let Err(refusal) = from.access.check(request.headers()) {
+        return refused(refusal);
+    }
+    match phase {
+        Phase::Running(server) => kill::kill(server, &site.kills, request, from).await,
+        Phase::Starting => text(StatusCode::SERVICE_UNAVAILABLE, STARTING),
+        Phase::Stopping => text(StatusCode::SERVICE_UNAVAILABLE, STOPPING),
+    }
+}
+
 const STARTING: &str = "starting";
 const STOPPING: &str = "stopping";
 
 fn is_known(path: &str) -> bool {
-    const PATHS: [&str; 8] = [
+    const PATHS: [&str; 10] = [
         "/metrics",
         "/health",
         "/ready",
         "/primary",
         "/replica",
         "/api/overview",
+        "/api/slow-statements",
         "/api/statements",
         "/api/transactions",
+        KILL,
     ];
     PATHS.contains(&path) || page::file(path).is_some()
 }

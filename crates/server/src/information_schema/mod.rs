@@ -35,15 +35,19 @@ mod views;
 pub use programs::RoutineAccess;
 
 use crate::memory::MemoryPart;
+use crate::session_progress::ShownProgress;
 use crate::statement_digests::DigestSummary;
+use crate::statement_history::StatementEvent;
 use crate::statistic::ShownStatistic;
 use crate::user_statistics::{StatisticsOf, TallyValues};
 use paceline_catalog::{
     DatabaseDefinition, EventDefinition, RoutineDescription, TableDescription, ViewDefinition,
 };
 use paceline_expression::session::{Privilege, VirtualColumn, WantedRows};
+use paceline_replication::connection::ConnectionStatus;
 use paceline_types::Value;
 use paceline_types::temporal::TimeZone;
+use std::sync::Arc;
 
 pub(crate) use catalog_tables::column_default;
 pub use columns::columns;
@@ -107,6 +111,8 @@ pub struct Process {
     pub info: Option<String>,
     /// Id of its last statement.
     pub query_id: u64,
+    /// How far its statement is.
+    pub progress: ShownProgress,
     /// Memory that it has collected, in bytes.
     pub memory_used: u64,
 }
@@ -196,6 +202,30 @@ pub enum Scope {
     Session,
 }
 
+/// A connection to a primary, with the settings that are not its own.
+#[derive(Debug)]
+pub struct PrimaryConnection {
+    /// Its status.
+    pub status: ConnectionStatus,
+    /// `master_retry_count`.
+    pub retry_count: u64,
+    /// Period of heartbeats in seconds.
+    pub heartbeat_seconds: f64,
+    /// Rest of its delay in seconds.
+    pub remaining_delay: Option<u64>,
+}
+
+/// Statements that a table of `performance_schema` shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShownHistory {
+    /// The running or last one of each session.
+    Current,
+    /// The latest of each session.
+    OfSessions,
+    /// The latest of the server.
+    Long,
+}
+
 /// Source of the rows. Everything is restricted to what the session may see.
 pub trait Sources {
     /// Returns the databases by name, without the virtual ones.
@@ -237,6 +267,20 @@ pub trait Sources {
     fn may_select(&self, database: &str, table: &str) -> bool;
     /// Returns the statistics of the server, by name.
     fn metrics(&self) -> Vec<ShownStatistic>;
+    /// Returns the row of OPTIMIZER_TRACE, if a statement was traced.
+    fn optimizer_trace(&self) -> Option<Row>;
+
+    /// Returns the statements of the history that a table of `performance_schema` shows.
+    fn statement_history(&self, shown: ShownHistory) -> Vec<Arc<StatementEvent>>;
+
+    /// Returns the connections to primaries.
+    fn primaries(&self) -> Vec<PrimaryConnection>;
+
+    /// Returns the start of the server in microseconds since 1970.
+    fn started_micros(&self) -> i64;
+
+    /// Returns whether a consumer of `performance_schema` is switched on.
+    fn consumes(&self, consumer: &str) -> bool;
 
     /// Returns what the memory of the process is used for.
     fn memory_usage(&self) -> Vec<MemoryPart>;
@@ -338,6 +382,7 @@ pub fn rows(table: &str, sources: &dyn Sources, wanted: &WantedRows) -> Option<V
         "INNODB_SYS_FOREIGN_COLS" => innodb::sys_foreign_cols(sources),
         "INNODB_FT_DEFAULT_STOPWORD" => innodb::stopwords(),
         "INNODB_BUFFER_POOL_STATS" => innodb::buffer_pool_stats(declared.len()),
+        "OPTIMIZER_TRACE" => sources.optimizer_trace().into_iter().collect(),
         "PACELINE_MEMORY" => server_tables::memory(sources),
         "PACELINE_METRICS" => server_tables::metrics(sources),
         "PACELINE_STATEMENTS" => server_tables::statements(sources),

@@ -134,12 +134,12 @@ pub(super) fn processlist(sources: &dyn Sources) -> Vec<Row> {
             text(process.state.unwrap_or_default()),
             text_or_null(process.info.clone()),
             with_three_decimals(process.time_ms),
+            Value::Int(process.progress.stage.into()),
+            Value::Int(process.progress.stages.into()),
+            Value::Decimal(Decimal::from_scaled(process.progress.thousandths.into(), 3)),
+            number(process.memory_used),
             Value::Int(0),
-            Value::Int(0),
-            with_three_decimals(0),
-            Value::Int(0),
-            Value::Int(0),
-            Value::Int(0),
+            number(process.progress.examined_rows),
             number(process.query_id),
             process
                 .info

@@ -14,6 +14,7 @@ pub use error::OptionError;
 use self::arguments::{Listing, help};
 use crate::accounts::InitialAccounts;
 use crate::replica_filters::{ReplicaFilters, filter_kind};
+use crate::statement_history::{CONSUMERS, Consumer, Consumers};
 use crate::variables::{Fit, Globals, Kind, Startup, Variable, VariableValue};
 use paceline_log_stream::source::filter::FilterKind;
 use paceline_types::{Charset, Collation};
@@ -61,6 +62,8 @@ pub struct StartOptions {
     pub globals: Globals,
     /// Filters from `--connection.replicate_…`.
     pub filters: ReplicaFilters,
+    /// What `performance_schema` collects.
+    pub consumers: Consumers,
     /// Warnings about adjusted values, to be logged.
     pub warnings: Vec<String>,
 }
@@ -143,6 +146,29 @@ fn offer_tls(name: &str, value: Option<&str>) -> Result<Option<OfferTls>, Option
     }))
 }
 
+/// Switches a consumer of `performance_schema` on or off, which is an option without a variable, as in MariaDB. Returns
+/// a warning if its events do not exist here.
+fn switch_consumer(
+    consumers: &Consumers,
+    name: &str,
+    value: Option<&str>,
+) -> Result<Option<String>, OptionError> {
+    let option = format!("--performance-schema-consumer-{}", name.replace('_', "-"));
+    let is_on = match value.map(str::to_ascii_lowercase).as_deref() {
+        None | Some("1" | "on" | "true") => true,
+        Some("0" | "off" | "false") => false,
+        Some(value) => return Err(OptionError(format!("{option}={value}: it is ON or OFF"))),
+    };
+    if let Some(consumer) = Consumer::of_name(name) {
+        consumers.set(consumer, is_on);
+        return Ok(None);
+    }
+    match CONSUMERS.contains(&name) {
+        true => Ok(is_on.then(|| format!("option '{option}' has no effect"))),
+        false => Err(OptionError(format!("unknown option '{option}'"))),
+    }
+}
+
 /// Returns whether an option needs a value: all except Boolean ones, `log_bin`, `event_scheduler`, and unknown options.
 pub fn takes_value(name: &str) -> bool {
     match normalized(name).as_str() {
@@ -170,6 +196,7 @@ fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> R
         initial_accounts: InitialAccounts::by_socket(),
         globals: Globals::default(),
         filters: ReplicaFilters::default(),
+        consumers: Consumers::default(),
         warnings: vec![],
     };
     let mut connection_options: Vec<(String, String)> = vec![];
@@ -192,6 +219,12 @@ fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> R
                 return Err(OptionError(format!("--{name} takes no value")));
             }
             start.initial_accounts = InitialAccounts::WithoutPassword;
+            continue;
+        }
+        if let Some(consumer) = wanted.strip_prefix("performance_schema_consumer_") {
+            if let Some(warning) = switch_consumer(&start.consumers, consumer, value.as_deref())? {
+                warnings.push(warning);
+            }
             continue;
         }
         let unknown = || OptionError(format!("unknown option '--{name}'"));

@@ -5,18 +5,26 @@
 //!   statements        events_statements_summary_by_digest
 //!   table_io          table_io_waits_summary_by_table and by_index_usage, objects_summary_global_by_type
 //!   threads           threads, accounts, users, hosts
+//!   history           events_statements_current, …_history, …_history_long
+//!   replication       replication_…: connections to primaries, what they apply
+//!   setup             setup_…: what is collected
 //!   memory            memory_summary_…_by_event_name
 //! ```
 //! `global_status` and `session_status` have the values of SHOW STATUS, `performance_timers` the clock. The other
 //! tables exist and are empty (docs/differences.md). As in MariaDB, reading needs SELECT on `performance_schema.*`.
 //! With `performance_schema=OFF` no statements are counted.
 
+mod history;
 mod memory;
+mod replication;
+mod setup;
 mod statements;
 mod table_io;
 mod threads;
 
-use crate::information_schema::{Row, Scope, Sources, VirtualTable, declared, metadata_lock_rows};
+use crate::information_schema::{
+    Row, Scope, ShownHistory, Sources, VirtualTable, declared, metadata_lock_rows,
+};
 use paceline_expression::session::VirtualColumn;
 use paceline_types::Value;
 use std::sync::OnceLock;
@@ -45,6 +53,17 @@ pub fn rows(table: &str, sources: &dyn Sources) -> Vec<Row> {
         "objects_summary_global_by_type" => table_io::objects(sources),
         "table_io_waits_summary_by_index_usage" => table_io::by_index(sources),
         "table_io_waits_summary_by_table" => table_io::by_table(sources),
+        "events_statements_current" => history::rows(sources, ShownHistory::Current),
+        "events_statements_history" => history::rows(sources, ShownHistory::OfSessions),
+        "events_statements_history_long" => history::rows(sources, ShownHistory::Long),
+        "replication_applier_configuration" => replication::applier_configuration(sources),
+        "replication_applier_status" => replication::applier_status(sources),
+        "replication_applier_status_by_coordinator" => replication::coordinators(sources),
+        "replication_connection_configuration" => replication::connection_configuration(sources),
+        "setup_actors" => setup::actors(),
+        "setup_consumers" => setup::consumers(sources),
+        "setup_instruments" => setup::instruments(sources),
+        "setup_objects" => setup::objects(),
         "metadata_locks" => metadata_lock_rows(sources),
         "threads" => threads::threads(sources),
         "accounts" => threads::accounts(sources),
@@ -70,7 +89,7 @@ pub fn shows_table_io(table: &str) -> bool {
 }
 
 /// Tables whose rows show a state, and cannot be forgotten.
-const STATES: [&str; 10] = [
+const STATES: [&str; 14] = [
     "global_status",
     "memory_summary_by_account_by_event_name",
     "memory_summary_by_host_by_event_name",
@@ -79,6 +98,10 @@ const STATES: [&str; 10] = [
     "memory_summary_global_by_event_name",
     "performance_timers",
     "session_status",
+    "setup_actors",
+    "setup_consumers",
+    "setup_instruments",
+    "setup_objects",
     "setup_timers",
     "threads",
 ];

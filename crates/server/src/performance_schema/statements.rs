@@ -1,7 +1,7 @@
 //! Statistics of statements.
 
 use crate::information_schema::{Row, Sources};
-use crate::statement_digests::DigestSummary;
+use crate::statement_digests::{DigestSummary, DigestWork};
 use paceline_types::Value;
 use paceline_types::temporal::Timestamp;
 
@@ -35,28 +35,30 @@ fn summary(digest: &DigestSummary) -> Row {
         Value::UInt(counted.rows_sent),
         Value::UInt(counted.rows_examined),
     ];
-    let work = &counted.work;
-    row.extend(
-        [
-            work.created_tmp_disk_tables,
-            work.created_tmp_tables,
-            work.select_full_join,
-            work.select_full_range_join,
-            work.select_range,
-            // Ranges are not chosen anew for each row.
-            0,
-            work.select_scan,
-            work.sort_merge_passes,
-            work.sort_range,
-            work.sort_rows,
-            work.sort_scan,
-            work.no_index_used,
-            0,
-        ]
-        .map(Value::UInt),
-    );
+    row.extend(work_columns(&counted.work));
     row.extend([moment(counted.first_seen), moment(counted.last_seen)]);
     row
+}
+
+/// Returns the columns about the work of statements: temporary tables, kinds of joins, sorts, missing indexes.
+pub(super) fn work_columns(work: &DigestWork) -> [Value; 13] {
+    [
+        work.created_tmp_disk_tables,
+        work.created_tmp_tables,
+        work.select_full_join,
+        work.select_full_range_join,
+        work.select_range,
+        // Ranges are not chosen anew for each row.
+        0,
+        work.select_scan,
+        work.sort_merge_passes,
+        work.sort_range,
+        work.sort_rows,
+        work.sort_scan,
+        work.no_index_used,
+        0,
+    ]
+    .map(Value::UInt)
 }
 
 fn moment(micros: i64) -> Value {

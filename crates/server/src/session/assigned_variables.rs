@@ -11,6 +11,7 @@ pub fn heed_variables(state: &mut SessionState, connection: &mut Connection) {
     let values = state.services.values.lock();
     connection.heed(&values);
     state.log_settings.heed(&values);
+    state.context.settings.shows_measured_plan_after = state.log_settings.shows_measured_plan_after();
     state.tracking.heed(&values);
 }
 

@@ -49,11 +49,13 @@ mod evaluate;
 pub mod event;
 mod execution;
 mod files;
+mod history;
 pub mod init_file;
 mod internal;
 mod logged_statement;
 pub mod login;
 mod named_statements;
+mod optimizer_trace;
 mod parsing;
 mod planning;
 mod preparation;
@@ -92,6 +94,7 @@ use paceline_txn::InterruptReason;
 use paceline_types::Collation;
 use paceline_types::error_code::{ER_CONNECTION_KILLED, ER_SERVER_SHUTDOWN, ErrorCode};
 use paceline_wire::response::write_error;
+use paceline_wire::tls::TlsSession;
 use paceline_wire::{WireError, WireResult};
 use protocol::{ClientStatements, Connection, IdlePoll};
 use replies::ReplyWriter;
@@ -191,6 +194,15 @@ impl Session {
             client: ClientHost::local(),
             is_proxied: false,
             _registered: None,
+        }
+    }
+
+    /// Makes it the session of a client whose requests this server itself passes on. The TLS session is that of the
+    /// client's connection. The process at the other end of the socket is this server and proves nothing about it.
+    pub fn relay(&mut self, tls: Option<TlsSession>) {
+        self.is_proxied = true;
+        if let Some(tls) = tls {
+            let _ = self.state.shared.tls.set(tls);
         }
     }
 

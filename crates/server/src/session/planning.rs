@@ -25,15 +25,29 @@ use std::sync::Arc;
 pub const ATTEMPTS_MAX: usize = 100;
 
 impl SessionState {
-    /// Plans a statement whose parameters are unknown.
+    /// Plans a statement of the server itself, or one whose parameters are unknown. It is not traced.
     pub(super) fn plan(&self, statement: &Statement) -> Result<Plan> {
-        self.plan_for(statement, &[])
+        self.plan_with(statement, &[], plan_statement)
     }
 
-    /// Plans a statement for execution with these parameters.
+    /// Plans a client's statement for execution with these parameters.
     pub(super) fn plan_for(&self, statement: &Statement, parameters: &[Value]) -> Result<Plan> {
+        match self.context.settings.optimizer_trace.is_on {
+            false => self.plan_with(statement, parameters, plan_statement),
+            true => self.plan_with(statement, parameters, |statement, context| {
+                self.plan_traced(statement, context)
+            }),
+        }
+    }
+
+    fn plan_with(
+        &self,
+        statement: &Statement,
+        parameters: &[Value],
+        plan: impl FnOnce(&Statement, &PlanContext<'_>) -> paceline_query::Result<Plan>,
+    ) -> Result<Plan> {
         let catalog = self.catalog();
-        let planned = plan_statement(
+        let planned = plan(
             statement,
             &PlanContext {
                 catalog: &catalog,

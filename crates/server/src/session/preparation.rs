@@ -72,7 +72,7 @@ pub fn plan_to_prepare(statement: &Statement, state: &mut SessionState) -> Resul
     ) {
         return Ok(None);
     }
-    let plan = state.plan(statement)?;
+    let plan = state.plan_for(statement, &[])?;
     if !plan.tables().is_empty() {
         state.context.diagnostics.forget_earlier();
     }

@@ -72,6 +72,7 @@ impl SessionState {
                 functions: services.clone(),
             },
         );
+        let keeps_plans = services.server.slow_statements.is_on();
         SessionState {
             server: services.server.clone(),
             shared: services.shared.clone(),
@@ -87,7 +88,7 @@ impl SessionState {
             binlog_format: None,
             changes: StateChanges::default(),
             tracking: Tracking::default(),
-            log_settings: StatementLogSettings::default(),
+            log_settings: StatementLogSettings::new(keeps_plans),
             user_statistics: None,
             audited_tables: Vec::new(),
             restrictions: None,

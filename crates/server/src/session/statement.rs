@@ -8,12 +8,14 @@ use super::protocol::{More, RowFormat};
 use super::services::on_text;
 use super::state::SessionState;
 use super::statements;
+use crate::registry::now_micros;
+use crate::slow_statements::{SlowStatementEntry, kept_plan, kept_text};
 use crate::statement_digests::{CountedText, EndedStatement};
 use crate::statement_logs::SlowStatement;
 use crate::user_statistics::SessionStatistics;
 use crate::variables::Variable;
 use paceline_expression::session::{KeepDiagnostics, SqlMode, StatementCounts};
-use paceline_syntax::digest::{DigestMode, digest};
+use paceline_syntax::digest::{DigestMode, digest, digest_text};
 use paceline_syntax::{Error, Result, Show, Statement, has_mask};
 use paceline_types::ErrorCode;
 use paceline_types::error_code::*;
@@ -104,6 +106,9 @@ impl Session {
         if self.state.context.user_statistics {
             self.state.count_for_user(duration, &counts);
         }
+        if self.state.server.statement_history.consumers.keep_statements() {
+            self.state.keep_in_history(text, duration, &counts, done);
+        }
         if self.state.server.audit_log.is_on() {
             self.state.audit_statement(text, done);
         }
@@ -111,7 +116,7 @@ impl Session {
         let before = std::mem::replace(&mut self.state.log_settings.bytes_sent_before, written);
         if self.state.log_settings.is_slow(duration) {
             self.state
-                .log_slow_statement(text, duration, &counts, written.saturating_sub(before));
+                .log_slow_statement(text, duration, &counts, written.saturating_sub(before), done);
         }
     }
 
@@ -204,11 +209,12 @@ impl SessionState {
         }
         let rows_sent = self.shared.counters.rows_sent.get();
         self.log_settings.begin(rows_sent, self.context.rows_examined);
+        self.shared.progress.begin(self.context.rows_examined);
     }
 
     /// Returns the parts of the SQL mode that digests depend on.
     #[inline]
-    fn digest_mode(&self) -> DigestMode {
+    pub(super) fn digest_mode(&self) -> DigestMode {
         let sql_mode = self.context.settings.sql_mode;
         DigestMode {
             ansi_quotes: sql_mode.contains(SqlMode::ANSI_QUOTES),
@@ -236,7 +242,10 @@ impl SessionState {
     ) {
         let digests = &self.server.digests;
         let is_understood = |error: &Error| error.code() != ER_PARSE_ERROR;
-        if !digests.is_enabled() || !done.as_ref().err().is_none_or(is_understood) {
+        if !digests.is_enabled()
+            || !self.server.statement_history.consumers.count_digests()
+            || !done.as_ref().err().is_none_or(is_understood)
+        {
             return;
         }
         let mode = self.digest_mode();
@@ -289,31 +298,39 @@ impl SessionState {
     }
 
     /// Returns the number of rows that the running statement has sent.
-    fn rows_sent_by_statement(&self) -> u64 {
+    pub(super) fn rows_sent_by_statement(&self) -> u64 {
         let sent = self.shared.counters.rows_sent.get();
         sent.saturating_sub(self.log_settings.rows_sent_before)
     }
 
     /// Returns the number of rows that the running statement has fetched from tables.
-    fn rows_examined_by_statement(&self) -> u64 {
+    pub(super) fn rows_examined_by_statement(&self) -> u64 {
         let examined = self.context.rows_examined;
         examined.saturating_sub(self.log_settings.rows_examined_before)
     }
 
     /// Counts a slow statement, and writes it to the slow query log.
     #[cold]
-    fn log_slow_statement(&self, text: &[u8], duration: Duration, counts: &StatementCounts, bytes_sent: u64) {
+    fn log_slow_statement(
+        &self,
+        text: &[u8],
+        duration: Duration,
+        counts: &StatementCounts,
+        bytes_sent: u64,
+        done: &Result<()>,
+    ) {
         let settings = &self.log_settings;
         let rows_examined = self.rows_examined_by_statement();
         if !settings.is_counted(rows_examined) {
             return;
         }
         self.shared.counters.slow_queries.add(1);
+        self.keep_slow_statement(text, duration, done);
         let logs = &self.server.statement_logs;
         if !logs.has_slow()
             || !settings.logs_slow
             || !logs.chooses_slow(settings.rate_limit)
-            || !settings.passes_filter()
+            || !settings.passes_filter(counts)
         {
             return;
         }
@@ -342,6 +359,27 @@ impl SessionState {
                 text,
             },
         );
+    }
+
+    /// Keeps a slow statement for the page. A text that was not understood has no digest.
+    fn keep_slow_statement(&self, text: &[u8], duration: Duration, done: &Result<()>) {
+        let error = done.as_ref().err().map(Error::code);
+        let kept = &self.server.slow_statements;
+        if error == Some(ER_PARSE_ERROR) || !kept.admits(now_micros()) {
+            return;
+        }
+        let digest = on_text(text.len(), || digest_text(text, self.digest_mode()));
+        kept.add(SlowStatementEntry {
+            start_micros: self.shared.activity().since_micros,
+            duration_micros: u64::try_from(duration.as_micros()).unwrap_or(u64::MAX),
+            database: self.context.database.as_deref().map(str::to_owned),
+            text: kept_text(digest),
+            rows_sent: self.rows_sent_by_statement(),
+            rows_examined: self.rows_examined_by_statement(),
+            rows_affected: u64::try_from(self.context.row_count).unwrap_or(0),
+            error: error.map(|code| code.number()),
+            plan: kept_plan(self.log_settings.kept_plan()),
+        });
     }
 
     /// Returns the server's id.

@@ -1,6 +1,7 @@
 //! A session's settings for the logs, and what the logs need to know of its running statement.
 
 use crate::variables::{SessionValues, Variable};
+use paceline_expression::session::{StatementContext, StatementCounts};
 use paceline_query::plan::{Plan, PlanOperations};
 use paceline_types::Value;
 use std::time::{Duration, Instant};
@@ -16,6 +17,10 @@ impl Operations {
     pub const ADMINISTRATION: Operations = Operations(1 << 0);
     /// Sorting.
     pub const SORT: Operations = Operations(1 << 1);
+    /// Sorting in files.
+    pub const SORT_ON_DISK: Operations = Operations(1 << 2);
+    /// Sorting that keeps only the first rows.
+    pub const PRIORITY_QUEUE: Operations = Operations(1 << 3);
     /// A join that reads a whole table for each row.
     pub const FULL_JOIN: Operations = Operations(1 << 4);
     /// Reading a whole table.
@@ -24,6 +29,8 @@ impl Operations {
     pub const NO_INDEX: Operations = Operations(1 << 6);
     /// Collecting rows in a temporary table.
     pub const TEMPORARY_TABLE: Operations = Operations(1 << 9);
+    /// Collecting rows in a temporary table in a file.
+    pub const TEMPORARY_TABLE_ON_DISK: Operations = Operations(1 << 10);
     /// CALL. It is not part of `log_slow_filter`.
     pub const CALL: Operations = Operations(1 << 63);
 
@@ -94,6 +101,8 @@ pub struct StatementLogSettings {
     warnings_max: usize,
     /// Whether the plan of a statement must be looked at.
     wants_plan: bool,
+    /// Whether the plans of slow statements are kept for the page.
+    keeps_plans: bool,
     /// Start of the running statement.
     pub started: Instant,
     /// Number of rows that the session had sent then.
@@ -104,7 +113,7 @@ pub struct StatementLogSettings {
     pub bytes_sent_before: u64,
     /// Operations of the running statement and of its programs.
     operations: Operations,
-    /// Its plan, for `log_slow_verbosity=explain`.
+    /// Its plan, for `log_slow_verbosity=explain` and for the page.
     plan: Option<Vec<Vec<Value>>>,
 }
 
@@ -121,6 +130,7 @@ impl Default for StatementLogSettings {
             disabled: 0,
             warnings_max: 0,
             wants_plan: false,
+            keeps_plans: false,
             started: Instant::now(),
             rows_sent_before: 0,
             rows_examined_before: 0,
@@ -132,6 +142,15 @@ impl Default for StatementLogSettings {
 }
 
 impl StatementLogSettings {
+    /// Creates the settings of a session that has no values yet. With `keeps_plans` the plans of slow statements are
+    /// kept for the page.
+    pub fn new(keeps_plans: bool) -> Self {
+        StatementLogSettings {
+            keeps_plans,
+            ..StatementLogSettings::default()
+        }
+    }
+
     /// Applies the session's variables.
     pub fn heed(&mut self, values: &SessionValues) {
         let number = |variable| values.get(variable).as_u64();
@@ -174,20 +193,23 @@ impl StatementLogSettings {
 
     /// Looks at a plan that was executed, if the log needs it. `is_main` is false for statements of programs.
     #[inline]
-    pub fn note_plan(&mut self, plan: &Plan, is_main: bool) {
-        if self.wants_plan && (self.logs_without_index() || self.is_slow(self.started.elapsed())) {
-            self.describe(plan, is_main);
+    pub fn note_plan(&mut self, plan: &Plan, is_main: bool, statement: &mut StatementContext) {
+        // A point read has no plan worth to see.
+        let is_looked_at = self.wants_plan || (self.keeps_plans && is_main && !plan.is_point_read());
+        if is_looked_at && (self.logs_without_index() || self.is_slow(self.started.elapsed())) {
+            self.describe(plan, is_main, statement);
         }
     }
 
     #[cold]
-    fn describe(&mut self, plan: &Plan, is_main: bool) {
+    fn describe(&mut self, plan: &Plan, is_main: bool, statement: &mut StatementContext) {
         let Some(explanation) = plan.explanation() else {
             return;
         };
         self.operations.add(Operations::of_plan(explanation.operations()));
-        if is_main && self.shows(EXPLAIN) {
-            self.plan = Some(explanation.rows());
+        if is_main && (self.keeps_plans || self.shows(EXPLAIN)) {
+            let measured = statement.measured_plan.take();
+            self.plan = Some(measured.unwrap_or_else(|| explanation.rows()));
         }
     }
 
@@ -210,8 +232,21 @@ impl StatementLogSettings {
     }
 
     /// Returns whether the filter lets the statement pass.
-    pub fn passes_filter(&self) -> bool {
-        self.filter == Operations::default() || self.filter.contains(self.operations)
+    pub fn passes_filter(&self, counts: &StatementCounts) -> bool {
+        let mut operations = self.operations;
+        for (count, operation) in [
+            (counts.sort_merge_passes, Operations::SORT_ON_DISK),
+            (counts.sort_priority_queue_sorts, Operations::PRIORITY_QUEUE),
+            (
+                counts.created_tmp_disk_tables,
+                Operations::TEMPORARY_TABLE_ON_DISK,
+            ),
+        ] {
+            if count > 0 {
+                operations.add(operation);
+            }
+        }
+        self.filter == Operations::default() || self.filter.contains(operations)
     }
 
     /// Returns the operations to show.
@@ -219,9 +254,23 @@ impl StatementLogSettings {
         self.shows(QUERY_PLAN).then_some(self.operations)
     }
 
-    /// Returns the plan to show.
+    /// Returns the plan to show in the log.
     pub fn shown_plan(&self) -> Option<&[Vec<Value>]> {
-        self.plan.as_deref()
+        self.plan.as_deref().filter(|_| self.shows(EXPLAIN))
+    }
+
+    /// Returns the plan to keep for the page.
+    pub fn kept_plan(&self) -> &[Vec<Value>] {
+        self.plan.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the duration from which a statement's plan is shown with the rows that were read.
+    pub fn shows_measured_plan_after(&self) -> Option<Duration> {
+        let after = match self.logs_without_index() {
+            true => Duration::ZERO,
+            false => self.slow_after,
+        };
+        (self.logs_slow && self.shows(EXPLAIN)).then_some(after)
     }
 
     /// Returns the number of conditions to show.
@@ -240,13 +289,13 @@ mod tests {
     #[test]
     fn a_filter_chooses_among_operations() {
         let mut settings = StatementLogSettings::default();
-        assert!(settings.passes_filter());
+        assert!(settings.passes_filter(&StatementCounts::NONE));
         settings.filter = Operations::FULL_SCAN;
-        assert!(!settings.passes_filter());
+        assert!(!settings.passes_filter(&StatementCounts::NONE));
         settings.note(Operations::FULL_SCAN);
-        assert!(settings.passes_filter());
+        assert!(settings.passes_filter(&StatementCounts::NONE));
         settings.filter = Operations::NONE;
-        assert!(settings.passes_filter());
+        assert!(settings.passes_filter(&StatementCounts::NONE));
     }
 
     #[test]

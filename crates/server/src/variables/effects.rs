@@ -102,6 +102,8 @@ pub fn apply_to_session(
                 false => values.get(Variable::MaxJoinSize).as_u64(),
             }
         }
+        Variable::OptimizerTrace => settings.optimizer_trace.is_on = setting.as_u64() != 0,
+        Variable::OptimizerTraceMaxMemSize => settings.optimizer_trace.bytes_max = size(setting),
         Variable::SqlSafeUpdates => settings.safe_updates = setting.as_bool(),
         Variable::SqlAutoIsNull => settings.auto_is_null = setting.as_bool(),
         Variable::MaxSessionMemUsed => session.memory.set_limit(setting.as_u64()),
@@ -190,6 +192,8 @@ pub fn apply_all_to_session(session: &mut SessionContext, values: &mut SessionVa
         SqlBigSelects,
         // After `SqlBigSelects`, which a limit switches off.
         MaxJoinSize,
+        OptimizerTrace,
+        OptimizerTraceMaxMemSize,
         SqlSafeUpdates,
         SqlAutoIsNull,
         MaxSessionMemUsed,

@@ -436,8 +436,8 @@ mod list {
         OptimizerSearchDepth "optimizer_search_depth" Both Dynamic Unsigned { min: 0, max: 62, block: 1 } => Some("62"), Tuning;
         OptimizerSelectivitySamplingLimit "optimizer_selectivity_sampling_limit" Both Dynamic Unsigned { min: 10, max: 4294967295, block: 1 } => Some("100"), Absent;
         OptimizerSwitch "optimizer_switch" Both Dynamic Flags(&["index_merge", "index_merge_union", "index_merge_sort_union", "index_merge_intersection", "index_merge_sort_intersection", "engine_condition_pushdown", "index_condition_pushdown", "derived_merge", "derived_with_keys", "firstmatch", "loosescan", "materialization", "in_to_exists", "semijoin", "partial_match_rowid_merge", "partial_match_table_scan", "subquery_cache", "mrr", "mrr_cost_based", "mrr_sort_keys", "outer_join_with_cache", "semijoin_with_cache", "join_cache_incremental", "join_cache_hashed", "join_cache_bka", "optimize_join_buffer_size", "table_elimination", "extended_keys", "exists_to_in", "orderby_uses_equalities", "condition_pushdown_for_derived", "split_materialized", "condition_pushdown_for_subquery", "rowid_filter", "condition_pushdown_from_having", "not_null_range_scan", "hash_join_cardinality", "cset_narrowing"]) => Some("index_merge=on,index_merge_union=on,index_merge_sort_union=on,index_merge_intersection=on,index_merge_sort_intersection=off,engine_condition_pushdown=off,index_condition_pushdown=on,derived_merge=on,derived_with_keys=on,firstmatch=on,loosescan=on,materialization=on,in_to_exists=on,semijoin=on,partial_match_rowid_merge=on,partial_match_table_scan=on,subquery_cache=on,mrr=off,mrr_cost_based=off,mrr_sort_keys=off,outer_join_with_cache=on,semijoin_with_cache=on,join_cache_incremental=on,join_cache_hashed=on,join_cache_bka=on,optimize_join_buffer_size=on,table_elimination=on,extended_keys=on,exists_to_in=on,orderby_uses_equalities=on,condition_pushdown_for_derived=on,split_materialized=on,condition_pushdown_for_subquery=on,rowid_filter=on,condition_pushdown_from_having=on,not_null_range_scan=off,hash_join_cardinality=off,cset_narrowing=off"), Tuning;
-        OptimizerTrace "optimizer_trace" Both Dynamic Flags(&["enabled"]) => Some("enabled=off"), Absent;
-        OptimizerTraceMaxMemSize "optimizer_trace_max_mem_size" Both Dynamic Unsigned { min: 0, max: u64::MAX, block: 1 } => Some("1048576"), Absent;
+        OptimizerTrace "optimizer_trace" Both Dynamic Flags(&["enabled"]) => Some("enabled=off");
+        OptimizerTraceMaxMemSize "optimizer_trace_max_mem_size" Both Dynamic Unsigned { min: 0, max: u64::MAX, block: 1 } => Some("1048576");
         OptimizerUseConditionSelectivity "optimizer_use_condition_selectivity" Both Dynamic Unsigned { min: 1, max: 5, block: 1 } => Some("4"), Tuning;
         PacelineBlockCacheSize "paceline_block_cache_size" Global Fixed Unsigned { min: 1048576, max: u64::MAX, block: 1048576 } => Some("1073741824");
         PacelineCheckpointLogBytes "paceline_checkpoint_log_bytes" Global Dynamic Unsigned { min: 1048576, max: u64::MAX, block: 1048576 } => Some("67108864");
@@ -461,8 +461,8 @@ mod list {
         PerformanceSchemaDigestsSize "performance_schema_digests_size" Global Fixed Integer { min: -1, max: 1048576 } => Some("-1");
         PerformanceSchemaEventsStagesHistoryLongSize "performance_schema_events_stages_history_long_size" Global Fixed Integer { min: -1, max: 1048576 } => Some("-1"), Absent;
         PerformanceSchemaEventsStagesHistorySize "performance_schema_events_stages_history_size" Global Fixed Integer { min: -1, max: 1024 } => Some("-1"), Absent;
-        PerformanceSchemaEventsStatementsHistoryLongSize "performance_schema_events_statements_history_long_size" Global Fixed Integer { min: -1, max: 1048576 } => Some("-1"), Absent;
-        PerformanceSchemaEventsStatementsHistorySize "performance_schema_events_statements_history_size" Global Fixed Integer { min: -1, max: 1024 } => Some("-1"), Absent;
+        PerformanceSchemaEventsStatementsHistoryLongSize "performance_schema_events_statements_history_long_size" Global Fixed Integer { min: -1, max: 1048576 } => Some("-1");
+        PerformanceSchemaEventsStatementsHistorySize "performance_schema_events_statements_history_size" Global Fixed Integer { min: -1, max: 1024 } => Some("-1");
         PerformanceSchemaEventsTransactionsHistoryLongSize "performance_schema_events_transactions_history_long_size" Global Fixed Integer { min: -1, max: 1048576 } => Some("-1"), Absent;
         PerformanceSchemaEventsTransactionsHistorySize "performance_schema_events_transactions_history_size" Global Fixed Integer { min: -1, max: 1024 } => Some("-1"), Absent;
         PerformanceSchemaEventsWaitsHistoryLongSize "performance_schema_events_waits_history_long_size" Global Fixed Integer { min: -1, max: 1048576 } => Some("-1"), Absent;
@@ -485,7 +485,7 @@ mod list {
         PerformanceSchemaMaxRwlockInstances "performance_schema_max_rwlock_instances" Global Fixed Integer { min: -1, max: 104857600 } => Some("-1"), Absent;
         PerformanceSchemaMaxSocketClasses "performance_schema_max_socket_classes" Global Fixed Unsigned { min: 0, max: 256, block: 1 } => Some("10"), Absent;
         PerformanceSchemaMaxSocketInstances "performance_schema_max_socket_instances" Global Fixed Integer { min: -1, max: 1048576 } => Some("-1"), Absent;
-        PerformanceSchemaMaxSqlTextLength "performance_schema_max_sql_text_length" Global Fixed Integer { min: 0, max: 1048576 } => Some("1024"), Absent;
+        PerformanceSchemaMaxSqlTextLength "performance_schema_max_sql_text_length" Global Fixed Integer { min: 0, max: 1048576 } => Some("1024");
         PerformanceSchemaMaxStageClasses "performance_schema_max_stage_classes" Global Fixed Unsigned { min: 0, max: 256, block: 1 } => Some("160"), Absent;
         PerformanceSchemaMaxStatementClasses "performance_schema_max_statement_classes" Global Fixed Unsigned { min: 0, max: 256, block: 1 } => Some("222"), Absent;
         PerformanceSchemaMaxStatementStack "performance_schema_max_statement_stack" Global Fixed Unsigned { min: 1, max: 256, block: 1 } => Some("10"), Absent;

@@ -361,24 +361,32 @@ impl Definition {
             _ => Ok(0),
         };
         let mut bits = defaults()?;
-        for part in list.trim_end().split(',').filter(|part| !part.is_empty()) {
-            if part.eq_ignore_ascii_case("default") {
-                bits = defaults()?;
-                continue;
+        let (mut given, mut has_default) = (0, false);
+        let end = list.trim_end().len();
+        let mut rest = &list[..end];
+        while !rest.is_empty() {
+            // An error shows the list from the wrong part on.
+            let wrong = || Err(self.wrong_value(rest));
+            let (part, next) = rest.split_once(',').unwrap_or((rest, ""));
+            if part.eq_ignore_ascii_case("default") && !has_default {
+                has_default = true;
+            } else if !part.is_empty() {
+                let Some((name, state)) = part.split_once('=') else {
+                    return wrong();
+                };
+                let index = words.iter().position(|known| known.eq_ignore_ascii_case(name));
+                let Some(bit) = index.map(|index| 1 << index).filter(|bit| given & bit == 0) else {
+                    return wrong();
+                };
+                given |= bit;
+                match state.to_ascii_lowercase().as_str() {
+                    "on" => bits |= bit,
+                    "off" => bits &= !bit,
+                    "default" => {}
+                    _ => return wrong(),
+                }
             }
-            let Some((name, state)) = part.split_once('=') else {
-                return Err(self.wrong_value(&list));
-            };
-            let index = words.iter().position(|known| known.eq_ignore_ascii_case(name));
-            let Some(index) = index else {
-                return Err(self.wrong_value(part));
-            };
-            match state.to_ascii_lowercase().as_str() {
-                "on" => bits |= 1 << index,
-                "off" => bits &= !(1 << index),
-                "default" => bits = bits & !(1 << index) | defaults()? & 1 << index,
-                _ => return Err(self.wrong_value(part)),
-            }
+            rest = next;
         }
         Ok(bits)
     }

@@ -185,7 +185,8 @@ pub enum Show {
     Authors,
     /// `CONTRIBUTORS`.
     Contributors,
-    /// `EXPLAIN FOR CONNECTION id`, `SHOW EXPLAIN FOR id`, `SHOW ANALYZE FOR id`: the plan of another session's statement.
+    /// `EXPLAIN FOR CONNECTION id`, `SHOW EXPLAIN FOR id`, `SHOW ANALYZE FOR id`: the plan of another session's
+    /// statement.
     ExplainFor {
         flavour: ExplainFlavour,
         /// Id of the session.

@@ -31,7 +31,10 @@ use self::taken_keys::TakenKeys;
 use crate::error::{Error, Result};
 use crate::table::schema_of;
 use crate::{TableEngine, duplicate_entry};
-use paceline_expression::session::SessionContext;
+use paceline_expression::session::{SessionContext, StatementProgress};
+
+/// Rows between two reports for the process list.
+const ROWS_BETWEEN_REPORTS: u64 = 16 * 1024;
 
 impl TableBuild {
     /// Runs the build. Rows of the memory engine and of temporary tables go to `writes`.
@@ -79,6 +82,9 @@ impl TableBuild {
             if count % 1024 == 0 {
                 session.services.functions.check_interrupt(session)?;
             }
+            if count % ROWS_BETWEEN_REPORTS == 1 {
+                self.report(1, rows.part_read(storage), session);
+            }
             if let Some(taken) = &mut taken
                 && !taken.take(&schema, &row)?
             {
@@ -103,6 +109,9 @@ impl TableBuild {
                 return Err(self.explain(error, &schema, snapshot, session));
             }
         }
+        if sink.is_some() {
+            self.report(2, 0.0, session);
+        }
         if let Some(sink) = sink
             && let Err(error) = sink.finish()
         {
@@ -115,6 +124,21 @@ impl TableBuild {
             duplicates,
             copied,
         })
+    }
+
+    /// Tells the process list how far the build is. The stages are MariaDB's: rows are read, files are written.
+    fn report(&self, stage: u8, part: f64, session: &SessionContext) {
+        let state = match (stage, &self.kind) {
+            (1, BuildKind::Rebuild(_)) => "copy to tmp table",
+            (1, BuildKind::Indexes(_)) => "altering table",
+            _ => "Enabling keys",
+        };
+        session.services.functions.note_progress(&StatementProgress {
+            state,
+            stage,
+            stages: 2,
+            part,
+        });
     }
 
     /// Completes the error of a duplicate key: the files know only its bytes.

@@ -1,6 +1,8 @@
 //! Rows of a build: read from the old table, converted and tested.
 
-use paceline_storage::{Cursor, Direction, StorageSnapshot, TableSchema, VERSION_LENGTH, value_payload};
+use paceline_storage::{
+    Cursor, Direction, Storage, StorageSnapshot, TableSchema, VERSION_LENGTH, value_payload,
+};
 use paceline_types::Value;
 use paceline_types::convert;
 use paceline_types::error_code::*;
@@ -58,6 +60,14 @@ impl<'a> Rows<'a> {
             numbers: Numbers::new(build.target.auto_increment_start, way, &session.settings),
             snapshot: snapshot.clone(),
         })
+    }
+
+    /// Returns which part of the rows has been read, from 0 to 1; 0 if that is not known.
+    pub fn part_read(&self, storage: &Storage) -> f64 {
+        let range = self.build.source.schema().rows_range();
+        let key = self.cursor.entry().map(|(key, _)| key);
+        key.and_then(|key| storage.approximate_part(&range, key))
+            .unwrap_or(0.0)
     }
 
     /// Returns the next row of the new table; `None` after the last one.

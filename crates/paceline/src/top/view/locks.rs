@@ -3,8 +3,8 @@
 use super::super::number;
 use super::super::reading::{Part, Problem, Reading, Row};
 use super::super::table::{Cell, Column, Emphasis, Table, TableRow};
+use super::input::{Input, note_problems};
 use super::sessions::is_waiting;
-use super::{Input, note_problems};
 use std::collections::{HashMap, HashSet};
 
 const COLUMNS: [Column; 10] = [
@@ -203,7 +203,7 @@ fn metadata_waits(reading: &Reading) -> Vec<Wait> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{input, lines, reading, row};
+    use super::super::test_support::{input, lines, reading, row};
     use super::*;
 
     #[test]

@@ -1,17 +1,20 @@
 //! Views: each makes a table from the latest reading and the one before it.
 
 mod commits;
+mod input;
 mod locks;
 mod replication;
 mod sessions;
 mod statements;
 mod summary;
+#[cfg(test)]
+pub mod test_support;
 mod transactions;
 
+pub use input::{Idle, Input};
 pub use summary::summary;
 
-use super::options::Idle;
-use super::reading::{Part, ROWS_MAX, Reading};
+use super::reading::{Part, ROWS_MAX};
 use super::table::{Direction, Sorting, Table};
 
 /// A view.
@@ -29,15 +32,6 @@ pub enum View {
     Commits,
     /// Primaries that the server follows, replicas that it feeds.
     Replication,
-}
-
-/// What a view makes its table of.
-#[derive(Clone, Copy)]
-pub struct Input<'a> {
-    pub reading: &'a Reading,
-    /// The reading before it, which may be the same one.
-    pub before: &'a Reading,
-    pub idle: Idle,
 }
 
 impl View {
@@ -121,68 +115,11 @@ impl View {
     }
 }
 
-/// Adds why these parts are absent.
-fn note_problems(table: &mut Table, reading: &Reading, parts: &[Part]) {
-    for part in parts {
-        if let Some(problem) = reading.problem(*part) {
-            let note = super::harmless::harmless(&problem.text(*part));
-            table.notes.push(note);
-        }
-    }
-}
-
 #[cfg(test)]
-pub mod tests {
-    use super::super::reading::{Identity, Problem, Row};
+mod tests {
+    use super::super::reading::Problem;
+    use super::test_support::{input, reading};
     use super::*;
-    use std::collections::HashMap;
-    use std::time::{Duration, Instant};
-
-    pub fn row(values: &[(&str, &str)]) -> Row {
-        let pairs = values
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        Row::new(pairs.collect())
-    }
-
-    /// Returns a reading at this second of a test.
-    pub fn reading(
-        second: u64,
-        status: &[(&str, &str)],
-        parts: Vec<(Part, Result<Vec<Row>, Problem>)>,
-    ) -> Reading {
-        static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
-        let mut all: Vec<(&str, &str)> = vec![("Uptime", "3600"), ("Threads_connected", "3")];
-        all.extend_from_slice(status);
-        Reading {
-            at: *START.get_or_init(Instant::now) + Duration::from_secs(second),
-            identity: Identity {
-                version: "10.11.19-MariaDB-paceline-0.2.0".into(),
-                host: "db1".into(),
-                server_id: "1".into(),
-                is_read_only: false,
-            },
-            status: row(&all),
-            parts: parts.into_iter().collect::<HashMap<_, _>>(),
-        }
-    }
-
-    pub fn input<'a>(reading: &'a Reading, before: &'a Reading) -> Input<'a> {
-        Input {
-            reading,
-            before,
-            idle: Idle::Hidden,
-        }
-    }
-
-    /// Returns the rows' cells, separated by bars.
-    pub fn lines(table: &Table) -> Vec<String> {
-        let line = |row: &super::super::table::TableRow| {
-            let cells: Vec<_> = row.cells.iter().map(|cell| cell.shown.as_str()).collect();
-            cells.join("|")
-        };
-        table.rows.iter().map(line).collect()
-    }
 
     #[test]
     fn every_row_has_a_cell_per_column_and_every_problem_a_note() {

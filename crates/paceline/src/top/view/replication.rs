@@ -3,7 +3,7 @@
 use super::super::number;
 use super::super::reading::{Part, Reading, Row};
 use super::super::table::{Cell, Column, Emphasis, Table, TableRow};
-use super::{Input, note_problems};
+use super::input::{Input, note_problems};
 
 const COLUMNS: [Column; 9] = [
     Column::text("ROLE"),
@@ -34,17 +34,13 @@ pub fn table(input: Input) -> Table {
     if let Some(note) = lag(reading) {
         table.notes.push(note);
     }
-    note_problems(&mut table, reading, input_parts());
+    note_problems(&mut table, reading, &[Part::Primaries, Part::Sessions]);
     if table.rows.is_empty() && table.notes.is_empty() {
         table
             .notes
             .push("the server follows no primary and feeds no replica".into());
     }
     table
-}
-
-fn input_parts() -> &'static [Part] {
-    super::View::Replication.parts()
 }
 
 fn primary(row: &Row) -> TableRow {
@@ -124,7 +120,7 @@ fn lag(reading: &Reading) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{input, lines, reading, row};
+    use super::super::test_support::{input, lines, reading, row};
     use super::*;
 
     #[test]

@@ -1,10 +1,9 @@
 //! Sessions.
 
 use super::super::number;
-use super::super::options::Idle;
 use super::super::reading::{Part, Problem, Row};
 use super::super::table::{Cell, Column, Emphasis, Table, TableRow};
-use super::{Input, note_problems};
+use super::input::{Idle, Input, note_problems};
 use std::collections::HashMap;
 
 const COLUMNS: [Column; 12] = [
@@ -106,7 +105,7 @@ pub fn is_waiting(state: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{input, lines, reading, row};
+    use super::super::test_support::{input, lines, reading, row};
     use super::*;
 
     #[test]

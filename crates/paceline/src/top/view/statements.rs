@@ -3,7 +3,7 @@
 use super::super::number;
 use super::super::reading::{Part, Row};
 use super::super::table::{Cell, Column, Emphasis, Table, TableRow};
-use super::{Input, note_problems};
+use super::input::{Input, note_problems};
 use std::collections::HashMap;
 
 const COLUMNS: [Column; 11] = [
@@ -33,7 +33,11 @@ pub fn table(input: Input) -> Table {
         .iter()
         .map(|row| (key(row), row))
         .collect();
-    let seconds = input.reading.seconds_since(input.before);
+    // The reading before may be that of another view.
+    let seconds = match input.before.has(Part::Statements) {
+        true => input.reading.seconds_since(input.before),
+        false => 0.0,
+    };
     for row in input.reading.rows(Part::Statements) {
         let key = key(row);
         let grown = |column: &str| {
@@ -89,8 +93,21 @@ pub fn table(input: Input) -> Table {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{input, lines, reading, row};
+    use super::super::test_support::{input, lines, reading, row};
     use super::*;
+
+    #[test]
+    fn without_an_earlier_reading_there_is_no_load() {
+        let before = reading(0, &[], vec![]);
+        let row = row(&[
+            ("DIGEST", "x"),
+            ("DIGEST_TEXT", "COMMIT"),
+            ("EXECUTIONS", "5"),
+            ("TOTAL_USEC", "5000"),
+        ]);
+        let now = reading(2, &[], vec![(Part::Statements, Ok(vec![row]))]);
+        assert!(lines(&table(input(&now, &before)))[0].starts_with("-|-|1.0 ms|"));
+    }
 
     #[test]
     fn load_is_the_time_of_executions_per_second() {

@@ -3,7 +3,7 @@
 use super::super::number;
 use super::super::reading::Part;
 use super::super::table::{Cell, Column, Emphasis, Table, TableRow};
-use super::{Input, note_problems};
+use super::input::{Input, note_problems};
 use std::collections::HashMap;
 
 const COLUMNS: [Column; 9] = [
@@ -71,7 +71,7 @@ pub fn table(input: Input) -> Table {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{input, lines, reading, row};
+    use super::super::test_support::{input, lines, reading, row};
     use super::*;
 
     #[test]

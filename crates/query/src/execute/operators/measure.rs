@@ -1,13 +1,13 @@
 //! Measures operators, for the ANALYZE statement.
 
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use paceline_types::Value;
 
 use crate::error::Result;
 use crate::execute::context::{Consumer, Execution, Visit};
-use crate::plan::measurements::update;
+use crate::plan::measurements::{since, update};
 use crate::plan::tree::TableAccess;
 
 /// Reads a table, and measures it.
@@ -20,19 +20,20 @@ pub(super) fn measure_access(
     let Some(measurements) = &mut exec.state.measurements else {
         return read(exec, visit);
     };
+    let clock = measurements.clock();
     let measure = measurements.access_mut(access);
     update(&measure, |measure| measure.loops += 1);
-    let started = Instant::now();
+    let started = clock.now();
     let mut visits = Duration::ZERO;
     let flow = read(exec, &mut |exec, row: &mut [Value]| {
-        let visited = Instant::now();
+        let visited = clock.now();
         update(&measure, |measure| measure.rows += 1);
         let flow = visit(exec, row);
-        visits += visited.elapsed();
+        visits += since(visited);
         flow
     });
     update(&measure, |measure| {
-        measure.read_time += started.elapsed().saturating_sub(visits);
+        measure.read_time += since(started).saturating_sub(visits);
         measure.visit_time += visits;
     });
     flow
@@ -47,11 +48,12 @@ pub(super) fn run_later_steps(
     let Some(measurements) = &mut exec.state.measurements else {
         return run(exec);
     };
+    let clock = measurements.clock();
     let measure = measurements.access_mut(access);
     update(&measure, |measure| measure.rows_passed += 1);
-    let started = Instant::now();
+    let started = clock.now();
     let flow = run(exec);
-    update(&measure, |measure| measure.later_time += started.elapsed());
+    update(&measure, |measure| measure.later_time += since(started));
     flow
 }
 
@@ -65,13 +67,14 @@ pub(super) fn measure_query<T, R>(
     let Some(measurements) = &mut exec.state.measurements else {
         return run(exec, consumer);
     };
+    let clock = measurements.clock();
     let measure = measurements.query_mut(part);
     update(&measure, |measure| measure.loops += 1);
-    let started = Instant::now();
+    let started = clock.now();
     let result = run(exec, &mut |exec, row| {
         update(&measure, |measure| measure.rows += 1);
         consumer(exec, row)
     });
-    update(&measure, |measure| measure.time += started.elapsed());
+    update(&measure, |measure| measure.time += since(started));
     result
 }

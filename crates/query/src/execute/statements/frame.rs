@@ -1,6 +1,6 @@
 //! Frame of a statement: begins and ends it in the transaction, and undoes its changes if it fails.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use paceline_expression::{EvalMode, EvalState};
 use paceline_types::Value;
@@ -13,6 +13,7 @@ use crate::execute::changes::row_writer::WriteOptions;
 use crate::execute::context::{Execution, ProgramState, StatementState};
 use crate::execute::interface::{AffectedRows, ExecutionContext, LoadInput, Outcome, RowSink, UsedTables};
 use crate::execute::{operators, programs};
+use crate::plan::measurements::Measurements;
 use crate::plan::{Plan, PlanKind, ResultColumn};
 
 /// Executes a plan. If it fails, all changes of the statement are undone; the transaction continues, unless the error
@@ -129,7 +130,12 @@ fn run(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn RowSink) 
         sets: (context.parameter_sets.as_deref_mut()).map(|sets| sets as &mut dyn ParameterSets),
     };
     let PlanKind::Analyze(analyzed) = &plan.kind else {
-        return execute_kind(exec, kind, &options, results);
+        return match exec.session.settings.shows_measured_plan_after {
+            None => execute_kind(exec, kind, &options, results),
+            Some(after) => execute_measured(exec, plan, after, |exec| {
+                execute_kind(exec, kind, &options, results)
+            }),
+        };
     };
     let started = Instant::now();
     exec.state.measurements = Some(Box::default());
@@ -145,6 +151,25 @@ fn run(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn RowSink) 
     let measurements = exec.state.measurements.take().unwrap_or_default();
     let rows = analyzed.rows(&measurements, started.elapsed(), &plan.subqueries)?;
     send_rows(plan.columns(), &rows, results.sink)
+}
+
+/// Executes a statement whose plan the slow query log shows with the rows that were read, if it takes so long.
+#[cold]
+fn execute_measured(
+    exec: &mut Execution<'_, '_>,
+    plan: &Plan,
+    after: Duration,
+    execute: impl FnOnce(&mut Execution<'_, '_>) -> Result<Outcome>,
+) -> Result<Outcome> {
+    exec.state.measurements = Some(Box::new(Measurements::of_rows()));
+    let started = Instant::now();
+    let outcome = execute(exec)?;
+    if let Some(measurements) = exec.state.measurements.take()
+        && started.elapsed() >= after
+    {
+        exec.session.statement.measured_plan = plan.measured_rows(&measurements);
+    }
+    Ok(outcome)
 }
 
 /// Results of a statement, and their destinations.

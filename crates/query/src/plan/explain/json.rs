@@ -112,6 +112,7 @@ impl Writer {
             }
             members.push(("r_total_time_ms", Node::milliseconds(measure.time)));
         }
+        members.extend(notes.aggregate_bytes.map(|bytes| ("r_memory", Node::size(bytes))));
         let condition = |text: &Option<String>| text.clone().map(Node::Text);
         let constant = condition(&notes.const_condition).filter(|_| !is_message);
         members.extend(constant.map(|text| ("const_condition", text)));

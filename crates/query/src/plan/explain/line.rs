@@ -100,6 +100,8 @@ pub(super) struct BlockNotes {
     pub(super) windows: Option<WindowNotes>,
     /// Set if rows are collected.
     pub(super) temporary: Option<TemporaryNotes>,
+    /// Memory of aggregates whose groups are not collected: values of DISTINCT, texts of GROUP_CONCAT.
+    pub(super) aggregate_bytes: Option<usize>,
     /// Memory of the rows found before they are changed.
     pub(super) found_bytes: Option<usize>,
     /// Measurements of the block; `None` if it was not executed.

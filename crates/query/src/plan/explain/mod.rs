@@ -132,6 +132,12 @@ impl PlanExplanation {
 }
 
 impl Plan {
+    /// Returns the rows of the ANALYZE statement; `None` for statements that EXPLAIN does not describe.
+    pub(crate) fn measured_rows(&self, measurements: &Measurements) -> Option<Vec<Vec<Value>>> {
+        let tree = StatementTree::new(&self.kind, &self.subqueries, Some(measurements)).ok()?;
+        Some(tree.rows(ExplainFlavour::Analyze, Times::default()))
+    }
+
     /// Returns the description of the plan; `None` for statements that EXPLAIN does not describe.
     pub fn explanation(&self) -> Option<PlanExplanation> {
         let tree = StatementTree::new(self.executed_kind(), &self.subqueries, None).ok()?;

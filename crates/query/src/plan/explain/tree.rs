@@ -348,8 +348,8 @@ impl Describer<'_> {
     fn notes(&self, select: &SelectPlan, names: &Names) -> BlockNotes {
         let text = |exprs: &[Expr]| conjunction(exprs.iter().map(|expr| names.term(expr)));
         let is_hashed = |strategy: &GroupStrategy| matches!(strategy, GroupStrategy::Hash);
-        let groups = select.aggregation.as_ref();
-        let groups = groups.filter(|groups| is_hashed(&groups.strategy) || groups.rollup);
+        let aggregation = select.aggregation.as_ref();
+        let groups = aggregation.filter(|groups| is_hashed(&groups.strategy) || groups.rollup);
         let sort = match (select.order.first(), groups) {
             (Some(item), _) => {
                 let keys: Vec<String> = select
@@ -405,6 +405,10 @@ impl Describer<'_> {
             temporary: temporary.then(|| TemporaryNotes {
                 bytes: bytes.into_iter().flatten().reduce(|left, right| left + right),
             }),
+            aggregate_bytes: match groups {
+                None => aggregation.and_then(|groups| self.bytes(groups, Collection::Groups)),
+                Some(_) => None,
+            },
             found_bytes: None,
             measure: None,
         }

@@ -190,6 +190,15 @@ impl Names {
         }
     }
 
+    /// Returns the names of an index's columns.
+    pub fn index_columns(&self, table: &TableInstance, index: usize) -> Vec<String> {
+        let TableSource::Base(definition) = &table.source else {
+            return Vec::new();
+        };
+        let parts = definition.indexes()[index].parts.iter();
+        parts.map(|part| column_name(table, part.column)).collect()
+    }
+
     /// Returns the text of a restriction of a table's columns.
     pub fn range(&self, condition: &RangeCondition, table: &TableInstance) -> String {
         let list = |parts: &[RangeCondition], separator: &str| {

@@ -1,4 +1,4 @@
-//! Trace of the planner's passes, for golden scripts (`testscripts/passes`).
+//! Trace of the planner's passes, for golden scripts (`testscripts/passes`) and the optimizer trace ([`optimizer`]).
 //!
 //! A block begins as a set of tables and conditions and becomes steps of a join. After each pass its parts are written
 //! as lines. The trace contains the lines that a pass has removed (`-`) and added (`+`). A pass that changed nothing is
@@ -17,7 +17,9 @@
 //! Without a trace, a statement pays for one comparison per pass.
 
 mod access;
+mod difference;
 mod expression;
+pub(super) mod optimizer;
 
 use std::cell::RefCell;
 use std::fmt::Write;
@@ -25,17 +27,32 @@ use std::fmt::Write;
 pub(super) use access::{Physical, describe_alone};
 pub(super) use expression::Names;
 
+use super::document::Node;
 use super::tree::{QueryBody, TableInstance, TableSource};
+use difference::difference;
+use optimizer::{OptimizerBlock, OptimizerDocument};
 use paceline_expression::Expr;
 
 /// Trace of one statement; off unless requested.
 #[derive(Default)]
-pub(super) struct Trace(Option<RefCell<String>>);
+pub(super) struct Trace(Option<Output>);
+
+enum Output {
+    /// Lines, for golden scripts.
+    Passes(RefCell<String>),
+    Optimizer(RefCell<OptimizerDocument>),
+}
 
 impl Trace {
-    /// Returns a trace that is on.
+    /// Returns a trace of the passes as lines.
     pub fn on() -> Self {
-        Trace(Some(RefCell::default()))
+        Trace(Some(Output::Passes(RefCell::default())))
+    }
+
+    /// Returns an optimizer trace of at most this length.
+    pub fn of_optimizer(bytes_max: usize) -> Self {
+        let document = OptimizerDocument::new(bytes_max);
+        Trace(Some(Output::Optimizer(RefCell::new(document))))
     }
 
     /// Returns whether the trace is on.
@@ -43,17 +60,27 @@ impl Trace {
         self.0.is_some()
     }
 
-    /// Returns the text of the trace.
-    pub fn into_text(self) -> String {
-        self.0.map(RefCell::into_inner).unwrap_or_default()
+    /// Returns the text of the trace, and the number of bytes that it lacks.
+    pub fn into_text(self) -> (String, usize) {
+        match self.0 {
+            None => (String::new(), 0),
+            Some(Output::Passes(text)) => (text.into_inner(), 0),
+            Some(Output::Optimizer(document)) => document.into_inner().finish(),
+        }
     }
 
     /// Begins a block.
     pub fn block(&self, number: u32, names: impl FnOnce() -> Names) -> BlockTrace<'_> {
-        BlockTrace(self.0.as_ref().map(|text| {
-            let _ = writeln!(text.borrow_mut(), "SELECT {number}");
+        BlockTrace(self.0.as_ref().map(|output| {
+            let output = match output {
+                Output::Passes(text) => {
+                    let _ = writeln!(text.borrow_mut(), "SELECT {number}");
+                    BlockOutput::Passes(text)
+                }
+                Output::Optimizer(document) => BlockOutput::Optimizer(OptimizerBlock::new(document, number)),
+            };
             ActiveTrace {
-                text,
+                output,
                 names: RefCell::new(names()),
                 known: RefCell::default(),
             }
@@ -65,8 +92,13 @@ impl Trace {
 #[derive(Default)]
 pub(crate) struct BlockTrace<'t>(Option<ActiveTrace<'t>>);
 
+enum BlockOutput<'t> {
+    Passes(&'t RefCell<String>),
+    Optimizer(OptimizerBlock<'t>),
+}
+
 struct ActiveTrace<'t> {
-    text: &'t RefCell<String>,
+    output: BlockOutput<'t>,
     names: RefCell<Names>,
     /// Lines of the block after the last pass.
     known: RefCell<Vec<String>>,
@@ -85,6 +117,9 @@ impl BlockTrace<'_> {
         let Some(active) = &self.0 else { return };
         let lines = lines(&active.names.borrow());
         let known = active.known.replace(lines.clone());
+        if let BlockOutput::Optimizer(block) = &active.output {
+            return block.pass(name, &known, &lines);
+        }
         let removed = difference(&known, &lines).map(|line| format!("- {line}"));
         let added = difference(&lines, &known).map(|line| format!("+ {line}"));
         active.write(name, removed.chain(added));
@@ -96,18 +131,41 @@ impl BlockTrace<'_> {
         let lines = lines(&active.names.borrow());
         active.write(name, lines.iter().map(|line| format!("+ {line}")));
         active.known.replace(lines);
+        if let BlockOutput::Optimizer(block) = &active.output {
+            block.end_conditions();
+            block.is_physical.set(true);
+        }
     }
 
     /// Writes alternatives that a pass has considered.
     pub fn considered(&self, name: &str, lines: impl FnOnce(&Names) -> Vec<String>) {
         let Some(active) = &self.0 else { return };
-        active.write(name, lines(&active.names.borrow()).into_iter());
+        if let BlockOutput::Passes(_) = active.output {
+            active.write(name, lines(&active.names.borrow()).into_iter());
+        }
+    }
+
+    /// Returns whether it is an optimizer trace.
+    pub fn is_of_optimizer(&self) -> bool {
+        matches!(&self.0, Some(active) if matches!(active.output, BlockOutput::Optimizer(_)))
+    }
+
+    /// Writes a step of the optimizer trace.
+    pub fn step(&self, name: &'static str, value: impl FnOnce(&Names) -> Node) {
+        if let Some(active) = &self.0
+            && let BlockOutput::Optimizer(block) = &active.output
+        {
+            block.step(name, value(&active.names.borrow()));
+        }
     }
 }
 
 impl ActiveTrace<'_> {
     fn write(&self, name: &str, lines: impl Iterator<Item = String>) {
-        let mut text = self.text.borrow_mut();
+        let BlockOutput::Passes(text) = &self.output else {
+            return;
+        };
+        let mut text = text.borrow_mut();
         let mut is_first = true;
         for line in lines {
             if std::mem::take(&mut is_first) {
@@ -116,20 +174,6 @@ impl ActiveTrace<'_> {
             let _ = writeln!(text, "    {line}");
         }
     }
-}
-
-/// Returns the lines that are missing in another text. Equal lines count as often as they occur.
-fn difference<'l>(lines: &'l [String], others: &[String]) -> impl Iterator<Item = &'l String> {
-    let mut others: Vec<&String> = others.iter().collect();
-    lines
-        .iter()
-        .filter(move |line| match others.iter().position(|other| other == line) {
-            Some(place) => {
-                others.swap_remove(place);
-                false
-            }
-            None => true,
-        })
 }
 
 /// Returns a line for each derived table, with its columns.

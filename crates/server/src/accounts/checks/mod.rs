@@ -28,6 +28,6 @@ pub use assignment::check_assignment;
 pub use definition::{DefinitionCatalogs, check_definition, check_routine};
 pub use maintenance::check_maintenance;
 pub use named_tables::denied_instead;
-pub use plan::check_plan;
+pub use plan::{check_explain, check_plan};
 pub use stored_program::{check_events, may_see_events, may_see_triggers, routine_access};
 pub use view::{check_view_definer, check_view_query};

@@ -60,7 +60,10 @@ pub fn check_plan(authority: Authority<'_>, plan: &Plan) -> Result<()> {
 }
 
 /// Returns 1345 for EXPLAIN of a view if the account may not see its text or read its tables: the plan reveals both.
-fn check_explain(authority: Authority<'_>, plan: &Plan) -> Result<()> {
+///
+/// # Errors
+/// 1345.
+pub fn check_explain(authority: Authority<'_>, plan: &Plan) -> Result<()> {
     for table in plan.tables().iter().filter(|table| !table.is_temporary()) {
         let needed: &[Privilege] = match (&table.view, &table.access.through) {
             (Some(_), _) => &[Privilege::Select, Privilege::ShowView],

@@ -403,7 +403,7 @@ async fn run(
         true => AffectedRows::Found,
         false => AffectedRows::Changed,
     };
-    let published = PlanToRun::from(plan).publish(&state.shared);
+    let published = PlanToRun::from(plan).publish(&state.shared.running_plan);
     let mut context = ExecutionContext {
         affected,
         parameter_sets: sets.map(|sets| sets as &mut dyn ParameterSets),

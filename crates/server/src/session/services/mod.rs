@@ -4,9 +4,11 @@ pub mod gtid_wait;
 mod place_wait;
 mod sequences;
 mod sources;
+mod statement_trace;
 mod time_slice;
 mod user_locks;
 
+pub use statement_trace::StatementTrace;
 pub use time_slice::on_text;
 
 use crate::accounts::{Account, Authority, SessionPrivileges};
@@ -23,7 +25,8 @@ use paceline_catalog::ddl::engine;
 use paceline_catalog::{TableDefinition, TableEngine};
 use paceline_expression::session::{
     PlaceWait, PlanRequest, Privilege, PrivilegeTarget, Privileges, SequenceSet, ServerFunctions,
-    SessionContext, SourceWaitOutcome, SystemVariable, SystemVariables, VariableScope, WaitOutcome,
+    SessionContext, SourceWaitOutcome, StatementProgress, SystemVariable, SystemVariables, VariableScope,
+    WaitOutcome,
 };
 use paceline_log_stream::source::filter::FilterKind;
 use paceline_replication::received::SourcePosition;
@@ -63,6 +66,8 @@ pub struct SessionServices {
     pub(super) time_slice: TimeSlice,
     /// Temporary table of the running SHOW statement, which information_schema includes during the statement.
     pub(super) shown_temporary: Mutex<Option<Arc<TableDefinition>>>,
+    /// Trace of the session's latest planned statement.
+    pub(super) optimizer_trace: Mutex<Option<StatementTrace>>,
     /// Variables that functions and triggers of the running statement have set.
     pub(super) set_by_programs: Mutex<Vec<Variable>>,
 }
@@ -106,6 +111,7 @@ impl SessionServices {
             sequences: SessionSequences::default(),
             time_slice: TimeSlice::default(),
             shown_temporary: Mutex::default(),
+            optimizer_trace: Mutex::default(),
             set_by_programs: Mutex::default(),
         }
     }
@@ -115,6 +121,8 @@ impl SessionServices {
         *self.transaction.lock() = TransactionView::default();
         self.awaited.set(None);
         self.sequences.reset();
+        // The next account must not see it.
+        *self.optimizer_trace.lock() = None;
         self.set_by_programs.lock().clear();
     }
 
@@ -441,7 +449,13 @@ impl ServerFunctions for SessionServices {
         }
     }
 
-    fn check_interrupt(&self, _session: &SessionContext) -> Result<()> {
+    fn note_progress(&self, progress: &StatementProgress) {
+        self.shared.progress.set(progress);
+        self.shared.update(|activity| activity.state = progress.state);
+    }
+
+    fn check_interrupt(&self, session: &SessionContext) -> Result<()> {
+        self.shared.progress.examine(session.rows_examined);
         self.check_running()
     }
 

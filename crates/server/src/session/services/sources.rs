@@ -1,20 +1,25 @@
 //! Source of the rows of `information_schema`, restricted to what one session may see.
 
 use super::SessionServices;
+use super::StatementTrace;
 use crate::accounts::checks::{may_see_events, may_see_triggers, routine_access};
 use crate::accounts::show::select_all;
 use crate::accounts::{Account, PrivilegeSet, RoleGrant};
+use crate::command_counter::event_name;
 use crate::information_schema::RoutineAccess;
 use crate::information_schema::{
-    self, ApplicableRole, ColumnPrivileges, GrantedObject, GrantedPrivilege, OpenTransaction, Process, Row,
-    Scope, Sources, TableSize, ViewColumn, VirtualTable,
+    self, ApplicableRole, ColumnPrivileges, GrantedObject, GrantedPrivilege, OpenTransaction,
+    PrimaryConnection, Process, Row, Scope, ShownHistory, Sources, TableSize, ViewColumn, VirtualTable,
 };
 use crate::memory::MemoryPart;
 use crate::memory_control::memory_usage;
 use crate::metrics::{shown, status_variables};
 use crate::open_transactions::open_transactions;
-use crate::registry::now_micros;
+use crate::registry::{SessionHandle, now_micros};
+use crate::replication_options;
+use crate::session_progress::ShownProgress;
 use crate::statement_digests::DigestSummary;
+use crate::statement_history::{Consumer, StatementEvent};
 use crate::statistic::ShownStatistic;
 use crate::user_statistics::{StatisticsOf, TallyValues};
 use crate::variables::{self, Access, Kind, TABLE, Variable};
@@ -28,6 +33,7 @@ use paceline_expression::session::{
     Privilege, SessionContext, SqlMode, VirtualColumn, VirtualTables, WantedRows,
 };
 use paceline_query::plan::{Plan, PlanContext, plan_statement};
+use paceline_replication::connection::Connection;
 use paceline_syntax::Result;
 use paceline_syntax::{ParseOptions, parse_first};
 use paceline_types::temporal::TimeZone;
@@ -118,6 +124,27 @@ impl SessionSources<'_> {
         }
         processes
     }
+}
+
+/// Returns the running statement of a session, or else the last one that is kept.
+fn current_statement(session: &SessionHandle) -> Option<Arc<StatementEvent>> {
+    let activity = session.activity();
+    let (last, number) = session.history.last();
+    if activity.text.is_empty() || activity.command == "Sleep" {
+        return last;
+    }
+    let nanos = (now_micros() - activity.since_micros).saturating_mul(1000);
+    Some(Arc::new(StatementEvent {
+        session: u64::from(session.id),
+        number,
+        name: event_name(&activity.text, &ParseOptions::default()),
+        is_running: true,
+        start_micros: activity.since_micros,
+        nanos: u64::try_from(nanos).unwrap_or(0),
+        text: String::from_utf8_lossy(&activity.text).into_owned(),
+        database: activity.database,
+        ..StatementEvent::default()
+    }))
 }
 
 impl SessionSources<'_> {
@@ -307,6 +334,11 @@ impl Sources for SessionSources<'_> {
                 state: Some(activity.state.to_owned()),
                 info: busy.then(|| String::from_utf8_lossy(&activity.text).into_owned()),
                 query_id: session.query_id.load(std::sync::atomic::Ordering::Relaxed),
+                // As in MariaDB, a session that sleeps has examined nothing.
+                progress: match busy {
+                    true => session.progress.shown(),
+                    false => ShownProgress::default(),
+                },
                 memory_used: session.memory.used(),
             });
         }
@@ -427,12 +459,74 @@ impl Sources for SessionSources<'_> {
         authority.missing_on_table(needed, database, table).is_empty()
     }
 
+    fn statement_history(&self, shown: ShownHistory) -> Vec<Arc<StatementEvent>> {
+        let server = &self.services.server;
+        let sessions = server.sessions.all();
+        match shown {
+            ShownHistory::Long => server.statement_history.long(),
+            ShownHistory::OfSessions => sessions
+                .iter()
+                .flat_map(|session| session.history.statements())
+                .collect(),
+            ShownHistory::Current
+                if !server
+                    .statement_history
+                    .consumers
+                    .is_enabled(Consumer::StatementsCurrent) =>
+            {
+                Vec::new()
+            }
+            ShownHistory::Current => sessions
+                .iter()
+                .filter_map(|session| current_statement(session))
+                .collect(),
+        }
+    }
+
+    fn primaries(&self) -> Vec<PrimaryConnection> {
+        let server = &self.services.server;
+        let now = u64::try_from(now_micros() / 1_000_000).unwrap_or(0);
+        let shown = |connection: Arc<Connection>| {
+            let status = connection.status();
+            let options = replication_options::options(server, &status.name);
+            PrimaryConnection {
+                retry_count: server.globals.number(Variable::MasterRetryCount),
+                heartbeat_seconds: status
+                    .definition
+                    .heartbeat_period(options.net_timeout)
+                    .as_secs_f64(),
+                remaining_delay: status.remaining_delay(now),
+                status,
+            }
+        };
+        let connections = server.replicas().all().into_iter().map(shown);
+        // A connection without a primary is not shown.
+        connections
+            .filter(|connection| !connection.status.definition.host.is_empty())
+            .collect()
+    }
+
+    fn started_micros(&self) -> i64 {
+        let elapsed = self.services.server.started.elapsed().as_micros();
+        now_micros() - i64::try_from(elapsed).unwrap_or(i64::MAX)
+    }
+
+    fn consumes(&self, consumer: &str) -> bool {
+        let consumers = &self.services.server.statement_history.consumers;
+        Consumer::of_name(consumer).is_some_and(|consumer| consumers.is_enabled(consumer))
+    }
+
     fn memory_usage(&self) -> Vec<MemoryPart> {
         memory_usage(&self.services.server)
     }
 
     fn metrics(&self) -> Vec<ShownStatistic> {
         shown(&self.services.sample(Scope::Global))
+    }
+
+    fn optimizer_trace(&self) -> Option<Vec<Value>> {
+        let trace = self.services.optimizer_trace.lock();
+        trace.as_ref().map(StatementTrace::row)
     }
 
     fn privileges(&self) -> Vec<GrantedPrivilege> {

@@ -17,7 +17,7 @@ use crate::variables::Variable;
 use paceline_binlog::Log;
 use paceline_binlog::event::MAGIC;
 use paceline_expression::ExprType;
-use paceline_expression::session::{Privilege, ServerFunctions, SessionContext};
+use paceline_expression::session::{Privilege, ServerFunctions, SessionContext, StatementProgress};
 use paceline_query::execute::RowSink;
 use paceline_query::plan::ResultColumn;
 use paceline_storage::HeldFiles;
@@ -89,11 +89,14 @@ fn stream_server(state: &SessionState, connection: &mut Connection, execution: E
         files: files.len() as u64,
         bytes: files.iter().map(|file| file.length).sum(),
     });
-    state.shared.update(|activity| activity.state = stage::TABLES);
-    let shared = state.shared.clone();
     let mut stream = begin_stream(&row, state, connection, execution)?;
+    stream.begin_stage(
+        stage::TABLES,
+        (1, 2),
+        row.tables.as_ref().map_or(0, |tables| tables.bytes),
+    );
     stream.send_tables(source.tables())?;
-    shared.update(|activity| activity.state = stage::LOG);
+    stream.begin_stage(stage::LOG, (2, 2), row.log_bytes);
     let (lease, end) =
         tokio::task::block_in_place(|| source.into_log()).map_err(|error| of_transaction(&error))?;
     stream.send_log(transactions, log_from, end)?;
@@ -122,8 +125,8 @@ fn stream_log(
         return Err(refused(NoContinuation::Other));
     }
     let row = server_row(continuation.position, &state.server);
-    state.shared.update(|activity| activity.state = stage::LOG);
     let mut stream = begin_stream(&row, state, connection, execution)?;
+    stream.begin_stage(stage::LOG, (1, 1), row.log_bytes);
     stream.send_log(transactions, continuation.position, end)?;
     drop(lease);
     Ok(())
@@ -165,6 +168,14 @@ fn begin_stream<'a>(
         writer,
         functions: &*state.services,
         context: &state.context,
+        progress: StatementProgress {
+            state: "",
+            stage: 0,
+            stages: 0,
+            part: 0.0,
+        },
+        stage_bytes: 0,
+        sent_bytes: 0,
     };
     stream.writer.columns(&columns())?;
     stream.row(RowKind::Server, None, json(row)?)?;
@@ -202,9 +213,25 @@ struct Stream<'a> {
     writer: ResultWriter<'a>,
     functions: &'a dyn ServerFunctions,
     context: &'a SessionContext,
+    /// Stage for the process list, its bytes, and those of them that are sent.
+    progress: StatementProgress,
+    stage_bytes: u64,
+    sent_bytes: u64,
 }
 
 impl Stream<'_> {
+    /// Begins a stage, which will send about so many bytes.
+    fn begin_stage(&mut self, state: &'static str, (stage, stages): (u8, u8), bytes: u64) {
+        (self.stage_bytes, self.sent_bytes) = (bytes, 0);
+        self.progress = StatementProgress {
+            state,
+            stage,
+            stages,
+            part: 0.0,
+        };
+        self.functions.note_progress(&self.progress);
+    }
+
     fn row(&mut self, kind: RowKind, place: Option<(&str, u64)>, content: Vec<u8>) -> Result<()> {
         self.functions.check_interrupt(self.context)?;
         let (name, offset, checksum) = match place {
@@ -216,6 +243,11 @@ impl Stream<'_> {
             None => (Value::Null, Value::Null, Value::Null),
         };
         let kind = Value::Text(kind.name().to_owned());
+        if self.progress.stages > 0 {
+            self.functions.note_progress(&self.progress);
+        }
+        self.sent_bytes += content.len() as u64;
+        self.progress.part = self.sent_bytes as f64 / self.stage_bytes.max(1) as f64;
         self.writer
             .row(&[kind, name, offset, checksum, Value::Bytes(content)])
     }

@@ -19,10 +19,13 @@ use crate::session::execution::Execution;
 use crate::session::files::{FileProblem, named_file};
 use crate::session::planning::ATTEMPTS_MAX;
 use crate::session::protocol::{Connection, Reply, RowCollector};
+use crate::session::services::SessionServices;
 use crate::session::state::SessionState;
 use crate::variables::Variable;
 use paceline_expression::ExprType;
-use paceline_expression::session::{Privilege, SessionContext, UserVariable};
+use paceline_expression::session::{
+    Privilege, ServerFunctions, SessionContext, StatementProgress, UserVariable,
+};
 use paceline_query::execute::{ExecutionContext, LoadInput, execute as execute_plan};
 use paceline_query::plan::Plan;
 use paceline_syntax::ast::Expr;
@@ -35,6 +38,7 @@ use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::FileTypeExt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Number of bytes read from a file at once.
@@ -172,7 +176,13 @@ fn open_file(load: &LoadData, state: &SessionState) -> Result<ServerFile> {
         return Err(Error::new(ER_TEXTFILE_NOT_READABLE, &[&path.display()]));
     }
     let file = File::open(&path).map_err(|error| FileProblem::Open.error(&path, &error))?;
-    Ok(ServerFile { file, path })
+    Ok(ServerFile {
+        file,
+        path,
+        length: metadata.len(),
+        read: 0,
+        functions: state.services.clone(),
+    })
 }
 
 /// Location of the file.
@@ -212,6 +222,12 @@ impl LoadInput for LoggedFile<'_> {
 struct ServerFile {
     file: File,
     path: PathBuf,
+    /// Length in bytes; 0 for a pipe.
+    length: u64,
+    /// Bytes read.
+    read: u64,
+    /// Where the progress is told.
+    functions: Arc<SessionServices>,
 }
 
 impl LoadInput for ServerFile {
@@ -219,7 +235,14 @@ impl LoadInput for ServerFile {
         let piece = Read::by_ref(&mut self.file)
             .take(PIECE as u64)
             .read_to_end(buffer);
-        piece.map_err(|error| FileProblem::Read.error(&self.path, &error))?;
+        let bytes = piece.map_err(|error| FileProblem::Read.error(&self.path, &error))?;
+        self.functions.note_progress(&StatementProgress {
+            state: "Reading file",
+            stage: 1,
+            stages: 2,
+            part: self.read as f64 / self.length.max(1) as f64,
+        });
+        self.read += bytes as u64;
         Ok(())
     }
 }

@@ -28,6 +28,7 @@ pub(in crate::session) mod program;
 pub(super) mod query;
 mod replication;
 pub(in crate::session) mod set;
+mod setup_consumers;
 mod show;
 mod shutdown;
 mod snapshot_at_gtid;
@@ -71,6 +72,9 @@ pub async fn execute(
             if let Some(into @ (SelectInto::Outfile { .. } | SelectInto::Dumpfile(_))) = &query.into =>
         {
             outfile::execute(statement, into, state, execution).await?
+        }
+        Statement::Update(update) if setup_consumers::is_meant(update, state) => {
+            setup_consumers::execute(update, state, execution).await?
         }
         Statement::Query(_)
         | Statement::Insert(_)

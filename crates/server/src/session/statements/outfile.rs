@@ -51,7 +51,7 @@ async fn run_into_file(
         return Ok(None);
     };
     let mut sink = file_sink(state, plan, into)?;
-    let published = PlanToRun::from(plan).publish(&state.shared);
+    let published = PlanToRun::from(plan).publish(&state.shared.running_plan);
     let mut context = ExecutionContext {
         // Nothing is logged.
         text: b"",

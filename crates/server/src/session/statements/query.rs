@@ -76,7 +76,7 @@ pub async fn run_plan(
         false => AffectedRows::Changed,
     };
     let text_log = state.text_log(&plan, execution)?;
-    let published = plan.publish(&state.shared);
+    let published = plan.publish(&state.shared.running_plan);
     let mut context = ExecutionContext {
         affected,
         text_log: text_log.as_ref().map(|log| log as &dyn TextLog),
@@ -95,7 +95,8 @@ pub async fn run_plan(
 /// Shows an executed plan to the slow query log. It has no text of a program's statement, and so not its plan.
 pub fn note_plan(plan: &Plan, state: &mut SessionState, execution: Execution<'_>) {
     let is_main = execution.asked_by == QueryOrigin::Client && state.context.calls.is_empty();
-    state.log_settings.note_plan(plan, is_main);
+    let statement = &mut state.context.statement;
+    state.log_settings.note_plan(plan, is_main, statement);
 }
 
 /// Executes a plan and returns its rows, for cursors and for SHOW statements that a query answers. Returns `None` if
@@ -112,7 +113,7 @@ pub async fn collect<S: RowSink>(
     let Some(catalog) = state.prepare_run(&plan)? else {
         return Ok(None);
     };
-    let published = plan.publish(&state.shared);
+    let published = plan.publish(&state.shared.running_plan);
     let mut context = state.execution_context(&catalog, &plan, execution)?;
     let outcome = execute_plan(&plan, &mut context, &mut rows)?;
     drop(context);

@@ -300,5 +300,13 @@ fn forget_statistics(table: &TableName, state: &SessionState) -> Result<bool> {
         let tables = catalog.databases().flat_map(|database| database.tables());
         tables.for_each(|table| table.clear_row_counts());
     }
+    match name.to_ascii_lowercase().as_str() {
+        "events_statements_history_long" => state.server.statement_history.clear_long(),
+        "events_statements_current" | "events_statements_history" => {
+            let sessions = state.server.sessions.all();
+            sessions.iter().for_each(|session| session.history.clear());
+        }
+        _ => {}
+    }
     Ok(true)
 }

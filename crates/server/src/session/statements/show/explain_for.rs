@@ -1,6 +1,7 @@
 //! SHOW EXPLAIN, EXPLAIN FOR CONNECTION, SHOW ANALYZE: the plan of a statement that another session runs
 //! ([`crate::running_plan`]).
 
+use crate::accounts::checks::check_explain;
 use crate::registry::{SessionHandle, now_micros};
 use crate::session::protocol::Output;
 use crate::session::services::on_text;
@@ -26,8 +27,9 @@ const CHECK_EVERY: Duration = Duration::from_millis(100);
 /// Returns the plan of the statement that a session runs.
 ///
 /// # Errors
-/// 1204 if the id is not a literal, 1094 if there is no such session, 1227 if it is of another account, 1933 if it
-/// executes no statement that EXPLAIN describes, 1205 if it did not answer.
+/// 1204 if the id is not a literal, 1094 if there is no such session, 1227 if it is of another account, 1345 for a view
+/// that the account may not see, 1933 if the session executes no statement that EXPLAIN describes, 1205 if it did not
+/// answer.
 pub(super) async fn plan_of(
     flavour: ExplainFlavour,
     connection: &Expr,
@@ -39,22 +41,28 @@ pub(super) async fn plan_of(
         .and_then(|id| state.server.sessions.get(id));
     let session = session.ok_or_else(|| Error::new(ER_NO_SUCH_THREAD, &[&id]))?;
     let activity = session.activity();
-    if activity.user != state.context.user.user {
-        let is_allowed = state
-            .services
-            .require_any(&[Privilege::Process, Privilege::Super]);
-        is_allowed.map_err(|_| Error::new(ER_SPECIFIC_ACCESS_DENIED_ERROR, &[&"PROCESS"]))?;
+    let sees_all = state
+        .services
+        .require_any(&[Privilege::Process, Privilege::Super])
+        .is_ok();
+    if activity.user != state.context.user.user && !sees_all {
+        return Err(Error::new(ER_SPECIFIC_ACCESS_DENIED_ERROR, &[&"PROCESS"]));
     }
     if session.id == state.shared.id {
         return Err(no_plan());
     }
     let text_bytes = activity.text.len();
-    let described = on_text(text_bytes, || {
-        session
-            .running_plan
-            .describe(|plan| describe(plan, flavour, &session))
+    let authority = state.services.authority(&state.context);
+    let described: Option<Result<Described>> = on_text(text_bytes, || {
+        session.running_plan.describe(|plan| {
+            // Executing a view does not need what seeing its tables needs.
+            if !sees_all {
+                check_explain(authority, plan)?;
+            }
+            Ok(describe(plan, flavour, &session))
+        })
     });
-    let rows = match described.ok_or_else(no_plan)? {
+    let rows = match described.ok_or_else(no_plan)?? {
         Described::Rows(rows) => rows,
         Described::Nothing => return Err(no_plan()),
         Described::IsMeasured => measured_rows(flavour, &session, state).await?,
@@ -140,6 +148,10 @@ async fn measured_rows(
             return answer.map_err(|_| no_plan());
         }
         state.services.check_interrupt(&state.context)?;
+        // It may have ended just before it was asked.
+        if session.running_plan.describe(Plan::is_measured) != Some(true) {
+            return Err(no_plan());
+        }
     }
     Err(Error::new(ER_LOCK_WAIT_TIMEOUT, &[]))
 }

@@ -5,7 +5,7 @@ use crate::errors::of_transaction;
 use crate::session::state::SessionState;
 use paceline_catalog::ddl::names_read;
 use paceline_catalog::{TableDefinition, TableEngine, ViewDefinition};
-use paceline_expression::session::ServerFunctions;
+use paceline_expression::session::{ServerFunctions, StatementProgress};
 use paceline_storage::{CheckedIndex, Direction, IndexMismatch, TableCheck};
 use paceline_syntax::Result;
 use paceline_txn::{MetadataMode, MetadataObject};
@@ -13,6 +13,9 @@ use paceline_types::error_code::*;
 
 /// Number of entries read between two checks for KILL.
 const ENTRIES_BETWEEN_LOOKS: u64 = 1024;
+
+/// Number of entries between two reports for the process list.
+const ENTRIES_BETWEEN_REPORTS: u64 = 16 * 1024;
 
 /// A line of the result: `Msg_type` and `Msg_text`.
 pub type CheckLine = (&'static str, String);
@@ -51,7 +54,10 @@ pub fn check_table(definition: &TableDefinition, state: &mut SessionState) -> Re
     let mut ranges = vec![rows];
     ranges.extend(check.entry_ranges());
     let mut entries = 0u64;
+    let stages = u8::try_from(ranges.len()).unwrap_or(u8::MAX);
+    let storage = state.server.transactions.storage().clone();
     for (at, range) in ranges.into_iter().enumerate() {
+        let whole = range.clone();
         let transaction = state.transaction.running()?;
         let mut scan = transaction
             .scan(range, Direction::Forward)
@@ -78,6 +84,14 @@ pub fn check_table(definition: &TableDefinition, state: &mut SessionState) -> Re
             entries += 1;
             if entries.is_multiple_of(ENTRIES_BETWEEN_LOOKS) {
                 state.services.check_interrupt(&state.context)?;
+            }
+            if entries % ENTRIES_BETWEEN_REPORTS == 1 {
+                state.services.note_progress(&StatementProgress {
+                    state: "Checking table",
+                    stage: u8::try_from(at + 1).unwrap_or(u8::MAX),
+                    stages,
+                    part: storage.approximate_part(&whole, entry.key).unwrap_or(0.0),
+                });
             }
         }
         if !lines.is_empty() {

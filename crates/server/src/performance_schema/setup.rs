@@ -1,0 +1,57 @@
+//! `setup_…`: what is collected. Only consumers can be switched.
+
+use crate::information_schema::{Row, Sources};
+use crate::statement_history::CONSUMERS;
+use crate::status::SESSION_COUNTERS;
+use paceline_types::Value;
+
+fn text(value: &str) -> Value {
+    Value::Text(value.to_owned())
+}
+
+fn yes_no(value: bool) -> Value {
+    text(if value { "YES" } else { "NO" })
+}
+
+/// Returns the rows of `setup_consumers`.
+pub(super) fn consumers(sources: &dyn Sources) -> Vec<Row> {
+    let row = |name: &&str| vec![text(name), yes_no(sources.consumes(name))];
+    CONSUMERS.iter().map(row).collect()
+}
+
+/// Returns the row of `setup_actors`: everybody.
+pub(super) fn actors() -> Vec<Row> {
+    vec![vec![text("%"), text("%"), text("%"), text("YES"), text("YES")]]
+}
+
+/// Returns the rows of `setup_objects`: tables of all databases but those of the server itself.
+pub(super) fn objects() -> Vec<Row> {
+    let row = |schema: &str, is_on: bool| {
+        vec![
+            text("TABLE"),
+            text(schema),
+            text("%"),
+            yes_no(is_on),
+            yes_no(is_on),
+        ]
+    };
+    vec![
+        row("mysql", false),
+        row("performance_schema", false),
+        row("information_schema", false),
+        row("%", true),
+    ]
+}
+
+/// Returns the rows of `setup_instruments`: kinds of statements, and purposes of memory.
+pub(super) fn instruments(sources: &dyn Sources) -> Vec<Row> {
+    let kinds = SESSION_COUNTERS.iter();
+    let kinds = kinds.filter_map(|counter| counter.statistic.name.strip_prefix("Com_"));
+    let statements = kinds.map(|kind| (format!("statement/sql/{kind}"), "YES"));
+    let memory = sources.memory_usage().into_iter();
+    let memory = memory.map(|part| (format!("memory/paceline/{}", part.purpose.name()), "NO"));
+    statements
+        .chain(memory)
+        .map(|(name, timed)| vec![Value::Text(name), text("YES"), text(timed)])
+        .collect()
+}

@@ -1,0 +1,80 @@
+"""A headless browser that does what a user does, over Chromium's DevTools protocol on a pair of pipes."""
+
+import json
+import os
+import subprocess
+
+from support.waiting import wait_for
+
+
+class Browser:
+    """Chromium with one page."""
+
+    def __init__(self, directory, url):
+        to_browser, self.write_end = os.pipe()
+        self.read_end, from_browser = os.pipe()
+
+        def descriptors():
+            # The protocol is on the file descriptors 3 and 4. Either end may be one of them already.
+            copies = [os.dup(to_browser), os.dup(from_browser)]
+            for copy, wanted in zip([os.dup(copy) for copy in copies], (3, 4)):
+                os.dup2(copy, wanted)
+
+        self.process = subprocess.Popen(
+            ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", f"--user-data-dir={directory}",
+             "about:blank"], preexec_fn=descriptors, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(to_browser)
+        os.close(from_browser)
+        self.received, self.number, self.session = b"", 0, None
+        target = self.call("Target.createTarget", url=url)["targetId"]
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+
+    def call(self, method, **parameters):
+        self.number += 1
+        message = {"id": self.number, "method": method, "params": parameters}
+        if self.session:
+            message["sessionId"] = self.session
+        os.write(self.write_end, json.dumps(message).encode() + b"\0")
+        while True:
+            answer, found, rest = self.received.partition(b"\0")
+            if not found:
+                more = os.read(self.read_end, 1 << 16)
+                assert more, "the browser has ended"
+                self.received += more
+                continue
+            self.received = rest
+            answer = json.loads(answer)
+            if answer.get("id") == self.number:
+                assert "error" not in answer, (method, answer)
+                return answer["result"]
+
+    def value(self, expression):
+        """Evaluates an expression of the page."""
+        result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in result, result
+        return result["result"].get("value")
+
+    def text(self):
+        return self.value("document.body.innerText")
+
+    def wait_for_text(self, text):
+        wait_for(f"'{text}' on the page", lambda: text in self.text())
+
+    def click(self, selector):
+        """Presses the mouse on an element, at its place on the screen."""
+        place = wait_for(selector, lambda: self.value(
+            f"(() => {{ const one = document.querySelector({json.dumps(selector)}); if (!one) return null;"
+            " one.scrollIntoView({block: 'center'}); const at = one.getBoundingClientRect();"
+            " return {x: at.x + at.width / 2, y: at.y + at.height / 2}; })()"))
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **place)
+
+    def type(self, text):
+        """Types into the element that has the focus."""
+        self.call("Input.insertText", text=text)
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        os.close(self.write_end)
+        os.close(self.read_end)
