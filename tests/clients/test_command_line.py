@@ -23,7 +23,7 @@ def test_a_password_does_not_stay_in_the_arguments(tmp_path):
 
 
 @pytest.mark.parametrize("command", ["server", "join", "backup", "archive", "binlog", "promote", "restore", "rewind", "demo", "workload",
-                                     "ganglia", "top"])
+                                     "ganglia", "sys-schema", "top"])
 def test_every_command_prints_its_version(command):
     result = run(command, "--version")
     assert result.returncode == 0 and result.stdout.startswith(f"paceline-{command} "), result

@@ -147,6 +147,10 @@ def test_install_first_start_upgrade_remove_and_purge(debian, repositories):
             query(connection, "create table shop.item (id int primary key)")
             query(connection, "insert into shop.item values (1),(2)")
             assert query(connection, "select current_user()") == (("root@localhost",),)
+        # With systemd the server runs at this point of an installation.
+        debian.check("/var/lib/dpkg/info/paceline.postinst", "configure")
+        with server.connect() as connection:
+            assert query(connection, "select sys_version from sys.version") == (("1.5.1",),)
         # Nobody else, and nobody over the network.
         login = f"import pymysql; pymysql.connect(unix_socket={str(debian.path('/run/paceline/paceline.sock'))!r}, user='root')"
         other = subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", sys.executable, "-c", login], capture_output=True, text=True, check=False)

@@ -18,6 +18,7 @@ mod restore;
 mod rewind;
 mod server_options;
 mod stop;
+mod sys_schema;
 mod tls;
 mod top;
 mod workload;
@@ -90,6 +91,8 @@ enum Command {
     Man(command_documents::ManOptions),
     /// Remove from a dead primary the transactions that its successor lacks, so that it can become a replica.
     Rewind(rewind::Options),
+    /// Create or replace the database `sys`: views of waits, costly statements, needless indexes, memory.
+    SysSchema(Box<sys_schema::Options>),
     /// Show live in the terminal what a Paceline or MariaDB does: sessions, statements, waits, commits, replication.
     Top(Box<top::Options>),
     /// Run a load that checks itself against a MariaDB or Paceline: transactions per second, latencies, errors.
@@ -137,6 +140,7 @@ fn main() -> ExitCode {
             start_logging(LevelFilter::WARN);
             return report("rewind", rewind::run(&options));
         }
+        Command::SysSchema(options) => return report("sys-schema", sys_schema(&options)),
         Command::Top(options) => return report("top", top(&options)),
         Command::Workload(options) => return report("workload", workload(&options)),
     };
@@ -256,6 +260,15 @@ fn ganglia(options: &ganglia::Options) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| error.to_string())?;
     let done = runtime.block_on(ganglia::run(options));
+    // The resolver may still wait for a name.
+    runtime.shutdown_background();
+    done.map_err(|error| error.to_string())
+}
+
+fn sys_schema(options: &sys_schema::Options) -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| error.to_string())?;
+    let done = runtime.block_on(sys_schema::run(options));
     // The resolver may still wait for a name.
     runtime.shutdown_background();
     done.map_err(|error| error.to_string())

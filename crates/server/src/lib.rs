@@ -14,7 +14,9 @@
 //! * [`tls`]: the server's certificate, and counters of handshakes.
 //! * [`session`]: one client, from its greeting to its end. [`session::statements`]: each kind of statement.
 //! * [`variables`]: SHOW VARIABLES. [`statistic`], [`status`], [`metrics`]: statistics, for SHOW STATUS and others.
-//! * [`statement_digests`]: statistics of statements. [`user_statistics`]: statistics of users and clients. [`performance_schema`]: its tables.
+//!   [`command_counter`]: `Com_…`.
+//! * [`statement_digests`]: statistics of statements.
+//!   [`user_statistics`]: statistics of users and clients. [`performance_schema`]: its tables.
 //! * [`open_transactions`], [`lock_report`]: transactions, waits and deadlocks.
 //! * [`http`]: probes, and statistics for Prometheus. [`errors`]: other crates' errors as MariaDB's.
 //! * [`event_scheduler`]: events of the catalog run at their times, in sessions without a client.
@@ -28,6 +30,7 @@
 pub mod accounts;
 mod audit_log;
 pub mod backup;
+mod command_counter;
 pub mod data_directory;
 pub mod data_version;
 mod errors;

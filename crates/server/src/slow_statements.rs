@@ -56,7 +56,8 @@ impl SlowStatementEntry {
 /// Returns the text of a statement as it is kept.
 pub fn kept_text(mut text: String) -> String {
     if text.len() > TEXT_MAX {
-        text.truncate(text.floor_char_boundary(TEXT_MAX));
+        let end = (0..=TEXT_MAX).rev().find(|end| text.is_char_boundary(*end));
+        text.truncate(end.unwrap_or(0));
         text.push('…');
         text.shrink_to_fit();
     }

@@ -1,9 +1,9 @@
 //! Latest statements of each session and of the server: `events_statements_current`, `…_history`, `…_history_long`.
 //!
-//! Off until somebody asks for them, as in MariaDB: by an option `performance_schema_consumer_…` or by
-//! `UPDATE performance_schema.setup_consumers`. Then the end of a statement takes the lock of its session's queue, and
-//! for the long history one lock that all sessions share; texts are copied and parsed once more for their kind. While it
-//! is off, the end of a statement reads one shared flag that nobody writes.
+//! Off until somebody asks for them, as in MariaDB: by an option `performance_schema_consumer_…` or by `UPDATE
+//! performance_schema.setup_consumers`. Then the end of a statement takes the lock of its session's queue, and for the
+//! long history one lock that all sessions share; texts are copied and parsed once more for their kind. While it is
+//! off, the end of a statement reads one shared flag that nobody writes.
 //!
 //! Limits: `performance_schema_events_statements_history_size` statements of a session (10 without a choice), and
 //! `…_history_long_size` of the server (1,000); `performance_schema_max_sql_text_length` bytes of a text. The

@@ -1,6 +1,7 @@
 //! Errors of a demo.
 
 use crate::connection::ServerError;
+use crate::sys_schema;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
@@ -35,6 +36,9 @@ pub enum Error {
     /// An error of a server or of the connection to it.
     #[error(transparent)]
     Server(#[from] ServerError),
+    /// The views of a server cannot be created.
+    #[error(transparent)]
+    SysSchema(#[from] sys_schema::Error),
 }
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;

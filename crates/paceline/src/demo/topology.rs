@@ -13,6 +13,7 @@
 use super::child_process::ChildProcess;
 use super::error::{Error, Result};
 use crate::connection::{Address, Connection, quoted};
+use crate::sys_schema;
 use paceline_server::accounts::own_user;
 use paceline_wire::client::ConnectOptions;
 use rand::RngCore;
@@ -139,6 +140,8 @@ impl Topology {
         self.start_load(load)?;
         let replica = self.process("replica").wait_for(addresses).await?;
         self.follow(&primary, &password).await?;
+        // The load begins meanwhile.
+        tokio::try_join!(self.create_views(PRIMARY), self.create_views("replica"))?;
         let archive = self.process("archive").wait_for(addresses).await?;
         self.wait_for_transfers().await?;
         Ok(AllAddresses {
@@ -239,6 +242,11 @@ impl Topology {
         session.execute_secret(&statement, "CHANGE MASTER").await?;
         session.rows("START SLAVE").await?;
         Ok(())
+    }
+
+    /// Creates the database `sys` of a server.
+    async fn create_views(&self, name: &str) -> Result<()> {
+        Ok(sys_schema::install(&mut self.session(name).await?).await?)
     }
 
     /// Waits until a transfer has arrived at the replica.

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use paceline_types::{ErrorCode, Value};
 
+use super::change_plan::InsertRows;
 use super::known_values::KnownValues;
 use super::result_column::ResultColumn;
 use super::scan_counts::ScanCounts;
@@ -135,7 +136,7 @@ impl<'a> Planner<'a> {
         Plan {
             foreign_keys,
             values,
-            scans: ScanCounts::of(&kind, &subqueries),
+            scans: scans_of(&kind, &subqueries),
             subqueries,
             functions: self.functions.take(),
             dependence: self.dependences.take(),
@@ -457,4 +458,26 @@ impl Drop for DepthGuard<'_> {
 pub(crate) fn unique_id() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Returns how a statement reads its tables. `subqueries` are those of all its expressions.
+fn scans_of(kind: &PlanKind, subqueries: &[Arc<tree::QueryPlan>]) -> ScanCounts {
+    let mut scans = ScanCounts::default();
+    match kind {
+        // The most frequent statement.
+        PlanKind::Query(statement) if statement.point.is_some() => return scans,
+        PlanKind::Query(statement) => scans.add_query(&statement.query),
+        PlanKind::Insert(insert) => {
+            if let InsertRows::Query(query) = &insert.source {
+                scans.add_query(query);
+            }
+        }
+        PlanKind::Update(update) => scans.add_update(&update.select),
+        PlanKind::Delete(delete) => scans.add_delete(&delete.select),
+        PlanKind::Analyze(analyzed) => return scans_of(&analyzed.statement, subqueries),
+        PlanKind::Load(_) | PlanKind::Do(_) | PlanKind::Handler(_) => {}
+        PlanKind::Explain(_) => return scans,
+    }
+    subqueries.iter().for_each(|query| scans.add_query(query));
+    scans
 }

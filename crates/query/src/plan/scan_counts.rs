@@ -4,10 +4,6 @@
 //! As in MariaDB a block counts once for a statement, however often it is executed. Its first table that is not read by
 //! a constant unique key makes it a scan or a range; each further table can make a full join.
 
-use std::sync::Arc;
-
-use super::change_plan::InsertRows;
-use super::statement_plan::PlanKind;
 use super::tree::{
     AccessPath, GroupStrategy, JoinStep, QueryBody, QueryPlan, SelectPlan, SetOperation, StepSource,
     TableAccess, TableSource,
@@ -42,37 +38,6 @@ enum Read {
 }
 
 impl ScanCounts {
-    /// Returns the counts of a statement. `subqueries` are those of all its expressions.
-    pub fn of(kind: &PlanKind, subqueries: &[Arc<QueryPlan>]) -> ScanCounts {
-        let mut counts = ScanCounts::default();
-        match kind {
-            // The most frequent statement.
-            PlanKind::Query(statement) if statement.point.is_some() => return counts,
-            PlanKind::Query(statement) => counts.query(&statement.query),
-            PlanKind::Insert(insert) => {
-                if let InsertRows::Query(query) = &insert.source {
-                    counts.query(query);
-                }
-            }
-            PlanKind::Update(update) if update.select.is_of_one_table() => {
-                counts.update_scan = reads_all(&update.select);
-                counts.derived(&update.select);
-            }
-            PlanKind::Delete(delete) if delete.select.is_of_one_table() => {
-                counts.delete_scan = reads_all(&delete.select);
-                counts.derived(&delete.select);
-            }
-            PlanKind::Update(update) => counts.select(&update.select),
-            PlanKind::Delete(delete) => counts.select(&delete.select),
-            PlanKind::Analyze(analyzed) => return ScanCounts::of(&analyzed.statement, subqueries),
-            PlanKind::Load(_) | PlanKind::Do(_) | PlanKind::Handler(_) | PlanKind::Explain(_) => {}
-        }
-        if !matches!(kind, PlanKind::Explain(_)) {
-            subqueries.iter().for_each(|query| counts.query(query));
-        }
-        counts
-    }
-
     /// Returns whether a table is read without an index.
     pub fn uses_no_index(&self) -> bool {
         self.scans + self.full_joins > 0 || self.update_scan || self.delete_scan
@@ -89,18 +54,41 @@ impl ScanCounts {
         counts.no_index_used += u64::from(self.uses_no_index());
     }
 
-    fn query(&mut self, plan: &QueryPlan) {
+    /// Adds the search of an UPDATE.
+    pub fn add_update(&mut self, select: &SelectPlan) {
+        match select.is_of_one_table() {
+            true => {
+                self.update_scan = reads_all(select);
+                self.derived(select);
+            }
+            false => self.select(select),
+        }
+    }
+
+    /// Adds the search of a DELETE.
+    pub fn add_delete(&mut self, select: &SelectPlan) {
+        match select.is_of_one_table() {
+            true => {
+                self.delete_scan = reads_all(select);
+                self.derived(select);
+            }
+            false => self.select(select),
+        }
+    }
+
+    /// Adds a query. Those of its expressions are added by themselves.
+    pub fn add_query(&mut self, plan: &QueryPlan) {
         match &plan.body {
             QueryBody::Select(select) => self.select(select),
             QueryBody::Set(set) => {
-                set.sides.iter().for_each(|side| self.query(side));
+                set.sides.iter().for_each(|side| self.add_query(side));
                 let is_streamed = set.operation == SetOperation::UnionAll && set.order.is_empty();
                 self.results += u32::from(!is_streamed);
             }
             QueryBody::Values(_) => {}
             QueryBody::Recursive(recursive) => {
-                self.query(&recursive.anchor);
-                self.query(&recursive.step);
+                self.add_query(&recursive.anchor);
+                self.add_query(&recursive.step);
             }
         }
     }
@@ -109,7 +97,7 @@ impl ScanCounts {
     fn derived(&mut self, select: &SelectPlan) {
         for table in &select.tables {
             if let TableSource::Derived(plan) = &table.source {
-                self.query(plan);
+                self.add_query(plan);
             }
         }
     }

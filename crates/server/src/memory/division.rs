@@ -48,7 +48,8 @@ fn reserve(limit: u64) -> u64 {
     (limit / 16).clamp(4 << 20, 256 << 20)
 }
 
-/// Divides the limit. `most` has the configured limits of the parts; `cache` is the present capacity of the block cache.
+/// Divides the limit. `most` has the configured limits of the parts; `cache` is the present capacity of the block
+/// cache.
 fn divide(limit: u64, most: &Shares, memtables_most: u64, cache: u64, now: &Sizes) -> Shares {
     let promised =
         |capacity: u64| capacity.saturating_sub(now.cached) + memtables_most.saturating_sub(now.memtables);

@@ -14,9 +14,9 @@
 //! them, as it does with its own cache of files.
 //!
 //! Every [`INTERVAL`] the whole is measured, and what nobody uses and nobody was promised is divided: it is the room by
-//! which sessions may grow, and half of it that of each other part. So a part never has to ask, and all of them together
-//! can exceed the limit only by what they take from the same room within one interval. Memory is promised to memtables and
-//! block cache, which fill up by themselves.
+//! which sessions may grow, and half of it that of each other part. So a part never has to ask, and all of them
+//! together can exceed the limit only by what they take from the same room within one interval. Memory is promised to
+//! memtables and block cache, which fill up by themselves.
 //!
 //! If there is no room:
 //! 1. free pages of the allocator go back to the system, at most once a second;

@@ -27,8 +27,8 @@ use std::sync::Arc;
 /// of its buffers. Measured with a thousand of them.
 const CONNECTION_BYTES: u64 = 34 << 10;
 
-/// Memory of a table's definition in bytes, without columns and indexes; that of a column, and of an index. Measured with
-/// 2,000 tables of 1 and of 51 columns, and of 5 columns with an index each.
+/// Memory of a table's definition in bytes, without columns and indexes; that of a column, and of an index. Measured
+/// with 2,000 tables of 1 and of 51 columns, and of 5 columns with an index each.
 const TABLE_BYTES: u64 = 2 << 10;
 const COLUMN_BYTES: u64 = 288;
 const INDEX_BYTES: u64 = 256;

@@ -146,8 +146,8 @@ fn offer_tls(name: &str, value: Option<&str>) -> Result<Option<OfferTls>, Option
     }))
 }
 
-/// Switches a consumer of `performance_schema` on or off, which is an option without a variable, as in MariaDB. Returns a
-/// warning if its events do not exist here.
+/// Switches a consumer of `performance_schema` on or off, which is an option without a variable, as in MariaDB. Returns
+/// a warning if its events do not exist here.
 fn switch_consumer(
     consumers: &Consumers,
     name: &str,

@@ -1,8 +1,8 @@
 //! `memory_summary_…_by_event_name`: what memory is used for, and by whom.
 //!
 //! An event is a purpose of [`Purpose`](crate::memory::Purpose), for example `memory/paceline/block_cache`. Single
-//! allocations are not counted, so the numbers of allocations are 0 and only the present bytes are shown: the lowest and
-//! the highest since the start are not kept, and show the present ones.
+//! allocations are not counted, so the numbers of allocations are 0 and only the present bytes are shown: the lowest
+//! and the highest since the start are not kept, and show the present ones.
 
 use super::threads::host_of;
 use crate::information_schema::{Process, Row, Sources};

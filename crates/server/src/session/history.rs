@@ -2,30 +2,14 @@
 
 use super::services::on_text;
 use super::state::SessionState;
-use super::statements::count_command;
+use crate::command_counter::event_name;
 use crate::statement_digests::{DigestStatement, DigestWork};
 use crate::statement_history::StatementEvent;
-use crate::status::{Counters, SESSION_COUNTERS};
 use crate::variables::Variable;
 use paceline_expression::session::StatementCounts;
 use paceline_syntax::digest::digest_text;
-use paceline_syntax::{ParseOptions, Result, parse_first};
+use paceline_syntax::{ParseOptions, Result};
 use std::time::Duration;
-
-/// Returns the kind of a statement as in `statement/sql/select`: the name of the counter that it advances.
-pub(super) fn event_name(text: &[u8], options: &ParseOptions) -> String {
-    let Ok(parsed) = parse_first(text, options) else {
-        return "statement/sql/error".to_owned();
-    };
-    let counters = Counters::default();
-    count_command(&parsed.statement, &counters);
-    let names = SESSION_COUNTERS
-        .iter()
-        .filter_map(|row| Some((row.statistic.name.strip_prefix("Com_")?, row)));
-    let mut counted = names.filter(|(_, row)| (row.read)(&counters) > 0);
-    let name = counted.next().map_or("others", |(name, _)| name);
-    format!("statement/sql/{name}")
-}
 
 impl SessionState {
     /// Keeps a statement that has ended.
@@ -78,19 +62,5 @@ impl SessionState {
             work,
         };
         self.server.statement_history.keep(&self.shared.history, event);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn kinds_have_the_names_of_their_counters() {
-        let name = |text: &str| event_name(text.as_bytes(), &ParseOptions::default());
-        assert_eq!(name("select 1"), "statement/sql/select");
-        assert_eq!(name("set @a = 1"), "statement/sql/set_option");
-        assert_eq!(name("insert into t select 1"), "statement/sql/insert_select");
-        assert_eq!(name("nonsense"), "statement/sql/error");
     }
 }

@@ -2,9 +2,9 @@
 
 use super::assignment::{self, assign_client, client_charset, collation_of};
 use super::services::SessionServices;
-use super::statements::count_command;
 use super::temporary::define_within_statement;
 use crate::accounts::checks::{check_plan, check_routine};
+use crate::command_counter::count_command;
 use crate::variables::Variable;
 use paceline_catalog::{Catalog, RoutineDefinition, TemporaryTables};
 use paceline_expression::session::{Privilege, SessionContext, VariableScope};

@@ -18,8 +18,11 @@ const COLUMNS: [Column; 9] = [
     Column::text("MEANING"),
 ];
 
+/// A statistic: its name, what is shown, how a value is written, and its meaning.
+type Shown = (&'static str, &'static str, fn(f64) -> String, &'static str);
+
 /// Histograms: name, what is shown, unit. Percentiles are those since the server's start.
-const HISTOGRAMS: [(&str, &str, fn(f64) -> String, &str); 5] = [
+const HISTOGRAMS: [Shown; 5] = [
     (
         "paceline_commit_usec",
         "commit",
@@ -53,7 +56,7 @@ const HISTOGRAMS: [(&str, &str, fn(f64) -> String, &str); 5] = [
 ];
 
 /// Counters of SHOW GLOBAL STATUS: name, what is shown, unit of the rate.
-const COUNTERS: [(&str, &str, fn(f64) -> String, &str); 12] = [
+const COUNTERS: [Shown; 12] = [
     (
         "Binlog_commits",
         "transactions",
@@ -109,7 +112,7 @@ const COUNTERS: [(&str, &str, fn(f64) -> String, &str); 12] = [
 ];
 
 /// Gauges of SHOW GLOBAL STATUS.
-const GAUGES: [(&str, &str, fn(f64) -> String, &str); 10] = [
+const GAUGES: [Shown; 10] = [
     (
         "Paceline_open_transactions",
         "open transactions",

@@ -47,7 +47,11 @@ impl LimitedText {
         let taken = if self.missing > 0 {
             0
         } else {
-            text.floor_char_boundary(space)
+            let space = space.min(text.len());
+            (0..=space)
+                .rev()
+                .find(|end| text.is_char_boundary(*end))
+                .unwrap_or(0)
         };
         self.text.push_str(&text[..taken]);
         self.missing += text.len() - taken;

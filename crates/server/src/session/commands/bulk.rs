@@ -10,6 +10,7 @@
 //! all sets. A parameter may stand for DEFAULT, or for nothing to be assigned (IGNORE): in an INSERT the executor
 //! handles both, for an UPDATE the statement is rewritten and planned again.
 
+use crate::command_counter::count_command;
 use crate::running_plan::PlanToRun;
 use crate::session::Session;
 use crate::session::execution::{Execution, QueryOrigin};
@@ -20,7 +21,6 @@ use crate::session::protocol::{
 use crate::session::replies::result_style;
 use crate::session::services::on_text;
 use crate::session::state::SessionState;
-use crate::session::statements::count_command;
 use crate::session::statements::query::{note_plan, reply_of};
 use paceline_expression::session::{MemoryCharge, SessionMemory};
 use paceline_query::execute::{

@@ -6,6 +6,7 @@
 //! A statement belongs to the database that was current when it was prepared. This database becomes the current one
 //! again for planning and execution: for names, for DATABASE(), and in the log.
 
+use crate::command_counter::count_command;
 use crate::session::Session;
 use crate::session::execution::{Execution, QueryOrigin};
 use crate::session::planning::ATTEMPTS_MAX;
@@ -14,7 +15,6 @@ use crate::session::protocol::{
     CountedStatement, KnownColumns, More, PreparedStatement, RowFormat, definition, unknown_statement,
 };
 use crate::session::services::on_text;
-use crate::session::statements::count_command;
 use crate::session::statements::query::{collect, run_plan};
 use paceline_expression::ExprType;
 use paceline_query::execute::CursorSink;

@@ -39,8 +39,8 @@ fn named(update: &Update) -> Option<&TableName> {
 /// Executes the statement.
 ///
 /// # Errors
-/// 1142 without the privilege UPDATE; 1683 for another column; 1265 for a value other than YES and NO; 1235 for ORDER BY
-/// and LIMIT; those of the condition.
+/// 1142 without the privilege UPDATE; 1683 for another column; 1265 for a value other than YES and NO; 1235 for ORDER
+/// BY and LIMIT; those of the condition.
 pub async fn execute(update: &Update, state: &mut SessionState, execution: Execution<'_>) -> Result<Reply> {
     let authority = state.services.authority(&state.context);
     authority.check_table(&[Privilege::Update], DATABASE, TABLE)?;

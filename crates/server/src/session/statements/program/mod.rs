@@ -22,10 +22,10 @@ mod queries;
 pub use call::call;
 pub use event::run_event;
 
+use crate::command_counter::count_command;
 use crate::session::execution::{Execution, QueryOrigin};
 use crate::session::protocol::{Connection, More, Reply};
 use crate::session::state::SessionState;
-use crate::session::statements::count_command;
 use paceline_expression::session::{KeepDiagnostics, ServerFunctions};
 use paceline_program::{Answer, Code, CodePlace, Raised, Request, Run};
 use paceline_query::execute::Cursors;

@@ -3,10 +3,10 @@
 
 use super::Driver;
 use crate::accounts::checks::check_plan;
+use crate::command_counter::count_command;
 use crate::session::execution::Execution;
 use crate::session::planning::ATTEMPTS_MAX;
 use crate::session::replies::ReplyWriter;
-use crate::session::statements::count_command;
 use crate::session::statements::query::{collect, run_plan};
 use paceline_expression::ExprType;
 use paceline_program::{Answer, CodePlace, RowValue};

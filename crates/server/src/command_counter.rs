@@ -4,11 +4,12 @@
 //! EXPLAIN, ANALYZE and SET STATEMENT, and for EXECUTE both statements. Statements of stored programs count like those
 //! of clients. CALL is counted where procedures are found, because programs call them without a statement.
 
-use crate::status::{Counter, Counters};
+use crate::status::{Counter, Counters, SESSION_COUNTERS};
 use paceline_syntax::definition::{AlterOrigin, DdlStatement};
 use paceline_syntax::{
-    AccountStatement, Delete, HandlerStatement, Insert, InsertKind, InsertSource, PluginStatement, Purge,
-    ReplicationStatement, RoutineType, Show, Statement, TableMaintenance, TransactionStatement, Update,
+    AccountStatement, Delete, HandlerStatement, Insert, InsertKind, InsertSource, ParseOptions,
+    PluginStatement, Purge, ReplicationStatement, RoutineType, Show, Statement, TableMaintenance,
+    TransactionStatement, Update, parse_first,
 };
 
 /// Counts a statement that begins.
@@ -265,4 +266,33 @@ fn of_show<'c>(show: &Show, counters: &'c Counters) -> Option<&'c Counter> {
         },
         Show::Statistics(_) => &counters.com_show_generic,
     })
+}
+
+/// Returns the kind of a statement as in `statement/sql/select`: the name of the counter that it advances.
+pub fn event_name(text: &[u8], options: &ParseOptions) -> String {
+    let Ok(parsed) = parse_first(text, options) else {
+        return "statement/sql/error".to_owned();
+    };
+    let counters = Counters::default();
+    count_command(&parsed.statement, &counters);
+    let names = SESSION_COUNTERS
+        .iter()
+        .filter_map(|row| Some((row.statistic.name.strip_prefix("Com_")?, row)));
+    let mut counted = names.filter(|(_, row)| (row.read)(&counters) > 0);
+    let name = counted.next().map_or("others", |(name, _)| name);
+    format!("statement/sql/{name}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_have_the_names_of_their_counters() {
+        let name = |text: &str| event_name(text.as_bytes(), &ParseOptions::default());
+        assert_eq!(name("select 1"), "statement/sql/select");
+        assert_eq!(name("set @a = 1"), "statement/sql/set_option");
+        assert_eq!(name("insert into t select 1"), "statement/sql/insert_select");
+        assert_eq!(name("nonsense"), "statement/sql/error");
+    }
 }

@@ -1,0 +1,60 @@
+//! Errors of `paceline sys-schema`.
+
+use crate::connection::{Cause, ServerError};
+use paceline_types::error_code;
+use std::io;
+
+/// An error. Its text is for users.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The command line cannot be executed.
+    #[error("{0}")]
+    Usage(String),
+    /// The server has its own.
+    #[error(
+        "{address}: this is {version}, not a Paceline; MariaDB's installation creates its database sys. Nothing was changed"
+    )]
+    NotPaceline {
+        address: String,
+        /// What the server says it is.
+        version: String,
+    },
+    /// The account lacks a privilege.
+    #[error(
+        "{0}\nThe account needs BINLOG ADMIN, so that nothing is sent to replicas, SELECT on performance_schema and all privileges on sys"
+    )]
+    Denied(ServerError),
+    /// The server accepts no writes of this account.
+    #[error("{0}\nOn a server with read_only, the account also needs READ ONLY ADMIN")]
+    ReadOnly(ServerError),
+    /// The server does not answer, or refuses a statement for another reason.
+    #[error(transparent)]
+    Server(#[from] ServerError),
+    /// A line cannot be printed.
+    #[error("cannot write to standard output: {0}")]
+    Output(io::Error),
+}
+
+impl Error {
+    /// Returns the error of a statement that creates something.
+    pub fn of_statement(error: ServerError) -> Self {
+        let Cause::Server(number) = error.cause else {
+            return Error::Server(error);
+        };
+        let is = |codes: &[error_code::ErrorCode]| codes.iter().any(|code| code.number() == number);
+        if is(&[error_code::ER_OPTION_PREVENTS_STATEMENT]) {
+            return Error::ReadOnly(error);
+        }
+        match is(&[
+            error_code::ER_SPECIFIC_ACCESS_DENIED_ERROR,
+            error_code::ER_DBACCESS_DENIED_ERROR,
+            error_code::ER_TABLEACCESS_DENIED_ERROR,
+            error_code::ER_PROCACCESS_DENIED_ERROR,
+        ]) {
+            true => Error::Denied(error),
+            false => Error::Server(error),
+        }
+    }
+}
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;
