@@ -61,10 +61,15 @@ STATISTICS_LOADS = [
     ("point select", "oltp_point_select", 8, 1.0),
     ("update", "oltp_update_non_index", 8, 2.0),
 ]
-# Paceline's options with all statistics, and with none. The slow log is open and gets nothing.
-STATISTICS_ON = ["--performance-schema=ON", "--userstat=ON", "--slow-query-log=ON", "--long-query-time=10",
-                 "--log-slow-verbosity=query_plan,explain"]
+# Paceline's options for each kind of statistics; the others are off meanwhile. The slow log is open and gets nothing.
 STATISTICS_OFF = ["--performance-schema=OFF", "--userstat=OFF", "--slow-query-log=OFF"]
+STATISTICS = {
+    "performance_schema": ["--performance-schema=ON"],
+    "slow log": ["--slow-query-log=ON", "--long-query-time=10", "--log-slow-verbosity=query_plan,explain"],
+    "userstat": ["--userstat=ON"],
+    "all": ["--performance-schema=ON", "--userstat=ON", "--slow-query-log=ON", "--long-query-time=10",
+            "--log-slow-verbosity=query_plan,explain"],
+}
 
 
 class Server:
@@ -225,36 +230,36 @@ def processor_per_transaction(server, script, clients, seconds):
 
 
 def statistics_cost(directory, rounds, seconds):
-    """Prints the processor time per transaction of two servers that differ only in what they count. They take turns, and each
-    round is compared with the one beside it: the machine's own changes from minute to minute are larger than the difference."""
-    pair = []
+    """Prints the processor time per transaction of servers that differ only in what they count. They take turns, and a round is
+    compared with that of the server without statistics beside it: the machine's own changes from minute to minute are larger than
+    the difference."""
+    servers = {}
     try:
-        for name, options in (("on", STATISTICS_ON), ("off", STATISTICS_OFF)):
-            server = Paceline(directory / f"statistics-{name}")
-            server.options = [*Paceline.options, *options]
+        for name, options in {"off": [], **STATISTICS}.items():
+            server = servers[name] = Paceline(directory / f"statistics-{name.replace(' ', '-')}")
+            server.options = [*Paceline.options, *STATISTICS_OFF, *options]
             server.create()
             server.start()
             prepare(server)
             server.pause()
-            pair.append(server)
-        for name, script, clients, wanted in STATISTICS_LOADS:
-            times = []
+        for load, script, clients, wanted in STATISTICS_LOADS:
+            times = {name: [] for name in servers}
+            # The first round warms all up, and does not count.
             for number in range(rounds + 1):
-                # The first round warms both up, and does not count.
-                spent = {}
-                for server in pair if number % 2 else reversed(pair):
+                for name, server in servers.items() if number % 2 else reversed(servers.items()):
                     server.resume()
                     (user, kernel, _), _ = processor_per_transaction(server, script, clients, seconds)
                     server.pause()
-                    spent[server] = user + kernel
-                if number > 0:
-                    times.append([spent[server] for server in pair])
-            on, off = (statistics.median(column) for column in zip(*times))
-            differences = sorted(100 * (with_them / without - 1) for with_them, without in times)
-            print(f"{'statistics, ' + name:<24} on {on:.2f}, off {off:.2f} us per transaction: {statistics.median(differences):+.1f} % "
-                  f"(wanted at most {wanted:.0f} %; rounds {differences[0]:+.1f} to {differences[-1]:+.1f} %)", flush=True)
+                    if number > 0:
+                        times[name].append(user + kernel)
+            print(f"{'statistics off, ' + load:<40} {statistics.median(times['off']):>6.2f} us per transaction", flush=True)
+            for name in STATISTICS:
+                differences = sorted(100 * (on / off - 1) for on, off in zip(times[name], times["off"]))
+                print(f"{name + ' on, ' + load:<40} {statistics.median(times[name]):>6.2f} us per transaction: "
+                      f"{statistics.median(differences):+.1f} % (wanted at most {wanted:.0f} %; rounds {differences[0]:+.1f} to "
+                      f"{differences[-1]:+.1f} %)", flush=True)
     finally:
-        for server in pair:
+        for server in servers.values():
             server.resume()
             server.kill()
 
