@@ -37,7 +37,7 @@ def work(server):
     """Work of the statements that have the same plan on both servers."""
     return server.query("select digest_text, sum_select_scan, sum_select_range, sum_sort_rows, sum_sort_scan, sum_created_tmp_tables, "
                         f"sum_created_tmp_disk_tables, sum_no_index_used, sum_no_good_index_used from {BY_DIGEST} "
-                        "where schema_name = 'd' and digest_text not rlike '^DO|GROUP|LIMIT' order by digest_text")
+                        "where schema_name = 'd' and digest_text not rlike '^DO|^SHOW|GROUP|LIMIT' order by digest_text")
 
 
 def reads_and_writes(server):
@@ -148,13 +148,13 @@ def test_reads_of_tables_are_counted_and_forgotten(server):
     usage = ("select index_name, count_read, count_insert, sum_timer_wait from "
              "performance_schema.table_io_waits_summary_by_index_usage where object_name = 'u'")
     assert server.query(usage) == (("PRIMARY", 1, 0, 0), ("k", 2, 0, 0), (None, 3, 3, 0))
-    # A trigger makes no other table; other indexes do.
+    # Definitions of the table come and go.
     server.query("create trigger d.r before insert on d.u for each row set @x = 1")
     assert len(server.query(usage)) == 3
+    server.query("alter table d.u drop key k, add key l (c)")
+    assert server.query(usage) == (("PRIMARY", 1, 0, 0), ("l", 0, 0, 0), (None, 3, 3, 0))
     server.query("truncate table performance_schema.table_io_waits_summary_by_table")
-    assert server.query(usage) == (("PRIMARY", 0, 0, 0), ("k", 0, 0, 0), (None, 0, 0, 0))
-    server.query("alter table d.u drop key k", "insert into d.u values (4, 4, 4)")
-    assert server.query(usage) == (("PRIMARY", 0, 0, 0), (None, 0, 1, 0))
+    assert server.query(usage) == (("PRIMARY", 0, 0, 0), ("l", 0, 0, 0), (None, 0, 0, 0))
 
 
 def test_replies_say_that_no_index_was_used(server, monkeypatch):

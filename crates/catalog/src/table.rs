@@ -98,14 +98,24 @@ impl TableDefinition {
             .with_counters_of(self))
     }
 
-    /// Returns this definition with the counters of another one of the same table, if both have the same indexes.
+    /// Returns this definition with the counters of an earlier one of the same table. If it has other indexes, those
+    /// with the same names keep their counts.
     pub(crate) fn with_counters_of(mut self, before: &TableDefinition) -> Self {
-        let names = |table: &TableDefinition| -> Vec<String> {
-            table.indexes().iter().map(|index| index.name.clone()).collect()
+        let place_before = |index: &IndexDefinition| {
+            let known = before.indexes().iter().position(|other| other.name == index.name);
+            known.map(|known| known + 1)
         };
-        if names(&self) == names(before) {
-            self.counters = before.counters.clone();
-        }
+        let kept: Vec<Option<usize>> = std::iter::once(Some(0))
+            .chain(self.indexes().iter().map(place_before))
+            .collect();
+        let is_same = kept
+            .iter()
+            .enumerate()
+            .all(|(place, known)| *known == Some(place));
+        self.counters = match is_same && self.places() == before.places() {
+            true => before.counters.clone(),
+            false => Arc::new(before.counters.rearranged(before.places(), &kept)),
+        };
         self
     }
 

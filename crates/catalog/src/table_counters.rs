@@ -9,8 +9,9 @@
 //!   copy 1   no index │ index 0 │ index 1 │ …
 //! ```
 //!
-//! The copies are made when the table is first used: 64 bytes for each index and one more, in each copy. ALTER TABLE
-//! makes another table, which begins at zero, as in MariaDB's performance_schema.
+//! The copies are made when the table is first used: 64 bytes for each index and one more, in each copy. After an ALTER
+//! TABLE the table and the indexes that are left keep their counts; those of statements that still run with the earlier
+//! definition are lost.
 //!
 //! The same counters are kept twice: for performance_schema always, and for the statistics of users
 //! (`userstat`) only while these are on. Each kind is emptied by itself.
@@ -181,6 +182,29 @@ impl TableCounters {
         })
     }
 
+    /// Returns counters of a table with other indexes. `kept` has the earlier place of each place, if there was one.
+    pub(crate) fn rearranged(&self, places: usize, kept: &[Option<usize>]) -> TableCounters {
+        let counters = TableCounters::default();
+        if !self.are_used() {
+            return counters;
+        }
+        let cells = counters.make(kept.len());
+        // The first copy gets the sums.
+        for (cell, known) in cells.iter().zip(kept) {
+            let Some(known) = known else { continue };
+            let index = known.checked_sub(1);
+            let (counts, users) = (self.of_index(places, index), self.of_users(places, index));
+            cell.reads.store(counts.reads, Relaxed);
+            cell.inserts.store(counts.inserts, Relaxed);
+            cell.updates.store(counts.updates, Relaxed);
+            cell.deletes.store(counts.deletes, Relaxed);
+            cell.user_reads.store(users.reads, Relaxed);
+            cell.user_changes.store(users.changes, Relaxed);
+        }
+        let _ = counters.cells.set(cells);
+        counters
+    }
+
     /// Returns whether anything was counted since they were made.
     pub(crate) fn are_used(&self) -> bool {
         self.cells.get().is_some()
@@ -240,6 +264,9 @@ mod tests {
         };
         assert_eq!(counters.of_index(places, index), expected);
         assert_eq!(counters.of_index(places, None).inserts, 1);
+        let without_first = counters.rearranged(places, &[Some(0), Some(2)]);
+        assert_eq!(without_first.of_index(2, Some(0)), expected);
+        assert_eq!(without_first.of_users(2, None).reads, 40);
         counters.clear();
         assert_eq!(counters.of_index(places, index), RowCounts::default());
         assert_eq!(counters.of_users(places, index).reads, 40);

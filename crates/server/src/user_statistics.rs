@@ -273,6 +273,19 @@ impl SessionStatistics {
         self.thread = (std::thread::current().id(), thread_time());
     }
 
+    /// Ends the session: adds what came after its last statement.
+    pub fn leave(&mut self, statistics: &UserStatistics, names: (&str, &str), counters: &Counters) {
+        self.kind = CommandKind::Ignored;
+        self.thread = (std::thread::current().id(), thread_time());
+        self.end(
+            statistics,
+            names,
+            Duration::ZERO,
+            &StatementCounts::NONE,
+            counters,
+        );
+    }
+
     /// Ends a statement of a user on a client: adds its work to both.
     pub fn end(
         &mut self,

@@ -44,6 +44,7 @@ use paceline_catalog::{
     DatabaseDefinition, EventDefinition, RoutineDescription, TableDescription, ViewDefinition,
 };
 use paceline_expression::session::{Privilege, VirtualColumn, WantedRows};
+use paceline_replication::connection::ConnectionStatus;
 use paceline_types::Value;
 use paceline_types::temporal::TimeZone;
 use std::sync::Arc;
@@ -201,6 +202,19 @@ pub enum Scope {
     Session,
 }
 
+/// A connection to a primary, with the settings that are not its own.
+#[derive(Debug)]
+pub struct PrimaryConnection {
+    /// Its status.
+    pub status: ConnectionStatus,
+    /// `master_retry_count`.
+    pub retry_count: u64,
+    /// Period of heartbeats in seconds.
+    pub heartbeat_seconds: f64,
+    /// Rest of its delay in seconds.
+    pub remaining_delay: Option<u64>,
+}
+
 /// Statements that a table of `performance_schema` shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShownHistory {
@@ -258,6 +272,9 @@ pub trait Sources {
 
     /// Returns the statements of the history that a table of `performance_schema` shows.
     fn statement_history(&self, shown: ShownHistory) -> Vec<Arc<StatementEvent>>;
+
+    /// Returns the connections to primaries.
+    fn primaries(&self) -> Vec<PrimaryConnection>;
 
     /// Returns the start of the server in microseconds since 1970.
     fn started_micros(&self) -> i64;

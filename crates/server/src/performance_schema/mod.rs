@@ -6,6 +6,7 @@
 //!   table_io          table_io_waits_summary_by_table and by_index_usage, objects_summary_global_by_type
 //!   threads           threads, accounts, users, hosts
 //!   history           events_statements_current, …_history, …_history_long
+//!   replication       replication_…: connections to primaries, what they apply
 //!   setup             setup_…: what is collected
 //!   memory            memory_summary_…_by_event_name
 //! ```
@@ -15,6 +16,7 @@
 
 mod history;
 mod memory;
+mod replication;
 mod setup;
 mod statements;
 mod table_io;
@@ -54,6 +56,10 @@ pub fn rows(table: &str, sources: &dyn Sources) -> Vec<Row> {
         "events_statements_current" => history::rows(sources, ShownHistory::Current),
         "events_statements_history" => history::rows(sources, ShownHistory::OfSessions),
         "events_statements_history_long" => history::rows(sources, ShownHistory::Long),
+        "replication_applier_configuration" => replication::applier_configuration(sources),
+        "replication_applier_status" => replication::applier_status(sources),
+        "replication_applier_status_by_coordinator" => replication::coordinators(sources),
+        "replication_connection_configuration" => replication::connection_configuration(sources),
         "setup_actors" => setup::actors(),
         "setup_consumers" => setup::consumers(sources),
         "setup_instruments" => setup::instruments(sources),

@@ -215,6 +215,7 @@ impl Session {
                 if let Err(error) = self.serve().await {
                     self.say_goodbye(error).await;
                 }
+                self.state.leave_user_statistics();
                 let user = self.state.context.user.user.clone();
                 self.audit_connection(&user, ConnectionEvent::Disconnect, 0);
             }

@@ -286,6 +286,17 @@ impl SessionState {
         }
     }
 
+    /// Adds what came after the last statement to the statistics of the user and client.
+    pub(super) fn leave_user_statistics(&mut self) {
+        if let Some(own) = &mut self.user_statistics
+            && self.server.user_statistics.is_on()
+        {
+            let user = &self.context.user;
+            let names = (user.user.as_str(), user.host.as_str());
+            own.leave(&self.server.user_statistics, names, &self.shared.counters);
+        }
+    }
+
     /// Returns the number of rows that the running statement has sent.
     pub(super) fn rows_sent_by_statement(&self) -> u64 {
         let sent = self.shared.counters.rows_sent.get();

@@ -8,14 +8,15 @@ use crate::accounts::{Account, PrivilegeSet, RoleGrant};
 use crate::command_counter::event_name;
 use crate::information_schema::RoutineAccess;
 use crate::information_schema::{
-    self, ApplicableRole, ColumnPrivileges, GrantedObject, GrantedPrivilege, OpenTransaction, Process, Row,
-    Scope, ShownHistory, Sources, TableSize, ViewColumn, VirtualTable,
+    self, ApplicableRole, ColumnPrivileges, GrantedObject, GrantedPrivilege, OpenTransaction,
+    PrimaryConnection, Process, Row, Scope, ShownHistory, Sources, TableSize, ViewColumn, VirtualTable,
 };
 use crate::memory::MemoryPart;
 use crate::memory_control::memory_usage;
 use crate::metrics::{shown, status_variables};
 use crate::open_transactions::open_transactions;
 use crate::registry::{SessionHandle, now_micros};
+use crate::replication_options;
 use crate::session_progress::ShownProgress;
 use crate::statement_digests::DigestSummary;
 use crate::statement_history::{Consumer, StatementEvent};
@@ -32,6 +33,7 @@ use paceline_expression::session::{
     Privilege, SessionContext, SqlMode, VirtualColumn, VirtualTables, WantedRows,
 };
 use paceline_query::plan::{Plan, PlanContext, plan_statement};
+use paceline_replication::connection::Connection;
 use paceline_syntax::Result;
 use paceline_syntax::{ParseOptions, parse_first};
 use paceline_types::temporal::TimeZone;
@@ -479,6 +481,29 @@ impl Sources for SessionSources<'_> {
                 .filter_map(|session| current_statement(session))
                 .collect(),
         }
+    }
+
+    fn primaries(&self) -> Vec<PrimaryConnection> {
+        let server = &self.services.server;
+        let now = u64::try_from(now_micros() / 1_000_000).unwrap_or(0);
+        let shown = |connection: Arc<Connection>| {
+            let status = connection.status();
+            let options = replication_options::options(server, &status.name);
+            PrimaryConnection {
+                retry_count: server.globals.number(Variable::MasterRetryCount),
+                heartbeat_seconds: status
+                    .definition
+                    .heartbeat_period(options.net_timeout)
+                    .as_secs_f64(),
+                remaining_delay: status.remaining_delay(now),
+                status,
+            }
+        };
+        let connections = server.replicas().all().into_iter().map(shown);
+        // A connection without a primary is not shown.
+        connections
+            .filter(|connection| !connection.status.definition.host.is_empty())
+            .collect()
     }
 
     fn started_micros(&self) -> i64 {
