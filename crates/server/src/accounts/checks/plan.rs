@@ -14,12 +14,19 @@ use paceline_wire::authentication::NativePassword;
 /// 1142 for a table that the account may not use in this way, 1143 for a column, or 1356 if a view uses it; 1227 for a
 /// table that needs PROCESS; 1345 for EXPLAIN of a view; 1449 and 1356 for a view whose definer lacks a privilege.
 pub fn check_plan(authority: Authority<'_>, plan: &Plan) -> Result<()> {
+    check_usage(authority, plan)?;
+    plan.tables()
+        .iter()
+        .try_for_each(|table| check_process(authority, table))
+}
+
+/// Checks a plan as [`check_plan`] does, except for PROCESS, which is needed only to read.
+pub fn check_usage(authority: Authority<'_>, plan: &Plan) -> Result<()> {
     let account = authority.account();
     let may_do_all = account.global.includes(PrivilegeSet::rows());
     let mut by_columns = vec![];
     // A session may do anything with its temporary tables.
     for table in plan.tables().iter().filter(|table| !table.is_temporary()) {
-        check_process(authority, table)?;
         if let Some(definer) = &table.access.definer {
             check_definer(authority, definer, table)?;
             continue;

@@ -1,9 +1,10 @@
 //! Privileges for CREATE VIEW.
 
-use super::check_plan;
+use super::plan::check_usage;
 use crate::accounts::Authority;
+use crate::information_schema::is_for_everybody;
 use paceline_expression::session::Privilege;
-use paceline_query::plan::Plan;
+use paceline_query::plan::{Plan, TableUse};
 use paceline_syntax::{Error, Result};
 use paceline_types::error_code::{ER_COLUMNACCESS_DENIED_ERROR, ER_TABLEACCESS_DENIED_ERROR};
 
@@ -19,16 +20,19 @@ pub fn check_view_definer(authority: Authority<'_>, user: &str, host: &str) -> R
     }
 }
 
-/// Checks whether the account may create a view of a query: it must be allowed to execute the query.
+/// Checks whether the account may create a view of a query: it must be allowed to execute the query, except that PROCESS
+/// is needed only by readers of the view.
 ///
 /// # Errors
-/// 1142, and the errors of [`check_plan`].
+/// 1142, and the errors of [`check_usage`].
 pub fn check_view_query(authority: Authority<'_>, plan: &Plan) -> Result<()> {
     let named = plan
         .tables()
         .iter()
         .filter(|table| table.access.through.is_none());
-    for table in named.filter(|table| !table.is_temporary()) {
+    let is_free =
+        |table: &TableUse| table.is_temporary() || is_for_everybody(Privilege::Select, &table.database);
+    for table in named.filter(|table| !is_free(table)) {
         let may_select = authority.check_any_column(&[Privilege::Select], &table.database, &table.name);
         if may_select.is_err() {
             let (user, host) = authority.current_user();
@@ -38,7 +42,7 @@ pub fn check_view_query(authority: Authority<'_>, plan: &Plan) -> Result<()> {
             ));
         }
     }
-    check_plan(authority, plan).map_err(|error| match error.code() {
+    check_usage(authority, plan).map_err(|error| match error.code() {
         ER_COLUMNACCESS_DENIED_ERROR => {
             let message = error.message().replacen("SELECT", "ANY", 1);
             Error::with_message(ER_COLUMNACCESS_DENIED_ERROR, message)
