@@ -20,8 +20,8 @@ pub fn check_view_definer(authority: Authority<'_>, user: &str, host: &str) -> R
     }
 }
 
-/// Checks whether the account may create a view of a query: it must be allowed to execute the query, except that PROCESS
-/// is needed only by readers of the view.
+/// Checks whether the account may create a view of a query: it must be allowed to execute the query, except that
+/// PROCESS is needed only by readers of the view.
 ///
 /// # Errors
 /// 1142, and the errors of [`check_usage`].
