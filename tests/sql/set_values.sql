@@ -52,3 +52,13 @@ set global log_slow_query = 0;
 select @@global.slow_query_log, @@global.log_slow_query;
 set long_query_time = 2.5;
 select @@long_query_time, @@log_slow_query_time;
+
+-- Flags that are not named keep their value.
+set optimizer_switch = 'mrr=on,index_merge=off';
+set optimizer_switch = 'mrr_cost_based=on';
+select @@optimizer_switch like '%mrr=on%', @@optimizer_switch like '%index_merge=off%', @@optimizer_switch like '%mrr_cost_based=on%';
+set optimizer_switch = 'index_merge=default,mrr=off';
+select @@optimizer_switch like '%mrr=off%', @@optimizer_switch like '%index_merge=on%', @@optimizer_switch like '%mrr_cost_based=on%';
+set optimizer_switch = 'mrr=on,default';
+select @@optimizer_switch like '%mrr=on%', @@optimizer_switch like '%mrr_cost_based=off%';
+set optimizer_switch = default;

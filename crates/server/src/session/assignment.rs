@@ -112,7 +112,12 @@ pub fn check(
         None if global || definition.scope == Scope::SessionOnly => definition.default_setting(),
         None => services.server.globals.get(variable),
         Some(value) => {
-            let (setting, fit) = definition.assign(value)?;
+            let current = match definition.kind {
+                Kind::Flags(_) if global => Some(services.server.globals.get(variable)),
+                Kind::Flags(_) => Some(services.values.lock().get(variable).clone()),
+                _ => None,
+            };
+            let (setting, fit) = definition.assign_over(value, current.as_ref())?;
             if fit == Fit::Cut {
                 let given = paceline_types::text::to_string(&value.as_ref(), &session.settings.time_zone);
                 if session

@@ -131,6 +131,18 @@ impl Definition {
     /// # Errors
     /// 1232 for a value of the wrong type; 1231 for an invalid value.
     pub fn assign(&self, value: &Value) -> Result<(VariableValue, Fit), Error> {
+        self.assign_over(value, None)
+    }
+
+    /// Converts a value from `SET`; flags that it does not name keep their `current` value, or else the default.
+    ///
+    /// # Errors
+    /// Those of [`assign`](Self::assign).
+    pub fn assign_over(
+        &self,
+        value: &Value,
+        current: Option<&VariableValue>,
+    ) -> Result<(VariableValue, Fit), Error> {
         if matches!(value, Value::Null) {
             return match self.default {
                 None => Ok((VariableValue::Null, Fit::Exact)),
@@ -167,7 +179,7 @@ impl Definition {
             }
             Kind::Enum(words) => exact(VariableValue::Unsigned(self.word(words, value)?)),
             Kind::Set(words) => exact(VariableValue::Unsigned(self.words(words, value)?)),
-            Kind::Flags(words) => exact(VariableValue::Unsigned(self.flags(words, value)?)),
+            Kind::Flags(words) => exact(VariableValue::Unsigned(self.flags(words, value, current)?)),
             Kind::Text => match text(value) {
                 Some(text) => exact(VariableValue::Text(text.into())),
                 None => Err(self.wrong_type()),
@@ -344,9 +356,8 @@ impl Definition {
         Ok(bits)
     }
 
-    /// Parses `name=on,name=off,name=default,default`, starting from the defaults. MariaDB starts from the previous
-    /// value; clients set all flags or one.
-    fn flags(&self, words: &[&str], value: &Value) -> Result<u64, Error> {
+    /// Parses `name=on,name=off,name=default,default`, starting from the current value; with `default` from the defaults.
+    fn flags(&self, words: &[&str], value: &Value, current: Option<&VariableValue>) -> Result<u64, Error> {
         if let Some(bits) = integer(value) {
             return match u64::try_from(bits) {
                 Ok(bits) if bits >> words.len() == 0 => Ok(bits),
@@ -356,12 +367,11 @@ impl Definition {
         let Some(list) = text(value) else {
             return Err(self.wrong_type());
         };
-        let defaults = || match self.default {
-            Some(text) if text != list => self.flags(words, &Value::Text(text.to_owned())),
-            _ => Ok(0),
+        let defaults = match self.default {
+            Some(text) if text != list => self.flags(words, &Value::Text(text.to_owned()), None)?,
+            _ => 0,
         };
-        let mut bits = defaults()?;
-        let (mut given, mut has_default) = (0, false);
+        let (mut on, mut given, mut has_default) = (0_u64, 0, false);
         let end = list.trim_end().len();
         let mut rest = &list[..end];
         while !rest.is_empty() {
@@ -380,15 +390,19 @@ impl Definition {
                 };
                 given |= bit;
                 match state.to_ascii_lowercase().as_str() {
-                    "on" => bits |= bit,
-                    "off" => bits &= !bit,
-                    "default" => {}
+                    "on" => on |= bit,
+                    "off" => {}
+                    "default" => on |= defaults & bit,
                     _ => return wrong(),
                 }
             }
             rest = next;
         }
-        Ok(bits)
+        let others = match current {
+            Some(current) if !has_default => current.as_u64(),
+            _ => defaults,
+        };
+        Ok(others & !given | on)
     }
 
     /// Returns the value as `SHOW VARIABLES` prints it. `None` is NULL, which it prints as the empty text.
