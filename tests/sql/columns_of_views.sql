@@ -21,3 +21,17 @@ create table c5 as with z as (select a, b from ct) select a q, b from z;
 show create table c5;
 drop view vv, vu, vt, vw;
 drop table ct, c1, c2, c3, c4, c5;
+-- A column of the inner side of an outer join may be NULL, whatever its table says.
+create table oa (i int primary key);
+create table ob (i int not null primary key, v int not null);
+insert into oa values (1), (2);
+insert into ob values (1, 10);
+create view w as select oa.i x, ob.i y, ob.v from oa left join ob on oa.i = ob.i;
+create view w2 as select y, v + 1 z, coalesce(v, 1) c from w;
+create view w3 as select p.x, q.y from w p left join w q on p.x = q.y;
+select table_name, column_name, is_nullable from information_schema.columns where table_schema = 't' and table_name in ('w', 'w2', 'w3') order by 1, ordinal_position;
+create table c1 as select * from w;
+select * from c1 order by x;
+select column_name, is_nullable from information_schema.columns where table_name = 'c1' and table_schema = 't';
+drop view w3, w2, w;
+drop table oa, ob, c1;

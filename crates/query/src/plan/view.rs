@@ -19,6 +19,7 @@
 
 use std::sync::Arc;
 
+use paceline_types::data_type::column_flags;
 use paceline_types::error_code::*;
 
 use super::block::{BindMode, Block};
@@ -379,9 +380,13 @@ impl Block<'_, '_> {
         let mut columns = Vec::with_capacity(merged.exprs.len());
         for (name, expr) in view.columns.iter().zip(&merged.exprs) {
             let own = match expr.kind {
-                ExprKind::Column(slot) => self
-                    .table_of(slot)
-                    .map(|table| table.columns[slot - table.base].result.clone()),
+                ExprKind::Column(slot) => self.table_of(slot).map(|table| {
+                    let mut result = table.columns[slot - table.base].result.clone();
+                    if table.nullable {
+                        result.flags &= !column_flags::NOT_NULL;
+                    }
+                    result
+                }),
                 _ => None,
             };
             let mut result = own.unwrap_or_else(|| ResultColumn::of_expression(name.as_str(), &expr.ty));
