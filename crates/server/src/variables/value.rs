@@ -356,7 +356,8 @@ impl Definition {
         Ok(bits)
     }
 
-    /// Parses `name=on,name=off,name=default,default`, starting from the current value; with `default` from the defaults.
+    /// Parses `name=on,name=off,name=default,default`, starting from the current value; with `default` from the
+    /// defaults.
     fn flags(&self, words: &[&str], value: &Value, current: Option<&VariableValue>) -> Result<u64, Error> {
         if let Some(bits) = integer(value) {
             return match u64::try_from(bits) {
