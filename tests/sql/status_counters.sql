@@ -135,3 +135,5 @@ create user nobody@localhost;
 drop user nobody@localhost;
 show session status like 'access_denied_errors';
 drop table c, n, e;
+-- The underscore sorts before letters.
+show status where variable_name in ('Com_show_tables', 'Com_show_table_status', 'Handler_read_rnd', 'Handler_read_rnd_next', 'Handler_rollback');

@@ -51,7 +51,7 @@ pub use schema::{
     KeyPart, Row, RowPlacement, RowReader, TableCheck, TableSchema,
 };
 pub use snapshot::StorageSnapshot;
-pub use storage::{LogBarrier, Storage, StorageConfig, StorageStatistics};
+pub use storage::{LogBarrier, Storage, StorageConfig, StorageMemory, StorageStatistics};
 pub use stored_value::StoredValue;
 pub use survey::SurveyedEntry;
 pub use temporary::{TemporaryIndex, TemporarySpace, TemporaryWrites};

@@ -98,6 +98,19 @@ pub struct StorageStatistics {
     pub temporary_bytes: u64,
 }
 
+/// Memory of the engines that is cheap to read, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StorageMemory {
+    /// Blocks in the cache.
+    pub block_cache: u64,
+    /// All memtables.
+    pub memtables: u64,
+    /// MEMORY tables.
+    pub memory_tables: u64,
+    /// Temporary tables.
+    pub temporary_tables: u64,
+}
+
 /// Both engines. See the module's head.
 pub struct Storage {
     rocksdb: RocksDbEngine,
@@ -548,6 +561,16 @@ impl Storage {
     pub fn set_block_cache_capacity(&self, bytes: u64) {
         self.rocksdb
             .set_cache_capacity(usize::try_from(bytes).unwrap_or(usize::MAX));
+    }
+
+    /// Returns the memory of the engines. Unlike [`statistics`](Self::statistics), this can be read often.
+    pub fn memory_sizes(&self) -> StorageMemory {
+        StorageMemory {
+            block_cache: self.rocksdb.cached_bytes() as u64,
+            memtables: self.rocksdb.property(c"rocksdb.size-all-mem-tables"),
+            memory_tables: self.memory.used_bytes(),
+            temporary_tables: self.temporary.used_bytes(),
+        }
     }
 
     /// Returns figures for `SHOW STATUS`.

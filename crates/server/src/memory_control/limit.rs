@@ -107,14 +107,14 @@ pub fn divide_memory(server: &Server) {
 }
 
 fn measure(server: &Server) -> Sizes {
-    let storage = server.transactions.storage().statistics();
+    let storage = server.transactions.storage().memory_sizes();
     Sizes {
         process: resident().anonymous,
-        cached: storage.block_cache_bytes,
-        memtables: storage.memtable_memory_bytes,
+        cached: storage.block_cache,
+        memtables: storage.memtables,
         sessions: server.memory.used(),
-        memory_tables: storage.memory_engine_bytes,
-        temporary_tables: storage.temporary_bytes,
+        memory_tables: storage.memory_tables,
+        temporary_tables: storage.temporary_tables,
         buffers: paceline_wire::buffered_bytes(),
     }
 }

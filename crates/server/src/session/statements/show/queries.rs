@@ -308,7 +308,7 @@ pub fn values(list: ValueList, scope: VariableScope) -> ShowQuery {
         ),
     };
     let select = format!(
-        "SELECT {name} AS `Variable_name`, VARIABLE_VALUE AS `Value` FROM information_schema.{scope}_{what} ORDER BY 1"
+        "SELECT {name} AS `Variable_name`, VARIABLE_VALUE AS `Value` FROM information_schema.{scope}_{what} ORDER BY BINARY LOWER(VARIABLE_NAME)"
     );
     query(select, "`Variable_name`")
 }
