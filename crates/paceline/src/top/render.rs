@@ -217,7 +217,7 @@ fn draw_bottom(frame: &mut Frame, screen: &Screen, area: Rect) {
             "filter: {}▏  Enter keeps it, Esc takes it back",
             screen.filter()
         )),
-        (_, Some(outage), _) => Line::from(format!("{outage}; trying again")).style(ALARM),
+        (_, Some(outage), _) => Line::from(format!("trying again: {outage}")).style(ALARM),
         (_, None, Some(Message::Failed(text))) => Line::from(text.as_str()).style(ALARM),
         (_, None, Some(Message::Done(text))) => Line::from(text.as_str()),
         (_, None, None) if !screen.filter().is_empty() => {
@@ -428,7 +428,7 @@ mod tests {
         screen.fail(&ServerError::new("db1:3306", "connection\x1b lost"));
         let lines = drawn(&mut screen, 100, 12);
         assert!(lines[0].ends_with(" OLD"), "{lines:?}");
-        assert_eq!(lines[11], "db1:3306: connection· lost; trying again");
+        assert_eq!(lines[11], "trying again: db1:3306: connection· lost");
         assert!(lines[4].contains("select"));
     }
 
