@@ -136,4 +136,4 @@ drop user nobody@localhost;
 show session status like 'access_denied_errors';
 drop table c, n, e;
 -- The underscore sorts before letters.
-show status where variable_name in ('Com_show_tables', 'Com_show_table_status', 'Handler_read_rnd', 'Handler_read_rnd_next', 'Handler_rollback');
+show status where variable_name in ('Com_show_tables', 'Com_show_table_status', 'Handler_rollback', 'Handler_update');
