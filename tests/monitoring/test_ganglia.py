@@ -171,8 +171,9 @@ def test_a_mariadb_and_a_memcached(gmond, tmp_path):
         printed, errors = done.communicate(timeout=60)
         assert done.returncode == 0, errors
         assert "memcached_limit_maxbytes" in printed and "mysql_com_select" not in printed
-        # gmond takes the packets when it gets to them.
-        found = wait_for("the last value", lambda: (all_found := gmond.metrics()) and "memcached_uptime" in all_found and all_found)
+        # gmond takes the packets when it gets to them, and the sources send side by side.
+        wanted = {"memcached_uptime", "memcached_limit_maxbytes", "mysql_threads_running"}
+        found = wait_for("the values", lambda: (all_found := gmond.metrics()) and wanted <= all_found.keys() and all_found)
         assert found["memcached_limit_maxbytes"] == (64 * 1024 * 1024, "bytes", "memcached")
         assert found["mysql_threads_running"][0] >= 1
     finally:

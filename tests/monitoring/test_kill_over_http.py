@@ -165,8 +165,7 @@ def test_the_button_of_the_page_asks_and_kills(serve, browse):
         thread.start()
         page = browse(server.http)
         button = f"button[aria-label='kill connection {holder.thread_id()}']"
-        page.click(button)
-        page.wait_for_text(f"Kill connection {holder.thread_id()}?")
+        page.click_until(button, f"Kill connection {holder.thread_id()}?")
         page.type("killer")
         page.click("input[name=password]")
         page.type("wrong")

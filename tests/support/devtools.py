@@ -61,13 +61,25 @@ class Browser:
         wait_for(f"'{text}' on the page", lambda: text in self.text())
 
     def click(self, selector):
-        """Presses the mouse on an element, at its place on the screen."""
-        place = wait_for(selector, lambda: self.value(
-            f"(() => {{ const one = document.querySelector({json.dumps(selector)}); if (!one) return null;"
-            " one.scrollIntoView({block: 'center'}); const at = one.getBoundingClientRect();"
-            " return {x: at.x + at.width / 2, y: at.y + at.height / 2}; })()"))
+        """Presses the mouse on an element, at its place on the screen, when it has stopped moving."""
+        def place_of():
+            return self.value(
+                f"(() => {{ const one = document.querySelector({json.dumps(selector)}); if (!one) return null;"
+                " one.scrollIntoView({block: 'center'}); const at = one.getBoundingClientRect();"
+                " return {x: at.x + at.width / 2, y: at.y + at.height / 2}; })()")
+
+        place = wait_for(selector, lambda: (before := place_of()) and before == place_of() and before)
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **place)
+
+    def click_until(self, selector, text):
+        """Presses an element until the page shows a text: a part that has just been drawn anew may have moved it away."""
+        def shown():
+            if text not in self.text():
+                self.click(selector)
+            return text in self.text()
+
+        wait_for(f"'{text}' after {selector}", shown, pause_seconds=0.5)
 
     def type(self, text):
         """Types into the element that has the focus."""

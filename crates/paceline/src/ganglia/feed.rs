@@ -11,7 +11,13 @@ use super::source::Source;
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::time::Duration;
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{MissedTickBehavior, interval, sleep};
+
+/// Values that are sent without a pause. Each is two packets, and gmond's socket has room for some hundred: what comes
+/// while it is full is lost.
+const BURST: u32 = 32;
+/// Pause after them.
+const PAUSE: Duration = Duration::from_millis(2);
 
 /// Sends the values of a source to gmond.
 pub struct Feed {
@@ -82,6 +88,7 @@ impl Feed {
     /// [`Error::Output`]; [`Error::Send`] of the first value that cannot be sent, after all others were.
     async fn send(&mut self, readings: &[Reading]) -> Result<()> {
         let mut sent = Ok(());
+        let mut since_pause = 0;
         for reading in readings {
             let Some(value) = self.deltas.value(reading) else {
                 continue;
@@ -92,6 +99,11 @@ impl Feed {
             }
             let done = self.gmond.send(reading, value).await;
             sent = sent.and(done);
+            since_pause += 1;
+            if since_pause == BURST {
+                since_pause = 0;
+                sleep(PAUSE).await;
+            }
         }
         sent
     }
