@@ -31,7 +31,7 @@ impl HeapUsage {
 
 /// Returns the sizes of the heap now; zeros if another allocator was put in the place of jemalloc.
 ///
-/// Takes some ten microseconds, since it adds up what each arena counted.
+/// Not for frequent use: it adds up what each arena counted.
 ///
 /// ```
 /// let page = std::hint::black_box(vec![1_u8; 1 << 20]);
