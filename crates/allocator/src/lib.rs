@@ -16,7 +16,7 @@ pub use tikv_jemallocator::Jemalloc as Allocator;
 /// Sizes of the heap, in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct HeapUsage {
-    /// What the program has allocated and not freed.
+    /// Bytes that the program has allocated and not freed.
     pub allocated: u64,
     /// The pages that hold it, those of the allocator's own data, and free pages that the system has not taken back.
     pub resident: u64,

@@ -9,7 +9,7 @@ use super::environment::Environment;
 use super::received::SourcePosition;
 use super::receiver::Receiver;
 use super::shared::{ApplierSlot, ConnectionShared};
-use super::status::{ReceiverState, ReceiverStatus, SharedStatus};
+use super::status::{ReceiverState, ReceiverStatus, SharedStatus, ShownError};
 use super::until::Until;
 use paceline_binlog::mysql::MySqlGtidSet;
 use paceline_log_stream::source::definition::{Definition, UseGtid};
@@ -338,6 +338,16 @@ impl ConnectionStatus {
             Some(executed_at) => now_seconds.saturating_sub(executed_at),
             None => 0,
         })
+    }
+
+    /// Returns the applier's error as SHOW SLAVE STATUS shows it.
+    pub fn shown_apply_error(&self) -> ShownError {
+        self.apply_error()
+            .map_or_else(ShownError::default, |error| ShownError {
+                number: error.code.number(),
+                message: error.text.clone(),
+                at: Some(error.time),
+            })
     }
 
     /// Returns the applier's error.

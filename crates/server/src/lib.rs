@@ -30,6 +30,7 @@
 pub mod accounts;
 mod audit_log;
 pub mod backup;
+mod cells;
 mod command_counter;
 pub mod data_directory;
 pub mod data_version;

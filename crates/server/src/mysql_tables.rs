@@ -6,6 +6,7 @@
 
 use crate::accounts::privilege::ALL;
 use crate::accounts::{Account, Accounts, PrivilegeSet, ProxyGrant, RoleGrant, RoutineGrant, TableGrant};
+use crate::cells::text;
 use crate::information_schema::Row;
 use crate::mysql_columns::columns;
 use paceline_binlog::GtidPosition;
@@ -57,10 +58,6 @@ pub fn gtid_slave_pos(position: &GtidPosition) -> Vec<Row> {
             ]
         })
         .collect()
-}
-
-fn text(value: impl Into<String>) -> Value {
-    Value::Text(value.into())
 }
 
 /// Timestamp of all grants, as in MariaDB, which does not note when they were made.

@@ -76,7 +76,7 @@ pub struct Server {
     pub replica_filters: ReplicaFilters,
     /// Part of this server that serves replicas.
     pub primary: Primary,
-    /// Latest statements, and what `performance_schema` collects.
+    /// Latest statements, and the consumers of `performance_schema`.
     pub statement_history: StatementHistory,
     /// The general log and the slow query log.
     pub statement_logs: StatementLogs,
@@ -117,7 +117,7 @@ impl fmt::Debug for Server {
 pub struct Choices {
     /// Filters of connections that have their own.
     pub filters: ReplicaFilters,
-    /// What `performance_schema` collects.
+    /// Consumers of `performance_schema`.
     pub consumers: Consumers,
 }
 

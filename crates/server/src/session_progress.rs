@@ -17,7 +17,7 @@ pub struct SessionProgress {
     stage: AtomicU64,
 }
 
-/// What the process list shows.
+/// Columns of the process list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ShownProgress {
     /// `STAGE`, from 1; 0 without stages.

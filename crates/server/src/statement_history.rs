@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 const OWN: usize = 10;
 const LONG: usize = 1000;
 
-/// What collects events.
+/// Consumer of events: a switch that decides whether they are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Consumer {
     /// The running or last statement of each session.
@@ -30,7 +30,7 @@ pub enum Consumer {
     StatementsHistoryLong,
     /// Everything.
     GlobalInstrumentation,
-    /// What belongs to sessions.
+    /// Events of sessions.
     ThreadInstrumentation,
     /// Statistics by digest.
     StatementsDigest,
@@ -211,7 +211,7 @@ impl SessionHistory {
 /// Latest statements of the server, and the limits.
 #[derive(Debug)]
 pub struct StatementHistory {
-    /// What is switched on.
+    /// Switches of the consumers.
     pub consumers: Consumers,
     own_max: usize,
     long_max: usize,

@@ -25,10 +25,10 @@ use paceline_types::SqlMode;
 
 use crate::lexer::{Lexer, Token};
 
-/// What is shown in place of a secret.
+/// Shown in place of a secret.
 const MASK: &[u8] = b"'*****'";
 
-/// What is shown in place of a comment with a secret.
+/// Shown in place of a comment with a secret.
 const COMMENT_MASK: &[u8] = b" /* ***** */ ";
 
 /// Whether the parser has understood a text.
@@ -94,7 +94,7 @@ fn precedes_secret(word: &[u8]) -> bool {
     word == b"IDENTIFIED" || word.ends_with(b"PASSWORD") || word.windows(6).any(|part| part == b"SECRET")
 }
 
-/// What the first words of a statement say about its strings.
+/// Meaning of a statement's strings, by its first words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StatementKind {
     /// CREATE or ALTER, of anything so far.

@@ -192,6 +192,11 @@ impl TransactionManager {
         self.core.locks.on_deadlock(hook);
     }
 
+    /// Returns the memory of row locks in bytes; the changes under them are not included.
+    pub fn row_lock_bytes(&self) -> u64 {
+        self.core.locks.row_lock_bytes() as u64
+    }
+
     /// Returns the counters and histograms.
     pub fn status(&self) -> Status {
         let core = &self.core;
@@ -218,7 +223,6 @@ impl TransactionManager {
             deadlocks: read(&lock.deadlocks),
             lock_wait_usec: lock.wait_time.read(),
             locked_keys: core.locks.locked_keys() as u64,
-            row_lock_bytes: core.locks.row_lock_bytes() as u64,
             pending_rows: core.overlay.len() as u64,
             open_transactions: core.open_transactions.load(Ordering::Relaxed) as u64,
         }

@@ -181,8 +181,6 @@ pub struct Status {
     pub lock_wait_usec: HistogramSnapshot,
     /// Number of keys locked now.
     pub locked_keys: u64,
-    /// Memory of row locks, in bytes; the changes under them are not included.
-    pub row_lock_bytes: u64,
     /// Number of rows in the pending overlay now.
     pub pending_rows: u64,
     /// Number of transactions open now.

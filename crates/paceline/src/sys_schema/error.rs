@@ -16,7 +16,7 @@ pub enum Error {
     )]
     NotPaceline {
         address: String,
-        /// What the server says it is.
+        /// Version that the server reported.
         version: String,
     },
     /// The account lacks a privilege.

@@ -101,7 +101,7 @@ async fn print(options: &Options, server: Server, connection: Connection, count:
     Ok(())
 }
 
-/// Requests on their way: one, as the module's head says, and the kill behind it.
+/// Maximum number of requests in flight: a reading, and a KILL behind it.
 const REQUESTS: usize = 2;
 
 /// Shows the server in the terminal.

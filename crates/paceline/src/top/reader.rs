@@ -7,21 +7,21 @@ use crate::server_options::Server;
 use std::collections::HashMap;
 use std::time::Instant;
 
-/// What the screen asks for.
+/// Request of the screen to the reader.
 #[derive(Debug)]
 pub enum Request {
     Read(Vec<View>),
     Kill(Kill),
 }
 
-/// What comes back.
+/// Answer of the reader.
 #[derive(Debug)]
 pub enum Answer {
     Reading(Result<Box<Reading>>),
     Killed(Result<Kill>),
 }
 
-/// What a KILL ends.
+/// Scope of a KILL.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kill {
     /// The connection of this id.

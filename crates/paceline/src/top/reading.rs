@@ -1,4 +1,4 @@
-//! What a server said at one moment.
+//! Readings of a server.
 
 use crate::connection::{Cause, ServerError};
 use paceline_types::error_code::{
@@ -160,7 +160,7 @@ impl Identity {
     }
 }
 
-/// What a server said at one moment.
+/// Answers of a server to all queries of a view, taken together.
 #[derive(Clone, Debug)]
 pub struct Reading {
     pub at: Instant,

@@ -10,7 +10,7 @@ use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModif
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// What the program has to do after a key.
+/// Effect of a key outside the screen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
     Nothing,
@@ -20,7 +20,7 @@ pub enum Action {
     Quit,
 }
 
-/// What has the keys.
+/// Part of the screen that receives keys.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Mode {
     Table,

@@ -74,7 +74,7 @@ impl RequestLimit {
     }
 }
 
-/// What a request asks for.
+/// Parsed request.
 #[derive(PartialEq, Eq)]
 struct KillRequest {
     user: String,

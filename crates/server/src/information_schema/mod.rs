@@ -34,6 +34,7 @@ mod views;
 
 pub use programs::RoutineAccess;
 
+use crate::cells::{number, number_or_null, text, text_or_null, yes_no};
 use crate::memory::MemoryPart;
 use crate::session_progress::ShownProgress;
 use crate::statement_digests::DigestSummary;
@@ -415,24 +416,4 @@ fn wanted_databases(sources: &dyn Sources, wanted: &WantedRows) -> Vec<DatabaseD
 fn both(mut tables: Vec<Row>, views: Vec<Row>) -> Vec<Row> {
     tables.extend(views);
     tables
-}
-
-fn text(value: impl Into<String>) -> Value {
-    Value::Text(value.into())
-}
-
-fn text_or_null(value: Option<impl Into<String>>) -> Value {
-    value.map_or(Value::Null, text)
-}
-
-fn number(value: u64) -> Value {
-    Value::UInt(value)
-}
-
-fn number_or_null(value: Option<u64>) -> Value {
-    value.map_or(Value::Null, Value::UInt)
-}
-
-fn yes_no(value: bool) -> Value {
-    text(if value { "YES" } else { "NO" })
 }

@@ -1,6 +1,6 @@
 //! Purposes of memory.
 
-/// What memory is used for.
+/// Purpose of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Purpose {
     /// Files that are mapped into memory: the program, libraries, temporary files that are read in place.

@@ -1,4 +1,4 @@
-//! What the memory of the process is used for.
+//! Memory of the process by purpose.
 //!
 //! ```text
 //!   process (resident)
@@ -83,7 +83,7 @@ pub fn memory_usage(server: &Server) -> Vec<MemoryPart> {
         ),
         part(
             Purpose::RowLocks,
-            transactions.status().row_lock_bytes,
+            transactions.row_lock_bytes(),
             Some(row_locks_limit.saturating_mul(ROW_LOCK_BYTES)),
         ),
         part(

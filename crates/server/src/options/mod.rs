@@ -62,7 +62,7 @@ pub struct StartOptions {
     pub globals: Globals,
     /// Filters from `--connection.replicate_…`.
     pub filters: ReplicaFilters,
-    /// What `performance_schema` collects.
+    /// Consumers of `performance_schema`.
     pub consumers: Consumers,
     /// Warnings about adjusted values, to be logged.
     pub warnings: Vec<String>,

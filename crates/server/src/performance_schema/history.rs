@@ -1,13 +1,10 @@
 //! `events_statements_current`, `events_statements_history`, `events_statements_history_long`.
 
 use super::statements::work_columns;
+use crate::cells::text_or_null;
 use crate::information_schema::{Row, ShownHistory, Sources};
 use crate::statement_history::StatementEvent;
 use paceline_types::Value;
-
-fn text_or_null(value: Option<String>) -> Value {
-    value.map_or(Value::Null, Value::Text)
-}
 
 /// Returns the row of a statement. Times count from the start of the server, in picoseconds.
 fn row(event: &StatementEvent, started_micros: i64) -> Row {

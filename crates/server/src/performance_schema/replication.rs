@@ -1,19 +1,11 @@
 //! `replication_…`: connections to primaries, and what they apply. Workers have no rows: a transaction is executed by
 //! whichever thread is free.
 
+use crate::cells::{text, yes_no};
 use crate::information_schema::{PrimaryConnection, Row, Sources};
-use paceline_replication::status::ShownError;
 use paceline_types::Value;
 use paceline_types::temporal::Timestamp;
 use std::time::UNIX_EPOCH;
-
-fn text(value: impl Into<String>) -> Value {
-    Value::Text(value.into())
-}
-
-fn yes_no(is_on: bool) -> Value {
-    text(if is_on { "YES" } else { "NO" })
-}
 
 fn on_off(is_on: bool) -> Value {
     text(if is_on { "ON" } else { "OFF" })
@@ -88,13 +80,7 @@ pub(super) fn applier_status(sources: &dyn Sources) -> Vec<Row> {
 pub(super) fn coordinators(sources: &dyn Sources) -> Vec<Row> {
     let row = |connection: PrimaryConnection| {
         let status = &connection.status;
-        let error = status
-            .apply_error()
-            .map_or_else(ShownError::default, |error| ShownError {
-                number: error.code.number(),
-                message: error.text.clone(),
-                at: Some(error.time),
-            });
+        let error = status.shown_apply_error();
         let at = error.at.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
         let seconds = at.and_then(|at| u32::try_from(at.as_secs()).ok()).unwrap_or(0);
         let thread = status.threads[1].as_ref();

@@ -1,21 +1,14 @@
 //! `setup_…`: what is collected. Only consumers can be switched.
 
+use crate::cells::{text, yes_no};
 use crate::information_schema::{Row, Sources};
 use crate::statement_history::CONSUMERS;
 use crate::status::SESSION_COUNTERS;
 use paceline_types::Value;
 
-fn text(value: &str) -> Value {
-    Value::Text(value.to_owned())
-}
-
-fn yes_no(value: bool) -> Value {
-    text(if value { "YES" } else { "NO" })
-}
-
 /// Returns the rows of `setup_consumers`.
 pub(super) fn consumers(sources: &dyn Sources) -> Vec<Row> {
-    let row = |name: &&str| vec![text(name), yes_no(sources.consumes(name))];
+    let row = |name: &&str| vec![text(*name), yes_no(sources.consumes(name))];
     CONSUMERS.iter().map(row).collect()
 }
 

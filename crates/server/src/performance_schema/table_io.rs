@@ -5,6 +5,7 @@
 //! a percent of the read of a single row. A row of another table that a foreign key changes is not counted, nor are the
 //! changes of a replica's appliers.
 
+use crate::cells::text;
 use crate::information_schema::{Row, Sources};
 use paceline_catalog::{RowCounts, TableDefinition};
 use paceline_types::Value;
@@ -24,10 +25,6 @@ fn used_tables(sources: &dyn Sources) -> Vec<Arc<TableDefinition>> {
         .filter(|database| database.name() != NOT_COUNTED);
     let tables = databases.flat_map(|database| database.tables());
     tables.filter(|table| table.has_row_counts()).cloned().collect()
-}
-
-fn text(value: &str) -> Value {
-    Value::Text(value.to_owned())
 }
 
 /// Returns the first columns of a table's row.

@@ -1,16 +1,9 @@
 //! Sessions, in the form of threads, accounts, users and hosts.
 
+use crate::cells::{text, text_or_null};
 use crate::information_schema::{Process, Row, Sources};
 use paceline_types::Value;
 use std::collections::BTreeMap;
-
-fn text(value: impl Into<String>) -> Value {
-    Value::Text(value.into())
-}
-
-fn text_or_null(value: Option<impl Into<String>>) -> Value {
-    value.map_or(Value::Null, text)
-}
 
 /// Returns the rows of `threads`: a session is a task, which has no thread of the system of its own.
 pub(super) fn threads(sources: &dyn Sources) -> Vec<Row> {

@@ -1,4 +1,4 @@
-//! What a view makes its table of.
+//! Input of a view.
 
 use super::super::harmless::harmless;
 use super::super::reading::{Part, Reading};
@@ -11,7 +11,7 @@ pub enum Idle {
     Hidden,
 }
 
-/// What a view makes its table of.
+/// Input from which a view builds its table.
 #[derive(Clone, Copy)]
 pub struct Input<'a> {
     pub reading: &'a Reading,

@@ -20,11 +20,11 @@ use super::table::{Direction, Sorting, Table};
 /// A view.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, clap::ValueEnum)]
 pub enum View {
-    /// Who is connected and does what.
+    /// Sessions and their current statements.
     Sessions,
     /// Statements by their digest.
     Statements,
-    /// Who waits for whose lock.
+    /// Lock waits and their blockers.
     Locks,
     /// Open transactions.
     Transactions,

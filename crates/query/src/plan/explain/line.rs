@@ -21,7 +21,7 @@ pub(super) struct Line {
     pub(super) notes: LineNotes,
 }
 
-/// What the document says about a table beside the columns.
+/// Members of a table in the JSON document that no column has.
 #[derive(Default)]
 pub(super) struct LineNotes {
     /// Names of the used columns of the key.
@@ -89,7 +89,7 @@ pub(super) struct Union {
     pub(super) bytes: Option<usize>,
 }
 
-/// What the document says about a block.
+/// Members of a query block in the JSON document.
 #[derive(Default)]
 pub(super) struct BlockNotes {
     /// Statement that changes the rows.

@@ -109,7 +109,7 @@ pub(super) struct OptimizerBlock<'t> {
     number: u32,
     steps: RefCell<LimitedText>,
     original_condition: RefCell<Option<String>>,
-    /// What the passes made of the conditions.
+    /// Conditions after each pass.
     transformations: RefCell<Vec<Node>>,
     /// Whether the passes are about access paths.
     pub(super) is_physical: Cell<bool>,

@@ -207,13 +207,7 @@ fn status_row(status: &ConnectionStatus, server: &Server, shown: ShownConnection
         }),
     };
     let applied = status.applier.position.clone().or(recorded).unwrap_or_default();
-    let apply_error = status
-        .apply_error()
-        .map_or_else(ShownError::default, |error| ShownError {
-            number: error.code.number(),
-            message: error.text.clone(),
-            at: Some(error.time),
-        });
+    let apply_error = status.shown_apply_error();
     let sql_state = match (status.applier_runs, status.receiver.delayed) {
         (true, Some(_)) => "Waiting until MASTER_DELAY seconds after master executed event",
         (true, None) => status.applier.state.as_str(),

@@ -1,0 +1,28 @@
+//! Values of virtual tables: cells of their rows.
+
+use paceline_types::Value;
+
+/// Returns a text.
+pub fn text(value: impl Into<String>) -> Value {
+    Value::Text(value.into())
+}
+
+/// Returns a text, or NULL.
+pub fn text_or_null(value: Option<impl Into<String>>) -> Value {
+    value.map_or(Value::Null, text)
+}
+
+/// Returns an unsigned number.
+pub fn number(value: u64) -> Value {
+    Value::UInt(value)
+}
+
+/// Returns an unsigned number, or NULL.
+pub fn number_or_null(value: Option<u64>) -> Value {
+    value.map_or(Value::Null, Value::UInt)
+}
+
+/// Returns `YES` or `NO`.
+pub fn yes_no(value: bool) -> Value {
+    text(if value { "YES" } else { "NO" })
+}
