@@ -574,7 +574,7 @@ mod tests {
     }
 
     static SCAN: StatementCounts = {
-        let mut counts = StatementCounts::NONE;
+        let mut counts = StatementCounts::default();
         counts.select_scan = 1;
         counts.no_index_used = 2;
         counts

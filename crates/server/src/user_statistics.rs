@@ -281,7 +281,7 @@ impl SessionStatistics {
             statistics,
             names,
             Duration::ZERO,
-            &StatementCounts::NONE,
+            &StatementCounts::default(),
             counters,
         );
     }
@@ -365,7 +365,7 @@ mod tests {
         let mut session = SessionStatistics::new(&counters);
         let counts = StatementCounts {
             rows_read: 2,
-            ..StatementCounts::NONE
+            ..StatementCounts::default()
         };
         let mut run = |statistics: &UserStatistics| {
             session.begin(Some(&Statement::UnlockTables));

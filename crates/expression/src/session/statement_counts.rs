@@ -19,7 +19,7 @@
 //! own share would need a copy of all at its beginning.
 
 /// Work of a statement and of those within it. The names are those of MariaDB's status variables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct StatementCounts {
     pub created_tmp_disk_tables: u64,
@@ -59,12 +59,6 @@ pub struct StatementCounts {
     pub update_scan: u64,
 }
 
-impl Default for StatementCounts {
-    fn default() -> Self {
-        Self::NONE
-    }
-}
-
 /// Start of a read of stored rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadStart {
@@ -77,44 +71,6 @@ pub enum ReadStart {
 }
 
 impl StatementCounts {
-    /// No work.
-    pub const NONE: StatementCounts = StatementCounts {
-        created_tmp_disk_tables: 0,
-        created_tmp_files: 0,
-        created_tmp_tables: 0,
-        delete_scan: 0,
-        executed_triggers: 0,
-        handler_commit: 0,
-        handler_delete: 0,
-        handler_read_first: 0,
-        handler_read_key: 0,
-        handler_read_last: 0,
-        handler_read_next: 0,
-        handler_read_prev: 0,
-        handler_read_rnd: 0,
-        handler_read_rnd_next: 0,
-        handler_rollback: 0,
-        handler_savepoint: 0,
-        handler_savepoint_rollback: 0,
-        handler_tmp_update: 0,
-        handler_tmp_write: 0,
-        handler_update: 0,
-        handler_write: 0,
-        no_index_used: 0,
-        rows_read: 0,
-        rows_tmp_read: 0,
-        select_full_join: 0,
-        select_full_range_join: 0,
-        select_range: 0,
-        select_scan: 0,
-        sort_merge_passes: 0,
-        sort_priority_queue_sorts: 0,
-        sort_range: 0,
-        sort_rows: 0,
-        sort_scan: 0,
-        update_scan: 0,
-    };
-
     /// Counts a read of `rows` stored rows. `backward` is its direction; `ended` is false if it was broken off.
     #[inline]
     pub fn count_read(&mut self, start: ReadStart, backward: bool, rows: u64, ended: bool) {

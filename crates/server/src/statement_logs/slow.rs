@@ -176,7 +176,7 @@ mod tests {
             counts: &StatementCounts {
                 created_tmp_tables: 2,
                 sort_priority_queue_sorts: 1,
-                ..StatementCounts::NONE
+                ..StatementCounts::default()
             },
             operations: Some(Operations::FULL_SCAN),
             plan: Some(&plan),
