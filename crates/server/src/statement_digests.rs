@@ -24,7 +24,6 @@
 
 use md5::{Digest, Md5};
 use paceline_expression::session::StatementCounts;
-use paceline_syntax::digest::{DigestMode, digest_text};
 use paceline_txn::HistogramSnapshot;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -157,14 +156,12 @@ impl DigestStatement {
 }
 
 /// Text of a statement that ends.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct CountedText<'a> {
     /// Its digest.
     pub digest: u64,
-    /// The text, without secrets.
-    pub text: &'a [u8],
-    /// SQL mode in which the text is read.
-    pub mode: DigestMode,
+    /// Makes the text of the digest, which is only needed the first time.
+    pub make_text: &'a dyn Fn() -> String,
     /// Database that is current.
     pub database: Option<&'a str>,
 }
@@ -403,27 +400,28 @@ impl StatementDigests {
     #[inline]
     pub fn count(&self, own: &SessionDigests, statement: CountedText<'_>, ended: &EndedStatement<'_>) {
         let key = DigestKey::new(statement.digest, statement.database);
-        let mut map = own.0.lock();
-        match map.get_mut(&key) {
-            Some(summary) => summary.statistics.add(ended),
-            None => self.count_first(&mut map, key, statement, ended),
+        if let Some(summary) = own.0.lock().get_mut(&key) {
+            return summary.statistics.add(ended);
         }
+        self.count_first(own, key, statement, ended);
     }
 
     /// Counts a statement whose digest the session has not seen.
     #[cold]
     fn count_first(
         &self,
-        own: &mut DigestMap<DigestSummary>,
+        own: &SessionDigests,
         key: DigestKey,
         counted: CountedText<'_>,
         ended: &EndedStatement<'_>,
     ) {
+        let statement = self.statement(key, counted);
+        let mut own = own.0.lock();
         if own.len() >= OWN_MAX {
-            self.add_to_totals(own);
+            self.add_to_totals(&mut own);
         }
         let summary = own.entry(key).or_insert_with(|| DigestSummary {
-            statement: self.statement(key, counted),
+            statement,
             statistics: DigestStatistics::default(),
         });
         summary.statistics.add(ended);
@@ -439,17 +437,20 @@ impl StatementDigests {
             }
             totals.len() >= self.max
         };
-        let (key, statement) = match is_full {
-            true => (LOST, DigestStatement::default()),
-            false => (
+        let text = (!is_full).then(|| (counted.make_text)());
+        let mut totals = self.totals.lock();
+        // Other sessions may have made the last ones meanwhile.
+        let has_room = totals.len() < self.max || totals.contains_key(&key);
+        let (key, statement) = match text.filter(|_| has_room) {
+            None => (LOST, DigestStatement::default()),
+            text => (
                 key,
                 DigestStatement {
                     database: counted.database.map(str::to_owned),
-                    text: Some(digest_text(counted.text, counted.mode)),
+                    text,
                 },
             ),
         };
-        let mut totals = self.totals.lock();
         let summary = totals.entry(key).or_insert_with(|| DigestSummary {
             statement: Arc::new(statement),
             statistics: DigestStatistics::default(),
@@ -538,6 +539,8 @@ fn merge(map: &mut DigestMap<DigestSummary>, key: DigestKey, summary: &DigestSum
 #[cfg(test)]
 mod tests {
     use super::*;
+    use paceline_syntax::digest::{DigestMode, digest_text};
+    use std::sync::LazyLock;
 
     #[test]
     fn durations_are_added_up_by_class() {
@@ -573,12 +576,11 @@ mod tests {
         }
     }
 
-    static SCAN: StatementCounts = {
-        let mut counts = StatementCounts::default();
-        counts.select_scan = 1;
-        counts.no_index_used = 2;
-        counts
-    };
+    static SCAN: LazyLock<StatementCounts> = LazyLock::new(|| StatementCounts {
+        select_scan: 1,
+        no_index_used: 2,
+        ..StatementCounts::default()
+    });
 
     fn ended(nanos: u64) -> EndedStatement<'static> {
         EndedStatement {
@@ -603,8 +605,7 @@ mod tests {
         let (text, mode) = (text.as_bytes(), DigestMode::default());
         let statement = CountedText {
             digest: paceline_syntax::digest::digest(text, mode),
-            text,
-            mode,
+            make_text: &|| digest_text(text, mode),
             database,
         };
         digests.count(own, statement, &ended(nanos));

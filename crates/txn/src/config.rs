@@ -106,9 +106,6 @@ pub struct Config {
     /// `paceline_row_locks_max`: most row locks held by all sessions together (1206 beyond). Each takes about
     /// [`ROW_LOCK_BYTES`], with the change that it protects.
     pub row_locks_max: usize,
-    /// `paceline_temporary_tables_max`, bytes: most memory for the temporary tables of all sessions (1114
-    /// beyond).
-    pub temporary_tables_max: u64,
     /// `binlog_large_commit_threshold`, bytes: a transaction with more events, or whose rows and index entries
     /// take more memory, continues in a file of its own, which becomes the log's next file.
     pub large_transaction_bytes: u64,
@@ -134,7 +131,6 @@ impl Default for Config {
             group_bytes_max: 32 << 20,
             max_binlog_cache_size: 4 << 30,
             row_locks_max: usize::MAX,
-            temporary_tables_max: 1 << 30,
             large_transaction_bytes: 64 << 20,
             binlog_row_event_max_size: 8192,
         }

@@ -121,10 +121,6 @@ impl TransactionManager {
         self.core.log.set_file_size_max(config.max_binlog_size);
         self.core.locks.set_keys_max(config.row_locks_max);
         self.core
-            .storage
-            .temporary()
-            .set_bytes_max(config.temporary_tables_max);
-        self.core
             .positions
             .advance_durable(self.core.log.durable().min(self.core.positions.written()));
         self.core.sendable.advance(self.core.positions.durable());

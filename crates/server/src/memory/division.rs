@@ -88,17 +88,6 @@ struct State {
     released: Option<Instant>,
 }
 
-/// A new division.
-#[derive(Debug)]
-pub struct Divided {
-    /// Limits of the parts.
-    pub shares: Shares,
-    /// Whether the block cache has to be told its capacity.
-    pub is_cache_changed: bool,
-    /// Memory of the process if it has just become full, in bytes.
-    pub full_with: Option<u64>,
-}
-
 impl MemoryDivision {
     /// Returns whether the limit is reached and nothing could give way.
     pub fn is_full(&self) -> bool {
@@ -110,14 +99,17 @@ impl MemoryDivision {
         self.state.lock().cache.unwrap_or(configured)
     }
 
-    /// Measures, and divides the limit anew. Near the limit free pages go back to the system first.
+    /// Measures, divides the limit anew, and applies the shares: one division after the other. Near the limit free
+    /// pages go back to the system first. `apply` also gets the capacity of the cache before, if there was one. Returns
+    /// the memory of the process in bytes if it has just become full.
     pub fn divide(
         &self,
         limit: u64,
         most: &Shares,
         memtables_most: u64,
         mut measure: impl FnMut() -> Sizes,
-    ) -> Divided {
+        apply: impl FnOnce(&Shares, Option<u64>),
+    ) -> Option<u64> {
         let mut state = self.state.lock();
         let mut sizes = measure();
         let is_near = sizes.process.saturating_add(2 * reserve(limit)) > limit;
@@ -129,12 +121,9 @@ impl MemoryDivision {
         }
         let cache = state.cache.unwrap_or(most.cache);
         let shares = divide(limit, most, memtables_most, cache, &sizes);
+        apply(&shares, state.cache.replace(shares.cache));
         let was_full = self.is_full.swap(shares.is_full, Ordering::Relaxed);
-        Divided {
-            shares,
-            is_cache_changed: state.cache.replace(shares.cache) != Some(shares.cache),
-            full_with: (shares.is_full && !was_full).then_some(sizes.process),
-        }
+        (shares.is_full && !was_full).then_some(sizes.process)
     }
 }
 

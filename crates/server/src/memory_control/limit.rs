@@ -85,19 +85,19 @@ pub fn divide_memory(server: &Server) {
         buffers: u64::MAX,
         is_full: false,
     };
-    let measure = || measure(server);
-    let divided = server
-        .memory_division
-        .divide(limit, &most, memtables_max(globals), measure);
-    let (shares, storage) = (divided.shares, server.transactions.storage());
-    if divided.is_cache_changed {
-        storage.set_block_cache_capacity(shares.cache);
-    }
-    server.memory.set_limit(shares.sessions);
-    storage.memory().set_bytes_max(shares.memory_tables);
-    storage.temporary().set_bytes_max(shares.temporary_tables);
-    paceline_wire::set_buffered_bytes_max(shares.buffers);
-    if let Some(bytes) = divided.full_with {
+    let storage = server.transactions.storage();
+    let apply = |shares: &Shares, cache_before: Option<u64>| {
+        if cache_before != Some(shares.cache) {
+            storage.set_block_cache_capacity(shares.cache);
+        }
+        server.memory.set_limit(shares.sessions);
+        storage.memory().set_bytes_max(shares.memory_tables);
+        storage.temporary().set_bytes_max(shares.temporary_tables);
+        paceline_wire::set_buffered_bytes_max(shares.buffers);
+    };
+    let division = &server.memory_division;
+    let full_with = division.divide(limit, &most, memtables_max(globals), || measure(server), apply);
+    if let Some(bytes) = full_with {
         tracing::warn!(
             "the process has {} MiB of memory, and paceline_memory_limit is {} MiB: new connections are refused",
             bytes >> 20,
@@ -128,7 +128,11 @@ pub fn keep_within_limit(server: &Arc<Server>) {
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             tokio::select! {
-                _ = tick.tick() => divide_memory(&server),
+                _ = tick.tick() => {
+                    // Giving back free pages may take a while.
+                    let server = server.clone();
+                    let _ = tokio::task::spawn_blocking(move || divide_memory(&server)).await;
+                }
                 () = server.shutdown_requested() => return,
             }
         }

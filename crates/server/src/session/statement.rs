@@ -206,6 +206,9 @@ impl SessionState {
             self.user_statistics
                 .get_or_insert_with(statistics)
                 .begin(statement);
+        } else if self.user_statistics.is_some() {
+            // What happens while they are off does not count later.
+            self.user_statistics = None;
         }
         let rows_sent = self.shared.counters.rows_sent.get();
         self.log_settings.begin(rows_sent, self.context.rows_examined);
@@ -261,8 +264,7 @@ impl SessionState {
         };
         let statement = CountedText {
             digest: known.unwrap_or_else(|| on_text(text.len(), || digest(text, mode))),
-            text,
-            mode,
+            make_text: &|| on_text(text.len(), || digest_text(text, mode)),
             database: self.context.database.as_deref(),
         };
         digests.count(&self.shared.digests, statement, &ended);
@@ -286,9 +288,9 @@ impl SessionState {
         }
     }
 
-    /// Adds what came after the last statement to the statistics of the user and client.
+    /// Ends the statistics of the session's user and client: adds what came after the last statement.
     pub(super) fn leave_user_statistics(&mut self) {
-        if let Some(own) = &mut self.user_statistics
+        if let Some(mut own) = self.user_statistics.take()
             && self.server.user_statistics.is_on()
         {
             let user = &self.context.user;

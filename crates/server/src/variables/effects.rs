@@ -276,7 +276,6 @@ pub fn transaction_config(globals: &Globals, config: Config) -> Config {
             0 => usize::try_from(memory_limit(globals) / 4 / ROW_LOCK_BYTES).unwrap_or(usize::MAX),
             number => usize::try_from(number).unwrap_or(usize::MAX),
         },
-        temporary_tables_max: globals.number(PacelineTemporaryTablesMax),
         large_transaction_bytes: globals.number(BinlogLargeCommitThreshold),
         binlog_row_event_max_size: usize::try_from(globals.number(BinlogRowEventMaxSize)).unwrap_or(8192),
         ..config
@@ -340,7 +339,6 @@ pub fn is_transaction_config(variable: Variable) -> bool {
             | PacelineCheckpointLogBytes
             | PacelineMemoryLimit
             | PacelineRowLocksMax
-            | PacelineTemporaryTablesMax
             | MaxBinlogCacheSize
             | BinlogLargeCommitThreshold
     )

@@ -139,6 +139,7 @@ impl Session {
     pub(super) async fn change_user(&mut self) -> WireResult<()> {
         let payload = &self.connection.reader.payload()[1..];
         let login = HandshakeResponse::decode_change_user(payload, self.connection.capabilities)?;
+        self.state.leave_user_statistics();
         self.reset();
         // Use a new scramble, because that of the greeting was already used.
         let scramble = Scramble::random();
