@@ -160,10 +160,22 @@ impl Identity {
     }
 }
 
+/// One of the reader's connections, in their order. Ids of sessions are valid only for the connection through which they
+/// were read: the next one may reach a restarted server, which counts them from 1 again.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct ReaderConnection(u64);
+
+impl ReaderConnection {
+    pub fn next(self) -> Self {
+        ReaderConnection(self.0 + 1)
+    }
+}
+
 /// Answers of a server to all queries of a view, taken together.
 #[derive(Clone, Debug)]
 pub struct Reading {
     pub at: Instant,
+    pub seen_by: ReaderConnection,
     pub identity: Identity,
     /// SHOW GLOBAL STATUS.
     pub status: Row,
