@@ -1,6 +1,6 @@
 //! Reads a server, and kills on it.
 
-use super::reading::{Identity, Part, Problem, ROWS_MAX, ReaderConnection, Reading, Row, is_lost};
+use super::reading::{Identity, Part, Problem, ROWS_MAX, ReaderConnection, Reading, Row};
 use super::view::View;
 use crate::connection::{Connection, Result, ServerError};
 use crate::server_options::Server;
@@ -114,7 +114,7 @@ impl Reader {
             return Err(ServerError::new(&self.server.address, problem));
         };
         let done = connection.query(&kill.statement()).await;
-        if !done.as_ref().is_err_and(is_lost) {
+        if !done.as_ref().is_err_and(ServerError::is_lost) {
             self.connection = Some(connection);
         }
         done.map(|_| kill)
