@@ -7,6 +7,7 @@
 use crate::tls::TlsOptions;
 use clap::Args;
 use paceline_log_stream::source::definition::TlsSettings;
+use paceline_types::error_code::{ER_CONNECTION_KILLED, ER_SERVER_SHUTDOWN, ErrorCode};
 use paceline_wire::client::{Client, ConnectOptions, QueryResult};
 use paceline_wire::{TcpAddress, WireError, WireResult};
 use std::collections::HashMap;
@@ -59,6 +60,20 @@ impl ServerError {
                 _ => Cause::ConnectionLost,
             },
             ..ServerError::new(address, error)
+        }
+    }
+
+    /// Returns whether the server has answered with one of these errors.
+    pub fn is(&self, codes: &[ErrorCode]) -> bool {
+        matches!(self.cause, Cause::Server(number) if codes.iter().any(|code| code.number() == number))
+    }
+
+    /// Returns whether there is no connection any more: it was not made, was lost, or the server closes it.
+    pub fn is_lost(&self) -> bool {
+        match self.cause {
+            Cause::Server(_) => self.is(&[ER_SERVER_SHUTDOWN, ER_CONNECTION_KILLED]),
+            Cause::NotConnected | Cause::ConnectionLost => true,
+            Cause::Command => false,
         }
     }
 }
@@ -371,6 +386,24 @@ mod tests {
                 refused.starts_with(&format!("'{wrong}': invalid address")),
                 "{refused}"
             );
+        }
+    }
+
+    #[test]
+    fn a_connection_is_lost_after_some_errors() {
+        let error = |cause| ServerError {
+            cause,
+            ..ServerError::new("db1", "x")
+        };
+        for (cause, is_lost) in [
+            (Cause::Server(ER_SERVER_SHUTDOWN.number()), true),
+            (Cause::Server(ER_CONNECTION_KILLED.number()), true),
+            (Cause::Server(1146), false),
+            (Cause::NotConnected, true),
+            (Cause::ConnectionLost, true),
+            (Cause::Command, false),
+        ] {
+            assert_eq!(error(cause).is_lost(), is_lost, "{cause:?}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! Reasons why a promotion has stopped.
 
 use super::role::Role;
-use crate::connection::{Cause, ServerError};
+use crate::connection::ServerError;
 use paceline_binlog::GtidPosition;
 use paceline_types::ServerId;
 use paceline_types::error_code::ER_ACCESS_DENIED_ERROR;
@@ -110,7 +110,7 @@ pub enum Error {
 
 fn hint(why: &ServerError, role: Role) -> &'static str {
     match role {
-        Role::Replica | Role::OldPrimary if why.cause == Cause::Server(ER_ACCESS_DENIED_ERROR.number()) => {
+        Role::Replica | Role::OldPrimary if why.is(&[ER_ACCESS_DENIED_ERROR]) => {
             " (if it is an archive, give it with --archive: it accepts only the account with which it follows its primary)"
         }
         _ => "",

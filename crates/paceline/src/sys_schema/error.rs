@@ -1,7 +1,10 @@
 //! Errors of `paceline sys-schema`.
 
-use crate::connection::{Cause, ServerError};
-use paceline_types::error_code;
+use crate::connection::ServerError;
+use paceline_types::error_code::{
+    ER_DBACCESS_DENIED_ERROR, ER_OPTION_PREVENTS_STATEMENT, ER_PROCACCESS_DENIED_ERROR,
+    ER_SPECIFIC_ACCESS_DENIED_ERROR, ER_TABLEACCESS_DENIED_ERROR, ErrorCode,
+};
 use std::io;
 
 /// An error. Its text is for users.
@@ -35,24 +38,21 @@ pub enum Error {
     Output(io::Error),
 }
 
+/// Errors for missing privileges.
+const DENIED: [ErrorCode; 4] = [
+    ER_SPECIFIC_ACCESS_DENIED_ERROR,
+    ER_DBACCESS_DENIED_ERROR,
+    ER_TABLEACCESS_DENIED_ERROR,
+    ER_PROCACCESS_DENIED_ERROR,
+];
+
 impl Error {
     /// Returns the error of a statement that creates something.
     pub fn of_statement(error: ServerError) -> Self {
-        let Cause::Server(number) = error.cause else {
-            return Error::Server(error);
-        };
-        let is = |codes: &[error_code::ErrorCode]| codes.iter().any(|code| code.number() == number);
-        if is(&[error_code::ER_OPTION_PREVENTS_STATEMENT]) {
-            return Error::ReadOnly(error);
-        }
-        match is(&[
-            error_code::ER_SPECIFIC_ACCESS_DENIED_ERROR,
-            error_code::ER_DBACCESS_DENIED_ERROR,
-            error_code::ER_TABLEACCESS_DENIED_ERROR,
-            error_code::ER_PROCACCESS_DENIED_ERROR,
-        ]) {
-            true => Error::Denied(error),
-            false => Error::Server(error),
+        match () {
+            () if error.is(&[ER_OPTION_PREVENTS_STATEMENT]) => Error::ReadOnly(error),
+            () if error.is(&DENIED) => Error::Denied(error),
+            () => Error::Server(error),
         }
     }
 }

@@ -22,7 +22,8 @@
 //! out. 600 values of history. Intervals of 1 to 60 s.
 //!
 //! *After a lost connection* the last reading stays, marked as old, and each tick tries to connect again. The first
-//! connection must succeed.
+//! connection must succeed. Nothing can be killed then: ids on the screen may belong to other sessions after a restart.
+//! So a kill uses only the connection through which its session was read.
 //!
 //! Rejected: the server's HTTP address as source (MariaDB has none; it is off by default); a thread per part with a
 //! connection each (a monitor must not use up `max_connections`).
@@ -135,8 +136,8 @@ async fn watch(options: &Options, server: Server, connection: Connection) -> Res
                     Action::Nothing => {}
                     Action::Read => (next, is_asked) = (Instant::now(), true),
                     Action::Quit => return Ok(()),
-                    Action::Kill(kill) => {
-                        if link.requests.try_send(Request::Kill(kill)).is_err() {
+                    Action::Kill(kill, seen_by) => {
+                        if link.requests.try_send(Request::Kill(kill, seen_by)).is_err() {
                             screen.refuse("nothing was killed: the server has not answered yet");
                         }
                     }
@@ -181,7 +182,7 @@ fn spawn(mut reader: Reader) -> (mpsc::Sender<Request>, mpsc::Receiver<Answer>) 
         while let Some(request) = asked.recv().await {
             let answered = match request {
                 Request::Read(views) => Answer::Reading(reader.read(&views).await.map(Box::new)),
-                Request::Kill(kill) => Answer::Killed(reader.kill(kill).await),
+                Request::Kill(kill, seen_by) => Answer::Killed(reader.kill(kill, seen_by).await),
             };
             if answer.send(answered).await.is_err() {
                 return;

@@ -1,8 +1,8 @@
 //! Reads a server, and kills on it.
 
-use super::reading::{Identity, Part, Problem, ROWS_MAX, Reading, Row, is_lost};
+use super::reading::{Identity, Part, Problem, ROWS_MAX, ReaderConnection, Reading, Row};
 use super::view::View;
-use crate::connection::{Connection, Result};
+use crate::connection::{Connection, Result, ServerError};
 use crate::server_options::Server;
 use std::collections::HashMap;
 use std::time::Instant;
@@ -11,7 +11,8 @@ use std::time::Instant;
 #[derive(Debug)]
 pub enum Request {
     Read(Vec<View>),
-    Kill(Kill),
+    /// A kill of a session that was read through this connection.
+    Kill(Kill, ReaderConnection),
 }
 
 /// Answer of the reader.
@@ -43,6 +44,8 @@ impl Kill {
 pub struct Reader {
     server: Server,
     connection: Option<Connection>,
+    /// The latest connection.
+    number: ReaderConnection,
     identity: Identity,
 }
 
@@ -51,6 +54,7 @@ impl Reader {
         Reader {
             server,
             connection: Some(connection),
+            number: ReaderConnection::default(),
             identity: Identity::default(),
         }
     }
@@ -91,20 +95,26 @@ impl Reader {
         }
         Ok(Reading {
             at,
+            seen_by: self.number,
             identity: self.identity.clone(),
             status,
             parts,
         })
     }
 
-    /// Executes a KILL.
+    /// Executes a KILL of a session that was read through the connection `seen_by`. It never connects: a restarted server
+    /// gives the same id to another session.
     ///
     /// # Errors
-    /// The server's error.
-    pub async fn kill(&mut self, kill: Kill) -> Result<Kill> {
-        let mut connection = self.connect().await?;
+    /// The server's error; that connection is lost.
+    pub async fn kill(&mut self, kill: Kill, seen_by: ReaderConnection) -> Result<Kill> {
+        let current = self.connection.take_if(|_| self.number == seen_by);
+        let Some(mut connection) = current else {
+            let problem = "nothing was killed: the connection was lost, and the id may be another session's";
+            return Err(ServerError::new(&self.server.address, problem));
+        };
         let done = connection.query(&kill.statement()).await;
-        if !done.as_ref().is_err_and(is_lost) {
+        if !done.as_ref().is_err_and(ServerError::is_lost) {
             self.connection = Some(connection);
         }
         done.map(|_| kill)
@@ -113,7 +123,11 @@ impl Reader {
     async fn connect(&mut self) -> Result<Connection> {
         match self.connection.take() {
             Some(connection) => Ok(connection),
-            None => Connection::open(&self.server.address, &self.server.login).await,
+            None => {
+                let connection = Connection::open(&self.server.address, &self.server.login).await?;
+                self.number = self.number.next();
+                Ok(connection)
+            }
         }
     }
 
@@ -178,4 +192,31 @@ async fn identity(connection: &mut Connection) -> Result<Identity> {
         server_id: text(2),
         is_read_only: text(3) != "0",
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::connection::Address;
+    use paceline_wire::client::ConnectOptions;
+
+    #[tokio::test]
+    async fn a_kill_does_not_connect() {
+        let server = Server {
+            address: Address::Socket("/nonexistent/s".into()),
+            login: ConnectOptions::default(),
+        };
+        let mut reader = Reader {
+            server,
+            connection: None,
+            number: ReaderConnection::default(),
+            identity: Identity::default(),
+        };
+        let kill = reader.kill(Kill::Connection(5), ReaderConnection::default());
+        let refused = kill.await.unwrap_err().to_string();
+        assert!(
+            refused.starts_with("/nonexistent/s: nothing was killed: the connection was lost"),
+            "{refused}"
+        );
+    }
 }

@@ -3,8 +3,8 @@
 use crate::connection::{Cause, ServerError};
 use paceline_types::error_code::{
     ER_ACCESS_DENIED_ERROR, ER_BAD_DB_ERROR, ER_BAD_FIELD_ERROR, ER_COLUMNACCESS_DENIED_ERROR,
-    ER_CONNECTION_KILLED, ER_DBACCESS_DENIED_ERROR, ER_NO_SUCH_TABLE, ER_SERVER_SHUTDOWN,
-    ER_SPECIFIC_ACCESS_DENIED_ERROR, ER_TABLEACCESS_DENIED_ERROR, ER_UNKNOWN_TABLE, ErrorCode,
+    ER_DBACCESS_DENIED_ERROR, ER_NO_SUCH_TABLE, ER_SPECIFIC_ACCESS_DENIED_ERROR, ER_TABLEACCESS_DENIED_ERROR,
+    ER_UNKNOWN_TABLE, ErrorCode,
 };
 use std::collections::HashMap;
 use std::time::Instant;
@@ -95,20 +95,6 @@ const DENIED: [ErrorCode; 5] = [
     ER_COLUMNACCESS_DENIED_ERROR,
     ER_SPECIFIC_ACCESS_DENIED_ERROR,
 ];
-/// Errors after which the server closes the connection.
-const CLOSING: [ErrorCode; 2] = [ER_SERVER_SHUTDOWN, ER_CONNECTION_KILLED];
-
-fn is_one_of(codes: &[ErrorCode], number: u16) -> bool {
-    codes.iter().any(|code| code.number() == number)
-}
-
-/// Returns whether the connection is of no more use after an error.
-pub fn is_lost(error: &ServerError) -> bool {
-    match error.cause {
-        Cause::Server(number) => is_one_of(&CLOSING, number),
-        Cause::NotConnected | Cause::ConnectionLost | Cause::Command => true,
-    }
-}
 
 impl Problem {
     /// Returns the problem that an error means; the error itself if the connection is of no more use.
@@ -116,18 +102,18 @@ impl Problem {
         let Cause::Server(number) = error.cause else {
             return Err(error);
         };
-        if is_lost(&error) {
+        if error.is_lost() {
             return Err(error);
         }
-        if is_one_of(&MISSING, number) {
+        if error.is(&MISSING) {
             return Ok(Problem::Missing);
         }
         // The text begins with the statement, which is of no interest to the user.
         let text = match error.problem.rfind(&format!("{number}")) {
             Some(at) => error.problem[at..].to_owned(),
-            None => error.problem,
+            None => error.problem.clone(),
         };
-        Ok(match is_one_of(&DENIED, number) {
+        Ok(match error.is(&DENIED) {
             true => Problem::Denied(text),
             false => Problem::Refused(text),
         })
@@ -160,10 +146,22 @@ impl Identity {
     }
 }
 
+/// One of the reader's connections, in their order. Ids of sessions are valid only for the connection through which they
+/// were read: the next one may reach a restarted server, which counts them from 1 again.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct ReaderConnection(u64);
+
+impl ReaderConnection {
+    pub fn next(self) -> Self {
+        ReaderConnection(self.0 + 1)
+    }
+}
+
 /// Answers of a server to all queries of a view, taken together.
 #[derive(Clone, Debug)]
 pub struct Reading {
     pub at: Instant,
+    pub seen_by: ReaderConnection,
     pub identity: Identity,
     /// SHOW GLOBAL STATUS.
     pub status: Row,

@@ -86,6 +86,7 @@ pub fn draw(frame: &mut Frame, screen: &mut Screen) {
         Mode::Kill {
             connection,
             description,
+            ..
         } => {
             let lines = vec![
                 Line::from(format!("Kill the connection {connection}?")).style(ALARM),

@@ -2,7 +2,7 @@
 
 use super::options::Options;
 use super::reader::Kill;
-use super::reading::Reading;
+use super::reading::{ReaderConnection, Reading};
 use super::table::{Sorting, Table, TableRow};
 use super::view::{Idle, Input, View, summary};
 use crate::connection::{Result, ServerError};
@@ -16,7 +16,8 @@ pub enum Action {
     Nothing,
     /// Read at once.
     Read,
-    Kill(Kill),
+    /// A kill of a session that was read through this connection.
+    Kill(Kill, ReaderConnection),
     Quit,
 }
 
@@ -31,6 +32,7 @@ pub enum Mode {
     /// The question before a kill.
     Kill {
         connection: u64,
+        seen_by: ReaderConnection,
         description: String,
     },
     /// All cells of the selected row.
@@ -58,6 +60,8 @@ const INTERVALS: [Duration; 6] = [
 const HISTORY_MAX: usize = 600;
 /// Characters of a filter.
 const FILTER_MAX: usize = 100;
+/// Reason for not killing while the rows are old.
+const NO_KILL_IN_OUTAGE: &str = "nothing was killed: the rows are old, and an id may be another session's";
 
 /// The state of the screen.
 pub struct Screen {
@@ -249,9 +253,15 @@ impl Screen {
         match std::mem::replace(&mut self.mode, Mode::Table) {
             Mode::Table => self.press_in_table(key.code),
             Mode::Filter { old } => self.press_in_filter(key.code, old),
-            Mode::Kill { connection, .. } => match key.code {
-                KeyCode::Char('y') => Action::Kill(Kill::Connection(connection)),
-                KeyCode::Char('s') => Action::Kill(Kill::Statement(connection)),
+            Mode::Kill {
+                connection, seen_by, ..
+            } => match key.code {
+                KeyCode::Char('y' | 's') if self.outage.is_some() => {
+                    self.refuse(NO_KILL_IN_OUTAGE);
+                    Action::Nothing
+                }
+                KeyCode::Char('y') => Action::Kill(Kill::Connection(connection), seen_by),
+                KeyCode::Char('s') => Action::Kill(Kill::Statement(connection), seen_by),
                 _ => {
                     self.message = Some(Message::Done("nothing was killed".into()));
                     Action::Nothing
@@ -382,15 +392,21 @@ impl Screen {
     }
 
     fn ask_to_kill(&mut self) {
+        if self.outage.is_some() {
+            self.refuse(NO_KILL_IN_OUTAGE);
+            return;
+        }
         let row = self.selected_row();
-        let Some((row, connection)) = row.and_then(|row| row.connection.map(|id| (row, id))) else {
-            self.message = Some(Message::Failed("this row has no session to kill".into()));
+        let target = row.and_then(|row| Some((row.connection?, row, self.reading.as_ref()?.seen_by)));
+        let Some((connection, row, seen_by)) = target else {
+            self.refuse("this row has no session to kill");
             return;
         };
         let cells = row.cells.iter().map(|cell| cell.shown.as_str());
         let cells: Vec<&str> = cells.filter(|cell| !matches!(*cell, "" | "-")).collect();
         self.mode = Mode::Kill {
             connection,
+            seen_by,
             description: cells.join("  "),
         };
     }
@@ -503,6 +519,7 @@ pub mod tests {
         let Mode::Kill {
             connection: 5,
             description,
+            ..
         } = screen.mode()
         else {
             panic!("{:?}", screen.mode());
@@ -516,13 +533,59 @@ pub mod tests {
             screen.message(),
             Some(&Message::Done("nothing was killed".into()))
         );
-        assert_eq!(press(&mut screen, "ky"), Action::Kill(Kill::Connection(5)));
-        assert_eq!(press(&mut screen, "ks"), Action::Kill(Kill::Statement(5)));
+        let seen_by = ReaderConnection::default();
+        assert_eq!(
+            press(&mut screen, "ky"),
+            Action::Kill(Kill::Connection(5), seen_by)
+        );
+        assert_eq!(
+            press(&mut screen, "ks"),
+            Action::Kill(Kill::Statement(5), seen_by)
+        );
         assert_eq!(press(&mut screen, "/zzz\nk"), Action::Nothing);
         assert_eq!(
             screen.message(),
             Some(&Message::Failed("this row has no session to kill".into()))
         );
+    }
+
+    #[test]
+    fn nothing_is_killed_while_the_rows_are_old() {
+        let lost = ServerError::new("db1:3306", "connection lost");
+        let mut screen = screen(&[("5", "executing")]);
+        screen.fail(&lost);
+        for keys in ["ky", "ks"] {
+            assert_eq!(press(&mut screen, keys), Action::Nothing);
+            assert_eq!(screen.mode(), &Mode::Table);
+        }
+        press(&mut screen, "k");
+        assert_eq!(screen.message(), Some(&Message::Failed(NO_KILL_IN_OUTAGE.into())));
+    }
+
+    #[test]
+    fn a_question_from_before_an_outage_kills_only_through_its_own_connection() {
+        let lost = ServerError::new("db1:3306", "connection lost");
+        let mut screen = screen(&[("5", "executing")]);
+        let again = Reading {
+            seen_by: ReaderConnection::default().next(),
+            ..screen.reading.clone().unwrap()
+        };
+        for key in ["y", "s"] {
+            press(&mut screen, "k");
+            screen.fail(&lost);
+            assert_eq!(press(&mut screen, key), Action::Nothing);
+            screen.accept(screen.reading.clone().unwrap());
+        }
+        press(&mut screen, "k");
+        screen.fail(&lost);
+        screen.accept(again);
+        let seen_by = ReaderConnection::default();
+        assert_eq!(
+            press(&mut screen, "y"),
+            Action::Kill(Kill::Connection(5), seen_by)
+        );
+        let kill = Action::Kill(Kill::Connection(5), seen_by.next());
+        assert_eq!(press(&mut screen, "ky"), kill);
     }
 
     #[test]

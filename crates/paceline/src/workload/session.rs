@@ -1,9 +1,7 @@
 //! A session of a load.
 
 use crate::connection::{Address, Cause, Connection, ServerError, quoted_identifier};
-use paceline_types::error_code::{
-    ER_CHECKREAD, ER_CONNECTION_KILLED, ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT, ER_SERVER_SHUTDOWN, ErrorCode,
-};
+use paceline_types::error_code::{ER_CHECKREAD, ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT, ErrorCode};
 use paceline_wire::client::{ConnectOptions, QueryResult};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,17 +35,13 @@ pub type SessionResult<T> = Result<T, ServerError>;
 
 /// Errors after which a transaction is executed again.
 const RETRIED: [ErrorCode; 3] = [ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT, ER_CHECKREAD];
-/// Errors after which the server closes the connection.
-const CLOSING: [ErrorCode; 2] = [ER_SERVER_SHUTDOWN, ER_CONNECTION_KILLED];
 
 impl ErrorKind {
     pub fn of(error: &ServerError) -> Self {
-        let is_one_of = |codes: &[ErrorCode], number| codes.iter().any(|code| code.number() == number);
-        match error.cause {
-            Cause::Server(number) if is_one_of(&RETRIED, number) => ErrorKind::Retry,
-            Cause::Server(number) if is_one_of(&CLOSING, number) => ErrorKind::Away,
-            Cause::NotConnected | Cause::ConnectionLost => ErrorKind::Away,
-            Cause::Server(_) | Cause::Command => ErrorKind::Unexpected,
+        match () {
+            () if error.is(&RETRIED) => ErrorKind::Retry,
+            () if error.is_lost() => ErrorKind::Away,
+            () => ErrorKind::Unexpected,
         }
     }
 }

@@ -22,11 +22,11 @@ const COLUMNS: [Column; 12] = [
 ];
 
 pub fn table(input: Input) -> Table {
-    let changed: HashMap<u64, f64> = input
+    let transactions: HashMap<u64, &Row> = input
         .reading
         .rows(Part::Transactions)
         .iter()
-        .filter_map(|row| Some((row.id("trx_mysql_thread_id")?, row.number("trx_rows_modified")?)))
+        .filter_map(|row| Some((row.id("trx_mysql_thread_id")?, row)))
         .collect();
     let mut table = Table {
         columns: COLUMNS.to_vec(),
@@ -35,12 +35,12 @@ pub fn table(input: Input) -> Table {
     let mut hidden = 0;
     for row in input.reading.rows(Part::Sessions) {
         let Some(id) = row.id("id") else { continue };
-        let changed = changed.get(&id).copied();
-        // An idle session with an open transaction holds locks, so it is not hidden.
-        if input.idle == Idle::Hidden && is_idle(row) && changed.is_none_or(|rows| rows == 0.0) {
+        let transaction = transactions.get(&id).copied();
+        if input.idle == Idle::Hidden && is_idle(row) && !transaction.is_some_and(holds_locks) {
             hidden += 1;
             continue;
         }
+        let changed = transaction.and_then(|transaction| transaction.number("trx_rows_modified"));
         table.rows.push(session(row, id, changed));
     }
     if hidden > 0 {
@@ -97,6 +97,14 @@ fn is_idle(row: &Row) -> bool {
     matches!(row.text("command"), "Sleep" | "Daemon")
 }
 
+/// Returns whether a transaction holds locks, for which others may wait: its session is not hidden when it is idle.
+fn holds_locks(transaction: &Row) -> bool {
+    let columns = ["trx_rows_locked", "trx_rows_modified"];
+    columns
+        .iter()
+        .any(|column| transaction.number(column) > Some(0.0))
+}
+
 /// Returns whether a state is a wait for another session.
 pub fn is_waiting(state: &str) -> bool {
     let state = state.to_ascii_lowercase();
@@ -109,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn idle_sessions_are_hidden_unless_they_have_changed_rows() {
+    fn idle_sessions_are_hidden_unless_they_hold_locks() {
         let session = |id, command, info| {
             row(&[
                 ("ID", id),
@@ -129,8 +137,21 @@ mod tests {
             session("5", "Sleep", ""),
             session("6", "Sleep", ""),
             session("7", "Query", "select\x1b 1"),
+            session("8", "Sleep", ""),
+            session("9", "Sleep", ""),
         ];
-        let open = vec![row(&[("trx_mysql_thread_id", "6"), ("trx_rows_modified", "3")])];
+        let transaction = |id, locked, modified| {
+            row(&[
+                ("trx_mysql_thread_id", id),
+                ("trx_rows_locked", locked),
+                ("trx_rows_modified", modified),
+            ])
+        };
+        let open = vec![
+            transaction("6", "0", "3"),
+            transaction("8", "2", "0"),
+            transaction("9", "0", "0"),
+        ];
         let found = reading(
             0,
             &[],
@@ -141,9 +162,10 @@ mod tests {
             lines(&table),
             [
                 "6|app|h||Sleep|1.5 s||75 %|7|3|2.0 KiB|",
-                "7|app|h||Query|1.5 s||75 %|7|-|2.0 KiB|select· 1"
+                "7|app|h||Query|1.5 s||75 %|7|-|2.0 KiB|select· 1",
+                "8|app|h||Sleep|1.5 s||75 %|7|0|2.0 KiB|"
             ]
         );
-        assert_eq!(table.notes, ["1 idle: not shown"]);
+        assert_eq!(table.notes, ["2 idle: not shown"]);
     }
 }

@@ -1,7 +1,7 @@
 //! Statements by their digest.
 
 use super::super::number;
-use super::super::reading::{Part, Row};
+use super::super::reading::{Part, ROWS_MAX, Row};
 use super::super::table::{Cell, Column, Emphasis, Table, TableRow};
 use super::input::{Input, note_problems};
 use std::collections::HashMap;
@@ -33,6 +33,7 @@ pub fn table(input: Input) -> Table {
         .iter()
         .map(|row| (key(row), row))
         .collect();
+    let is_before_complete = input.before.rows(Part::Statements).len() <= ROWS_MAX;
     // The reading before may be that of another view.
     let seconds = match input.before.has(Part::Statements) {
         true => input.reading.seconds_since(input.before),
@@ -41,11 +42,12 @@ pub fn table(input: Input) -> Table {
     for row in input.reading.rows(Part::Statements) {
         let key = key(row);
         let grown = |column: &str| {
-            // A statement without an earlier row is new.
-            let earlier = before
-                .get(&key)
-                .and_then(|row| row.number(column))
-                .unwrap_or_default();
+            let earlier = match before.get(&key) {
+                Some(row) => row.number(column)?,
+                // The statement is new.
+                None if is_before_complete => 0.0,
+                None => return None,
+            };
             let grown = row.number(column)? - earlier;
             (seconds > 0.0 && grown >= 0.0).then(|| grown / seconds)
         };
@@ -107,6 +109,25 @@ mod tests {
         ]);
         let now = reading(2, &[], vec![(Part::Statements, Ok(vec![row]))]);
         assert!(lines(&table(input(&now, &before)))[0].starts_with("-|-|1.0 ms|"));
+    }
+
+    #[test]
+    fn a_statement_without_an_earlier_row_is_new_if_all_rows_were_read() {
+        let digest = |digest: &str| {
+            row(&[
+                ("DIGEST", digest),
+                ("DIGEST_TEXT", "COMMIT"),
+                ("EXECUTIONS", "8"),
+                ("TOTAL_USEC", "8000000"),
+            ])
+        };
+        for (count, expected) in [(ROWS_MAX, "4.000|4|"), (ROWS_MAX + 1, "-|-|")] {
+            let rows = (0..count).map(|number| digest(&number.to_string()));
+            let before = reading(0, &[], vec![(Part::Statements, Ok(rows.collect()))]);
+            let now = reading(2, &[], vec![(Part::Statements, Ok(vec![digest("x")]))]);
+            let lines = lines(&table(input(&now, &before)));
+            assert!(lines[0].starts_with(expected), "{count}: {lines:?}");
+        }
     }
 
     #[test]

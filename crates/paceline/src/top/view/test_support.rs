@@ -1,6 +1,6 @@
 //! Readings for tests.
 
-use super::super::reading::{Identity, Part, Problem, Reading, Row};
+use super::super::reading::{Identity, Part, Problem, ReaderConnection, Reading, Row};
 use super::super::table::{Table, TableRow};
 use super::input::{Idle, Input};
 use std::collections::HashMap;
@@ -24,6 +24,7 @@ pub fn reading(
     all.extend_from_slice(status);
     Reading {
         at: *START.get_or_init(Instant::now) + Duration::from_secs(second),
+        seen_by: ReaderConnection::default(),
         identity: Identity {
             version: "10.11.19-MariaDB-paceline-0.2.0".into(),
             host: "db1".into(),
