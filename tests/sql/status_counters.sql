@@ -113,6 +113,24 @@ select x from n union all select a from c where a > 98;
 select table_name from information_schema.tables where table_schema = 't' and table_name = 'c';
 show session status where variable_name rlike '^(handler_(read|tmp|write|update|delete)|rows_(tmp_)?read|select|sort|created_tmp_tables)' and value > 0;
 
+-- An error in the fourth row: the rows before it were read.
+flush status;
+select exp(a * 200) from c;
+show session status where variable_name rlike '^(handler_(read|tmp|write|update|delete)|rows_read|select|sort)' and value > 0;
+flush status;
+select exp(a * 200) from c where a > 0;
+select exp(a * 200) from c where b between 0 and 2;
+select exp(a * 200) from c where b = 0;
+select exp(seq * 200) from seq_1_to_10;
+select exp(x * 200) from (select x from n limit 10) d;
+show session status where variable_name rlike '^(handler_(read|tmp|write|update|delete)|rows_read|select|sort)' and value > 0;
+handler c open;
+flush status;
+handler c read b first where exp(a * 200) > 0 limit 10;
+handler c read first where exp(a * 200) > 0 limit 10;
+show session status where variable_name rlike '^(handler_(read|tmp|write|update|delete)|select|sort)' and value > 0;
+handler c close;
+
 -- Changes.
 flush status;
 insert into e values (1, 1), (2, 2);

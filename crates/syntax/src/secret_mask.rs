@@ -219,8 +219,10 @@ impl Masking<'_> {
             });
     }
 
-    fn is_secret(&self, string: &[u8], is_after_for: bool) -> bool {
+    fn is_secret(&mut self, string: &[u8], is_after_for: bool) -> bool {
         if self.statement == StatementKind::Preparation && mentions_secret(string) {
+            // The values after USING may be the secret.
+            self.hides = true;
             return true;
         }
         if self.is_refused_account() {
@@ -362,6 +364,10 @@ mod tests {
             (
                 "execute immediate 'create user a identified by ''x'''",
                 "execute immediate '*****'",
+            ),
+            (
+                "execute immediate 'insert into u (password) values (?)' using 'x'; select 'a'",
+                "execute immediate '*****' using '*****'; select 'a'",
             ),
             (
                 "prepare p from 'set password = ?'; select 'a'",

@@ -28,9 +28,10 @@ pub(super) fn read(
         }
         TableSource::Series(numbers) => {
             let mut rows = 0;
-            let flow = series::read(exec, numbers, instance.slots.start, row, visit, &mut rows)?;
-            (exec.session.counts).count_read(ReadStart::End, false, rows, flow.is_continue());
-            return Ok(flow);
+            let flow = series::read(exec, numbers, instance.slots.start, row, visit, &mut rows);
+            let has_ended = matches!(flow, Ok(ControlFlow::Continue(())));
+            (exec.session.counts).count_read(ReadStart::End, false, rows, has_ended);
+            return flow;
         }
         TableSource::Derived(query) => derived::rows_of(exec, query, instance.distinct)?,
         TableSource::Recursive(table) => exec.state.derived.round(*table),
@@ -58,9 +59,10 @@ fn read_rows(
     for (number, values) in rows.iter().enumerate() {
         exec.row_fetched()?;
         row[instance.slots.clone()].clone_from_slice(values);
-        if visit(exec, row)?.is_break() {
+        let flow = visit(exec, row);
+        if !matches!(flow, Ok(ControlFlow::Continue(()))) {
             exec.session.counts.count_temporary_read(number as u64 + 1, false);
-            return Ok(ControlFlow::Break(()));
+            return flow;
         }
     }
     exec.session.counts.count_temporary_read(rows.len() as u64, true);

@@ -230,10 +230,10 @@ impl<'p> BaseReader<'p> {
                             row,
                             visit,
                             &mut rows,
-                        )?;
+                        );
                         exec.session.counts.handler_read_key += now.len() as u64 - 1;
-                        self.count(exec, (Some(index), start(&now[0])), rows, flow);
-                        flow
+                        self.count(exec, (Some(index), start(&now[0])), rows, &flow);
+                        flow?
                     }
                 };
                 if flow.is_break() {
@@ -553,23 +553,24 @@ impl<'p> BaseReader<'p> {
     ) -> Result<ControlFlow<()>> {
         let secondary = by.0.and_then(|index| self.secondary(index));
         let mut rows = 0;
-        let flow = self.scan_range(exec, secondary, range, row, visit, &mut rows)?;
-        self.count(exec, by, rows, flow);
-        Ok(flow)
+        let flow = self.scan_range(exec, secondary, range, row, visit, &mut rows);
+        self.count(exec, by, rows, &flow);
+        flow
     }
 
-    /// Counts a read of an index or of the table.
+    /// Counts a read of an index or of the table, also one that an error ended.
     fn count(
         &self,
         exec: &mut Execution<'_, '_>,
         (index, start): (Option<usize>, ReadStart),
         rows: u64,
-        flow: ControlFlow<()>,
+        flow: &Result<ControlFlow<()>>,
     ) {
+        let has_ended = matches!(flow, Ok(ControlFlow::Continue(())));
         let is_backward = self.direction() == Direction::Backward;
         exec.session
             .counts
-            .count_read(start, is_backward, rows, flow.is_continue());
+            .count_read(start, is_backward, rows, has_ended);
         self.definition
             .count_read(index, rows, exec.session.user_statistics);
     }

@@ -1,5 +1,7 @@
 //! HANDLER.
 
+use std::ops::ControlFlow;
+
 use paceline_storage::{Direction, KeyRange, prefix_end};
 use paceline_types::convert::assign;
 use paceline_types::error_code::ER_OUT_OF_RESOURCES;
@@ -65,6 +67,14 @@ struct ScannedRange {
     continues: bool,
 }
 
+/// What a READ has done so far.
+struct Progress {
+    /// Rows read, whether they match or not.
+    rows: u64,
+    sent: u64,
+    place: HandlerPlace,
+}
+
 fn read_rows(exec: &mut Execution<'_, '_>, plan: &HandlerReadPlan, sink: &mut dyn RowSink) -> Result<u64> {
     let limit = RowLimit::new(exec, &plan.limit)?;
     let Some(scanned) = scanned_range(exec, plan)? else {
@@ -73,27 +83,66 @@ fn read_rows(exec: &mut Execution<'_, '_>, plan: &HandlerReadPlan, sink: &mut dy
     if limit.count == 0 {
         return Ok(0);
     }
+    let continues = scanned.continues;
+    let is_backward = scanned.direction == Direction::Backward;
+    let mut progress = Progress {
+        rows: 0,
+        sent: 0,
+        place: match (scanned.of_one_key, scanned.direction) {
+            (true, _) => HandlerPlace::At(scanned.range.start.clone()),
+            (false, Direction::Forward) => HandlerPlace::AfterLast,
+            (false, Direction::Backward) => HandlerPlace::BeforeFirst,
+        },
+    };
+    let flow = scan_rows(exec, plan, &limit, scanned, sink, &mut progress);
+    // Rows before an error were read, too.
+    let has_ended = matches!(flow, Ok(ControlFlow::Continue(())));
+    let Progress { rows, sent, place } = progress;
+    let index = plan.index;
+    let counts = &mut exec.session.counts;
+    match (&plan.start, index) {
+        (_, None) => counts.count_read(ReadStart::Table, is_backward, rows, has_ended),
+        (HandlerStartPlan::Key { .. }, _) => counts.count_read(ReadStart::Key, is_backward, rows, has_ended),
+        _ if continues => {
+            counts.rows_read += rows;
+            let asked = rows + u64::from(has_ended);
+            match is_backward {
+                false => counts.handler_read_next += asked,
+                true => counts.handler_read_prev += asked,
+            }
+        }
+        _ => counts.count_read(ReadStart::End, is_backward, rows, has_ended),
+    }
+    (plan.definition).count_read(index, rows, exec.session.user_statistics);
+    let _ = flow?;
+    let position = HandlerPosition { index, place };
+    exec.session.handlers.set_position(&plan.name, position);
+    Ok(sent)
+}
+
+/// Sends the matching rows of a range. Breaks at the limit.
+fn scan_rows(
+    exec: &mut Execution<'_, '_>,
+    plan: &HandlerReadPlan,
+    limit: &RowLimit,
+    scanned: ScannedRange,
+    sink: &mut dyn RowSink,
+    progress: &mut Progress,
+) -> Result<ControlFlow<()>> {
     let schema = plan.definition.schema();
     let secondary = plan
         .index
         .filter(|index| schema.indexes()[*index].id != schema.clustered_id());
-    let mut place = match (scanned.of_one_key, scanned.direction) {
-        (true, _) => HandlerPlace::At(scanned.range.start.clone()),
-        (false, Direction::Forward) => HandlerPlace::AfterLast,
-        (false, Direction::Backward) => HandlerPlace::BeforeFirst,
-    };
-    let (mut skipped, mut sent) = (0, 0);
+    let mut skipped = 0;
     let mut row_key = Vec::new();
     let mut returned = Vec::with_capacity(plan.projection.len());
     let transaction_error = |error| plan.definition.transaction_error(error);
     let scan = (exec.state.transaction).scan(scanned.range, scanned.direction);
     let mut scan = scan.map_err(transaction_error)?;
-    let mut rows = 0;
-    let mut has_ended = true;
     while scan.advance()? {
         exec.row_fetched()?;
         let Some(entry) = scan.entry() else { break };
-        rows += 1;
+        progress.rows += 1;
         let row = match secondary {
             None => schema.decode_row(entry.payload())?,
             Some(index) => {
@@ -107,7 +156,7 @@ fn read_rows(exec: &mut Execution<'_, '_>, plan: &HandlerReadPlan, sink: &mut dy
             }
         };
         if scanned.of_one_key {
-            place = HandlerPlace::At(entry.key.to_vec());
+            progress.place = HandlerPlace::At(entry.key.to_vec());
         }
         if !exec.all_true(&plan.conditions, &row)? {
             continue;
@@ -121,33 +170,13 @@ fn read_rows(exec: &mut Execution<'_, '_>, plan: &HandlerReadPlan, sink: &mut dy
             returned.push(exec.eval(expr, &row)?);
         }
         sink.row(&returned)?;
-        sent += 1;
-        if sent >= limit.count {
-            place = HandlerPlace::At(entry.key.to_vec());
-            has_ended = false;
-            break;
+        progress.sent += 1;
+        if progress.sent >= limit.count {
+            progress.place = HandlerPlace::At(entry.key.to_vec());
+            return Ok(ControlFlow::Break(()));
         }
     }
-    let index = plan.index;
-    let is_backward = scanned.direction == Direction::Backward;
-    let counts = &mut exec.session.counts;
-    match (&plan.start, index) {
-        (_, None) => counts.count_read(ReadStart::Table, is_backward, rows, has_ended),
-        (HandlerStartPlan::Key { .. }, _) => counts.count_read(ReadStart::Key, is_backward, rows, has_ended),
-        _ if scanned.continues => {
-            counts.rows_read += rows;
-            let asked = rows + u64::from(has_ended);
-            match is_backward {
-                false => counts.handler_read_next += asked,
-                true => counts.handler_read_prev += asked,
-            }
-        }
-        _ => counts.count_read(ReadStart::End, is_backward, rows, has_ended),
-    }
-    (plan.definition).count_read(index, rows, exec.session.user_statistics);
-    let position = HandlerPosition { index, place };
-    exec.session.handlers.set_position(&plan.name, position);
-    Ok(sent)
+    Ok(ControlFlow::Continue(()))
 }
 
 /// Returns the part of the index to scan; `None` if there is nothing in it.
