@@ -273,8 +273,16 @@ pub fn event_name(text: &[u8], options: &ParseOptions) -> String {
     let Ok(parsed) = parse_first(text, options) else {
         return "statement/sql/error".to_owned();
     };
+    let mut statement = &parsed.statement;
+    while let Statement::SetStatement { statement: inner, .. } = statement {
+        statement = inner;
+    }
     let counters = Counters::default();
-    count_command(&parsed.statement, &counters);
+    match statement {
+        // Counted where procedures are found.
+        Statement::Call { .. } => counters.com_call_procedure.add(1),
+        statement => count_command(statement, &counters),
+    }
     let names = SESSION_COUNTERS
         .iter()
         .filter_map(|row| Some((row.statistic.name.strip_prefix("Com_")?, row)));
@@ -293,6 +301,11 @@ mod tests {
         assert_eq!(name("select 1"), "statement/sql/select");
         assert_eq!(name("set @a = 1"), "statement/sql/set_option");
         assert_eq!(name("insert into t select 1"), "statement/sql/insert_select");
+        assert_eq!(name("call p()"), "statement/sql/call_procedure");
+        assert_eq!(
+            name("set statement max_statement_time = 1 for select 1"),
+            "statement/sql/select"
+        );
         assert_eq!(name("nonsense"), "statement/sql/error");
     }
 }

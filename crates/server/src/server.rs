@@ -140,6 +140,7 @@ impl Server {
             choices.consumers,
             size(Variable::PerformanceSchemaEventsStatementsHistorySize),
             size(Variable::PerformanceSchemaEventsStatementsHistoryLongSize),
+            size(Variable::PerformanceSchemaMaxSqlTextLength),
         );
         let has_page = !globals.get(Variable::PacelineHttpAddress).as_str().is_empty();
         let primary = Primary::new(transactions.clone(), semi_sync);

@@ -18,6 +18,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 /// Number of statements if the variable is -1: of a session, and of the server.
 const OWN: usize = 10;
 const LONG: usize = 1000;
+/// Length of a text in bytes.
+const TEXT: usize = 1024;
 
 /// Consumer of events: a switch that decides whether they are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -215,18 +217,25 @@ pub struct StatementHistory {
     pub consumers: Consumers,
     own_max: usize,
     long_max: usize,
+    text_max: usize,
     long: Mutex<VecDeque<Arc<StatementEvent>>>,
 }
 
 impl StatementHistory {
-    /// Creates an empty history with limits for a session and for the server; negative numbers choose the defaults.
-    pub fn new(consumers: Consumers, own_max: i64, long_max: i64) -> StatementHistory {
+    /// Creates an empty history with limits for a session, for the server and for a text; negative numbers choose the defaults.
+    pub fn new(consumers: Consumers, own_max: i64, long_max: i64, text_max: i64) -> StatementHistory {
         StatementHistory {
             consumers,
             own_max: usize::try_from(own_max).unwrap_or(OWN),
             long_max: usize::try_from(long_max).unwrap_or(LONG),
+            text_max: usize::try_from(text_max).unwrap_or(TEXT),
             long: Mutex::default(),
         }
+    }
+
+    /// Returns the part of a statement's text that is kept.
+    pub fn kept_text(&self, text: &[u8]) -> String {
+        String::from_utf8_lossy(&text[..text.len().min(self.text_max)]).into_owned()
     }
 
     /// Keeps a statement that has ended.
@@ -280,7 +289,7 @@ mod tests {
     #[test]
     fn the_latest_statements_are_kept() {
         let consumers = Consumers::new([Consumer::StatementsHistory, Consumer::StatementsHistoryLong]);
-        let history = StatementHistory::new(consumers, 2, 3);
+        let history = StatementHistory::new(consumers, 2, 3, 4);
         let (one, two) = (SessionHistory::default(), SessionHistory::default());
         for _ in 0..3 {
             history.keep(&one, StatementEvent::default());

@@ -5,7 +5,6 @@ use super::state::SessionState;
 use crate::command_counter::event_name;
 use crate::statement_digests::{DigestStatement, DigestWork};
 use crate::statement_history::StatementEvent;
-use crate::variables::Variable;
 use paceline_expression::session::StatementCounts;
 use paceline_syntax::digest::digest_text;
 use paceline_syntax::{ParseOptions, Result};
@@ -21,11 +20,6 @@ impl SessionState {
         counts: &StatementCounts,
         done: &Result<()>,
     ) {
-        let text_max = self
-            .server
-            .globals
-            .number(Variable::PerformanceSchemaMaxSqlTextLength);
-        let kept = &text[..text.len().min(usize::try_from(text_max).unwrap_or(usize::MAX))];
         let options = ParseOptions {
             sql_mode: self.context.settings.sql_mode,
             memory: Some(self.context.memory.clone()),
@@ -49,7 +43,7 @@ impl SessionState {
             is_running: false,
             start_micros: self.context.statement.start_micros,
             nanos: u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX),
-            text: String::from_utf8_lossy(kept).into_owned(),
+            text: self.server.statement_history.kept_text(text),
             digest: digest.name().zip(digest.text),
             database: self.context.database.clone(),
             code: error.map_or(0, |error| error.code().number()),

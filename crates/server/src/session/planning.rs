@@ -9,6 +9,7 @@ use super::state::SessionState;
 use crate::accounts::checks::{check_plan, denied_instead};
 use crate::accounts::show::select_all;
 use crate::errors::of_transaction;
+use crate::performance_schema;
 use crate::row_options::row_metadata;
 use paceline_catalog::Catalog;
 use paceline_program::Code;
@@ -17,12 +18,32 @@ use paceline_query::execute::{
 };
 use paceline_query::plan::{Plan, PlanContext, TableUse, plan_statement};
 use paceline_query::program::PreparedProgram;
-use paceline_syntax::{ParseOptions, Result, Statement};
+use paceline_syntax::ast::TableFactor;
+use paceline_syntax::{ParseOptions, Result, Statement, Update};
 use paceline_types::Value;
 use std::sync::Arc;
 
 /// Maximum number of attempts to plan a statement whose tables change repeatedly.
 pub const ATTEMPTS_MAX: usize = 100;
+
+/// Table of the switches of `performance_schema`. Its UPDATE has no plan: `statements::setup_consumers` executes it.
+pub(super) const CONSUMERS_TABLE: &str = "setup_consumers";
+
+/// Returns whether an UPDATE switches consumers of `performance_schema`.
+pub(super) fn switches_consumers(update: &Update, state: &SessionState) -> bool {
+    let named = match &update.tables[..] {
+        [only] if only.joins.is_empty() => match &only.first {
+            TableFactor::Table { name, .. } => name,
+            _ => return false,
+        },
+        _ => return false,
+    };
+    let is_of_database = || {
+        let qualified = state.qualified(named);
+        qualified.is_ok_and(|(database, _)| database.eq_ignore_ascii_case(performance_schema::DATABASE))
+    };
+    named.name.eq_ignore_ascii_case(CONSUMERS_TABLE) && is_of_database()
+}
 
 impl SessionState {
     /// Plans a statement of the server itself, or one whose parameters are unknown. It is not traced.

@@ -1,6 +1,7 @@
 //! A statement that is being prepared, by COM_STMT_PREPARE, PREPARE or EXECUTE IMMEDIATE.
 
 use super::parsing::{ClientStatement, syntax_error_near};
+use super::planning::switches_consumers;
 use super::state::SessionState;
 use crate::accounts::checks::check_plan;
 use paceline_expression::session::MemoryCharge;
@@ -62,6 +63,9 @@ pub fn parse_to_prepare(text: Vec<u8>, state: &SessionState) -> Result<Preparati
 /// # Errors
 /// The errors of the planner and of the privilege checks.
 pub fn plan_to_prepare(statement: &Statement, state: &mut SessionState) -> Result<Option<Arc<Plan>>> {
+    if matches!(statement, Statement::Update(update) if switches_consumers(update, state)) {
+        return Ok(None);
+    }
     if !matches!(
         statement,
         Statement::Query(_)

@@ -222,15 +222,8 @@ impl<'p> BaseReader<'p> {
                     true => self.read_keys(exec, index, now, row, visit)?,
                     false => {
                         let mut rows = 0;
-                        let flow = self.scan_snapshot(
-                            exec,
-                            secondary,
-                            now,
-                            self.direction(),
-                            row,
-                            visit,
-                            &mut rows,
-                        );
+                        let flow =
+                            self.scan_snapshot(exec, secondary, now, self.direction(), row, visit, &mut rows);
                         exec.session.counts.handler_read_key += now.len() as u64 - 1;
                         self.count(exec, (Some(index), start(&now[0])), rows, &flow);
                         flow?

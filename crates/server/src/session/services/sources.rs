@@ -1,7 +1,7 @@
 //! Source of the rows of `information_schema`, restricted to what one session may see.
 
 use super::SessionServices;
-use super::StatementTrace;
+use super::{StatementTrace, on_text};
 use crate::accounts::checks::{may_see_events, may_see_triggers, routine_access};
 use crate::accounts::show::select_all;
 use crate::accounts::{Account, PrivilegeSet, RoleGrant};
@@ -19,7 +19,7 @@ use crate::registry::{SessionHandle, now_micros};
 use crate::replication_options;
 use crate::session_progress::ShownProgress;
 use crate::statement_digests::DigestSummary;
-use crate::statement_history::{Consumer, StatementEvent};
+use crate::statement_history::{Consumer, StatementEvent, StatementHistory};
 use crate::statistic::ShownStatistic;
 use crate::user_statistics::{StatisticsOf, TallyValues};
 use crate::variables::{self, Access, Kind, TABLE, Variable};
@@ -127,7 +127,7 @@ impl SessionSources<'_> {
 }
 
 /// Returns the running statement of a session, or else the last one that is kept.
-fn current_statement(session: &SessionHandle) -> Option<Arc<StatementEvent>> {
+fn current_statement(session: &SessionHandle, history: &StatementHistory) -> Option<Arc<StatementEvent>> {
     let activity = session.activity();
     let (last, number) = session.history.last();
     if activity.text.is_empty() || activity.command == "Sleep" {
@@ -137,11 +137,14 @@ fn current_statement(session: &SessionHandle) -> Option<Arc<StatementEvent>> {
     Some(Arc::new(StatementEvent {
         session: u64::from(session.id),
         number,
-        name: event_name(&activity.text, &ParseOptions::default()),
+        // Its session knows in which SQL mode it is read; nearly all texts mean the same in all.
+        name: on_text(activity.text.len(), || {
+            event_name(&activity.text, &ParseOptions::default())
+        }),
         is_running: true,
         start_micros: activity.since_micros,
         nanos: u64::try_from(nanos).unwrap_or(0),
-        text: String::from_utf8_lossy(&activity.text).into_owned(),
+        text: history.kept_text(&activity.text),
         database: activity.database,
         ..StatementEvent::default()
     }))
@@ -478,7 +481,7 @@ impl Sources for SessionSources<'_> {
             }
             ShownHistory::Current => sessions
                 .iter()
-                .filter_map(|session| current_statement(session))
+                .filter_map(|session| current_statement(session, &server.statement_history))
                 .collect(),
         }
     }

@@ -41,6 +41,7 @@ pub(super) use load_data::execute_logged as load_logged;
 pub(super) use shutdown::shut_down;
 
 use super::execution::Execution;
+use super::planning::switches_consumers;
 use super::protocol::{Connection, Reply};
 use super::replies::ReplyWriter;
 use super::state::SessionState;
@@ -73,7 +74,7 @@ pub async fn execute(
         {
             outfile::execute(statement, into, state, execution).await?
         }
-        Statement::Update(update) if setup_consumers::is_meant(update, state) => {
+        Statement::Update(update) if switches_consumers(update, state) => {
             setup_consumers::execute(update, state, execution).await?
         }
         Statement::Query(_)

@@ -7,34 +7,15 @@ use super::query::collect;
 use crate::performance_schema::DATABASE;
 use crate::running_plan::PlanToRun;
 use crate::session::execution::Execution;
+use crate::session::planning::CONSUMERS_TABLE as TABLE;
 use crate::session::protocol::{Reply, RowCollector};
 use crate::session::state::SessionState;
 use crate::statement_history::Consumer;
 use paceline_expression::session::Privilege;
-use paceline_syntax::ast::{Expr, Literal, QueryBody, TableFactor, TableName};
+use paceline_syntax::ast::{Expr, Literal, QueryBody};
 use paceline_syntax::{AssignedValue, Error, ParseOptions, Result, Statement, Update, parse_first};
 use paceline_types::Value;
 use paceline_types::error_code::*;
-
-const TABLE: &str = "setup_consumers";
-
-/// Returns whether an UPDATE is of this table.
-pub fn is_meant(update: &Update, state: &SessionState) -> bool {
-    named(update).is_some_and(|table| {
-        table.name.eq_ignore_ascii_case(TABLE)
-            && matches!(state.qualified(table), Ok((database, _)) if database.eq_ignore_ascii_case(DATABASE))
-    })
-}
-
-fn named(update: &Update) -> Option<&TableName> {
-    match &update.tables[..] {
-        [only] if only.joins.is_empty() => match &only.first {
-            TableFactor::Table { name, .. } => Some(name),
-            _ => None,
-        },
-        _ => None,
-    }
-}
 
 /// Executes the statement.
 ///

@@ -326,7 +326,7 @@ impl Driver<'_> {
             asked_by: QueryOrigin::Client,
             ..self.execution
         };
-        if has_plan(&sql.statement) {
+        if has_plan(&sql.statement, self.state) {
             count_command(&sql.statement, &self.state.shared.counters);
             self.execute_planned(sql, place, execution).await?;
         } else {

@@ -5,8 +5,9 @@ use super::Driver;
 use crate::accounts::checks::check_plan;
 use crate::command_counter::count_command;
 use crate::session::execution::Execution;
-use crate::session::planning::ATTEMPTS_MAX;
+use crate::session::planning::{ATTEMPTS_MAX, switches_consumers};
 use crate::session::replies::ReplyWriter;
+use crate::session::state::SessionState;
 use crate::session::statements::query::{collect, run_plan};
 use paceline_expression::ExprType;
 use paceline_program::{Answer, CodePlace, RowValue};
@@ -20,10 +21,11 @@ use paceline_types::error_code::*;
 use std::sync::Arc;
 
 /// Returns whether a statement is of a kind that has a plan.
-pub(super) fn has_plan(statement: &Statement) -> bool {
+pub(super) fn has_plan(statement: &Statement, state: &SessionState) -> bool {
     match statement {
+        Statement::Update(update) => !switches_consumers(update, state),
         Statement::Query(query) => query.into.is_none(),
-        Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) | Statement::Do(_) => true,
+        Statement::Insert(_) | Statement::Delete(_) | Statement::Do(_) => true,
         _ => false,
     }
 }
