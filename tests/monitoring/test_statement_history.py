@@ -123,6 +123,15 @@ def test_consumers_are_switched(server, mariadb):
         assert run(connection.cursor(), ENABLE)[0] == 1142
 
 
+def test_consumers_are_switched_in_programs_and_by_prepared_statements(server):
+    enabled = "select enabled from performance_schema.setup_consumers where name = '{}'"
+    update = "update performance_schema.setup_consumers set enabled = '{}' where name = '{}'"
+    server.query("create procedure d.p() " + update.format("YES", "events_statements_history"), "call d.p()")
+    assert server.query(enabled.format("events_statements_history")) == (("YES",),)
+    server.query(f"prepare s from \"{update.format('NO', 'events_statements_history')}\"", "execute s")
+    assert server.query(enabled.format("events_statements_history")) == (("NO",),)
+
+
 def mariadb_defaults(mariadb):
     changed = "update performance_schema.setup_consumers set enabled = 'NO' where name like 'events_statements_%'"
     mariadb.query(changed)

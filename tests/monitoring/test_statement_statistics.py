@@ -1,8 +1,10 @@
 """Statistics by the digest of statements, and of tables: performance_schema, PACELINE_STATEMENTS, TRUNCATE, limits."""
 
+import mysql.connector
 import pymysql
 import pytest
 from support.servers import MariaDb, Paceline
+from support.waiting import wait_for
 
 BY_DIGEST = "performance_schema.events_statements_summary_by_digest"
 STATEMENTS = [
@@ -195,3 +197,43 @@ def test_statistics_of_users_need_a_privilege(server):
     row = server.query("select total_connections, denied_connections, access_denied > 0 from information_schema.user_statistics "
                        "where user = 'u'", user="u", password="x")
     assert row[0][1:] == (1, 1) and row[0][0] > 3
+
+
+def commands_of(server, user):
+    rows = server.query(f"select select_commands, rows_sent from information_schema.user_statistics where user = '{user}'")
+    return rows[0] if rows else (0, 0)
+
+
+def test_work_belongs_to_the_user_who_did_it(server):
+    server.query("create user one identified by ''", "create user two identified by ''", "set global userstat = on")
+    connection = mysql.connector.connect(unix_socket=str(server.socket), user="one", password="", ssl_disabled=True)
+    try:
+        cursor = connection.cursor()
+
+        def run(statement):
+            cursor.execute(statement)
+            cursor.fetchall()
+
+        run("select 1")
+        wait_for("the first statement", lambda: commands_of(server, "one")[0] > 0)
+        before = commands_of(server, "one")
+        connection.cmd_change_user("two", "")
+        for _ in range(5):
+            run("select 1 union all select 2")
+        wait_for("the work of the second user", lambda: commands_of(server, "two")[1] >= 10)
+        assert commands_of(server, "one")[1] == before[1]
+    finally:
+        connection.close()
+
+
+def test_work_while_userstat_is_off_does_not_count(server):
+    server.query("create user one identified by ''", "set global userstat = on")
+    with server.connect(user="one") as connection, connection.cursor() as cursor:
+        cursor.execute("select 1")
+        before = commands_of(server, "one")
+        server.query("set global userstat = off")
+        for _ in range(20):
+            cursor.execute("select 1 union all select 2")
+        server.query("set global userstat = on")
+        cursor.execute("select 1")
+        wait_for("the last statement", lambda: commands_of(server, "one") == (before[0] + 1, before[1] + 1))

@@ -222,7 +222,8 @@ pub struct StatementHistory {
 }
 
 impl StatementHistory {
-    /// Creates an empty history with limits for a session, for the server and for a text; negative numbers choose the defaults.
+    /// Creates an empty history with limits for a session, for the server and for a text; negative numbers choose the
+    /// defaults.
     pub fn new(consumers: Consumers, own_max: i64, long_max: i64, text_max: i64) -> StatementHistory {
         StatementHistory {
             consumers,

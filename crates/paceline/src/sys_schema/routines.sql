@@ -204,13 +204,11 @@ RETURN (SELECT IF(c.enabled = 'NO' OR EXISTS (SELECT 1 FROM performance_schema.s
         OR c.name LIKE '%history%' AND a.name = CONCAT(SUBSTRING_INDEX(c.name, '_history', 1), '_current'))), 'NO', 'YES')
   FROM performance_schema.setup_consumers c WHERE c.name = in_consumer)
 
--- Only a statement of the session changes what is collected, not one of a program.
 CREATE OR REPLACE PROCEDURE sys.ps_setup_enable_consumer(IN consumer VARCHAR(128))
 MODIFIES SQL DATA SQL SECURITY INVOKER
 BEGIN
   DECLARE changed INT;
-  EXECUTE IMMEDIATE 'UPDATE performance_schema.setup_consumers SET enabled = ''YES'' WHERE name LIKE CONCAT(''%'', ?, ''%'')'
-    USING consumer;
+  UPDATE performance_schema.setup_consumers SET enabled = 'YES' WHERE name LIKE CONCAT('%', consumer, '%');
   SET changed = ROW_COUNT();
   SELECT CONCAT('Enabled ', changed, ' consumer', IF(changed = 1, '', 's')) AS summary;
 END
@@ -219,8 +217,7 @@ CREATE OR REPLACE PROCEDURE sys.ps_setup_disable_consumer(IN consumer VARCHAR(12
 MODIFIES SQL DATA SQL SECURITY INVOKER
 BEGIN
   DECLARE changed INT;
-  EXECUTE IMMEDIATE 'UPDATE performance_schema.setup_consumers SET enabled = ''NO'' WHERE name LIKE CONCAT(''%'', ?, ''%'')'
-    USING consumer;
+  UPDATE performance_schema.setup_consumers SET enabled = 'NO' WHERE name LIKE CONCAT('%', consumer, '%');
   SET changed = ROW_COUNT();
   SELECT CONCAT('Disabled ', changed, ' consumer', IF(changed = 1, '', 's')) AS summary;
 END

@@ -102,8 +102,8 @@ impl Reader {
         })
     }
 
-    /// Executes a KILL of a session that was read through the connection `seen_by`. It never connects: a restarted server
-    /// gives the same id to another session.
+    /// Executes a KILL of a session that was read through the connection `seen_by`. It never connects: a restarted
+    /// server gives the same id to another session.
     ///
     /// # Errors
     /// The server's error; that connection is lost.

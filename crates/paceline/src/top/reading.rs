@@ -146,8 +146,8 @@ impl Identity {
     }
 }
 
-/// One of the reader's connections, in their order. Ids of sessions are valid only for the connection through which they
-/// were read: the next one may reach a restarted server, which counts them from 1 again.
+/// One of the reader's connections, in their order. Ids of sessions are valid only for the connection through which
+/// they were read: the next one may reach a restarted server, which counts them from 1 again.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct ReaderConnection(u64);
 
