@@ -99,24 +99,14 @@ const DENIED: [ErrorCode; 5] = [
 impl Problem {
     /// Returns the problem that an error means; the error itself if the connection is of no more use.
     pub fn of(error: ServerError) -> Result<Self, ServerError> {
-        let Cause::Server(number) = error.cause else {
-            return Err(error);
-        };
-        if error.is_lost() {
-            return Err(error);
+        match error.cause {
+            Cause::Server(_) if !error.is_lost() => Ok(match () {
+                () if error.is(&MISSING) => Problem::Missing,
+                () if error.is(&DENIED) => Problem::Denied(error.problem),
+                () => Problem::Refused(error.problem),
+            }),
+            _ => Err(error),
         }
-        if error.is(&MISSING) {
-            return Ok(Problem::Missing);
-        }
-        // The text begins with the statement, which is of no interest to the user.
-        let text = match error.problem.rfind(&format!("{number}")) {
-            Some(at) => error.problem[at..].to_owned(),
-            None => error.problem.clone(),
-        };
-        Ok(match error.is(&DENIED) {
-            true => Problem::Denied(text),
-            false => Problem::Refused(text),
-        })
     }
 
     /// Returns the text for the user, with the part's source.
