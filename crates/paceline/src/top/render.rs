@@ -284,7 +284,7 @@ fn draw_dialog(frame: &mut Frame, title: &'static str, lines: Vec<Line>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::reading::{Part, Problem};
+    use super::super::reading::Problem;
     use super::super::screen::tests::{empty, press, screen};
     use super::super::view::test_support::{reading, row};
     use super::*;
@@ -485,9 +485,5 @@ mod tests {
             let used: usize = widths.iter().sum::<usize>();
             assert!(used <= available, "{available}: {widths:?}");
         }
-        assert!(matches!(
-            Part::Sessions.source(),
-            "information_schema.PROCESSLIST"
-        ));
     }
 }
