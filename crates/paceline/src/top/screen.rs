@@ -326,8 +326,12 @@ impl Screen {
                 };
             }
             KeyCode::Esc => self.filter.clear(),
-            KeyCode::Char('+') => self.change_interval(1),
-            KeyCode::Char('-') => self.change_interval(-1),
+            KeyCode::Char('+') => {
+                self.change_interval(INTERVALS.into_iter().find(|longer| *longer > self.interval));
+            }
+            KeyCode::Char('-') => {
+                self.change_interval(INTERVALS.into_iter().rfind(|shorter| *shorter < self.interval));
+            }
             KeyCode::Char(' ' | 'p') => {
                 self.is_paused = !self.is_paused;
                 return if self.is_paused {
@@ -384,10 +388,9 @@ impl Screen {
         }
     }
 
-    fn change_interval(&mut self, by: isize) {
-        let at = INTERVALS.iter().position(|interval| *interval >= self.interval);
-        let at = at.unwrap_or(INTERVALS.len() - 1);
-        self.interval = INTERVALS[at.saturating_add_signed(by).min(INTERVALS.len() - 1)];
+    /// Takes the next interval; keeps the current one without a next one.
+    fn change_interval(&mut self, next: Option<Duration>) {
+        self.interval = next.unwrap_or(self.interval);
         self.message = Some(Message::Done(format!("every {} s", self.interval.as_secs())));
     }
 
@@ -611,6 +614,11 @@ pub mod tests {
         assert_eq!(screen.interval(), Duration::from_secs(1));
         press(&mut screen, "++++++++");
         assert_eq!(screen.interval(), Duration::from_secs(60));
+        for (keys, seconds) in [("+", 5), ("-", 2)] {
+            screen.interval = Duration::from_secs(3);
+            press(&mut screen, keys);
+            assert_eq!(screen.interval(), Duration::from_secs(seconds), "{keys} from 3 s");
+        }
         press(&mut screen, "?");
         assert_eq!(screen.mode(), &Mode::Help);
         assert_eq!(press(&mut screen, "q"), Action::Nothing, "it closes the help");
