@@ -23,10 +23,9 @@ def server(request, tmp_path_factory):
 
 
 @contextlib.contextmanager
-def running(server, statement):
-    """A session that executes `statement` meanwhile. Its error is the test's."""
+def running(connection, statement):
+    """A thread that executes `statement` meanwhile. Its error is the test's."""
     failed = []
-    connection = server.connect(database="d")
 
     def execute():
         try:
@@ -40,7 +39,6 @@ def running(server, statement):
         yield thread
     finally:
         thread.join()
-        connection.close()
         assert not failed
 
 
@@ -53,7 +51,7 @@ def progress(server, statement):
 def seen_halfway(server, statement):
     """Executes the statement until it is seen in the middle of its first stage. Returns what was seen then."""
     def seen():
-        with running(server, statement) as thread:
+        with server.connect(database="d") as connection, running(connection, statement) as thread:
             while thread.is_alive():
                 now = progress(server, statement)
                 if now and now[1] == 1 and 0 < now[3] < 100:
@@ -90,7 +88,7 @@ def test_a_file_that_is_loaded(server, tmp_path):
     statement = f"load data infile '{file}' into table l (a) set b = if(a = {HALF}, get_lock('loading', 1000), 0)"
     with server.connect() as holder, holder.cursor() as cursor:
         cursor.execute("select get_lock('loading', 0)")
-        with running(server, statement):
+        with server.connect(database="d") as connection, running(connection, statement):
             wait_for("the lock", lambda: (progress(server, statement) or [None])[0] == "User lock")
             _, stage, stages, percent, _ = progress(server, statement)
             assert (stage, stages) == (1, 2) and 0 < percent < 100
@@ -101,12 +99,13 @@ def test_rows_that_a_query_has_examined(server):
     if isinstance(server, MariaDb):
         pytest.skip("it counts them at the end of some operations only")
     statement = f"select count(*) from t where a < {HALF} or get_lock('reading', 1000)"
-    with server.connect() as holder, holder.cursor() as cursor:
+    with server.connect() as holder, holder.cursor() as cursor, server.connect(database="d") as connection:
         cursor.execute("select get_lock('reading', 0)")
-        with running(server, statement):
+        with running(connection, statement):
             wait_for("the lock", lambda: (progress(server, statement) or [None])[0] == "User lock")
             _, stage, stages, percent, examined = progress(server, statement)
             assert (stage, stages, percent) == (0, 0, 0) and HALF // 2 < examined <= ROWS
             cursor.execute("select release_lock('reading')")
-    rows = server.query("select max(examined_rows), max(stage) from information_schema.processlist where command = 'Sleep'")
-    assert rows in (((None, None),), ((0, 0),))
+        own = f"from information_schema.processlist where id = {connection.thread_id()}"
+        wait_for("the statement's end", lambda: server.query(f"select command {own}") == (("Sleep",),))
+        assert server.query(f"select examined_rows, stage {own}") == ((0, 0),)

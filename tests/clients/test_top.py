@@ -170,7 +170,7 @@ def test_text_has_every_view_on_both_servers(paceline, mariadb, waiting):
 def test_what_a_missing_privilege_hides_is_said(paceline):
     paceline.query("create user top_nobody@localhost", "create user top_viewer@localhost", "grant process on *.* to top_viewer@localhost")
     shown = text(paceline, "--filter=nothing", user="top_nobody")
-    assert ("information_schema.PACELINE_STATEMENTS: a privilege is missing: 1227 (42000): Access denied; you need (at least one of) the "
+    assert ("information_schema.PACELINE_STATEMENTS: a privilege is missing: error 1227 (42000): Access denied; you need (at least one of) the "
             "PROCESS") in shown
     assert "SHOW ALL SLAVES STATUS: a privilege is missing" in shown and "perhaps only this account's own sessions" in shown
     views = sections(text(paceline, "--filter=nothing", user="top_viewer"))

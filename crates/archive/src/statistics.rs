@@ -28,10 +28,21 @@ pub enum Value {
     Switch(bool),
     /// A text, which Prometheus does not get.
     Text(String),
+    /// The text of a problem, empty without one; 1 or 0 in Prometheus.
+    Problem(String),
 }
 
 /// Returns the statistics, by name.
 pub fn statistics(archive: &Archive) -> Vec<Statistic> {
+    statistics_with(archive, &statuses(archive))
+}
+
+/// Returns the states of all connections to primaries, in the order of the followers.
+fn statuses(archive: &Archive) -> Vec<FollowStatus> {
+    archive.followers.iter().map(|one| one.status()).collect()
+}
+
+fn statistics_with(archive: &Archive, followers: &[FollowStatus]) -> Vec<Statistic> {
     let mut list = Vec::new();
     let mut put = |name, sample, help, value| {
         list.push(Statistic {
@@ -41,7 +52,6 @@ pub fn statistics(archive: &Archive) -> Vec<Statistic> {
             value,
         });
     };
-    let followers: Vec<FollowStatus> = archive.followers.iter().map(|one| one.status()).collect();
     let sum = |of: fn(&FollowStatus) -> u64| followers.iter().map(of).sum::<u64>();
     let log = &archive.context.log;
     let files = log.files();
@@ -174,7 +184,12 @@ pub fn statistics(archive: &Archive) -> Vec<Statistic> {
             "Compressed files.",
             Value::Gauge(kept.compressed),
         );
-        put("Paceline_archive_keeper_error", "", "", Value::Text(kept.error));
+        put(
+            "Paceline_archive_keeper_error",
+            "paceline_archive_keeper_failed",
+            "Whether closed files could not be compressed, copied or removed.",
+            Value::Problem(kept.error),
+        );
         put(
             "Paceline_archive_local_bytes",
             "paceline_archive_local_bytes",
@@ -201,23 +216,16 @@ pub fn statistics(archive: &Archive) -> Vec<Statistic> {
 /// Returns the statistics in Prometheus' text format.
 pub fn exposition(archive: &Archive) -> String {
     let mut exposition = Exposition::default();
-    for statistic in statistics(archive) {
+    let followers = statuses(archive);
+    for statistic in statistics_with(archive, &followers) {
         let (kind, number) = match statistic.value {
             Value::Counter(number) => (SampleKind::Counter, number),
             Value::Gauge(number) => (SampleKind::Gauge, number),
             Value::Switch(is_on) => (SampleKind::Gauge, u64::from(is_on)),
+            Value::Problem(text) => (SampleKind::Gauge, u64::from(!text.is_empty())),
             Value::Text(_) => continue,
         };
         exposition.add(statistic.sample, kind, statistic.help, &[], number);
-    }
-    if let Some(retention) = &archive.retention {
-        exposition.add(
-            "paceline_archive_keeper_failed",
-            SampleKind::Gauge,
-            "Whether closed files could not be compressed, copied or removed.",
-            &[],
-            u8::from(!retention.status().error.is_empty()),
-        );
     }
     let version = crate::archive::version();
     let help = "Version of the archive.";
@@ -229,16 +237,15 @@ pub fn exposition(archive: &Archive) -> String {
         &labels,
         1,
     );
-    for follower in &archive.followers {
-        add_primary(follower, &mut exposition);
+    for (follower, status) in archive.followers.iter().zip(&followers) {
+        add_primary(follower, status, &mut exposition);
     }
     exposition.add_process();
     exposition.text()
 }
 
 /// Adds the values of one primary.
-fn add_primary(follower: &Follower, exposition: &mut Exposition) {
-    let status = follower.status();
+fn add_primary(follower: &Follower, status: &FollowStatus, exposition: &mut Exposition) {
     let address = status
         .address
         .as_ref()

@@ -19,10 +19,12 @@ use std::time::Duration;
 
 /// An error of a server or of the connection to it. The text is for users.
 #[derive(Debug, thiserror::Error)]
-#[error("{address}: {problem}")]
+#[error("{address}: {}{problem}", prefix(.statement.as_deref()))]
 pub struct ServerError {
     /// Address of the server.
     pub address: String,
+    /// The statement that failed, as messages show it: without secrets, and not longer than [`STATEMENT_SHOWN_MAX`].
+    pub statement: Option<String>,
     /// Description of the error.
     pub problem: String,
     /// Cause, for commands that proceed after some errors.
@@ -47,6 +49,7 @@ impl ServerError {
     pub fn new(address: impl ToString, problem: impl ToString) -> Self {
         ServerError {
             address: address.to_string(),
+            statement: None,
             problem: problem.to_string(),
             cause: Cause::Command,
         }
@@ -63,6 +66,14 @@ impl ServerError {
         }
     }
 
+    /// Adds the statement. A long one is not shown completely.
+    fn with_statement(self, statement: &str) -> Self {
+        ServerError {
+            statement: Some(statement.chars().take(STATEMENT_SHOWN_MAX).collect()),
+            ..self
+        }
+    }
+
     /// Returns whether the server has answered with one of these errors.
     pub fn is(&self, codes: &[ErrorCode]) -> bool {
         matches!(self.cause, Cause::Server(number) if codes.iter().any(|code| code.number() == number))
@@ -76,6 +87,10 @@ impl ServerError {
             Cause::Command => false,
         }
     }
+}
+
+fn prefix(statement: Option<&str>) -> String {
+    statement.map_or_else(String::new, |statement| format!("{statement}: "))
 }
 
 pub type Result<T, E = ServerError> = std::result::Result<T, E>;
@@ -217,14 +232,14 @@ impl Connection {
         ServerError::new(&self.address, problem)
     }
 
-    /// Returns the error of a statement. A long one is not shown completely.
+    /// Returns an error for a statement whose answer is none that the command accepts.
+    pub fn wrong_answer(&self, statement: &str, problem: &str) -> ServerError {
+        self.problem(problem).with_statement(statement)
+    }
+
+    /// Returns the error of a statement.
     fn failed(&self, statement: &str, error: &WireError) -> ServerError {
-        let end = statement.char_indices().nth(STATEMENT_SHOWN_MAX);
-        let shown = &statement[..end.map_or(statement.len(), |(end, _)| end)];
-        ServerError {
-            problem: format!("{shown}: {error}"),
-            ..ServerError::of_connection(&self.address, error)
-        }
+        ServerError::of_connection(&self.address, error).with_statement(statement)
     }
 
     /// Executes a statement and returns its first result.
@@ -272,7 +287,7 @@ impl Connection {
         let rows = self.texts(statement).await?;
         rows.into_iter()
             .next()
-            .ok_or_else(|| self.problem(format!("{statement}: no answer")))
+            .ok_or_else(|| self.wrong_answer(statement, "no answer"))
     }
 
     /// Returns rows as maps from column names to values. Used for SHOW statements, whose columns differ between
@@ -405,6 +420,19 @@ mod tests {
         ] {
             assert_eq!(error(cause).is_lost(), is_lost, "{cause:?}");
         }
+    }
+
+    #[test]
+    fn an_error_shows_the_beginning_of_its_statement() {
+        let error = ServerError::new("db1", "error 1146 (42S02): no table");
+        assert_eq!(error.to_string(), "db1: error 1146 (42S02): no table");
+        let error = error.with_statement(&"表".repeat(STATEMENT_SHOWN_MAX + 1));
+        let shown = "表".repeat(STATEMENT_SHOWN_MAX);
+        assert_eq!(
+            error.to_string(),
+            format!("db1: {shown}: error 1146 (42S02): no table")
+        );
+        assert_eq!(error.problem, "error 1146 (42S02): no table");
     }
 
     #[test]

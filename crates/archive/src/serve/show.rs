@@ -172,7 +172,7 @@ impl Session {
             Value::Counter(number) | Value::Gauge(number) => Cell::count(number),
             Value::Switch(true) => Cell::text("ON"),
             Value::Switch(false) => Cell::text("OFF"),
-            Value::Text(text) => Cell::Text(text),
+            Value::Text(text) | Value::Problem(text) => Cell::Text(text),
         };
         let all = statistics(&self.archive).into_iter();
         all.map(|statistic| (statistic.name, cell(statistic.value)))

@@ -87,7 +87,7 @@ impl Reader {
             let rows = match self.query(*part) {
                 None => Err(Problem::Missing),
                 Some(query) => match connection.named_rows(&query).await {
-                    Ok(rows) => Ok(rows.into_iter().map(Row::new).collect()),
+                    Ok(rows) => Ok(rows.into_iter().map(Row::new).collect::<Vec<Row>>().into()),
                     Err(error) => Err(Problem::of(error)?),
                 },
             };

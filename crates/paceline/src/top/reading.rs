@@ -9,7 +9,7 @@ use paceline_types::error_code::{
 use std::collections::HashMap;
 use std::time::Instant;
 
-/// Maximum number of rows of a part. The reader asks for one more, to know that there are more.
+/// Maximum number of rows of a part. The reader asks for one more, to know whether there are more.
 pub const ROWS_MAX: usize = 2000;
 
 /// Part of a reading: the answer to one query.
@@ -28,11 +28,12 @@ pub enum Part {
 }
 
 impl Part {
-    /// Returns the name by which a user knows the source.
-    pub fn source(self) -> &'static str {
+    /// Returns the name of the source on this server.
+    pub fn source(self, identity: &Identity) -> &'static str {
         match self {
             Part::Sessions => "information_schema.PROCESSLIST",
-            Part::Statements => "information_schema.PACELINE_STATEMENTS",
+            Part::Statements if identity.is_paceline() => "information_schema.PACELINE_STATEMENTS",
+            Part::Statements => "performance_schema.events_statements_summary_by_digest",
             Part::Transactions => "information_schema.INNODB_TRX",
             Part::LockWaits => "information_schema.INNODB_LOCK_WAITS",
             Part::Locks => "information_schema.INNODB_LOCKS",
@@ -67,7 +68,21 @@ impl Row {
     }
 }
 
-pub type Rows = Vec<Row>;
+/// Rows of a part, at most [`ROWS_MAX`].
+#[derive(Clone, Debug)]
+pub struct Rows {
+    rows: Vec<Row>,
+    has_more: bool,
+}
+
+impl From<Vec<Row>> for Rows {
+    /// Takes an answer, and leaves out what is too much.
+    fn from(mut rows: Vec<Row>) -> Self {
+        let has_more = rows.len() > ROWS_MAX;
+        rows.truncate(ROWS_MAX);
+        Rows { rows, has_more }
+    }
+}
 
 /// Reason for the absence of a part.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -99,29 +114,19 @@ const DENIED: [ErrorCode; 5] = [
 impl Problem {
     /// Returns the problem that an error means; the error itself if the connection is of no more use.
     pub fn of(error: ServerError) -> Result<Self, ServerError> {
-        let Cause::Server(number) = error.cause else {
-            return Err(error);
-        };
-        if error.is_lost() {
-            return Err(error);
+        match error.cause {
+            Cause::Server(_) if !error.is_lost() => Ok(match () {
+                () if error.is(&MISSING) => Problem::Missing,
+                () if error.is(&DENIED) => Problem::Denied(error.problem),
+                () => Problem::Refused(error.problem),
+            }),
+            _ => Err(error),
         }
-        if error.is(&MISSING) {
-            return Ok(Problem::Missing);
-        }
-        // The text begins with the statement, which is of no interest to the user.
-        let text = match error.problem.rfind(&format!("{number}")) {
-            Some(at) => error.problem[at..].to_owned(),
-            None => error.problem.clone(),
-        };
-        Ok(match error.is(&DENIED) {
-            true => Problem::Denied(text),
-            false => Problem::Refused(text),
-        })
     }
 
-    /// Returns the text for the user, with the part's source.
-    pub fn text(&self, part: Part) -> String {
-        let source = part.source();
+    /// Returns the text for the user, with the part's source on this server.
+    pub fn text(&self, part: Part, identity: &Identity) -> String {
+        let source = part.source(identity);
         match self {
             Problem::Missing => format!("{source} does not exist on this server"),
             Problem::Denied(text) => format!("{source}: a privilege is missing: {text}"),
@@ -172,7 +177,7 @@ impl Reading {
     /// Returns a part's rows; none if it was not read or is absent.
     pub fn rows(&self, part: Part) -> &[Row] {
         match self.parts.get(&part) {
-            Some(Ok(rows)) => rows,
+            Some(Ok(found)) => &found.rows,
             Some(Err(_)) | None => &[],
         }
     }
@@ -180,6 +185,11 @@ impl Reading {
     /// Returns whether a part was read.
     pub fn has(&self, part: Part) -> bool {
         matches!(self.parts.get(&part), Some(Ok(_)))
+    }
+
+    /// Returns whether the server has more rows of a part than were read.
+    pub fn has_more(&self, part: Part) -> bool {
+        matches!(self.parts.get(&part), Some(Ok(Rows { has_more: true, .. })))
     }
 
     /// Returns why a part is absent.
@@ -202,5 +212,43 @@ impl Reading {
 
     pub fn seconds_since(&self, before: &Reading) -> f64 {
         self.at.saturating_duration_since(before.at).as_secs_f64()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_is_that_of_the_server() {
+        let server = |version: &str| Identity {
+            version: version.to_owned(),
+            ..Identity::default()
+        };
+        let paceline = server("10.11.19-MariaDB-paceline-0.2.0");
+        let mariadb = server("10.11.19-MariaDB-log");
+        for (part, of_paceline, of_mariadb) in [
+            (
+                Part::Sessions,
+                "information_schema.PROCESSLIST",
+                "information_schema.PROCESSLIST",
+            ),
+            (
+                Part::Statements,
+                "information_schema.PACELINE_STATEMENTS",
+                "performance_schema.events_statements_summary_by_digest",
+            ),
+        ] {
+            assert_eq!(part.source(&paceline), of_paceline);
+            assert_eq!(part.source(&mariadb), of_mariadb);
+        }
+    }
+
+    #[test]
+    fn rows_beyond_the_limit_are_left_out() {
+        for (count, has_more) in [(ROWS_MAX, false), (ROWS_MAX + 1, true)] {
+            let found = Rows::from(vec![Row::default(); count]);
+            assert_eq!((found.rows.len(), found.has_more), (ROWS_MAX, has_more));
+        }
     }
 }

@@ -50,8 +50,7 @@ pub fn draw(frame: &mut Frame, screen: &mut Screen) {
         frame.render_widget(Paragraph::new(text).wrap(Wrap { trim: true }), area);
         return;
     }
-    let table = screen.table();
-    let notes = table.notes.len().min(NOTES_MAX) as u16;
+    let notes = screen.table().notes.len().min(NOTES_MAX) as u16;
     let history = match screen.view() == View::Commits && area.height > HEIGHT_MIN + 2 * HISTORY_HEIGHT {
         true => HISTORY_HEIGHT,
         false => 0,
@@ -70,7 +69,8 @@ pub fn draw(frame: &mut Frame, screen: &mut Screen) {
     if history > 0 {
         draw_history(frame, screen, plot);
     }
-    draw_table(frame, screen, &table, rows);
+    draw_table(frame, screen, rows);
+    let table = screen.table();
     let lines: Vec<Line> = table
         .notes
         .iter()
@@ -82,7 +82,7 @@ pub fn draw(frame: &mut Frame, screen: &mut Screen) {
     match screen.mode() {
         Mode::Table | Mode::Filter { .. } => {}
         Mode::Help => draw_dialog(frame, " Keys ", help()),
-        Mode::Details => draw_dialog(frame, " Row ", details(screen, &table)),
+        Mode::Details => draw_dialog(frame, " Row ", details(screen)),
         Mode::Kill {
             connection,
             description,
@@ -145,30 +145,29 @@ fn draw_history(frame: &mut Frame, screen: &Screen, area: Rect) {
 
 /// Returns the columns' widths on a terminal of this width. Columns beyond it get none.
 fn column_widths(table: &Table, available: usize) -> Vec<usize> {
+    let Some((_, others)) = table.columns.split_last() else {
+        return Vec::new();
+    };
     let mut widths: Vec<usize> = Vec::new();
-    for (at, column) in table.columns.iter().enumerate() {
+    let mut left = available.saturating_sub(LAST_COLUMN_MIN);
+    for (at, column) in others.iter().enumerate() {
         let cells = table.rows.iter().filter_map(|row| row.cells.get(at));
         // One more for the arrow of the sorting.
         let widest = cells
             .map(|cell| width(&cell.shown))
             .chain([width(column.title) + 1])
             .max();
-        widths.push(widest.unwrap_or_default().min(COLUMN_MAX));
+        let given = widest.unwrap_or_default().min(COLUMN_MAX).min(left);
+        left = left.saturating_sub(given + 1);
+        widths.push(given);
     }
-    let Some((last, others)) = widths.split_last_mut() else {
-        return widths;
-    };
-    let mut left = available.saturating_sub(LAST_COLUMN_MIN);
-    for wanted in others {
-        *wanted = (*wanted).min(left);
-        left = left.saturating_sub(*wanted + 1);
-    }
-    *last = left + LAST_COLUMN_MIN.min(available);
+    widths.push(left + LAST_COLUMN_MIN.min(available));
     widths
 }
 
-fn draw_table(frame: &mut Frame, screen: &mut Screen, table: &Table, area: Rect) {
+fn draw_table(frame: &mut Frame, screen: &mut Screen, area: Rect) {
     screen.page = usize::from(area.height.saturating_sub(1));
+    let table = screen.table();
     if table.rows.is_empty() {
         return;
     }
@@ -186,14 +185,13 @@ fn draw_table(frame: &mut Frame, screen: &mut Screen, table: &Table, area: Rect)
         };
         text(format!("{}{arrow}", column.title), column.alignment)
     });
-    let selected = screen.selected(table);
+    let selected = screen.selected();
     // Only what is on the screen is drawn: the table may be long.
     let first = match selected {
         Some(at) if at < screen.offset => at,
         Some(at) if at >= screen.offset + screen.page => at + 1 - screen.page.max(1),
         _ => screen.offset.min(table.rows.len().saturating_sub(screen.page)),
     };
-    screen.offset = first;
     let rows = table.rows.iter().skip(first).take(screen.page).map(|row| {
         let cells = row.cells.iter().zip(&table.columns);
         let style = match row.emphasis {
@@ -210,6 +208,7 @@ fn draw_table(frame: &mut Frame, screen: &mut Screen, table: &Table, area: Rect)
         .row_highlight_style(INVERSE);
     let mut state = TableState::default().with_selected(selected.map(|at| at - first));
     frame.render_stateful_widget(drawn, area, &mut state);
+    screen.offset = first;
 }
 
 fn draw_bottom(frame: &mut Frame, screen: &Screen, area: Rect) {
@@ -250,12 +249,11 @@ fn help() -> Vec<Line<'static>> {
         .collect()
 }
 
-fn details(screen: &Screen, table: &Table) -> Vec<Line<'static>> {
-    let row = screen.selected(table).and_then(|at| table.rows.get(at));
-    let Some(row) = row else {
+fn details(screen: &Screen) -> Vec<Line<'static>> {
+    let Some(row) = screen.selected_row() else {
         return vec![Line::from("the row is gone")];
     };
-    let cells = table.columns.iter().zip(&row.cells);
+    let cells = screen.table().columns.iter().zip(&row.cells);
     cells
         .map(|(column, cell)| Line::from(format!("{}: {}", column.title, cell.shown)))
         .collect()
@@ -284,7 +282,7 @@ fn draw_dialog(frame: &mut Frame, title: &'static str, lines: Vec<Line>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::reading::{Part, Problem};
+    use super::super::reading::Problem;
     use super::super::screen::tests::{empty, press, screen};
     use super::super::view::test_support::{reading, row};
     use super::*;
@@ -479,15 +477,11 @@ mod tests {
 
     #[test]
     fn the_last_column_gets_the_rest() {
-        let table = screen(&[("5", "x")]).table();
+        let screen = screen(&[("5", "x")]);
         for available in [0, 10, 40, 100, 500] {
-            let widths = column_widths(&table, available);
+            let widths = column_widths(screen.table(), available);
             let used: usize = widths.iter().sum::<usize>();
             assert!(used <= available, "{available}: {widths:?}");
         }
-        assert!(matches!(
-            Part::Sessions.source(),
-            "information_schema.PROCESSLIST"
-        ));
     }
 }

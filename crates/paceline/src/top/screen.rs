@@ -79,6 +79,8 @@ pub struct Screen {
     outage: Option<String>,
     reading: Option<Reading>,
     before: Option<Reading>,
+    /// The view's table, filtered and sorted. It is built again when something changes from which it is built.
+    table: Table,
     commits: VecDeque<u64>,
     needs_clear: bool,
     /// First row on the screen, which the drawing sets.
@@ -103,6 +105,7 @@ impl Screen {
             outage: None,
             reading: None,
             before: None,
+            table: Table::default(),
             commits: VecDeque::new(),
             needs_clear: false,
             offset: 0,
@@ -165,6 +168,7 @@ impl Screen {
             self.commits.push_back(rate as u64);
         }
         self.reading = Some(reading);
+        self.rebuild();
     }
 
     /// Records that there is no reading.
@@ -193,8 +197,15 @@ impl Screen {
         }
     }
 
-    /// Returns the view's table, filtered and sorted.
-    pub fn table(&self) -> Table {
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    fn rebuild(&mut self) {
+        self.table = self.build();
+    }
+
+    fn build(&self) -> Table {
         let Some(reading) = &self.reading else {
             return Table::default();
         };
@@ -221,10 +232,11 @@ impl Screen {
     }
 
     /// Returns the index of the selected row: the one with the selected key, or the first.
-    pub fn selected(&self, table: &Table) -> Option<usize> {
+    pub fn selected(&self) -> Option<usize> {
+        let rows = &self.table.rows;
         let key = self.selected[self.view.index()].as_ref();
-        let found = key.and_then(|key| table.rows.iter().position(|row| row.key == *key));
-        found.or((!table.rows.is_empty()).then_some(0))
+        let found = key.and_then(|key| rows.iter().position(|row| row.key == *key));
+        found.or((!rows.is_empty()).then_some(0))
     }
 
     /// Takes an event of the terminal.
@@ -276,6 +288,7 @@ impl Screen {
             KeyCode::Enter => return Action::Nothing,
             KeyCode::Esc => {
                 self.filter = old;
+                self.rebuild();
                 return Action::Nothing;
             }
             KeyCode::Backspace => {
@@ -288,6 +301,7 @@ impl Screen {
             }
             _ => {}
         }
+        self.rebuild();
         self.mode = Mode::Filter { old };
         Action::Nothing
     }
@@ -313,21 +327,30 @@ impl Screen {
             KeyCode::Char('r') => {
                 let sorting = &mut self.sortings[self.view.index()];
                 sorting.direction = sorting.direction.reverse();
+                self.rebuild();
             }
             KeyCode::Char('i') => {
                 self.idle = match self.idle {
                     Idle::Shown => Idle::Hidden,
                     Idle::Hidden => Idle::Shown,
                 };
+                self.rebuild();
             }
             KeyCode::Char('/' | 'f') => {
                 self.mode = Mode::Filter {
                     old: self.filter.clone(),
                 };
             }
-            KeyCode::Esc => self.filter.clear(),
-            KeyCode::Char('+') => self.change_interval(1),
-            KeyCode::Char('-') => self.change_interval(-1),
+            KeyCode::Esc => {
+                self.filter.clear();
+                self.rebuild();
+            }
+            KeyCode::Char('+') => {
+                self.change_interval(INTERVALS.into_iter().find(|longer| *longer > self.interval));
+            }
+            KeyCode::Char('-') => {
+                self.change_interval(INTERVALS.into_iter().rfind(|shorter| *shorter < self.interval));
+            }
             KeyCode::Char(' ' | 'p') => {
                 self.is_paused = !self.is_paused;
                 return if self.is_paused {
@@ -346,6 +369,7 @@ impl Screen {
     fn show(&mut self, view: View) -> Action {
         self.view = view;
         self.offset = 0;
+        self.rebuild();
         // A view of a paused screen needs its parts, once.
         Action::Read
     }
@@ -355,23 +379,20 @@ impl Screen {
     }
 
     /// Returns the selected row.
-    pub fn selected_row(&self) -> Option<TableRow> {
-        let mut table = self.table();
-        let at = self.selected(&table)?;
-        Some(table.rows.swap_remove(at))
+    pub fn selected_row(&self) -> Option<&TableRow> {
+        self.table.rows.get(self.selected()?)
     }
 
     fn move_by(&mut self, rows: isize) {
-        let table = self.table();
-        if let Some(at) = self.selected(&table) {
-            let last = table.rows.len() - 1;
+        if let Some(at) = self.selected() {
+            let last = self.table.rows.len() - 1;
             let to = at.saturating_add_signed(rows).min(last);
-            self.selected[self.view.index()] = Some(table.rows[to].key.clone());
+            self.selected[self.view.index()] = Some(self.table.rows[to].key.clone());
         }
     }
 
     fn sort_by_next(&mut self, by: isize) {
-        let columns = self.table().columns.len();
+        let columns = self.table.columns.len();
         if columns > 0 {
             let sorting = &mut self.sortings[self.view.index()];
             let at = sorting.column.min(columns);
@@ -381,13 +402,13 @@ impl Screen {
                 (0, _) => columns - 1,
                 (at, _) => at - 1,
             };
+            self.rebuild();
         }
     }
 
-    fn change_interval(&mut self, by: isize) {
-        let at = INTERVALS.iter().position(|interval| *interval >= self.interval);
-        let at = at.unwrap_or(INTERVALS.len() - 1);
-        self.interval = INTERVALS[at.saturating_add_signed(by).min(INTERVALS.len() - 1)];
+    /// Takes the next interval; keeps the current one without a next one.
+    fn change_interval(&mut self, next: Option<Duration>) {
+        self.interval = next.unwrap_or(self.interval);
         self.message = Some(Message::Done(format!("every {} s", self.interval.as_secs())));
     }
 
@@ -404,10 +425,11 @@ impl Screen {
         };
         let cells = row.cells.iter().map(|cell| cell.shown.as_str());
         let cells: Vec<&str> = cells.filter(|cell| !matches!(*cell, "" | "-")).collect();
+        let description = cells.join("  ");
         self.mode = Mode::Kill {
             connection,
             seen_by,
-            description: cells.join("  "),
+            description,
         };
     }
 }
@@ -471,13 +493,14 @@ pub mod tests {
                 other => KeyCode::Char(other),
             };
             action = screen.take(&Event::Key(KeyEvent::new(code, KeyModifiers::NONE)));
+            assert_eq!(screen.table, screen.build(), "after {key:?}");
         }
         action
     }
 
     fn ids(screen: &Screen) -> Vec<String> {
-        let rows = screen.table().rows.into_iter();
-        rows.map(|row| row.key).collect()
+        let rows = screen.table().rows.iter();
+        rows.map(|row| row.key.clone()).collect()
     }
 
     #[test]
@@ -499,6 +522,19 @@ pub mod tests {
             0,
             "a view without a table has no columns"
         );
+    }
+
+    #[test]
+    fn idle_sessions_come_and_go_with_a_key() {
+        let mut screen = screen(&[("5", "")]);
+        let idle = row(&[("ID", "7"), ("COMMAND", "Sleep")]);
+        let parts = vec![(Part::Sessions, Ok(vec![idle])), (Part::Transactions, Ok(vec![]))];
+        screen.accept(reading(2, &[], parts));
+        assert!(ids(&screen).is_empty());
+        press(&mut screen, "i");
+        assert_eq!(ids(&screen), ["7"]);
+        press(&mut screen, "i");
+        assert!(ids(&screen).is_empty());
     }
 
     #[test]
@@ -611,6 +647,11 @@ pub mod tests {
         assert_eq!(screen.interval(), Duration::from_secs(1));
         press(&mut screen, "++++++++");
         assert_eq!(screen.interval(), Duration::from_secs(60));
+        for (keys, seconds) in [("+", 5), ("-", 2)] {
+            screen.interval = Duration::from_secs(3);
+            press(&mut screen, keys);
+            assert_eq!(screen.interval(), Duration::from_secs(seconds), "{keys} from 3 s");
+        }
         press(&mut screen, "?");
         assert_eq!(screen.mode(), &Mode::Help);
         assert_eq!(press(&mut screen, "q"), Action::Nothing, "it closes the help");

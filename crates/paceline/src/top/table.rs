@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 /// A table with a column for each of `columns` in each row.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, PartialEq, Default, Debug)]
 pub struct Table {
     pub columns: Vec<Column>,
     pub rows: Vec<TableRow>,

@@ -145,7 +145,7 @@ impl Session {
 
     /// Returns an error for a statement whose answer cannot be right.
     pub fn wrong_answer(&self, statement: &str) -> ServerError {
-        self.connection.problem(format_args!("{statement}: wrong answer"))
+        self.connection.wrong_answer(statement, "wrong answer")
     }
 }
 

@@ -24,7 +24,7 @@ pub struct Input<'a> {
 pub fn note_problems(table: &mut Table, reading: &Reading, parts: &[Part]) {
     for part in parts {
         if let Some(problem) = reading.problem(*part) {
-            let note = harmless(&problem.text(*part));
+            let note = harmless(&problem.text(*part, &reading.identity));
             table.notes.push(note);
         }
     }

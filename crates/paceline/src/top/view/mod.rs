@@ -105,10 +105,11 @@ impl View {
             View::Replication => replication::table(input),
         };
         for part in self.parts() {
-            if input.reading.rows(*part).len() > ROWS_MAX {
-                table
-                    .notes
-                    .push(format!("only {ROWS_MAX} rows of {} are read", part.source()));
+            if input.reading.has_more(*part) {
+                table.notes.push(format!(
+                    "only {ROWS_MAX} rows of {} are read",
+                    part.source(&input.reading.identity)
+                ));
             }
         }
         table

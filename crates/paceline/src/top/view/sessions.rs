@@ -48,7 +48,7 @@ pub fn table(input: Input) -> Table {
     }
     note_problems(&mut table, input.reading, &[Part::Sessions]);
     if let Some(problem @ Problem::Denied(_)) = input.reading.problem(Part::Transactions) {
-        let text = problem.text(Part::Transactions);
+        let text = problem.text(Part::Transactions, &input.reading.identity);
         table
             .notes
             .push(format!("perhaps only this account's own sessions: {text}"));

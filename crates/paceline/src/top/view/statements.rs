@@ -1,7 +1,7 @@
 //! Statements by their digest.
 
 use super::super::number;
-use super::super::reading::{Part, ROWS_MAX, Row};
+use super::super::reading::{Part, Row};
 use super::super::table::{Cell, Column, Emphasis, Table, TableRow};
 use super::input::{Input, note_problems};
 use std::collections::HashMap;
@@ -33,7 +33,7 @@ pub fn table(input: Input) -> Table {
         .iter()
         .map(|row| (key(row), row))
         .collect();
-    let is_before_complete = input.before.rows(Part::Statements).len() <= ROWS_MAX;
+    let is_before_complete = !input.before.has_more(Part::Statements);
     // The reading before may be that of another view.
     let seconds = match input.before.has(Part::Statements) {
         true => input.reading.seconds_since(input.before),
@@ -95,6 +95,7 @@ pub fn table(input: Input) -> Table {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::reading::ROWS_MAX;
     use super::super::test_support::{input, lines, reading, row};
     use super::*;
 

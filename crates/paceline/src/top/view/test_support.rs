@@ -32,7 +32,10 @@ pub fn reading(
             is_read_only: false,
         },
         status: row(&all),
-        parts: parts.into_iter().collect::<HashMap<_, _>>(),
+        parts: parts
+            .into_iter()
+            .map(|(part, rows)| (part, rows.map(Into::into)))
+            .collect::<HashMap<_, _>>(),
     }
 }
 
