@@ -112,6 +112,11 @@ select 1 union select 2;
 select x from n union all select a from c where a > 98;
 select table_name from information_schema.tables where table_schema = 't' and table_name = 'c';
 show session status where variable_name rlike '^(handler_(read|tmp|write|update|delete)|rows_(tmp_)?read|select|sort|created_tmp_tables)' and value > 0;
+flush status;
+select b from c where b in (1, 3, 5) limit 2;
+select b from c where b in (1, 3, 5) limit 12;
+select b from c where b in (1, 3, 5);
+show session status where variable_name rlike '^(handler_(read|tmp|write|update|delete)|rows_read|select|sort)' and value > 0;
 
 -- An error in the fourth row: the rows before it were read.
 flush status;

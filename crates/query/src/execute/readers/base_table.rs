@@ -231,7 +231,6 @@ impl<'p> BaseReader<'p> {
                             visit,
                             &mut rows,
                         );
-                        exec.session.counts.handler_read_key += now.len() as u64 - 1;
                         self.count(exec, (Some(index), start(&now[0])), rows, &flow);
                         flow?
                     }
@@ -657,7 +656,8 @@ impl<'p> BaseReader<'p> {
         if let Some(loose) = self.access.loose
             && !exec.state.transaction.reads_lock()
         {
-            for range in ranges {
+            for (number, range) in ranges.iter().enumerate() {
+                count_range(exec, number);
                 if self
                     .skip_through(exec, secondary, (range, loose), row, visit, rows)?
                     .is_break()
@@ -690,7 +690,8 @@ impl<'p> BaseReader<'p> {
             }
             _ => None,
         };
-        for range in ranges {
+        for (number, range) in ranges.iter().enumerate() {
+            count_range(exec, number);
             if ranges.len() > 1 {
                 scan.seek(match direction {
                     Direction::Forward => &range.start,
@@ -828,6 +829,11 @@ impl<'p> BaseReader<'p> {
         };
         Ok(passes)
     }
+}
+
+/// Counts the search for the beginning of a range. The read as a whole counts that of the first one.
+fn count_range(exec: &mut Execution<'_, '_>, number: usize) {
+    exec.session.counts.handler_read_key += u64::from(number > 0);
 }
 
 /// Returns whether a range condition on one column is equivalent to an expression.
