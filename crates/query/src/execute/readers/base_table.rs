@@ -17,6 +17,7 @@ use super::row_batch::RowBatch;
 use crate::error::Result;
 use crate::execute::collections::memory::Reservation;
 use crate::execute::context::{ALL_CONDITIONS, Execution, Visit};
+use crate::plan::measurements::MeasuredAccess;
 use crate::plan::range::{
     ColumnTest, NearestValue, RangeCondition, RangeContext, index_ranges, nearest_value,
 };
@@ -54,6 +55,7 @@ pub(crate) struct BaseReader<'p> {
     instance: &'p TableInstance,
     pub(super) definition: &'p TableDefinition,
     pub(super) schema: &'p TableSchema,
+    measured: Option<&'p MeasuredAccess>,
     /// Whether several indexes are read, which may contain the same row.
     union: bool,
     /// Rows passed on so far, if a row may be found again; otherwise `None`.
@@ -108,6 +110,7 @@ impl<'p> BaseReader<'p> {
         step: &'p JoinStep,
         instance: &'p TableInstance,
         definition: &'p TableDefinition,
+        measured: Option<&'p MeasuredAccess>,
     ) -> Self {
         BaseReader {
             plan,
@@ -116,6 +119,7 @@ impl<'p> BaseReader<'p> {
             instance,
             definition,
             schema: definition.schema(),
+            measured,
             union: false,
             given: RefCell::new(None),
             exact: Cell::new(false),
@@ -163,7 +167,10 @@ impl<'p> BaseReader<'p> {
             AccessPath::Union { parts } => {
                 let union = BaseReader {
                     union: true,
-                    ..BaseReader::new(self.plan, self.access, self.step, self.instance, self.definition)
+                    given: RefCell::new(None),
+                    exact: Cell::new(false),
+                    covering: Cell::new(None),
+                    ..*self
                 };
                 for (index, condition) in parts {
                     if union.read_ranges(exec, *index, condition, row, visit)?.is_break() {
@@ -623,7 +630,7 @@ impl<'p> BaseReader<'p> {
                 }
             }
             if !reads_all && !exec.all_true(self.step.candidate_conditions(), row)? {
-                exec.note_rejected(self.access);
+                self.note_rejected();
                 continue;
             }
             // A row that another session moves in a secondary index meanwhile is found again at its new place.
@@ -805,12 +812,19 @@ impl<'p> BaseReader<'p> {
         };
         decode(self.schema, image, &early.columns, self.slots(row))?;
         if !exec.all_true(&self.step.filter[..early.conditions], row)? {
-            exec.note_rejected(self.access);
+            self.note_rejected();
             return Ok(false);
         }
         decode(self.schema, image, &early.later_columns, self.slots(row))?;
         exec.state.conditions_held = early.conditions;
         Ok(true)
+    }
+
+    /// Counts a row that was read and whose conditions did not hold, if the statement is measured.
+    fn note_rejected(&self) {
+        if let Some(measured) = self.measured {
+            measured.note_rejected();
+        }
     }
 
     /// Returns whether an index entry meets the remaining conditions. If these are the step's own, the join checks
@@ -821,7 +835,7 @@ impl<'p> BaseReader<'p> {
             None => true,
         };
         if !passes {
-            exec.note_rejected(self.access);
+            self.note_rejected();
         }
         exec.state.conditions_held = match passes && covering.rest.is_some() {
             true => ALL_CONDITIONS,
