@@ -77,9 +77,9 @@ pub(crate) struct StatementState<'t> {
     pub conditions_held: usize,
     /// Measurements, for the ANALYZE statement.
     pub measurements: Option<Box<Measurements>>,
-    /// Plans of the subqueries in expressions, by [`SubqueryId`].
     /// The statement that ANALYZE executes, and when it began.
     pub analyzed: Option<(&'t AnalyzePlan, Instant)>,
+    /// Plans of the subqueries in expressions, by [`SubqueryId`].
     subqueries: &'t [Arc<QueryPlan>],
     run_query: RunQuery,
     /// Environment of stored functions and triggers; `None` if the statement uses none.

@@ -648,8 +648,8 @@ impl<'p> BaseReader<'p> {
         Ok(ControlFlow::Continue(()))
     }
 
-    #[allow(clippy::too_many_arguments)] // One scan of one reader; a structure would be built for each call.
     /// Reads ranges of an index in the transaction's snapshot. The ranges are in the order of the scan.
+    #[allow(clippy::too_many_arguments)] // One scan of one reader; a structure would be built for each call.
     fn scan_snapshot(
         &self,
         exec: &mut Execution<'_, '_>,
