@@ -112,6 +112,11 @@ select 1 union select 2;
 select x from n union all select a from c where a > 98;
 select table_name from information_schema.tables where table_schema = 't' and table_name = 'c';
 show session status where variable_name rlike '^(handler_(read|tmp|write|update|delete)|rows_(tmp_)?read|select|sort|created_tmp_tables)' and value > 0;
+flush status;
+select b from c where b in (1, 3, 5) limit 2;
+select b from c where b in (1, 3, 5) limit 12;
+select b from c where b in (1, 3, 5);
+show session status where variable_name rlike '^(handler_(read|tmp|write|update|delete)|rows_read|select|sort)' and value > 0;
 
 -- An error in the fourth row: the rows before it were read.
 flush status;
@@ -142,6 +147,9 @@ replace into e values (50, 7);
 update e set b = 9 where a = 1;
 update e set b = b + 1;
 update c set d = 'q' where b = 3;
+update c set d = 'q' where b = 3 order by d;
+update c set d = 'r' where b = 4 order by d limit 1000;
+update c set d = 's' order by d;
 delete from e where a = 1;
 delete from n where x = 1;
 delete from e;

@@ -12,6 +12,7 @@
 //! The crate knows nothing of sockets and packets: results leave through a trait of [`execute`].
 #![forbid(unsafe_code)]
 
+mod address_hasher;
 mod error;
 pub mod execute;
 pub mod plan;

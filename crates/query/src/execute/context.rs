@@ -32,7 +32,7 @@ use super::collections::hash_table::JoinBuffers;
 use super::collections::memory::{Budget, Reservation};
 use super::interface::{ExecutionContext, Outcome, ProgramHost, RowSink, UsedTables};
 use crate::error::{Error, Result};
-use crate::plan::measurements::{Collection, Measurements};
+use crate::plan::measurements::{Collection, MeasuredAccess, Measurements};
 use crate::plan::tree::{QueryPlan, TableAccess};
 use crate::plan::{AnalyzePlan, Plan};
 use crate::program::ProgramCache;
@@ -77,9 +77,9 @@ pub(crate) struct StatementState<'t> {
     pub conditions_held: usize,
     /// Measurements, for the ANALYZE statement.
     pub measurements: Option<Box<Measurements>>,
-    /// Plans of the subqueries in expressions, by [`SubqueryId`].
     /// The statement that ANALYZE executes, and when it began.
     pub analyzed: Option<(&'t AnalyzePlan, Instant)>,
+    /// Plans of the subqueries in expressions, by [`SubqueryId`].
     subqueries: &'t [Arc<QueryPlan>],
     run_query: RunQuery,
     /// Environment of stored functions and triggers; `None` if the statement uses none.
@@ -288,11 +288,10 @@ impl<'e, 't> Execution<'e, 't> {
         Ok(true)
     }
 
-    /// Tells the ANALYZE statement of a row that was read and whose conditions did not hold.
-    pub fn note_rejected(&mut self, access: &TableAccess) {
-        if let Some(measurements) = &mut self.state.measurements {
-            measurements.note_rejected(access);
-        }
+    /// Returns the measurements of a table access, to add to them; `None` if the statement is not measured.
+    pub fn measured(&mut self, access: &TableAccess) -> Option<MeasuredAccess> {
+        let measurements = self.state.measurements.as_mut()?;
+        Some(measurements.access_mut(access))
     }
 
     /// Counts a row that was fetched from a table.

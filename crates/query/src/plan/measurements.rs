@@ -10,6 +10,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use crate::address_hasher::HashAddress;
+
 use super::tree::{SelectPlan, SetPlan, TableAccess};
 
 /// Measurements of one table access.
@@ -51,6 +53,25 @@ impl AccessMeasure {
     /// Returns the time for checking conditions on rows.
     pub fn check_time(&self) -> Duration {
         self.visit_time.saturating_sub(self.later_time)
+    }
+}
+
+/// Measurements of a table access, to add to them. Looked up once for each read, not for each row.
+#[derive(Debug)]
+pub(crate) struct MeasuredAccess {
+    measure: Rc<Cell<AccessMeasure>>,
+    pub clock: Clock,
+}
+
+impl MeasuredAccess {
+    /// Adds to the measurements.
+    pub fn update(&self, add: impl FnOnce(&mut AccessMeasure)) {
+        update(&self.measure, add);
+    }
+
+    /// Counts a row that was read and whose conditions did not hold.
+    pub fn note_rejected(&self) {
+        self.update(|measure| measure.rows += 1);
     }
 }
 
@@ -156,9 +177,9 @@ impl CollectionMeasure {
 /// Measurements of a statement.
 #[derive(Debug, Default)]
 pub(crate) struct Measurements {
-    accesses: HashMap<usize, Rc<Cell<AccessMeasure>>>,
-    queries: HashMap<usize, Rc<Cell<QueryMeasure>>>,
-    collections: HashMap<(usize, Collection), Rc<CollectionMeasure>>,
+    accesses: HashMap<usize, Rc<Cell<AccessMeasure>>, HashAddress>,
+    queries: HashMap<usize, Rc<Cell<QueryMeasure>>, HashAddress>,
+    collections: HashMap<(usize, Collection), Rc<CollectionMeasure>, HashAddress>,
     clock: Clock,
 }
 
@@ -245,17 +266,15 @@ impl Measurements {
     }
 
     /// Returns the measurements of a table access, to add to them.
-    pub fn access_mut(&mut self, access: &TableAccess) -> Rc<Cell<AccessMeasure>> {
-        self.accesses.entry(identity(access)).or_default().clone()
+    pub fn access_mut(&mut self, access: &TableAccess) -> MeasuredAccess {
+        MeasuredAccess {
+            measure: self.accesses.entry(identity(access)).or_default().clone(),
+            clock: self.clock,
+        }
     }
 
     /// Returns the measurements of a query block or a set operation, to add to them.
     pub fn query_mut<T>(&mut self, part: &T) -> Rc<Cell<QueryMeasure>> {
         self.queries.entry(identity(part)).or_default().clone()
-    }
-
-    /// Counts a row that a table access read and the conditions rejected.
-    pub fn note_rejected(&mut self, access: &TableAccess) {
-        update(&self.access_mut(access), |measure| measure.rows += 1);
     }
 }

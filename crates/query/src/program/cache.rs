@@ -1,11 +1,11 @@
 //! Prepared programs, kept by the session that ran them.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use super::PreparedProgram;
 use super::variables::check_column_types;
+use crate::address_hasher::HashAddress;
 use crate::error::Result;
 use paceline_catalog::{Catalog, TableDefinition};
 use paceline_expression::session::SessionContext;
@@ -18,7 +18,7 @@ const PROGRAMS_MAX: usize = 256;
 #[derive(Default)]
 pub struct ProgramCache {
     /// By the address of the code, which the program keeps alive. `None` while it runs.
-    programs: HashMap<usize, Option<Box<PreparedProgram>>, BuildHasherDefault<AddressHasher>>,
+    programs: HashMap<usize, Option<Box<PreparedProgram>>, HashAddress>,
 }
 
 impl ProgramCache {
@@ -61,26 +61,4 @@ impl ProgramCache {
 
 fn address(code: &Arc<Code>) -> usize {
     Arc::as_ptr(code).addr()
-}
-
-/// Hasher of addresses, which differ in all but their lowest bits.
-#[derive(Default)]
-struct AddressHasher(u64);
-
-impl Hasher for AddressHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_usize(usize::from(*byte));
-        }
-    }
-
-    fn write_usize(&mut self, address: usize) {
-        self.0 = (self.0 ^ address as u64)
-            .wrapping_mul(0x9E37_79B9_7F4A_7C15)
-            .rotate_left(32);
-    }
 }

@@ -372,13 +372,7 @@ impl LockManager {
                 TableKind::Rows => self.rows.row_lock_wait_of(owner, hash, entry),
                 TableKind::Metadata => None,
             },
-            owner::WaitTarget::Range { .. } | owner::WaitTarget::InsideRange { .. } => {
-                let mut waits = Vec::new();
-                self.ranges.row_lock_waits(&mut waits);
-                waits
-                    .into_iter()
-                    .find(|wait| wait.wanted.session_id == owner.id())
-            }
+            target => self.ranges.row_lock_wait_of(owner, &target),
         }
     }
 

@@ -85,6 +85,14 @@ impl Waiting {
             && self.range.contains(key)
             && !self.blockers.iter().any(|blocker| Arc::ptr_eq(blocker, writer))
     }
+
+    fn row_lock_wait(&self) -> RowLockWait {
+        RowLockWait {
+            key: self.range.start.as_slice().into(),
+            wanted: RowLock::new(&self.owner, Mode::Read),
+            blockers: locks(self.blockers.iter(), Mode::Exclusive),
+        }
+    }
 }
 
 struct Writer {
@@ -120,6 +128,14 @@ impl IndexRanges {
             .filter(move |waiting| waiting.stops(writer, key));
         held.map(|held| &held.owner)
             .chain(waiting.map(|waiting| &waiting.owner))
+    }
+
+    fn row_lock_wait_of_writer(&self, writer: &Writer) -> RowLockWait {
+        RowLockWait {
+            key: writer.key.clone(),
+            wanted: RowLock::new(&writer.owner, Mode::Exclusive),
+            blockers: locks(self.stopping(&writer.owner, &writer.key), Mode::Read),
+        }
     }
 
     fn grant_writers(&mut self, wakeups: &mut Wakeups) {
@@ -362,20 +378,33 @@ impl RangeTable {
     /// Appends the waits with their blockers.
     pub(super) fn row_lock_waits(&self, into: &mut Vec<RowLockWait>) {
         let indexes = self.indexes.lock();
-        let locks = |owners: &mut dyn Iterator<Item = &Arc<LockOwner>>, mode| {
-            owners.map(|owner| RowLock::new(owner, mode)).collect()
-        };
         for ranges in indexes.values() {
-            into.extend(ranges.waiting.iter().map(|waiting| RowLockWait {
-                key: waiting.range.start.as_slice().into(),
-                wanted: RowLock::new(&waiting.owner, Mode::Read),
-                blockers: locks(&mut waiting.blockers.iter(), Mode::Exclusive),
-            }));
-            into.extend(ranges.writers.iter().map(|writer| RowLockWait {
-                key: writer.key.clone(),
-                wanted: RowLock::new(&writer.owner, Mode::Exclusive),
-                blockers: locks(&mut ranges.stopping(&writer.owner, &writer.key), Mode::Read),
-            }));
+            into.extend(ranges.waiting.iter().map(Waiting::row_lock_wait));
+            let writers = ranges.writers.iter();
+            into.extend(writers.map(|writer| ranges.row_lock_wait_of_writer(writer)));
+        }
+    }
+
+    /// Returns the wait of `owner`, which waits for a range to become free or for the ranges around a key.
+    pub(super) fn row_lock_wait_of(
+        &self,
+        owner: &Arc<LockOwner>,
+        target: &WaitTarget,
+    ) -> Option<RowLockWait> {
+        let indexes = self.indexes.lock();
+        match target {
+            WaitTarget::Range { index } => {
+                let mut waiting = indexes.get(index)?.waiting.iter();
+                let own = waiting.find(|waiting| Arc::ptr_eq(&waiting.owner, owner))?;
+                Some(own.row_lock_wait())
+            }
+            WaitTarget::InsideRange { key } => {
+                let ranges = indexes.get(&IndexId::of_key(key)?)?;
+                let mut writers = ranges.writers.iter();
+                let own = writers.find(|writer| Arc::ptr_eq(&writer.owner, owner))?;
+                Some(ranges.row_lock_wait_of_writer(own))
+            }
+            WaitTarget::Key { .. } => unreachable!("key waits are the lock table's"),
         }
     }
 
@@ -407,6 +436,10 @@ impl RangeTable {
             WaitTarget::Key { .. } => unreachable!("key waits are the lock table's"),
         }
     }
+}
+
+fn locks<'o>(owners: impl Iterator<Item = &'o Arc<LockOwner>>, mode: Mode) -> Vec<RowLock> {
+    owners.map(|owner| RowLock::new(owner, mode)).collect()
 }
 
 fn holds_exclusive(owner: &Arc<LockOwner>, keys: &LockTable, range: &KeyRange) -> bool {

@@ -9,6 +9,7 @@ use super::measure::{measure_access, run_later_steps};
 use super::table_access;
 use crate::error::Result;
 use crate::execute::context::{Execution, Visit};
+use crate::plan::measurements::MeasuredAccess;
 use crate::plan::tree::{AccessPath, JoinKind, JoinStep, SelectPlan, StepSource, TableAccess};
 
 /// Calls `emit` for each row of a block's joins, until it breaks. Counts the rows for `ROWNUM()`.
@@ -31,16 +32,17 @@ pub(crate) fn join_block(
     })
 }
 
-/// Calls `visit` for each row of a table, wherever its rows come from. Measures it if the statement is measured.
+/// Calls `visit` for each row of a table, wherever its rows come from.
 fn read_table(
     exec: &mut Execution<'_, '_>,
     plan: &SelectPlan,
     access: &TableAccess,
     step: &JoinStep,
+    measured: Option<&MeasuredAccess>,
     row: &mut [Value],
     visit: Visit<'_>,
 ) -> Result<ControlFlow<()>> {
-    let mut read = |exec: &mut Execution<'_, '_>, visit: Visit<'_>| match &access.path {
+    let read = |exec: &mut Execution<'_, '_>, visit: Visit<'_>| match &access.path {
         AccessPath::Hash { keys, source } => {
             let mut read_source = |exec: &mut Execution<'_, '_>, row: &mut [Value], visit: Visit<'_>| {
                 join(exec, plan, std::slice::from_ref(source), row, visit)
@@ -50,15 +52,13 @@ fn read_table(
                 access,
                 step,
                 keys,
+                measured,
             };
             buffered.read(exec, row, &mut read_source, visit)
         }
-        _ => table_access::read(exec, plan, access, step, row, visit),
+        _ => table_access::read(exec, plan, access, step, measured, row, visit),
     };
-    match exec.state.measurements.is_some() {
-        true => measure_access(exec, access, visit, read),
-        false => read(exec, visit),
-    }
+    measure_access(exec, measured, visit, read)
 }
 
 /// Calls `emit` for each row that the steps produce in `row`, until it breaks.
@@ -76,6 +76,10 @@ pub(crate) fn join(
     let semi = step.kind == JoinKind::Semi;
     // A break by a semi-join only ends the loop over its own table.
     let mut done = false;
+    let measured = match &step.source {
+        StepSource::Table(access) => exec.measured(access),
+        StepSource::Nest(_) => None,
+    };
     let flow = {
         let mut visit = |exec: &mut Execution<'_, '_>, row: &mut [Value]| -> Result<ControlFlow<()>> {
             let held = std::mem::take(&mut exec.state.conditions_held);
@@ -86,12 +90,7 @@ pub(crate) fn join(
             if held < step.filter.len() && !exec.all_true(&step.filter[held..], row)? {
                 return Ok(ControlFlow::Continue(()));
             }
-            let flow = match &step.source {
-                StepSource::Table(access) if exec.state.measurements.is_some() => {
-                    run_later_steps(exec, access, |exec| join(exec, plan, rest, row, emit))?
-                }
-                _ => join(exec, plan, rest, row, emit)?,
-            };
+            let flow = run_later_steps(exec, measured.as_ref(), |exec| join(exec, plan, rest, row, emit))?;
             if semi {
                 done = flow.is_break();
                 return Ok(ControlFlow::Break(()));
@@ -99,7 +98,9 @@ pub(crate) fn join(
             Ok(flow)
         };
         match &step.source {
-            StepSource::Table(access) => read_table(exec, plan, access, step, row, &mut visit)?,
+            StepSource::Table(access) => {
+                read_table(exec, plan, access, step, measured.as_ref(), row, &mut visit)?
+            }
             StepSource::Nest(inner) => join(exec, plan, inner, row, &mut visit)?,
         }
     };

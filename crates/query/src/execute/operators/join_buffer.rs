@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::execute::collections::hash_table::{HashTable, HashedRow, append_key};
 use crate::execute::context::{Execution, Visit};
 use crate::execute::readers::base_table::{BaseReader, decode};
-use crate::plan::measurements::Collection;
+use crate::plan::measurements::{Collection, MeasuredAccess};
 use crate::plan::tree::{HashKey, JoinStep, ReadMode, SelectPlan, TableAccess, TableInstance, TableSource};
 use paceline_catalog::TableDefinition;
 use paceline_expression::session::ReadStart;
@@ -33,6 +33,7 @@ pub(super) struct BufferedTable<'p> {
     pub step: &'p JoinStep,
     /// Keys of the hash table; none for a list.
     pub keys: &'p [HashKey],
+    pub measured: Option<&'p MeasuredAccess>,
 }
 
 impl BufferedTable<'_> {
@@ -75,7 +76,14 @@ impl BufferedTable<'_> {
         let mode = self.plan.read.at(exec.state.transaction.isolation());
         let locking = match (&instance.source, mode) {
             (TableSource::Base(definition), ReadMode::Locking { strength, wait }) => {
-                let reader = BaseReader::new(self.plan, self.access, self.step, instance, definition);
+                let reader = BaseReader::new(
+                    self.plan,
+                    self.access,
+                    self.step,
+                    instance,
+                    definition,
+                    self.measured,
+                );
                 Some((reader, strength, wait))
             }
             _ => None,
@@ -86,7 +94,9 @@ impl BufferedTable<'_> {
             let flow = match &locking {
                 Some((reader, strength, wait)) => {
                     if !exec.all_true(self.step.candidate_conditions(), row)? {
-                        exec.note_rejected(self.access);
+                        if let Some(measured) = self.measured {
+                            measured.note_rejected();
+                        }
                         continue;
                     }
                     reader.read_locked(exec, &hashed.key, *strength, *wait, row, visit)?

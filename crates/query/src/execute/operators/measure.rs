@@ -7,53 +7,49 @@ use paceline_types::Value;
 
 use crate::error::Result;
 use crate::execute::context::{Consumer, Execution, Visit};
-use crate::plan::measurements::{since, update};
-use crate::plan::tree::TableAccess;
+use crate::plan::measurements::{MeasuredAccess, since, update};
 
-/// Reads a table, and measures it.
+/// Reads a table, and measures it if the statement is measured.
 pub(super) fn measure_access(
     exec: &mut Execution<'_, '_>,
-    access: &TableAccess,
+    measured: Option<&MeasuredAccess>,
     visit: Visit<'_>,
     read: impl FnOnce(&mut Execution<'_, '_>, Visit<'_>) -> Result<ControlFlow<()>>,
 ) -> Result<ControlFlow<()>> {
-    let Some(measurements) = &mut exec.state.measurements else {
+    let Some(measured) = measured else {
         return read(exec, visit);
     };
-    let clock = measurements.clock();
-    let measure = measurements.access_mut(access);
-    update(&measure, |measure| measure.loops += 1);
+    let clock = measured.clock;
+    measured.update(|measure| measure.loops += 1);
     let started = clock.now();
     let mut visits = Duration::ZERO;
     let flow = read(exec, &mut |exec, row: &mut [Value]| {
         let visited = clock.now();
-        update(&measure, |measure| measure.rows += 1);
+        measured.update(|measure| measure.rows += 1);
         let flow = visit(exec, row);
         visits += since(visited);
         flow
     });
-    update(&measure, |measure| {
+    measured.update(|measure| {
         measure.read_time += since(started).saturating_sub(visits);
         measure.visit_time += visits;
     });
     flow
 }
 
-/// Runs the steps after a table for a row that met the conditions on it.
+/// Runs the steps after a table for a row that met the conditions on it, and measures them if the statement is measured.
 pub(super) fn run_later_steps(
     exec: &mut Execution<'_, '_>,
-    access: &TableAccess,
+    measured: Option<&MeasuredAccess>,
     run: impl FnOnce(&mut Execution<'_, '_>) -> Result<ControlFlow<()>>,
 ) -> Result<ControlFlow<()>> {
-    let Some(measurements) = &mut exec.state.measurements else {
+    let Some(measured) = measured else {
         return run(exec);
     };
-    let clock = measurements.clock();
-    let measure = measurements.access_mut(access);
-    update(&measure, |measure| measure.rows_passed += 1);
-    let started = clock.now();
+    measured.update(|measure| measure.rows_passed += 1);
+    let started = measured.clock.now();
     let flow = run(exec);
-    update(&measure, |measure| measure.later_time += since(started));
+    measured.update(|measure| measure.later_time += since(started));
     flow
 }
 

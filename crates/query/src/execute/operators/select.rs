@@ -175,7 +175,7 @@ pub(crate) fn run(
 }
 
 /// Returns how the rows were found that are sorted.
-fn sorted_rows(plan: &SelectPlan) -> SortedRows {
+pub(crate) fn sorted_rows(plan: &SelectPlan) -> SortedRows {
     let is_grouped =
         (plan.aggregation.as_ref()).is_some_and(|how| !matches!(how.strategy, GroupStrategy::Ordered));
     if plan.windows.is_some() || plan.distinct || is_grouped {

@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::execute::collections::derived_rows::Rows;
 use crate::execute::context::{Execution, Visit};
 use crate::execute::readers::{base_table::BaseReader, series, virtual_table};
+use crate::plan::measurements::MeasuredAccess;
 use crate::plan::tree::{JoinKind, JoinStep, SelectPlan, TableAccess, TableInstance, TableSource};
 
 /// Calls `visit` for each row on the access path of a table.
@@ -18,13 +19,15 @@ pub(super) fn read(
     plan: &SelectPlan,
     access: &TableAccess,
     step: &JoinStep,
+    measured: Option<&MeasuredAccess>,
     row: &mut [Value],
     visit: Visit<'_>,
 ) -> Result<ControlFlow<()>> {
     let instance = &plan.tables[access.table];
     let rows: Rows = match &instance.source {
         TableSource::Base(definition) => {
-            return BaseReader::new(plan, access, step, instance, definition).read(exec, row, visit);
+            let reader = BaseReader::new(plan, access, step, instance, definition, measured);
+            return reader.read(exec, row, visit);
         }
         TableSource::Series(numbers) => {
             let mut rows = 0;

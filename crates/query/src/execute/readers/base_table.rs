@@ -17,6 +17,7 @@ use super::row_batch::RowBatch;
 use crate::error::Result;
 use crate::execute::collections::memory::Reservation;
 use crate::execute::context::{ALL_CONDITIONS, Execution, Visit};
+use crate::plan::measurements::MeasuredAccess;
 use crate::plan::range::{
     ColumnTest, NearestValue, RangeCondition, RangeContext, index_ranges, nearest_value,
 };
@@ -54,6 +55,7 @@ pub(crate) struct BaseReader<'p> {
     instance: &'p TableInstance,
     pub(super) definition: &'p TableDefinition,
     pub(super) schema: &'p TableSchema,
+    measured: Option<&'p MeasuredAccess>,
     /// Whether several indexes are read, which may contain the same row.
     union: bool,
     /// Rows passed on so far, if a row may be found again; otherwise `None`.
@@ -108,6 +110,7 @@ impl<'p> BaseReader<'p> {
         step: &'p JoinStep,
         instance: &'p TableInstance,
         definition: &'p TableDefinition,
+        measured: Option<&'p MeasuredAccess>,
     ) -> Self {
         BaseReader {
             plan,
@@ -116,6 +119,7 @@ impl<'p> BaseReader<'p> {
             instance,
             definition,
             schema: definition.schema(),
+            measured,
             union: false,
             given: RefCell::new(None),
             exact: Cell::new(false),
@@ -163,7 +167,10 @@ impl<'p> BaseReader<'p> {
             AccessPath::Union { parts } => {
                 let union = BaseReader {
                     union: true,
-                    ..BaseReader::new(self.plan, self.access, self.step, self.instance, self.definition)
+                    given: RefCell::new(None),
+                    exact: Cell::new(false),
+                    covering: Cell::new(None),
+                    ..*self
                 };
                 for (index, condition) in parts {
                     if union.read_ranges(exec, *index, condition, row, visit)?.is_break() {
@@ -224,7 +231,6 @@ impl<'p> BaseReader<'p> {
                         let mut rows = 0;
                         let flow =
                             self.scan_snapshot(exec, secondary, now, self.direction(), row, visit, &mut rows);
-                        exec.session.counts.handler_read_key += now.len() as u64 - 1;
                         self.count(exec, (Some(index), start(&now[0])), rows, &flow);
                         flow?
                     }
@@ -617,7 +623,7 @@ impl<'p> BaseReader<'p> {
                 }
             }
             if !reads_all && !exec.all_true(self.step.candidate_conditions(), row)? {
-                exec.note_rejected(self.access);
+                self.note_rejected();
                 continue;
             }
             // A row that another session moves in a secondary index meanwhile is found again at its new place.
@@ -635,8 +641,8 @@ impl<'p> BaseReader<'p> {
         Ok(ControlFlow::Continue(()))
     }
 
-    #[allow(clippy::too_many_arguments)] // One scan of one reader; a structure would be built for each call.
     /// Reads ranges of an index in the transaction's snapshot. The ranges are in the order of the scan.
+    #[allow(clippy::too_many_arguments)] // One scan of one reader; a structure would be built for each call.
     fn scan_snapshot(
         &self,
         exec: &mut Execution<'_, '_>,
@@ -650,7 +656,8 @@ impl<'p> BaseReader<'p> {
         if let Some(loose) = self.access.loose
             && !exec.state.transaction.reads_lock()
         {
-            for range in ranges {
+            for (number, range) in ranges.iter().enumerate() {
+                count_range(exec, number);
                 if self
                     .skip_through(exec, secondary, (range, loose), row, visit, rows)?
                     .is_break()
@@ -683,7 +690,8 @@ impl<'p> BaseReader<'p> {
             }
             _ => None,
         };
-        for range in ranges {
+        for (number, range) in ranges.iter().enumerate() {
+            count_range(exec, number);
             if ranges.len() > 1 {
                 scan.seek(match direction {
                     Direction::Forward => &range.start,
@@ -797,12 +805,19 @@ impl<'p> BaseReader<'p> {
         };
         decode(self.schema, image, &early.columns, self.slots(row))?;
         if !exec.all_true(&self.step.filter[..early.conditions], row)? {
-            exec.note_rejected(self.access);
+            self.note_rejected();
             return Ok(false);
         }
         decode(self.schema, image, &early.later_columns, self.slots(row))?;
         exec.state.conditions_held = early.conditions;
         Ok(true)
+    }
+
+    /// Counts a row that was read and whose conditions did not hold, if the statement is measured.
+    fn note_rejected(&self) {
+        if let Some(measured) = self.measured {
+            measured.note_rejected();
+        }
     }
 
     /// Returns whether an index entry meets the remaining conditions. If these are the step's own, the join checks
@@ -813,7 +828,7 @@ impl<'p> BaseReader<'p> {
             None => true,
         };
         if !passes {
-            exec.note_rejected(self.access);
+            self.note_rejected();
         }
         exec.state.conditions_held = match passes && covering.rest.is_some() {
             true => ALL_CONDITIONS,
@@ -821,6 +836,11 @@ impl<'p> BaseReader<'p> {
         };
         Ok(passes)
     }
+}
+
+/// Counts the search for the beginning of a range. The read as a whole counts that of the first one.
+fn count_range(exec: &mut Execution<'_, '_>, number: usize) {
+    exec.session.counts.handler_read_key += u64::from(number > 0);
 }
 
 /// Returns whether a range condition on one column is equivalent to an expression.

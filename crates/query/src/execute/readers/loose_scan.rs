@@ -109,16 +109,18 @@ impl BaseReader<'_> {
             let length = prefix.len();
             if matches!(loose.ends, GroupEnds::Least | GroupEnds::Both) && group.next_is_nullable {
                 prefix.push(VALUE_MARKER);
+                exec.session.counts.handler_read_key += 1;
                 scan.seek(&prefix);
                 prefix.truncate(length);
                 if scan.advance()?
                     && let Some(entry) = scan.entry()
                     && entry.key.starts_with(&prefix)
-                    && self
-                        .give_entry(exec, secondary, &entry, &mut row_key, row, visit)?
-                        .is_break()
                 {
-                    return Ok(ControlFlow::Break(()));
+                    *rows += 1;
+                    let flow = self.give_entry(exec, secondary, &entry, &mut row_key, row, visit)?;
+                    if flow.is_break() {
+                        return Ok(flow);
+                    }
                 }
             }
             let end = prefix_end(&prefix);
@@ -127,6 +129,7 @@ impl BaseReader<'_> {
                     Some(scan) => scan,
                     None => backward.insert(open(exec, Direction::Backward)?),
                 };
+                exec.session.counts.handler_read_key += 1;
                 last.seek(&end);
                 let mut more = last.advance()?;
                 // A key that equals the upper bound does not belong to the group.
@@ -136,11 +139,12 @@ impl BaseReader<'_> {
                 if more
                     && let Some(entry) = last.entry()
                     && entry.key.starts_with(&prefix)
-                    && self
-                        .give_entry(exec, secondary, &entry, &mut row_key, row, visit)?
-                        .is_break()
                 {
-                    return Ok(ControlFlow::Break(()));
+                    *rows += 1;
+                    let flow = self.give_entry(exec, secondary, &entry, &mut row_key, row, visit)?;
+                    if flow.is_break() {
+                        return Ok(flow);
+                    }
                 }
             }
             exec.session.counts.handler_read_key += 1;

@@ -11,6 +11,7 @@ use paceline_types::Value;
 
 use crate::error::Result;
 use crate::execute::collections::memory::row_bytes;
+use crate::execute::collections::sorter::SortedRows;
 use crate::execute::context::{Execution, RowHandle, Visit};
 use crate::execute::operators::join::join_block;
 use crate::execute::operators::limit::RowLimit;
@@ -94,7 +95,10 @@ pub(super) fn collect(exec: &mut Execution<'_, '_>, select: &SelectPlan) -> Resu
     })?;
     if !select.order.is_empty() {
         let counts = &mut exec.session.counts;
-        counts.sort_scan += 1;
+        match select::sorted_rows(select) {
+            SortedRows::OfRange => counts.sort_range += 1,
+            SortedRows::OfScan | SortedRows::Temporary => counts.sort_scan += 1,
+        }
         counts.sort_rows += limit.count.min(found.len() as u64);
         let started = exec.state.measurements.is_some().then(Instant::now);
         found.sort_by(|left, right| left.key.cmp(&right.key));
