@@ -97,6 +97,10 @@ def test_only_the_statement_is_killed_and_the_logs_see_it(serve):
         assert kill(server, 0, body=body)[0] == 200
         thread.join()
         assert is_alive(server, victim.thread_id())
+        # The session of the request ends after its answer.
+        audit_log = server.datadir / "server_audit.log"
+        wait_for("the end of the session", lambda: any(
+            '"DISCONNECT"' in line and '"killer"' in line for line in audit_log.read_text().splitlines()))
         kill(server, victim.thread_id(), password=PASSWORD + "-wrong")
     audit = [json.loads(line) for line in (server.datadir / "server_audit.log").read_text().splitlines()]
     of_killer = [event for event in audit if event["user"] == "killer"]

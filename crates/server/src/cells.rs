@@ -1,6 +1,7 @@
 //! Values of virtual tables: cells of their rows.
 
 use paceline_types::Value;
+use paceline_types::temporal::Timestamp;
 
 /// Returns a text.
 pub fn text(value: impl Into<String>) -> Value {
@@ -25,4 +26,10 @@ pub fn number_or_null(value: Option<u64>) -> Value {
 /// Returns `YES` or `NO`.
 pub fn yes_no(value: bool) -> Value {
     text(if value { "YES" } else { "NO" })
+}
+
+/// Returns the second of a time in microseconds since 1970.
+pub fn moment(micros: i64) -> Value {
+    let seconds = u32::try_from(micros / 1_000_000).unwrap_or(0);
+    Value::Timestamp(Timestamp::new(seconds, 0, 0))
 }

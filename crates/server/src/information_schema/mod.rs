@@ -118,6 +118,14 @@ pub struct Process {
     pub memory_used: u64,
 }
 
+impl Process {
+    /// Returns its host without the port.
+    pub fn host_name(&self) -> String {
+        let host = self.host.rsplit_once(':');
+        host.map_or(self.host.as_str(), |(host, _)| host).to_owned()
+    }
+}
+
 /// An account's privilege, as the privilege tables show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrantedPrivilege {

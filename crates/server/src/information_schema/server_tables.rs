@@ -1,9 +1,9 @@
 //! Tables about the server: engines, character sets, sessions, variables, privileges.
 
+use crate::cells::moment;
 use crate::memory::MemoryPart;
 use crate::statement_digests::DigestSummary;
 use crate::statistic::ShownStatistic;
-use paceline_types::temporal::Timestamp;
 use paceline_types::{Charset, Collation, Decimal, Value};
 
 use super::{
@@ -190,10 +190,6 @@ pub(super) fn statements(sources: &dyn Sources) -> Vec<Row> {
     let row = |digest: DigestSummary| {
         let counted = &digest.statistics;
         let micros = |nanos: u64| number(nanos / 1000);
-        let moment = |micros: i64| {
-            let seconds = u32::try_from(micros / 1_000_000).unwrap_or(0);
-            Value::Timestamp(Timestamp::new(seconds, 0, 0))
-        };
         vec![
             text_or_null(digest.statement.database.clone()),
             text_or_null(digest.statement.name()),

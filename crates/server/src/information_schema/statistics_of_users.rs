@@ -14,10 +14,7 @@ pub(super) fn of(list: StatisticsOf, sources: &dyn Sources) -> Vec<Row> {
     for process in sources.processes() {
         let name = match list {
             StatisticsOf::Users => process.user,
-            StatisticsOf::Clients => match process.host.rsplit_once(':') {
-                Some((host, _)) => host.to_owned(),
-                None => process.host,
-            },
+            StatisticsOf::Clients => process.host_name(),
         };
         *connected.entry(name).or_default() += 1;
     }

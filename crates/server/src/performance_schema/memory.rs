@@ -4,7 +4,6 @@
 //! allocations are not counted, so the numbers of allocations are 0 and only the present bytes are shown: the lowest
 //! and the highest since the start are not kept, and show the present ones.
 
-use super::threads::host_of;
 use crate::information_schema::{Process, Row, Sources};
 use crate::memory::Purpose;
 use paceline_types::Value;
@@ -57,7 +56,7 @@ fn summed<const N: usize>(sources: &dyn Sources, names: impl Fn(&Process) -> [St
 
 /// Returns the rows of `memory_summary_by_account_by_event_name`.
 pub(super) fn by_account(sources: &dyn Sources) -> Vec<Row> {
-    summed(sources, |process| [process.user.clone(), host_of(process)])
+    summed(sources, |process| [process.user.clone(), process.host_name()])
 }
 
 /// Returns the rows of `memory_summary_by_user_by_event_name`.
@@ -67,5 +66,5 @@ pub(super) fn by_user(sources: &dyn Sources) -> Vec<Row> {
 
 /// Returns the rows of `memory_summary_by_host_by_event_name`.
 pub(super) fn by_host(sources: &dyn Sources) -> Vec<Row> {
-    summed(sources, |process| [host_of(process)])
+    summed(sources, |process| [process.host_name()])
 }

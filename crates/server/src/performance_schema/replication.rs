@@ -1,10 +1,9 @@
 //! `replication_…`: connections to primaries, and what they apply. Workers have no rows: a transaction is executed by
 //! whichever thread is free.
 
-use crate::cells::{text, yes_no};
+use crate::cells::{moment, text, yes_no};
 use crate::information_schema::{PrimaryConnection, Row, Sources};
 use paceline_types::Value;
-use paceline_types::temporal::Timestamp;
 use std::time::UNIX_EPOCH;
 
 fn on_off(is_on: bool) -> Value {
@@ -82,7 +81,7 @@ pub(super) fn coordinators(sources: &dyn Sources) -> Vec<Row> {
         let status = &connection.status;
         let error = status.shown_apply_error();
         let at = error.at.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-        let seconds = at.and_then(|at| u32::try_from(at.as_secs()).ok()).unwrap_or(0);
+        let micros = at.and_then(|at| i64::try_from(at.as_micros()).ok()).unwrap_or(0);
         let thread = status.threads[1].as_ref();
         vec![
             text(&*status.name),
@@ -90,7 +89,7 @@ pub(super) fn coordinators(sources: &dyn Sources) -> Vec<Row> {
             on_off(status.applier_runs),
             int(error.number),
             text(error.message),
-            Value::Timestamp(Timestamp::new(seconds, 0, 0)),
+            moment(micros),
             text(
                 status
                     .applier

@@ -1,9 +1,9 @@
 //! Statistics of statements.
 
+use crate::cells::moment;
 use crate::information_schema::{Row, Sources};
 use crate::statement_digests::{DigestSummary, DigestWork};
 use paceline_types::Value;
-use paceline_types::temporal::Timestamp;
 
 /// Picoseconds in a nanosecond: the unit of all times in `performance_schema`.
 const PICOSECONDS: u64 = 1000;
@@ -59,9 +59,4 @@ pub(super) fn work_columns(work: &DigestWork) -> [Value; 13] {
         0,
     ]
     .map(Value::UInt)
-}
-
-fn moment(micros: i64) -> Value {
-    let seconds = u32::try_from(micros / 1_000_000).unwrap_or(0);
-    Value::Timestamp(Timestamp::new(seconds, 0, 0))
 }

@@ -14,7 +14,7 @@ pub(super) fn threads(sources: &dyn Sources) -> Vec<Row> {
             text("FOREGROUND"),
             Value::UInt(process.id),
             text(process.user.clone()),
-            text(host_of(&process)),
+            text(process.host_name()),
             text_or_null(process.database),
             text(process.command),
             Value::Int(i64::try_from(process.time_ms / 1000).unwrap_or(i64::MAX)),
@@ -34,12 +34,6 @@ pub(super) fn threads(sources: &dyn Sources) -> Vec<Row> {
     sources.processes().into_iter().map(row).collect()
 }
 
-/// Returns the host of a session without its port.
-pub(super) fn host_of(process: &Process) -> String {
-    let host = process.host.rsplit_once(':');
-    host.map_or(process.host.as_str(), |(host, _)| host).to_owned()
-}
-
 /// Returns a row for each name with the number of its sessions. Sessions that have ended are not kept.
 fn counted<const N: usize>(sources: &dyn Sources, names: impl Fn(&Process) -> [String; N]) -> Vec<Row> {
     let mut counts: BTreeMap<[String; N], i64> = BTreeMap::new();
@@ -55,7 +49,7 @@ fn counted<const N: usize>(sources: &dyn Sources, names: impl Fn(&Process) -> [S
 }
 
 pub(super) fn accounts(sources: &dyn Sources) -> Vec<Row> {
-    counted(sources, |process| [process.user.clone(), host_of(process)])
+    counted(sources, |process| [process.user.clone(), process.host_name()])
 }
 
 pub(super) fn users(sources: &dyn Sources) -> Vec<Row> {
@@ -63,5 +57,5 @@ pub(super) fn users(sources: &dyn Sources) -> Vec<Row> {
 }
 
 pub(super) fn hosts(sources: &dyn Sources) -> Vec<Row> {
-    counted(sources, |process| [host_of(process)])
+    counted(sources, |process| [process.host_name()])
 }

@@ -8,10 +8,10 @@ use paceline_wire::session_state::StateChange;
 
 /// Applies the variables that concern the connection and the statement logs.
 pub fn heed_variables(state: &mut SessionState, connection: &mut Connection) {
-    let values = state.services.values.lock();
+    let services = state.services.clone();
+    let values = services.values.lock();
     connection.heed(&values);
-    state.log_settings.heed(&values);
-    state.context.settings.shows_measured_plan_after = state.log_settings.shows_measured_plan_after();
+    state.heed_log_settings(&values);
     state.tracking.heed(&values);
 }
 

@@ -14,7 +14,7 @@ use crate::registry::SessionHandle;
 use crate::server::Server;
 use crate::statement_logs::StatementLogSettings;
 use crate::user_statistics::SessionStatistics;
-use crate::variables::Variable;
+use crate::variables::{SessionValues, Variable};
 use paceline_binlog::event::FormatDescription;
 use paceline_catalog::Catalog;
 use paceline_expression::session::{ServerFunctions, Services, SessionContext, SqlMode};
@@ -121,6 +121,12 @@ impl SessionState {
         self.tracking = Tracking::default();
         self.services.reset();
         self.shared.update(|activity| activity.database = None);
+    }
+
+    /// Takes over the variables of the statement logs.
+    pub(super) fn heed_log_settings(&mut self, values: &SessionValues) {
+        self.log_settings.heed(values);
+        self.context.settings.shows_measured_plan_after = self.log_settings.shows_measured_plan_after();
     }
 
     /// Returns the catalog as the session's statements see it.

@@ -37,7 +37,8 @@ pub(super) fn measure_access(
     flow
 }
 
-/// Runs the steps after a table for a row that met the conditions on it, and measures them if the statement is measured.
+/// Runs the steps after a table for a row that met the conditions on it, and measures them if the statement is
+/// measured.
 pub(super) fn run_later_steps(
     exec: &mut Execution<'_, '_>,
     measured: Option<&MeasuredAccess>,

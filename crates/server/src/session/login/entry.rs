@@ -173,9 +173,7 @@ impl Session {
             .reader
             .set_payload_max(self.state.context.settings.max_allowed_packet);
         self.connection.heed(&values);
-        self.state.log_settings.heed(&values);
-        self.state.context.settings.shows_measured_plan_after =
-            self.state.log_settings.shows_measured_plan_after();
+        self.state.heed_log_settings(&values);
         self.state.tracking.heed(&values);
         if self.connection.capabilities.has(Capabilities::IGNORE_SPACE) {
             let mode = self.state.context.settings.sql_mode.with(SqlMode::IGNORE_SPACE);
