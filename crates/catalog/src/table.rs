@@ -68,6 +68,7 @@ impl TableDefinition {
             .iter()
             .position(|column| column.auto_increment);
         Ok(Self {
+            counters: Arc::new(TableCounters::new(description.indexes.len() + 1)),
             description,
             version,
             schema,
@@ -77,7 +78,6 @@ impl TableDefinition {
             sequence: SequenceCache::default(),
             logged: Default::default(),
             triggers: TableTriggers::default(),
-            counters: Arc::default(),
         })
     }
 
@@ -112,9 +112,9 @@ impl TableDefinition {
             .iter()
             .enumerate()
             .all(|(place, known)| *known == Some(place));
-        self.counters = match is_same && self.places() == before.places() {
+        self.counters = match is_same && kept.len() == before.counters.places() {
             true => before.counters.clone(),
-            false => Arc::new(before.counters.rearranged(before.places(), &kept)),
+            false => Arc::new(before.counters.rearranged(&kept)),
         };
         self
     }
@@ -123,18 +123,17 @@ impl TableDefinition {
     /// statistics of users as well.
     #[inline]
     pub fn count_read(&self, index: Option<usize>, rows: u64, for_users: bool) {
-        self.counters.count_read(self.places(), index, rows, for_users);
+        self.counters.count_read(index, rows, for_users);
     }
 
     /// Counts rows that a statement has changed, after it has found them by an index.
     pub fn count_writes(&self, index: Option<usize>, written: RowCounts, for_users: bool) {
-        self.counters
-            .count_writes(self.places(), index, written, for_users);
+        self.counters.count_writes(index, written, for_users);
     }
 
     /// Returns the rows that statements have read and changed by an index; `None` is without one.
     pub fn row_counts(&self, index: Option<usize>) -> RowCounts {
-        self.counters.of_index(self.places(), index)
+        self.counters.of_index(index)
     }
 
     /// Returns whether a statement has used the table since the start of the server.
@@ -144,7 +143,7 @@ impl TableDefinition {
 
     /// Returns the rows of the statistics of users: of the whole table, or by an index.
     pub fn user_row_counts(&self, index: Option<usize>) -> UserRowCounts {
-        self.counters.of_users(self.places(), index)
+        self.counters.of_users(index)
     }
 
     /// Sets the counters of [`Self::row_counts`] to zero.
@@ -154,17 +153,12 @@ impl TableDefinition {
 
     /// Sets the statistics of users to zero: those of the whole table.
     pub fn clear_user_row_counts(&self) {
-        self.counters.clear_users_of_table(self.places());
+        self.counters.clear_users_of_table();
     }
 
     /// Sets the statistics of users to zero: those by the indexes.
     pub fn clear_user_index_counts(&self) {
-        self.counters.clear_users_of_indexes(self.places());
-    }
-
-    /// Returns the number of places that have counters: the indexes, and the table without one.
-    fn places(&self) -> usize {
-        self.indexes().len() + 1
+        self.counters.clear_users_of_indexes();
     }
 
     /// Returns its triggers.

@@ -74,8 +74,10 @@ pub struct UserRowCounts {
 }
 
 /// Counters of a table.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct TableCounters {
+    /// Number of cells in a copy: one for each index, and one for the table without an index.
+    places: usize,
     /// The copies one after the other.
     cells: OnceLock<Box<[Cell]>>,
 }
@@ -97,77 +99,79 @@ fn copies() -> usize {
 }
 
 impl TableCounters {
-    /// Returns this thread's counters of an index. `places` is the number of indexes and one more; `None` is the table
-    /// without an index.
+    /// Creates the counters of a table. `places`: the number of its indexes, and one more.
+    pub(crate) fn new(places: usize) -> Self {
+        TableCounters {
+            places,
+            cells: OnceLock::new(),
+        }
+    }
+
+    /// Returns the number of indexes and one more.
+    pub(crate) fn places(&self) -> usize {
+        self.places
+    }
+
+    /// Returns this thread's counters of an index; `None` is the table without an index.
     #[inline]
-    fn cell(&self, places: usize, index: Option<usize>) -> &Cell {
-        let cells = self.cells.get_or_init(|| self.make(places));
+    fn cell(&self, index: Option<usize>) -> &Cell {
+        let cells = self.cells.get_or_init(|| self.make());
         let copy = COPY.with(|copy| *copy);
         let place = index.map_or(0, |index| index + 1);
-        &cells[copy * places + place]
+        &cells[copy * self.places + place]
     }
 
     #[cold]
-    fn make(&self, places: usize) -> Box<[Cell]> {
-        (0..copies() * places).map(|_| Cell::default()).collect()
+    fn make(&self) -> Box<[Cell]> {
+        (0..copies() * self.places).map(|_| Cell::default()).collect()
     }
 
     #[inline]
-    pub(crate) fn count_read(&self, places: usize, index: Option<usize>, rows: u64, for_users: bool) {
-        let cell = self.cell(places, index);
+    pub(crate) fn count_read(&self, index: Option<usize>, rows: u64, for_users: bool) {
+        let cell = self.cell(index);
         cell.reads.fetch_add(rows, Relaxed);
         if for_users {
-            self.count_users(places, index, |cell| &cell.user_reads, rows);
+            self.count_users(index, |cell| &cell.user_reads, rows);
         }
     }
 
     /// Counts rows for the whole table, and for the index.
     #[cold]
-    fn count_users(&self, places: usize, index: Option<usize>, counter: fn(&Cell) -> &AtomicU64, rows: u64) {
-        counter(self.cell(places, None)).fetch_add(rows, Relaxed);
+    fn count_users(&self, index: Option<usize>, counter: fn(&Cell) -> &AtomicU64, rows: u64) {
+        counter(self.cell(None)).fetch_add(rows, Relaxed);
         if index.is_some() {
-            counter(self.cell(places, index)).fetch_add(rows, Relaxed);
+            counter(self.cell(index)).fetch_add(rows, Relaxed);
         }
     }
 
-    pub(crate) fn count_writes(
-        &self,
-        places: usize,
-        index: Option<usize>,
-        written: RowCounts,
-        for_users: bool,
-    ) {
+    pub(crate) fn count_writes(&self, index: Option<usize>, written: RowCounts, for_users: bool) {
         let add = |counter: &AtomicU64, rows: u64| {
             if rows > 0 {
                 counter.fetch_add(rows, Relaxed);
             }
         };
         // An inserted row was found by no index.
-        add(&self.cell(places, None).inserts, written.inserts);
-        let cell = self.cell(places, index);
+        add(&self.cell(None).inserts, written.inserts);
+        let cell = self.cell(index);
         add(&cell.updates, written.updates);
         add(&cell.deletes, written.deletes);
         if for_users {
-            self.count_users(places, None, |cell| &cell.user_changes, written.writes());
+            self.count_users(None, |cell| &cell.user_changes, written.writes());
         }
     }
 
-    fn sum<T: Default>(&self, places: usize, index: Option<usize>, mut add: impl FnMut(&mut T, &Cell)) -> T {
+    fn sum<T: Default>(&self, index: Option<usize>, mut add: impl FnMut(&mut T, &Cell)) -> T {
         let mut sum = T::default();
         let place = index.map_or(0, |index| index + 1);
-        for copy in self
-            .cells
-            .get()
-            .into_iter()
-            .flat_map(|cells| cells.chunks(places))
-        {
+        let cells = self.cells.get().into_iter();
+        for copy in cells.flat_map(|cells| cells.chunks(self.places)) {
             add(&mut sum, &copy[place]);
         }
         sum
     }
 
-    pub(crate) fn of_index(&self, places: usize, index: Option<usize>) -> RowCounts {
-        self.sum(places, index, |sum: &mut RowCounts, cell| {
+    pub(crate) fn of_index(&self, index: Option<usize>) -> RowCounts {
+        self.sum(index, |sum: &mut RowCounts, cell| {
             sum.reads += cell.reads.load(Relaxed);
             sum.inserts += cell.inserts.load(Relaxed);
             sum.updates += cell.updates.load(Relaxed);
@@ -175,25 +179,25 @@ impl TableCounters {
         })
     }
 
-    pub(crate) fn of_users(&self, places: usize, index: Option<usize>) -> UserRowCounts {
-        self.sum(places, index, |sum: &mut UserRowCounts, cell| {
+    pub(crate) fn of_users(&self, index: Option<usize>) -> UserRowCounts {
+        self.sum(index, |sum: &mut UserRowCounts, cell| {
             sum.reads += cell.user_reads.load(Relaxed);
             sum.changes += cell.user_changes.load(Relaxed);
         })
     }
 
     /// Returns counters of a table with other indexes. `kept` has the earlier place of each place, if there was one.
-    pub(crate) fn rearranged(&self, places: usize, kept: &[Option<usize>]) -> TableCounters {
-        let counters = TableCounters::default();
+    pub(crate) fn rearranged(&self, kept: &[Option<usize>]) -> TableCounters {
+        let counters = TableCounters::new(kept.len());
         if !self.are_used() {
             return counters;
         }
-        let cells = counters.make(kept.len());
+        let cells = counters.make();
         // The first copy gets the sums.
         for (cell, known) in cells.iter().zip(kept) {
             let Some(known) = known else { continue };
             let index = known.checked_sub(1);
-            let (counts, users) = (self.of_index(places, index), self.of_users(places, index));
+            let (counts, users) = (self.of_index(index), self.of_users(index));
             cell.reads.store(counts.reads, Relaxed);
             cell.inserts.store(counts.inserts, Relaxed);
             cell.updates.store(counts.updates, Relaxed);
@@ -220,13 +224,13 @@ impl TableCounters {
     }
 
     /// Sets the statistics of users of the table to zero.
-    pub(crate) fn clear_users_of_table(&self, places: usize) {
-        self.clear_users(|place| place % places == 0);
+    pub(crate) fn clear_users_of_table(&self) {
+        self.clear_users(|place| place % self.places == 0);
     }
 
     /// Sets the statistics of users of the indexes to zero.
-    pub(crate) fn clear_users_of_indexes(&self, places: usize) {
-        self.clear_users(|place| place % places != 0);
+    pub(crate) fn clear_users_of_indexes(&self) {
+        self.clear_users(|place| place % self.places != 0);
     }
 
     fn clear_users(&self, wanted: impl Fn(usize) -> bool) {
@@ -244,11 +248,11 @@ mod tests {
 
     #[test]
     fn copies_add_up_and_each_kind_is_emptied_by_itself() {
-        let counters = TableCounters::default();
-        let (places, index) = (3, Some(1));
+        let counters = TableCounters::new(3);
+        let index = Some(1);
         std::thread::scope(|scope| {
             for _ in 0..4 {
-                scope.spawn(|| counters.count_read(places, index, 10, true));
+                scope.spawn(|| counters.count_read(index, 10, true));
             }
         });
         let written = RowCounts {
@@ -256,22 +260,22 @@ mod tests {
             updates: 2,
             ..RowCounts::default()
         };
-        counters.count_writes(places, index, written, false);
+        counters.count_writes(index, written, false);
         let expected = RowCounts {
             reads: 40,
             updates: 2,
             ..RowCounts::default()
         };
-        assert_eq!(counters.of_index(places, index), expected);
-        assert_eq!(counters.of_index(places, None).inserts, 1);
-        let without_first = counters.rearranged(places, &[Some(0), Some(2)]);
-        assert_eq!(without_first.of_index(2, Some(0)), expected);
-        assert_eq!(without_first.of_users(2, None).reads, 40);
+        assert_eq!(counters.of_index(index), expected);
+        assert_eq!(counters.of_index(None).inserts, 1);
+        let without_first = counters.rearranged(&[Some(0), Some(2)]);
+        assert_eq!(without_first.of_index(Some(0)), expected);
+        assert_eq!(without_first.of_users(None).reads, 40);
         counters.clear();
-        assert_eq!(counters.of_index(places, index), RowCounts::default());
-        assert_eq!(counters.of_users(places, index).reads, 40);
-        counters.clear_users_of_indexes(places);
-        assert_eq!(counters.of_users(places, index).reads, 0);
-        assert_eq!(counters.of_users(places, None).reads, 40);
+        assert_eq!(counters.of_index(index), RowCounts::default());
+        assert_eq!(counters.of_users(index).reads, 40);
+        counters.clear_users_of_indexes();
+        assert_eq!(counters.of_users(index).reads, 0);
+        assert_eq!(counters.of_users(None).reads, 40);
     }
 }

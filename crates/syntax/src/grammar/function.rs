@@ -125,7 +125,10 @@ impl Parser<'_> {
     pub(super) fn function_named(&mut self, database: Option<String>, name: String) -> Result<Expr> {
         self.expect_token(&Token::LeftParen)?;
         let is_aggregate = database.is_none() && is_aggregate(&name);
-        self.features.note_function(&name);
+        // One with a database is a stored function.
+        if database.is_none() {
+            self.features.note_function(&name);
+        }
         let mut call = FunctionCall::new(name, Vec::new());
         call.database = database;
         if is_aggregate && self.accept(&Token::Star) {

@@ -150,10 +150,7 @@ impl Plan {
 
 impl Planner<'_> {
     pub(super) fn plan_explain(&self, explain: &Explain) -> Result<(PlanKind, Vec<ResultColumn>)> {
-        let is_analyzed = matches!(
-            explain.flavour,
-            ExplainFlavour::Analyze | ExplainFlavour::AnalyzeJson
-        );
+        let is_analyzed = explain.flavour.is_analyzed();
         if let Statement::Query(query) = &explain.statement
             && is_analyzed
             && let Some(SelectInto::Outfile { .. } | SelectInto::Dumpfile(_)) = &query.into
@@ -163,27 +160,21 @@ impl Planner<'_> {
         let started = is_analyzed.then(Instant::now);
         let (kind, _) = self.plan(&explain.statement)?;
         let tree = StatementTree::new(&kind, &self.subqueries(), None)?;
-        match explain.flavour {
-            ExplainFlavour::Analyze | ExplainFlavour::AnalyzeJson => {
-                let columns = match explain.flavour {
-                    ExplainFlavour::AnalyzeJson => vec![document_column("ANALYZE")],
-                    flavour => columns(flavour),
-                };
-                let plan = AnalyzePlan {
-                    statement: kind,
-                    flavour: explain.flavour,
-                    planning_time: started.map(|started| started.elapsed()).unwrap_or_default(),
-                };
-                Ok((PlanKind::Analyze(Box::new(plan)), columns))
-            }
-            flavour => {
-                let columns = match flavour {
-                    ExplainFlavour::Json => vec![document_column("EXPLAIN")],
-                    flavour => columns(flavour),
-                };
-                Ok((PlanKind::Explain(tree.rows(flavour, Times::default())), columns))
-            }
+        let columns = match explain.flavour {
+            ExplainFlavour::Json => vec![document_column("EXPLAIN")],
+            ExplainFlavour::AnalyzeJson => vec![document_column("ANALYZE")],
+            flavour => columns(flavour),
+        };
+        if !is_analyzed {
+            let rows = tree.rows(explain.flavour, Times::default());
+            return Ok((PlanKind::Explain(rows), columns));
         }
+        let plan = AnalyzePlan {
+            statement: kind,
+            flavour: explain.flavour,
+            planning_time: started.map(|started| started.elapsed()).unwrap_or_default(),
+        };
+        Ok((PlanKind::Analyze(Box::new(plan)), columns))
     }
 }
 

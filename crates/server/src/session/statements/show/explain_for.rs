@@ -116,7 +116,7 @@ enum Described {
 }
 
 fn describe(plan: &Plan, flavour: ExplainFlavour, session: &SessionHandle) -> Described {
-    if plan.is_measured() && matches!(flavour, ExplainFlavour::Analyze | ExplainFlavour::AnalyzeJson) {
+    if plan.is_measured() && flavour.is_analyzed() {
         return Described::IsMeasured;
     }
     let micros = now_micros() - session.activity().since_micros;
