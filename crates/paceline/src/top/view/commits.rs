@@ -186,7 +186,13 @@ pub fn table(input: Input) -> Table {
         columns: COLUMNS.to_vec(),
         ..Table::default()
     };
-    let mut push = |name: &str, cells: Vec<Cell>| {
+    let none = || Cell::number(None, number::count);
+    // Rate, value now, and five figures of a histogram.
+    let mut push = |name: &str, shown: &str, numbers: &[Cell], meaning: &str| {
+        let mut cells = vec![Cell::text(shown)];
+        cells.extend_from_slice(numbers);
+        cells.resize_with(COLUMNS.len() - 1, none);
+        cells.push(Cell::text(meaning));
         table.rows.push(TableRow {
             key: name.to_owned(),
             connection: None,
@@ -194,22 +200,14 @@ pub fn table(input: Input) -> Table {
             emphasis: Emphasis::Normal,
         });
     };
-    let none = || Cell::number(None, number::count);
     if let Some(size) = group_size(reading, before) {
-        let mut cells = vec![
-            Cell::text("group size"),
-            none(),
-            Cell::number(Some(size), number::count),
-        ];
-        cells.extend([
-            none(),
-            none(),
-            none(),
-            none(),
-            none(),
-            Cell::text("transactions per sync in this interval"),
-        ]);
-        push("group size", cells);
+        let numbers = [none(), Cell::number(Some(size), number::count)];
+        push(
+            "group size",
+            "group size",
+            &numbers,
+            "transactions per sync in this interval",
+        );
     }
     let now = metrics(reading);
     let earlier = metrics(before);
@@ -222,32 +220,28 @@ pub fn table(input: Input) -> Table {
             .filter(|earlier| seconds > 0.0 && count >= **earlier)
             .map(|earlier| (count - earlier) / seconds);
         let cell = |part| Cell::number(value(part), unit);
-        let mut cells = vec![Cell::text(shown), Cell::number(rate, number::count), none()];
-        cells.extend(["mean", "p50", "p95", "p99", "max"].map(cell));
-        cells.push(Cell::text(meaning));
-        push(name, cells);
+        let mut numbers = vec![Cell::number(rate, number::count), none()];
+        numbers.extend(["mean", "p50", "p95", "p99", "max"].map(cell));
+        push(name, shown, &numbers, meaning);
     }
     for (name, shown, unit, meaning) in COUNTERS {
         if is_shown(name) {
-            let rate = reading.rate(before, name);
-            let mut cells = vec![Cell::text(shown), Cell::number(rate, unit)];
-            cells.extend([
-                none(),
-                none(),
-                none(),
-                none(),
-                none(),
-                none(),
-                Cell::text(meaning),
-            ]);
-            push(name, cells);
+            push(
+                name,
+                shown,
+                &[Cell::number(reading.rate(before, name), unit)],
+                meaning,
+            );
         }
     }
     for (name, shown, unit, meaning) in GAUGES {
         if is_shown(name) {
-            let mut cells = vec![Cell::text(shown), none(), Cell::number(reading.value(name), unit)];
-            cells.extend([none(), none(), none(), none(), none(), Cell::text(meaning)]);
-            push(name, cells);
+            push(
+                name,
+                shown,
+                &[none(), Cell::number(reading.value(name), unit)],
+                meaning,
+            );
         }
     }
     note_problems(&mut table, reading, &[Part::Metrics]);

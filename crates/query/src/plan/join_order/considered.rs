@@ -3,7 +3,7 @@
 //! # Limits
 //! The search of a group of ten tables compares 5,120 orders. At most [`PLANS_MAX`] of a block are kept.
 
-use super::super::document::Node;
+use super::super::document::{Members, Node};
 use super::super::keys::ConsideredPath;
 use super::super::trace::Names;
 use super::super::tree::{AccessPath, TableInstance};
@@ -123,14 +123,7 @@ impl Optimizer<'_> {
         let considered = reads.candidates.considered.iter();
         let considered = considered.map(|path| {
             let is_chosen = is_same(&path.path, &best.path);
-            let mut members = self.path(table, &path.path);
-            members.push(("rows", Node::Decimal(path.rows)));
-            members.push(("cost", Node::Decimal(path.cost)));
-            members.push(("chosen", Node::Bool(is_chosen)));
-            if !is_chosen {
-                members.push(("cause", Node::text("cost")));
-            }
-            Node::Object(members)
+            judged(self.path(table, &path.path), path, is_chosen)
         });
         let mut chosen = self.path(table, &best.path);
         chosen.push(("records", Node::Decimal(best.rows)));
@@ -145,7 +138,7 @@ impl Optimizer<'_> {
         ])
     }
 
-    fn path(&self, table: usize, path: &AccessPath) -> Vec<(&'static str, Node)> {
+    fn path(&self, table: usize, path: &AccessPath) -> Members {
         let mut members = vec![("access_type", Node::text(access_type(path)))];
         if let Some(index) = path.index() {
             members.push(("index", Node::Text(self.index_name(table, index))));
@@ -280,14 +273,19 @@ impl Optimizer<'_> {
             let is_covering = self.tables[table].covering.contains(&index);
             members.push(("index_only", Node::Bool(is_covering)));
         }
-        members.push(("rows", Node::Decimal(path.rows)));
-        members.push(("cost", Node::Decimal(path.cost)));
-        members.push(("chosen", Node::Bool(is_chosen)));
-        if !is_chosen {
-            members.push(("cause", Node::text("cost")));
-        }
-        Node::Object(members)
+        judged(members, path, is_chosen)
     }
+}
+
+/// Returns the description of a path, completed by its estimates and whether it was chosen.
+fn judged(mut members: Members, path: &ConsideredPath, is_chosen: bool) -> Node {
+    members.push(("rows", Node::Decimal(path.rows)));
+    members.push(("cost", Node::Decimal(path.cost)));
+    members.push(("chosen", Node::Bool(is_chosen)));
+    if !is_chosen {
+        members.push(("cause", Node::text("cost")));
+    }
+    Node::Object(members)
 }
 
 fn dependencies(group: &Group, tables: &[TableInstance], after: Option<TableSet>, list: &mut Vec<Node>) {
