@@ -41,7 +41,10 @@ mod tests {
         let features = parse_first(text, &ParseOptions::default()).unwrap().features;
         assert_eq!((features.json, features.xml, features.dynamic_columns), (2, 1, 1));
         assert_eq!(features.subqueries, 3);
-        let stored = parse_first(b"select d.json_extract(a), d.updatexml(b) from t", &ParseOptions::default());
+        let stored = parse_first(
+            b"select d.json_extract(a), d.updatexml(b) from t",
+            &ParseOptions::default(),
+        );
         assert!(!stored.unwrap().features.are_used());
         let plain = parse_first(b"select a from t", &ParseOptions::default()).unwrap();
         assert!(!plain.features.are_used());
