@@ -148,6 +148,12 @@ impl Log {
         self.inner.extent.lock().durable().index
     }
 
+    /// Returns the durable end of the log with its index.
+    pub fn durable_with_index(&self) -> (LogPosition, LogIndex) {
+        let durable = self.inner.extent.lock().durable();
+        (durable.position, durable.index)
+    }
+
     /// Returns the durable end of the log.
     pub fn durable_end(&self) -> LogEnd {
         self.inner.extent.lock().durable_end()
