@@ -155,8 +155,8 @@ impl ClosedLog {
         }
     }
 
-    /// Cuts off every transaction after an index, as [`ClosedLog::rewind`] does. Returns the first of them, or `None` if
-    /// the log ends at the index and nothing has changed.
+    /// Cuts off every transaction after an index, as [`ClosedLog::rewind`] does. Returns the first of them, or `None`
+    /// if the log ends at the index and nothing has changed.
     ///
     /// # Errors
     /// Those of [`ClosedLog::first_after`] and [`ClosedLog::rewind`].
