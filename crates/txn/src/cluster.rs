@@ -43,6 +43,12 @@ impl TransactionManager {
         self.core().log.durable_end()
     }
 
+    /// Returns whether the acknowledger may hold transactions back for as long as it likes. Then an applier that is
+    /// stopped does not wait until what it has written is published.
+    pub fn may_hold_back(&self) -> bool {
+        self.core().acknowledger.waits_for_sync()
+    }
+
     /// Stops writing: when this returns, everything written is durable, and no transaction of a client or an applier
     /// is written before [`TransactionManager::resume_writing`]. They get [`crate::Error::WritingStopped`]. Returns
     /// the durable end of the log.
