@@ -24,6 +24,7 @@ mod inbox;
 pub mod member_file;
 pub mod message_codec;
 pub mod promise_file;
+pub mod readers;
 pub mod register;
 
 pub use driver::{Driver, DriverError, MessageSender, RegisterRequest, StoredMember};
@@ -31,3 +32,4 @@ pub use handle::{ClusterHandle, PeerView, SwitchFailure};
 pub use host::{FreezeFuture, HostError, LogHost, LogProgress};
 pub use member_file::{MemberFile, MemberFileError};
 pub use promise_file::{PromiseFile, PromiseFileError};
+pub use readers::{Reader, Readers};
