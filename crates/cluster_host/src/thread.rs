@@ -17,12 +17,15 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Notify, mpsc, watch};
 
 /// Least number of characters of a cluster's secret.
 pub const SECRET_CHARS_MIN: usize = 12;
+/// Longest wait for what still runs when the thread ends.
+const SHUTDOWN_MAX: Duration = Duration::from_millis(500);
 /// Requests to etcd that wait. The member repeats those that are lost.
 const REQUESTS_MAX: usize = 16;
 
@@ -138,7 +141,8 @@ impl ClusterThread {
             };
             // The panic has been reported by its hook. Nothing of the driver is used afterwards.
             let ended = catch_unwind(AssertUnwindSafe(|| runtime.block_on(running)));
-            drop(runtime);
+            // A look-up of a name may last; its answer is not needed.
+            runtime.shutdown_timeout(SHUTDOWN_MAX);
             let failure = ended.unwrap_or(Some(DriverError::Panic));
             if let Some(failure) = failure {
                 tracing::error!("the member stops: {failure}");
@@ -167,7 +171,9 @@ impl ClusterThread {
 
     fn end(&mut self) {
         self.stop.notify_one();
-        if let Some(thread) = self.thread.take() {
+        let thread = self.thread.take();
+        // The thread itself may drop this, in `on_failure`.
+        if let Some(thread) = thread.filter(|thread| thread.thread().id() != std::thread::current().id()) {
             // The thread's own panic has been reported.
             let _ = thread.join();
         }

@@ -2,13 +2,16 @@
 
 mod support;
 
-use paceline_cluster::{Elections, LogIndex, MemberId, Progress, RoleName, Timing, Wait};
+use paceline_cluster::{Elections, LogIndex, MemberId, Message, Progress, RoleName, Timing, Wait};
 use paceline_cluster_host::commands::{self, Part, Remainder};
 use paceline_cluster_host::etcd::Store;
-use paceline_cluster_host::messages::PeerLogin;
+use paceline_cluster_host::message_codec::{Hello, Packet};
+use paceline_cluster_host::messages::{PeerLogin, SILENCE_MAX};
 use paceline_cluster_host::{
     ClusterHandle, ClusterSettings, ClusterThread, MemberFile, PromiseFile, StartError, StoredMember,
 };
+use paceline_wire::client::Client;
+use paceline_wire::tls::{ClientTls, ServerTls, TlsParameters, VerifyServer};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::net::TcpListener;
@@ -45,6 +48,14 @@ struct World {
     acknowledged: Arc<Mutex<Vec<u64>>>,
     numbers: Arc<AtomicU64>,
     clients: JoinSet<()>,
+    encryption: Encryption,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Encryption {
+    None,
+    /// Each member makes a certificate for itself and proves it with the secret.
+    Tls,
 }
 
 impl Home {
@@ -58,7 +69,7 @@ impl Home {
 }
 
 impl World {
-    fn new() -> World {
+    fn new(encryption: Encryption) -> World {
         let etcd = EtcdServer::start();
         World {
             store: Arc::new(etcd.store("test")),
@@ -67,6 +78,7 @@ impl World {
             acknowledged: Arc::default(),
             numbers: Arc::new(AtomicU64::new(1)),
             clients: JoinSet::new(),
+            encryption,
         }
     }
 
@@ -83,6 +95,14 @@ impl World {
             promise,
             applied: LogIndex(published as u64),
         };
+        let (server_tls, client_tls) = match self.encryption {
+            Encryption::None => (None, None),
+            Encryption::Tls => {
+                let parameters = TlsParameters::default();
+                let client = ClientTls::new(&parameters, VerifyServer::Yes).unwrap();
+                (Some(ServerTls::new(&parameters).unwrap()), Some(client))
+            }
+        };
         let settings = ClusterSettings {
             cluster: "test".to_owned(),
             entry: entry(home.id.0, home.port),
@@ -90,9 +110,9 @@ impl World {
             timing: Timing::default(),
             login: PeerLogin {
                 secret: SECRET.to_owned(),
-                tls: None,
+                tls: client_tls,
             },
-            tls: None,
+            tls: server_tls,
             listener: listen(home.port),
             directory: Some(home.directory.path().to_owned()),
         };
@@ -214,8 +234,8 @@ fn listen(port: u16) -> TcpListener {
 }
 
 /// Founds a cluster and adds two members to it under load.
-async fn three() -> (World, [Running; 3]) {
-    let mut world = World::new();
+async fn three(encryption: Encryption) -> (World, [Running; 3]) {
+    let mut world = World::new(encryption);
     let home = Home::new();
     world.store.found(&entry(home.id.0, home.port)).await.unwrap();
     let first = world.start(home);
@@ -261,7 +281,7 @@ async fn sorted(world: &World, members: Vec<Running>) -> (Running, Vec<Running>)
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_primary_that_ends_is_replaced_and_follows_when_it_is_back() {
-    let (world, [first, second, third]) = three().await;
+    let (world, [first, second, third]) = three(Encryption::None).await;
     let begin = Instant::now();
     let home = first.kill();
     let (primary, others) = sorted(&world, vec![second, third]).await;
@@ -281,7 +301,7 @@ async fn a_primary_that_ends_is_replaced_and_follows_when_it_is_back() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_operator_switches_and_pauses_through_etcd() {
-    let (world, [first, second, third]) = three().await;
+    let (world, [first, second, third]) = three(Encryption::None).await;
     let begin = Instant::now();
     let target = second.home.id;
     commands::switch(&world.store, target, PATIENCE).await.unwrap();
@@ -318,7 +338,7 @@ async fn an_operator_switches_and_pauses_through_etcd() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn commits_go_on_without_etcd_and_elections_wait_for_it() {
-    let (mut world, [first, second, third]) = three().await;
+    let (mut world, [first, second, third]) = three(Encryption::None).await;
     world.etcd.kill();
     for member in [&first, &second, &third] {
         let handle = member.handle();
@@ -346,7 +366,7 @@ async fn commits_go_on_without_etcd_and_elections_wait_for_it() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_member_is_removed_and_what_is_left_of_a_disaster_goes_on() {
-    let (world, [first, second, third]) = three().await;
+    let (world, [first, second, third]) = three(Encryption::Tls).await;
     commands::remove(&world.store, third.home.id).await.unwrap();
     commands::await_wanted(&world.store, PATIENCE).await.unwrap();
     let gone = third.kill();
@@ -392,7 +412,7 @@ async fn a_member_is_removed_and_what_is_left_of_a_disaster_goes_on() {
 
 #[tokio::test]
 async fn a_sender_without_the_secret_or_of_another_cluster_is_refused() {
-    let world = World::new();
+    let world = World::new(Encryption::None);
     let home = Home::new();
     let entry_of = entry(home.id.0, home.port);
     world.store.found(&entry_of).await.unwrap();
@@ -405,8 +425,6 @@ async fn a_sender_without_the_secret_or_of_another_cluster_is_refused() {
         idle_timeout: Some(PATIENCE),
         ..Default::default()
     };
-    use paceline_cluster_host::message_codec::{Hello, Packet};
-    use paceline_wire::client::Client;
     for (user, password) in [
         ("paceline.cluster", "falsch"),
         ("paceline.cluster", ""),
@@ -462,6 +480,62 @@ async fn a_sender_without_the_secret_or_of_another_cluster_is_refused() {
     let host = Arc::clone(&running.host);
     let refused = ClusterThread::start(settings, stored, host, Box::new(|_| {}));
     assert!(matches!(refused, Err(StartError::Secret)));
+}
+
+#[tokio::test]
+async fn a_silent_sender_is_disconnected_and_signs_of_life_keep_a_connection() {
+    let world = World::new(Encryption::None);
+    let home = Home::new();
+    world.store.found(&entry(home.id.0, home.port)).await.unwrap();
+    let running = world.start(home);
+    let connect = async || {
+        let options = paceline_wire::client::ConnectOptions {
+            user: "paceline.cluster".to_owned(),
+            password: SECRET.to_owned(),
+            idle_timeout: Some(PATIENCE),
+            ..Default::default()
+        };
+        let address = format!("127.0.0.1:{}", running.home.port);
+        let mut client = Client::connect_tcp(&address, &options).await.unwrap();
+        client.query("START CLUSTER MESSAGES").await.unwrap();
+        client
+    };
+    let send = async |client: &mut Client, packet: Packet| {
+        let mut bytes = Vec::new();
+        packet.encode(&mut bytes);
+        client.send(&bytes).await.unwrap();
+    };
+    let hello = || {
+        Packet::Hello(Hello {
+            cluster: "test".to_owned(),
+            from: MemberId(7),
+            to: running.home.id,
+        })
+    };
+    let mut client = connect().await;
+    send(&mut client, hello()).await;
+    send(&mut client, Packet::Message(Message::Missing)).await;
+    let handle = running.handle();
+    until("the message arrives", || {
+        handle.peers().iter().any(|peer| peer.id == MemberId(7))
+    })
+    .await;
+    let begin = Instant::now();
+    assert!(client.receive().await.is_err(), "it is closed");
+    assert!(
+        begin.elapsed() >= SILENCE_MAX - Duration::from_millis(100),
+        "{:?}",
+        begin.elapsed()
+    );
+    // Signs of life keep it open.
+    let mut client = connect().await;
+    send(&mut client, hello()).await;
+    let begin = Instant::now();
+    while begin.elapsed() < SILENCE_MAX + Duration::from_secs(1) {
+        send(&mut client, Packet::Idle).await;
+        let closed = timeout(Duration::from_millis(500), client.receive()).await;
+        assert!(closed.is_err(), "it is open");
+    }
 }
 
 async fn until(what: &str, condition: impl Fn() -> bool) {

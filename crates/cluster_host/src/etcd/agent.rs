@@ -235,19 +235,25 @@ impl EtcdAgent {
         Ok(id)
     }
 
-    /// Hands over if an operator wants it and this member is the primary.
+    /// Hands over if an operator wants it and this member is the primary. The target itself, once it is open, finds the
+    /// request fulfilled, if the old primary has not said so yet.
     fn begin_switch(&mut self, snapshot: &Snapshot) {
         let Some(entry) = &snapshot.register.switch else {
             return;
         };
-        let is_ours = self.handle.status().role == RoleName::Primary;
-        if entry.result.is_some() || self.switch == Some(entry.request) || !is_ours {
+        let status = self.handle.status();
+        let is_open = status.role == RoleName::Primary && status.waits.is_none();
+        if entry.result.is_some() || self.switch == Some(entry.request) || !is_open {
             return;
         }
         self.switch = Some(entry.request);
         let (handle, store, entry) = (self.handle.clone(), Arc::clone(&self.store), entry.clone());
+        let is_target = entry.target == self.entry.id;
         self.tasks.spawn(async move {
-            let switched = handle.switch(MemberId(entry.target)).await;
+            let switched = match is_target {
+                true => Ok(()),
+                false => handle.switch(MemberId(entry.target)).await,
+            };
             let result = switched.err().map(|failure| failure.to_string());
             let entry = SwitchEntry {
                 result: Some(result.unwrap_or_default()),

@@ -209,8 +209,9 @@ impl Gateway {
                 .send(url, path, body)
                 .await
                 .map_err(|error| described(&error))?;
+            let status = response.status();
             let bytes = received(response).await?;
-            serde_json::from_slice::<Value>(&bytes).map_err(|_| "the answer is no JSON".to_owned())
+            serde_json::from_slice::<Value>(&bytes).map_err(|_| format!("status {status}, and no JSON"))
         };
         let answer = match timeout(self.timeout, call).await {
             Ok(answer) => answer.map_err(|reason| Failure::Server(format!("{url}: {reason}")))?,

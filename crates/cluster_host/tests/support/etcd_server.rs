@@ -2,7 +2,8 @@
 
 use paceline_cluster_host::etcd::{EtcdSettings, Store};
 use std::fs::File;
-use std::net::TcpListener;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -92,11 +93,24 @@ impl EtcdServer {
             .unwrap();
         self.child = Some(child);
         let ends = Instant::now() + Duration::from_secs(30);
-        while std::net::TcpStream::connect(("127.0.0.1", self.client_port)).is_err() {
+        while !self.is_healthy() {
             assert!(Instant::now() < ends, "etcd has not started: {}", self.log());
-            // Another process: there is nothing to wait for but its port.
+            // Another process: it tells nobody when it is ready.
             std::thread::sleep(Duration::from_millis(20));
         }
+    }
+
+    /// Returns whether it serves requests. With TLS, whether its port is open.
+    fn is_healthy(&self) -> bool {
+        let Ok(mut stream) = TcpStream::connect(("127.0.0.1", self.client_port)) else {
+            return false;
+        };
+        if self.scheme != "http" {
+            return true;
+        }
+        let mut answer = String::new();
+        let asked = stream.write_all(b"GET /health HTTP/1.0\r\n\r\n");
+        asked.is_ok() && stream.read_to_string(&mut answer).is_ok() && answer.contains("\"true\"")
     }
 
     fn log(&self) -> String {
