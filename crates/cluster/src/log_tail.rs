@@ -2,11 +2,7 @@
 
 use crate::configuration::MemberId;
 use crate::epoch::{Epoch, Promise};
-
-/// Number of event groups before a place in the cluster's log. It is the same on every log holder; file names and
-/// offsets are not, because each server writes files of its own.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub struct LogIndex(pub u64);
+use paceline_types::LogIndex;
 
 /// An epoch in a log: its records are those from its start up to the next epoch's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
