@@ -195,8 +195,8 @@ impl Store {
         Err(EtcdError::Contended.into())
     }
 
-    /// Writes a request for a switch, or its result, in the place of what `snapshot` has. Returns `false` if another was
-    /// faster.
+    /// Writes a request for a switch, or its result, in the place of what `snapshot` has. Returns whether it did:
+    /// another may be faster.
     ///
     /// # Errors
     /// etcd does not answer.
