@@ -162,8 +162,9 @@ impl Lane {
         match group_kind(&received.group, &received.format) {
             Err(failure) => self.stop_after(failure, gtid, end),
             Ok(GroupKind::Statements) => self.statements(number, received),
-            // The start of an epoch waits for nothing to be published: what is before it may wait for its acknowledgement.
-            Ok(GroupKind::Rows | GroupKind::EpochStart(_)) => self.plan_rows(number, received),
+            // The start of an epoch does not wait until what precedes it is published: that may wait for the
+            // acknowledgement of the start.
+            Ok(GroupKind::Rows | GroupKind::EpochStart) => self.plan_rows(number, received),
         }
     }
 
