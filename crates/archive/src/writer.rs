@@ -12,7 +12,7 @@ use crate::clock::unix_seconds;
 use crate::closed_files::ClosedFiles;
 use crate::error::{Error, Result};
 use paceline_binlog::group::{CommitGroup, GroupSize};
-use paceline_binlog::{EventGroup, GtidState, Log};
+use paceline_binlog::{EpochHistory, EventGroup, GtidState, Log};
 use paceline_txn::SendLimit;
 use paceline_types::Gtid;
 use std::collections::HashSet;
@@ -290,7 +290,8 @@ impl Worker {
 
     fn begin(&mut self, state: GtidState) -> Result<()> {
         if self.state.is_empty() {
-            self.log.reset_to(None, &state, unix_seconds())?;
+            self.log
+                .reset_to(None, &state, &EpochHistory::default(), unix_seconds())?;
             self.sendable.advance(self.log.durable());
             self.state = state;
         }

@@ -8,13 +8,13 @@ use super::sequence::{SequenceChangeKind, sequence_rows};
 use super::statement_counts::StatementCounts;
 use super::table::MappedTable;
 use super::{RowOptions, SkippedErrors};
-use paceline_binlog::EventGroup;
 use paceline_binlog::event::{
     Event, EventType, FormatDescription, GtidFlags, QueryEvent, RawEvent, RowsEvent, RowsFlags, RowsKind,
     TableId,
 };
 use paceline_binlog::group::{StatementForm, StatementOptions};
 use paceline_binlog::mysql::PartialUpdateRowsEvent;
+use paceline_binlog::{EpochMark, EventGroup};
 use paceline_catalog::IndexStatistics;
 use paceline_catalog::foreign_key::{ForeignKeyRun, RunMode};
 use paceline_txn::Transaction;
@@ -26,6 +26,8 @@ use std::sync::Arc;
 pub enum GroupKind {
     /// Only rows, or nothing. It can be prepared in parallel with other groups.
     Rows,
+    /// The start of an epoch, which is logged as it is.
+    EpochStart(EpochMark),
     /// Statements. They run through SQL, one group at a time.
     Statements,
 }
@@ -35,6 +37,9 @@ pub enum GroupKind {
 /// # Errors
 /// Fails if an event cannot be decoded.
 pub fn group_kind(group: &EventGroup, format: &FormatDescription) -> Result<GroupKind, Failure> {
+    if let Some(mark) = EpochMark::of_group(group) {
+        return Ok(GroupKind::EpochStart(mark));
+    }
     for event in group.events().skip(1) {
         let event_type = event.event_type();
         if event_type == EventType::XID

@@ -157,7 +157,8 @@ impl Lane {
         match group_kind(&received.group, &received.format) {
             Err(failure) => self.stop_after(failure, gtid, end),
             Ok(GroupKind::Statements) => self.statements(number, received),
-            Ok(GroupKind::Rows) => self.plan_rows(number, received),
+            // The start of an epoch waits for nothing to be published: what is before it may wait for its acknowledgement.
+            Ok(GroupKind::Rows | GroupKind::EpochStart(_)) => self.plan_rows(number, received),
         }
     }
 

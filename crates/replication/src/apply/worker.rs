@@ -10,6 +10,7 @@ use super::pipeline::Pipeline;
 use super::round::{Chunk, PlannedTransaction, PreparedTransaction};
 use crate::received::ReceivedGroup;
 use paceline_apply::replicated::{Failure, ReplicatedRows, RowApplier, RowsOutcome};
+use paceline_binlog::EpochMark;
 use paceline_binlog::event::{EventFlags, RawEvent};
 use paceline_binlog::group::StatementOptions;
 use paceline_txn::{
@@ -289,6 +290,11 @@ impl Worker {
     ) -> Result<Box<Transaction>, Failure> {
         let mut transaction = self.begin(&planned.received, session);
         let received = &planned.received;
+        if let Some(mark) = EpochMark::of_group(&received.group) {
+            let first = received.group.events().next();
+            transaction.start_epoch(mark, first.map_or(0, |event| event.header().timestamp))?;
+            return Ok(transaction);
+        }
         let rows = ReplicatedRows {
             group: &received.group,
             format: &received.format,

@@ -1,0 +1,126 @@
+//! The queue of a driver. Everything in it is bounded, and nobody who adds to it waits.
+//!
+//! Messages may be lost, so the oldest goes when there are too many. Of etcd's answers only the newest matters; of
+//! reports of the log only that there is one ([`ProgressSignal`]).
+
+use crate::host::{LogHost, ProgressSignal};
+use paceline_cluster::{EtcdState, LogIndex, MemberId, Message, Millis, Status, SwitchError};
+use parking_lot::Mutex;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use tokio::sync::{Notify, oneshot, watch};
+
+/// Maximum number of messages that wait.
+const MESSAGES_MAX: usize = 1024;
+/// Maximum number of switches that wait. More than one is refused by the driver anyway.
+const SWITCHES_MAX: usize = 8;
+
+/// Another member, as this one knows it from its messages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PeerView {
+    /// Identity.
+    pub id: MemberId,
+    /// When a message of it arrived last, by [`clock::now`](crate::clock::now).
+    pub heard: Millis,
+    /// Durable end of its log, as it has said last.
+    pub end: Option<LogIndex>,
+}
+
+/// Reason why a planned switch was not made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum SwitchFailure {
+    /// The member refuses it.
+    #[error(transparent)]
+    Refused(#[from] SwitchError),
+    /// The primary has handed over, but the target did not come up in time.
+    #[error("the old primary has handed over, and the target has not become the primary in time")]
+    Unfinished,
+    /// The member's driver has ended.
+    #[error("this member no longer takes part in the cluster")]
+    Ended,
+}
+
+/// Event from another member.
+#[derive(Debug)]
+pub(crate) enum PeerEvent {
+    Message(MemberId, Message),
+    Disconnected(MemberId),
+}
+
+/// News of etcd.
+#[derive(Debug)]
+pub(crate) enum EtcdNews {
+    State(Box<EtcdState>),
+    Away,
+}
+
+/// Request of an operator.
+#[derive(Debug)]
+pub(crate) struct SwitchRequest {
+    pub(crate) target: MemberId,
+    pub(crate) reply: oneshot::Sender<Result<(), SwitchFailure>>,
+}
+
+#[derive(Default)]
+pub(crate) struct Pending {
+    pub(crate) peers: VecDeque<PeerEvent>,
+    pub(crate) etcd: Option<EtcdNews>,
+    pub(crate) switches: Vec<SwitchRequest>,
+    pub(crate) host: Option<Arc<dyn LogHost>>,
+}
+
+pub(crate) struct Inbox {
+    pending: Mutex<Pending>,
+    pub(crate) wake: Arc<Notify>,
+    pub(crate) progress: Arc<ProgressSignal>,
+    pub(crate) status: watch::Sender<Status>,
+    pub(crate) peers: Mutex<Vec<PeerView>>,
+    pub(crate) etcd: Mutex<Option<Arc<EtcdState>>>,
+}
+
+impl Inbox {
+    pub(crate) fn new(status: Status) -> Arc<Self> {
+        let wake = Arc::new(Notify::new());
+        Arc::new(Inbox {
+            pending: Mutex::default(),
+            progress: ProgressSignal::new(Arc::clone(&wake)),
+            wake,
+            status: watch::Sender::new(status),
+            peers: Mutex::default(),
+            etcd: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn take(&self) -> Pending {
+        std::mem::take(&mut self.pending.lock())
+    }
+
+    pub(crate) fn peer(&self, event: PeerEvent) {
+        let mut pending = self.pending.lock();
+        if pending.peers.len() >= MESSAGES_MAX {
+            pending.peers.pop_front();
+        }
+        pending.peers.push_back(event);
+        drop(pending);
+        self.wake.notify_one();
+    }
+
+    pub(crate) fn etcd(&self, news: EtcdNews) {
+        self.pending.lock().etcd = Some(news);
+        self.wake.notify_one();
+    }
+
+    pub(crate) fn host(&self, host: Arc<dyn LogHost>) {
+        self.pending.lock().host = Some(host);
+        self.wake.notify_one();
+    }
+
+    pub(crate) fn switch(&self, request: SwitchRequest) {
+        let mut pending = self.pending.lock();
+        if pending.switches.len() < SWITCHES_MAX {
+            pending.switches.push(request);
+        }
+        drop(pending);
+        self.wake.notify_one();
+    }
+}
