@@ -30,6 +30,7 @@ for purpose in "$@"; do
         need prometheus promtool
         need ganglia-monitor gmond
         need memcached memcached
+        need etcd-server etcd
         need chromium chromium
         need nodejs node
         need npm npm

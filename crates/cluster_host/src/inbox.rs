@@ -4,6 +4,7 @@
 //! reports of the log only that there is one ([`ProgressSignal`]).
 
 use crate::host::{LogHost, ProgressSignal};
+use crate::register::MemberEntry;
 use paceline_cluster::{EtcdState, LogIndex, MemberId, Message, Millis, Status, SwitchError};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
@@ -67,6 +68,15 @@ pub(crate) struct Pending {
     pub(crate) etcd: Option<EtcdNews>,
     pub(crate) switches: Vec<SwitchRequest>,
     pub(crate) host: Option<Arc<dyn LogHost>>,
+    /// The driver has ended: nothing is taken any more.
+    is_closed: bool,
+}
+
+/// etcd, as the member knows it.
+#[derive(Default)]
+pub(crate) struct EtcdView {
+    pub(crate) state: Option<Arc<EtcdState>>,
+    pub(crate) is_away: bool,
 }
 
 pub(crate) struct Inbox {
@@ -75,11 +85,12 @@ pub(crate) struct Inbox {
     pub(crate) progress: Arc<ProgressSignal>,
     pub(crate) status: watch::Sender<Status>,
     pub(crate) peers: Mutex<Vec<PeerView>>,
-    pub(crate) etcd: Mutex<Option<Arc<EtcdState>>>,
+    pub(crate) etcd: Mutex<EtcdView>,
+    pub(crate) directory: watch::Sender<Arc<Vec<MemberEntry>>>,
 }
 
 impl Inbox {
-    pub(crate) fn new(status: Status) -> Arc<Self> {
+    pub(crate) fn new(status: Status, directory: watch::Sender<Arc<Vec<MemberEntry>>>) -> Arc<Self> {
         let wake = Arc::new(Notify::new());
         Arc::new(Inbox {
             pending: Mutex::default(),
@@ -88,6 +99,7 @@ impl Inbox {
             status: watch::Sender::new(status),
             peers: Mutex::default(),
             etcd: Mutex::default(),
+            directory,
         })
     }
 
@@ -95,32 +107,50 @@ impl Inbox {
         std::mem::take(&mut self.pending.lock())
     }
 
-    pub(crate) fn peer(&self, event: PeerEvent) {
+    /// Refuses and drops everything from now on.
+    pub(crate) fn close(&self) {
+        *self.pending.lock() = Pending {
+            is_closed: true,
+            ..Pending::default()
+        };
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.pending.lock().is_closed
+    }
+
+    /// Adds something, and wakes the driver. What the driver can no longer take is dropped.
+    fn add(&self, add: impl FnOnce(&mut Pending)) {
         let mut pending = self.pending.lock();
-        if pending.peers.len() >= MESSAGES_MAX {
-            pending.peers.pop_front();
+        if !pending.is_closed {
+            add(&mut pending);
         }
-        pending.peers.push_back(event);
         drop(pending);
         self.wake.notify_one();
+    }
+
+    pub(crate) fn peer(&self, event: PeerEvent) {
+        self.add(|pending| {
+            if pending.peers.len() >= MESSAGES_MAX {
+                pending.peers.pop_front();
+            }
+            pending.peers.push_back(event);
+        });
     }
 
     pub(crate) fn etcd(&self, news: EtcdNews) {
-        self.pending.lock().etcd = Some(news);
-        self.wake.notify_one();
+        self.add(|pending| pending.etcd = Some(news));
     }
 
     pub(crate) fn host(&self, host: Arc<dyn LogHost>) {
-        self.pending.lock().host = Some(host);
-        self.wake.notify_one();
+        self.add(|pending| pending.host = Some(host));
     }
 
     pub(crate) fn switch(&self, request: SwitchRequest) {
-        let mut pending = self.pending.lock();
-        if pending.switches.len() < SWITCHES_MAX {
-            pending.switches.push(request);
-        }
-        drop(pending);
-        self.wake.notify_one();
+        self.add(|pending| {
+            if pending.switches.len() < SWITCHES_MAX {
+                pending.switches.push(request);
+            }
+        });
     }
 }

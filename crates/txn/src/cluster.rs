@@ -18,8 +18,8 @@ use paceline_types::{DomainId, Gtid, ServerId};
 
 impl TransactionManager {
     /// Logs the start of an epoch and makes it durable. Clients need not be allowed to write, and writing may be
-    /// stopped. The start is published when it is acknowledged, which this does not wait for. Transactions that are in the
-    /// commit queue follow it. Returns its GTID.
+    /// stopped. The start is published when it is acknowledged, which this does not wait for. Transactions that are in
+    /// the commit queue follow it. Returns its GTID.
     ///
     /// # Errors
     /// [`crate::Error::LogFull`], [`crate::Error::SequenceExhausted`]: nothing has changed. Others are fatal.
