@@ -8,7 +8,8 @@
 //! ```
 //! The text is a comment. Replicas of any kind execute it as an empty statement and `mariadb-binlog` prints it.
 //! Paceline logs no statement that is only a comment, so no client can write such a group. A MariaDB that replicates it
-//! moves its position and logs nothing: a number is missing in the log of that server.
+//! moves its position and logs nothing: a number is missing in the log of that server. A member that replicates from
+//! outside its cluster passes over the starts of epochs there.
 //!
 //! The log knows the newest starts ([`EpochHistory`]). The head of each file repeats them in a record of type 28
 //! ([`crate::event::IgnorableEvent::Epochs`]), so that opening reads no more than the file that it reads anyway. The

@@ -55,7 +55,6 @@ impl GtidState {
             servers: Vec::with_capacity(1),
         });
         domain.highest = domain.highest.max(gtid.sequence);
-        self.index -= u128::from(domain.listed.0);
         match domain.servers.last_mut() {
             Some(last) if last.0 == gtid.server_id => last.1 = gtid.sequence,
             _ => {
@@ -65,11 +64,14 @@ impl GtidState {
                 domain.servers.push((gtid.server_id, gtid.sequence));
             }
         }
-        domain.listed = match gtid.sequence >= domain.listed {
-            true => gtid.sequence,
-            false => domain.highest_listed(),
-        };
-        self.index += u128::from(domain.listed.0);
+        if gtid.sequence >= domain.listed {
+            self.index += u128::from(gtid.sequence.0 - domain.listed.0);
+            domain.listed = gtid.sequence;
+        } else {
+            let listed = domain.highest_listed();
+            self.index -= u128::from(domain.listed.0 - listed.0);
+            domain.listed = listed;
+        }
     }
 
     /// Returns the sum of the domains' highest sequence numbers, or the highest index if it is greater. States with the

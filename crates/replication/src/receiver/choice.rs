@@ -37,11 +37,22 @@ impl Choice<'_> {
         if gtid.server_id == self.options.server_id && self.is_own_returning(received) {
             return false;
         }
+        if self.is_of_another_cluster(received) {
+            return false;
+        }
         let is_marked = || {
             let first = received.group.events().next();
             first.is_some_and(|event| event.header().flags.contains(EventFlags::SKIP_REPLICATION))
         };
         self.options.marked_for_skip == MarkedForSkip::Replicate || !is_marked()
+    }
+
+    /// Returns whether a transaction starts an epoch of a cluster that this member of another one only replicates. Its
+    /// epochs would be taken for those of this cluster.
+    fn is_of_another_cluster(&self, received: &AssembledGroup) -> bool {
+        self.definition.reader.is_none()
+            && self.transactions.may_hold_back()
+            && received.group.epoch_mark().is_some()
     }
 
     /// Returns whether a transaction has this server's id and is present: its own transaction, coming back around a
