@@ -6,7 +6,7 @@ use paceline_cluster::{Elections, LogIndex, MemberId, Message, Progress, RoleNam
 use paceline_cluster_host::commands::{self, Part, Remainder};
 use paceline_cluster_host::etcd::Store;
 use paceline_cluster_host::message_codec::{Hello, Packet};
-use paceline_cluster_host::messages::{PeerLogin, SILENCE_MAX};
+use paceline_cluster_host::messages::{PeerLogin, SILENCE_MAX, UNACKNOWLEDGED_MAX};
 use paceline_cluster_host::{
     ClusterHandle, ClusterSettings, ClusterThread, MemberFile, PromiseFile, StartError, StoredMember,
 };
@@ -536,6 +536,59 @@ async fn a_silent_sender_is_disconnected_and_signs_of_life_keep_a_connection() {
         let closed = timeout(Duration::from_millis(500), client.receive()).await;
         assert!(closed.is_err(), "it is open");
     }
+}
+
+/// Runs the next test in a network of its own, which can be cut.
+#[test]
+fn a_network_that_was_silent_heals_soon() {
+    let program = std::env::current_exe().unwrap();
+    let output = std::process::Command::new("unshare")
+        .args(["--map-root-user", "--net"])
+        .arg(program)
+        .args(["--exact", "a_cut_network", "--ignored", "--nocapture"])
+        .output()
+        .expect("unshare is a program of util-linux");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success() && text.contains("1 passed"),
+        "{text}{errors}"
+    );
+    print!("{text}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "cuts the network: a_network_that_was_silent_heals_soon runs it"]
+async fn a_cut_network() {
+    let run = |program: &str, arguments: &str| {
+        let mut command = std::process::Command::new(program);
+        let status = command.args(arguments.split_whitespace()).status().unwrap();
+        assert!(status.success(), "{program} {arguments}");
+    };
+    run("ip", "link set lo up");
+    let (world, [first, second, third]) = three(Encryption::None).await;
+    // A queue without a place loses every packet.
+    run("tc", "qdisc add dev lo root pfifo limit 0");
+    for member in [&first, &second, &third] {
+        let handle = member.handle();
+        until("etcd is missed", || handle.is_etcd_away()).await;
+    }
+    let before = world.acknowledged.lock().len();
+    // So long that TCP's own repetitions are seconds apart, and connections have ended on both sides.
+    sleep(UNACKNOWLEDGED_MAX + SILENCE_MAX + Duration::from_secs(3)).await;
+    assert_eq!(
+        world.acknowledged.lock().len(),
+        before,
+        "nothing is acknowledged without the others"
+    );
+    run("tc", "qdisc del dev lo root");
+    let begin = Instant::now();
+    world.until_acknowledged("after the silence", 1).await;
+    let healed = begin.elapsed();
+    println!("healed after {healed:?}");
+    assert!(healed < Duration::from_secs(5), "{healed:?}");
+    world.until_acknowledged("in full", 20).await;
+    world.check(&[&first, &second, &third]).await;
 }
 
 async fn until(what: &str, condition: impl Fn() -> bool) {
