@@ -1,8 +1,8 @@
 //! The queue of a driver. Everything in it is bounded, and nobody who adds to it waits.
 //!
 //! Messages may be lost. When many wait, only the newest of each kind of each member does, so a member that sends too
-//! many harms only itself; and the oldest goes when there are still too many. Of etcd's answers only the newest matters; of
-//! reports of the log only that there is one ([`ProgressSignal`]).
+//! many harms only itself; and the oldest goes when there are still too many. Of etcd's answers only the newest
+//! matters; of reports of the log only that there is one ([`ProgressSignal`]).
 
 use crate::host::{LogHost, ProgressSignal};
 use crate::register::MemberEntry;
