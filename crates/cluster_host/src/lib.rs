@@ -31,6 +31,7 @@ pub mod member_file;
 pub mod message_codec;
 pub mod messages;
 pub mod promise_file;
+pub mod readers;
 pub mod register;
 pub mod thread;
 
@@ -39,5 +40,6 @@ pub use handle::{ClusterHandle, PeerView, SwitchFailure};
 pub use host::{FreezeFuture, HostError, LogHost, LogProgress};
 pub use member_file::{MemberFile, MemberFileError};
 pub use promise_file::{PromiseFile, PromiseFileError};
+pub use readers::{Reader, Readers};
 pub use register::{KindText, MemberEntry};
 pub use thread::{ClusterSettings, ClusterThread, StartError};

@@ -89,6 +89,11 @@ impl Lane {
         }
     }
 
+    /// Returns its pipeline.
+    pub(super) fn pipeline(&self) -> Arc<Pipeline> {
+        self.pipeline.clone()
+    }
+
     /// Applies transactions until it is told to end or an error ends it.
     pub(super) fn run(mut self) {
         let shared = self.shared.clone();
@@ -157,8 +162,9 @@ impl Lane {
         match group_kind(&received.group, &received.format) {
             Err(failure) => self.stop_after(failure, gtid, end),
             Ok(GroupKind::Statements) => self.statements(number, received),
-            // The start of an epoch waits for nothing to be published: what is before it may wait for its acknowledgement.
-            Ok(GroupKind::Rows | GroupKind::EpochStart(_)) => self.plan_rows(number, received),
+            // The start of an epoch does not wait until what precedes it is published: that may wait for the
+            // acknowledgement of the start.
+            Ok(GroupKind::Rows | GroupKind::EpochStart) => self.plan_rows(number, received),
         }
     }
 
@@ -425,6 +431,10 @@ impl Lane {
     /// Applies a transaction of statements, or of statements and rows.
     fn statements(&mut self, number: PushNumber, received: ReceivedGroup) -> Result<(), LaneEnd> {
         self.settle()?;
+        let shared = self.shared.clone();
+        let Some(_executing) = shared.begin_executing() else {
+            return Err(LaneEnd);
+        };
         let gtid = received.group.gtid();
         self.forget_passed(gtid);
         let mut runner = match self.runner.take() {

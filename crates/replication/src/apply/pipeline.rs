@@ -37,6 +37,8 @@ struct State {
     /// Number of batches given to the commit queue, and of those that have ended.
     handed_over: u64,
     ended: u64,
+    /// Number of those that have ended without being in the log.
+    unlogged: u64,
     /// Transactions to plan again, by round.
     abandoned: BTreeMap<RoundNumber, Vec<Item>>,
     /// Error of the commit queue for a transaction.
@@ -68,6 +70,7 @@ impl Pipeline {
                 complete: BTreeMap::new(),
                 handed_over: 0,
                 ended: 0,
+                unlogged: 0,
                 abandoned: BTreeMap::new(),
                 refused: None,
             }),
@@ -179,7 +182,9 @@ impl Pipeline {
 
     fn hand_over(self: &Arc<Self>, round: &Round, stream: &CommitStream) {
         let (prepared, guards) = round.take();
-        let follows_failure = self.failed_at.load(Ordering::Acquire) < round.number;
+        // An applier that is told to end hands nothing over any more: see `until_logged`.
+        let follows_failure =
+            self.shared.is_stopping() || self.failed_at.load(Ordering::Acquire) < round.number;
         let mut transactions: Vec<Box<Transaction>> = Vec::with_capacity(prepared.len());
         let mut pushes: Vec<PushNumber> = Vec::with_capacity(prepared.len());
         let mut rest: Vec<Item> = Vec::new();
@@ -197,7 +202,9 @@ impl Pipeline {
             self.state.lock().abandoned.insert(round.number, rest);
         }
         if transactions.is_empty() {
-            self.state.lock().ended += 1;
+            let mut state = self.state.lock();
+            state.ended += 1;
+            state.unlogged += 1;
             return;
         }
         self.shared.rounds.fetch_add(1, Ordering::Relaxed);
@@ -210,6 +217,17 @@ impl Pipeline {
             .parts
             .manager
             .commit_batch(stream, transactions, Arc::new(guards), observer);
+    }
+
+    /// Waits until each batch that was handed over is in the log or has failed. The applier has been told to end, so no
+    /// other follows: when this returns, nothing of it reaches the log any more. Does not wait until it is published.
+    pub(super) fn until_logged(&self) {
+        // One that is being handed over has looked at the flag before.
+        drop(self.handing_over.lock());
+        let mut state = self.state.lock();
+        while self.placed() + state.unlogged < state.next - 1 {
+            self.changed.wait(&mut state);
+        }
     }
 
     /// Waits until nothing is in progress.
@@ -266,6 +284,7 @@ impl BatchObserver for RoundObserver {
             let mut state = pipeline.state.lock();
             state.ended += 1;
             if let Err(error) = result {
+                state.unlogged += 1;
                 // Later transactions only get the error that an earlier one failed.
                 let is_consequence = matches!(error, paceline_txn::Error::Aborted);
                 if state.refused.is_none() || !is_consequence {

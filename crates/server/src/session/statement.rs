@@ -47,6 +47,9 @@ impl Session {
             self.begin_command("Query", statement_text);
             self.state
                 .begin_statement(parsed.as_ref().ok().map(|parsed| &parsed.parsed.statement));
+            if let Ok(parsed) = &parsed {
+                self.state.warn_of_syntax(&parsed.parsed);
+            }
             let more = if next.is_some() { More::Yes } else { More::No };
             let done = match &parsed {
                 Err(error) => Err(error.clone()),

@@ -50,8 +50,8 @@ use crate::statement_logs::Operations;
 use paceline_query::program::{get_diagnostics, signal as signal_condition};
 use paceline_syntax::ast::QueryBody;
 use paceline_syntax::definition::DdlStatement;
-use paceline_syntax::{Error, FlushTarget, IntoPlace, Result, SelectInto, Show, Statement};
-use paceline_types::error_code::{ER_EMPTY_QUERY, ER_LOCK_OR_ACTIVE_TRANSACTION, ER_WARN_DEPRECATED_SYNTAX};
+use paceline_syntax::{Error, FlushTarget, Result, SelectInto, Show, Statement};
+use paceline_types::error_code::{ER_EMPTY_QUERY, ER_LOCK_OR_ACTIVE_TRANSACTION};
 
 /// Executes a statement of any kind and writes its reply.
 ///
@@ -66,7 +66,6 @@ pub async fn execute(
     if uses_table(statement) {
         state.context.diagnostics.forget_earlier();
     }
-    warn_of_place(statement, state);
     count_command(statement, &state.shared.counters);
     let reply = match statement {
         Statement::Query(query)
@@ -164,19 +163,6 @@ pub async fn execute(
         Statement::Unsupported(what) => return Err(Error::unsupported(what)),
     };
     ReplyWriter::new(state, connection).reply(reply, execution)
-}
-
-/// Adds a warning about SELECT … INTO at the end of a query.
-fn warn_of_place(statement: &Statement, state: &mut SessionState) {
-    if let Statement::Query(query) = statement
-        && query.into_place == IntoPlace::AtEnd
-    {
-        let message = ER_WARN_DEPRECATED_SYNTAX.message(&[
-            &"<select expression> INTO <destination>;",
-            &"'SELECT <select list> INTO <destination> FROM...'",
-        ]);
-        state.context.diagnostics.warn(ER_WARN_DEPRECATED_SYNTAX, message);
-    }
 }
 
 /// Executes a text without a statement. As in MariaDB a comment is a statement without effect, but an empty text is an
