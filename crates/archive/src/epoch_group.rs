@@ -15,9 +15,13 @@ pub fn epoch_group(mark: EpochMark, gtid: Gtid, timestamp: u32) -> EventGroup {
     };
     let text = mark.to_string();
     let (mut first, mut query) = (Vec::new(), Vec::new());
-    let standalone = GtidFlags::STANDALONE.with(GtidFlags::DDL);
-    // Positions are set when the group is placed.
-    encode_event(&mut first, &stamp, 4, &GtidEvent::new(gtid, standalone));
+    // The same as those of `EventGroupBuffer::start_epoch`. Positions are set when the group is placed.
+    encode_event(
+        &mut first,
+        &stamp,
+        4,
+        &GtidEvent::new(gtid, GtidFlags::STANDALONE),
+    );
     encode_event(&mut query, &stamp, 4, &QueryEvent::new(b"", text.as_bytes()));
     let events = [&first, &query]
         .map(|bytes| RawEvent::new(bytes, ChecksumAlgorithm::Crc32).expect("what was encoded is an event"));
@@ -32,7 +36,7 @@ mod tests {
     fn the_log_knows_the_group_as_the_start_of_an_epoch() {
         let mark = EpochMark { epoch: 7, primary: 3 };
         let group = epoch_group(mark, "0-5-12".parse().unwrap(), 1);
-        assert_eq!(EpochMark::of_group(&group), Some(mark));
+        assert_eq!(group.epoch_mark(), Some(mark));
         assert_eq!(group.gtid().to_string(), "0-5-12");
     }
 }

@@ -18,8 +18,8 @@ use paceline_types::{DomainId, Gtid, ServerId};
 
 impl TransactionManager {
     /// Logs the start of an epoch and makes it durable. Clients need not be allowed to write, and writing may be
-    /// stopped. The start is published when it is acknowledged, which this does not wait for. Transactions that are in the
-    /// commit queue follow it. Returns its GTID.
+    /// stopped. The start is published when it is acknowledged, which this does not wait for. Transactions that are in
+    /// the commit queue follow it. Returns its GTID.
     ///
     /// # Errors
     /// [`crate::Error::LogFull`], [`crate::Error::SequenceExhausted`]: nothing has changed. Others are fatal.
@@ -41,6 +41,12 @@ impl TransactionManager {
     /// Returns the durable end of the log, with its index and the epochs before it. A cluster acknowledges no more.
     pub fn durable_tail(&self) -> LogEnd {
         self.core().log.durable_end()
+    }
+
+    /// Returns whether the acknowledger may hold transactions back for as long as it likes. Then an applier that is
+    /// stopped does not wait until what it has written is published.
+    pub fn may_hold_back(&self) -> bool {
+        self.core().acknowledger.waits_for_sync()
     }
 
     /// Stops writing: when this returns, everything written is durable, and no transaction of a client or an applier

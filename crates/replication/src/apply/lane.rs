@@ -2,7 +2,7 @@
 
 use super::load_files::LoadFiles;
 use super::options::{KeptPosition, ParallelMode};
-use super::pipeline::Pipeline;
+use super::pipeline::{Drained, Pipeline};
 use super::plan::{Conflicts, Fit, TableLocks, TableMaps};
 use super::progress::PushNumber;
 use super::queue::{Item, LaneQueue, Next, Pass, Work};
@@ -100,7 +100,7 @@ impl Lane {
         let ended = catch_unwind(AssertUnwindSafe(|| {
             while let Ok(()) = self.step() {}
             // Wait for the rounds that were handed over: the applier ends after whole transactions.
-            self.pipeline.drain();
+            let _ = self.pipeline.drain();
         }));
         if ended.is_err() {
             let failure = Failure::fatal("the applier has panicked; the error log has the reason");
@@ -332,7 +332,9 @@ impl Lane {
         let later = std::mem::take(&mut self.items);
         loop {
             self.dispatch();
-            self.pipeline.drain();
+            if self.pipeline.drain() == Drained::GivenUp {
+                return Err(LaneEnd);
+            }
             if self.pipeline.has_failed() {
                 self.recover()?;
                 self.rerun()?;
@@ -356,7 +358,9 @@ impl Lane {
     /// Recovers from a failure in a round: waits until nothing is in progress, takes back the uncommitted transactions,
     /// and retries the first one alone.
     fn recover(&mut self) -> Result<(), LaneEnd> {
-        self.pipeline.drain();
+        if self.pipeline.drain() == Drained::GivenUp {
+            return Err(LaneEnd);
+        }
         let round = std::mem::take(&mut self.round.planned);
         self.release_locks();
         self.conflicts.forget();
