@@ -243,11 +243,12 @@ impl SessionServices {
         }
     }
 
-    /// Returns 1290 if the server is read only and the account has no exemption. In a cluster nobody may write on a
-    /// server that is not the primary.
+    /// Returns 1290 if the server is read only and the account has no exemption. In a cluster nobody but an applier may
+    /// write on a server that is not the primary.
     pub fn check_writable(&self) -> Result<()> {
         if let Some(cluster) = &self.server.cluster
             && cluster.gate.state() == GateState::Closed
+            && self.transaction.lock().replicated.is_none()
         {
             return Err(Error::new(ER_OPTION_PREVENTS_STATEMENT, &[&"--read-only"]));
         }
