@@ -35,7 +35,8 @@ use crate::server::{Choices, Server};
 use crate::session::init_file::run_init_file;
 use crate::variables::{Globals, Kind, Variable, VariableValue, transaction_config};
 use paceline_binlog::LogOrigin;
-use paceline_binlog::log::{Log, LogConfig, OpenRequest, RealDisk, SyncMode};
+use paceline_binlog::log::{Disk, Log, LogConfig, OpenRequest, RealDisk, SyncMode};
+use paceline_binlog::{FileStatistics, MeasuredDisk};
 use paceline_catalog::CatalogHandle;
 use paceline_log_stream::primary::{SemiSync, SemiSyncAcknowledger};
 use paceline_replication::connection_set::STOP_PATIENCE;
@@ -169,12 +170,15 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
     for warning in memory_control::fit_to_limit(&options.globals) {
         tracing::warn!("{warning}");
     }
+    let is_instrumented = options.globals.is_on(Variable::PerformanceSchema);
+    let file_statistics = is_instrumented.then(Arc::<FileStatistics>::default);
     let (catalog, transactions) = open(
         directory.path(),
         &log_bin,
         &options.globals,
         &initial_accounts,
         &semi_sync,
+        file_statistics.as_ref(),
     )?;
     let is_new = catalog.load().accounts().next().is_none();
     let environment = {
@@ -187,6 +191,7 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
     let choices = Choices {
         filters: options.filters,
         consumers: options.consumers,
+        file_statistics,
     };
     let server = Server::new(
         globals,
@@ -306,6 +311,7 @@ fn open(
     globals: &Globals,
     initial_accounts: &InitialAccounts,
     semi_sync: &Arc<SemiSync>,
+    file_statistics: Option<&Arc<FileStatistics>>,
 ) -> Result<(Arc<CatalogHandle>, Arc<TransactionManager>), String> {
     let mut storage_config = StorageConfig::new(directory.join("tables"));
     storage_config.rocksdb.block_cache_bytes = globals.number(Variable::PacelineBlockCacheSize) as usize;
@@ -332,7 +338,11 @@ fn open(
         engine_position: storage.position(),
         ..OpenRequest::new(now as u32)
     };
-    let (log, recovery) = Log::open(Arc::new(RealDisk), log_config, request)
+    let disk: Arc<dyn Disk> = match file_statistics {
+        Some(statistics) => Arc::new(MeasuredDisk::new(Arc::new(RealDisk), statistics.clone())),
+        None => Arc::new(RealDisk),
+    };
+    let (log, recovery) = Log::open(disk, log_config, request)
         .map_err(|error| format!("cannot open the binary log: {error}"))?;
     if let Some(cut) = &recovery.cut {
         tracing::warn!("the end of the binary log was torn by a crash: {cut}");
@@ -544,7 +554,7 @@ pub(crate) mod tests {
         let semi_sync = SemiSync::new();
         let initial_accounts = InitialAccounts::WithoutPassword;
         let (catalog, transactions) =
-            open(directory, "binlog", &globals, &initial_accounts, &semi_sync).unwrap();
+            open(directory, "binlog", &globals, &initial_accounts, &semi_sync, None).unwrap();
         let environment = {
             let transactions = transactions.clone();
             |server| Arc::new(ServerEnvironment::new(server, transactions, directory)) as Arc<dyn Environment>
