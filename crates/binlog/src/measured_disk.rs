@@ -161,9 +161,16 @@ impl Counters {
     fn add(&self, nanos: u64, bytes: u64) {
         self.count.fetch_add(1, Relaxed);
         self.nanos.fetch_add(nanos, Relaxed);
-        self.nanos_min.fetch_min(nanos, Relaxed);
-        self.nanos_max.fetch_max(nanos, Relaxed);
-        self.bytes.fetch_add(bytes, Relaxed);
+        // Extremes rarely change, so most operations only read them.
+        if nanos < self.nanos_min.load(Relaxed) {
+            self.nanos_min.fetch_min(nanos, Relaxed);
+        }
+        if nanos > self.nanos_max.load(Relaxed) {
+            self.nanos_max.fetch_max(nanos, Relaxed);
+        }
+        if bytes > 0 {
+            self.bytes.fetch_add(bytes, Relaxed);
+        }
     }
 
     fn sums(&self) -> OperationSums {

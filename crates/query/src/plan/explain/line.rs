@@ -82,8 +82,10 @@ pub(super) struct InnerQuery {
 
 /// A set operation.
 pub(super) struct Union {
-    pub(super) sides: Vec<Query>,
-    pub(super) result: Line,
+    /// Its sides, each with the operation that combines it with those before; the first has none.
+    pub(super) sides: Vec<(Option<&'static str>, Query)>,
+    /// Line of the collected result; `None` if rows are passed on as they come.
+    pub(super) result: Option<Line>,
     pub(super) sort: Option<SortNotes>,
     /// Memory for finding duplicates.
     pub(super) bytes: Option<usize>,
@@ -135,6 +137,13 @@ pub(super) struct SortMeasures {
     pub(super) bytes: Option<usize>,
 }
 
+impl Line {
+    /// Returns whether the line is that of the collected result of a set operation.
+    pub(super) fn is_result(&self) -> bool {
+        self.select_type.ends_with(" RESULT")
+    }
+}
+
 impl Query {
     /// Calls `visit` with all lines, in the order of EXPLAIN.
     pub(super) fn for_each_line<'q>(&'q self, visit: &mut dyn FnMut(&'q Line)) {
@@ -147,8 +156,8 @@ impl Query {
                     .for_each(|inner| inner.query.for_each_line(visit));
             }
             Query::Union(union) => {
-                union.sides.iter().for_each(|side| side.for_each_line(visit));
-                visit(&union.result);
+                union.sides.iter().for_each(|(_, side)| side.for_each_line(visit));
+                union.result.iter().for_each(visit);
             }
             Query::Recursive(parts) => parts.iter().for_each(|part| part.for_each_line(visit)),
         }
