@@ -135,3 +135,22 @@ truncate hh;
 handler hh read first;
 use mysql;
 handler h2 read first;
+
+-- Subqueries and stored functions are refused before anything is looked up.
+create table refused (a int primary key);
+insert into refused values (1), (2);
+create function always_one(x int) returns int deterministic return 1;
+handler refused open;
+handler refused read first where (select 1) = 1;
+handler refused read first where a in (select 1);
+handler refused read first where always_one(a) > 0;
+handler refused read first where t.always_one(a) > 0;
+handler refused read first where nosuch(a) > 0;
+handler refused read first where always_one(nosuch) > 0;
+handler refused read `PRIMARY` = (always_one(1));
+handler refused read `PRIMARY` = ((select 1));
+handler nosuch read first where always_one(1);
+handler nosuch read first where (select 1);
+handler refused read first where max(a) = 1;
+handler refused read first where abs(a) > 1;
+handler refused close;

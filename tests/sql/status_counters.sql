@@ -133,8 +133,8 @@ select up_to_3(x) from (select x from n limit 10) d;
 show session status where variable_name rlike '^(handler_(read|tmp|write|update|delete)|rows_read|select|sort)' and value > 0;
 handler c open;
 flush status;
-handler c read b first where up_to_3(a) > 0 limit 10;
-handler c read first where up_to_3(a) > 0 limit 10;
+handler c read b first where a > 3 limit 2;
+handler c read first where a > 3 limit 2;
 show session status where variable_name rlike '^(handler_(read|tmp|write|update|delete)|select|sort)' and value > 0;
 handler c close;
 

@@ -144,6 +144,10 @@ impl GroupApplier {
                     // The text of a statement whose row events are here as records.
                     QueryKind::Other if std::mem::take(&mut text_follows) => {}
                     QueryKind::Other if is_standalone(group)? => {
+                        // The log knows where epochs start; the tables do not.
+                        if group.epoch_mark().is_some() {
+                            return Ok(GroupContents::Rows(0));
+                        }
                         self.last_map = None;
                         return Ok(GroupContents::Ddl);
                     }

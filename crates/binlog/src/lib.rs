@@ -16,6 +16,7 @@
 //! - [`event`]: every kind of event that MariaDB 10.11 writes, encoded and decoded byte for byte.
 //! - [`group`]: event groups: the buffers that sessions fill, and the groups that a reader returns.
 //! - [`gtid`]: GTID positions and GTID states.
+//! - [`epoch`]: the starts of a cluster's epochs.
 //! - [`checksum`]: CRC-32 and its linearity.
 //! - [`replica_state`]: how far a replica has replicated its primaries, derived from its log.
 //! - [`mysql`]: the events and GTIDs that only MySQL writes.
@@ -28,6 +29,7 @@
 pub mod checksum;
 mod codec;
 mod disk;
+pub mod epoch;
 mod error;
 pub mod event;
 pub mod group;
@@ -38,6 +40,7 @@ pub mod mysql;
 pub mod replica_state;
 mod sync_mode;
 
+pub use epoch::{EpochHistory, EpochMark, EpochStart};
 pub use error::{Error, Result};
 pub use group::{CommitGroup, EventGroup, EventGroupBuffer, LoggedTable};
 pub use gtid::{GtidPosition, GtidState, LOCAL_DOMAIN};

@@ -12,7 +12,8 @@
 //! As in MariaDB a file is known until it is removed, and then counts for its class only. At most [`FILES_MAX`] are
 //! known; when another is opened, one that is closed is forgotten, as if it were removed.
 //!
-//! Only what goes through this disk is counted: not the copies of `paceline backup`, nor indexes that are read as a whole.
+//! Only what goes through this disk is counted: not the copies of `paceline backup`, nor indexes that are read as a
+//! whole.
 
 use crate::disk::{Disk, DiskFile};
 use parking_lot::Mutex;

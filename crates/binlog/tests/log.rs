@@ -4,7 +4,7 @@
 mod support;
 
 use paceline_binlog::log::{LogFile, OpenRequest, PurgeTarget, Shutdown};
-use paceline_binlog::{Error, GtidPosition, GtidState, Log, RealDisk};
+use paceline_binlog::{EpochHistory, Error, GtidPosition, GtidState, Log, RealDisk};
 use paceline_types::LogPosition;
 use std::fs;
 use std::sync::Arc;
@@ -224,7 +224,7 @@ fn reset_can_continue_the_gtid_state_of_another_log() {
     commit(&log, &[(gtid(0, 1, 1), 1)]).unwrap();
     assert!(log.closed_state().is_empty());
     let state: GtidState = "0-3-90,0-7-100,5-7-2".parse().unwrap();
-    log.reset_to(None, &state, NOW).unwrap();
+    log.reset_to(None, &state, &EpochHistory::default(), NOW).unwrap();
     assert_eq!((log.state(), log.oldest_state()), (state.clone(), state.clone()));
     commit(&log, &[(gtid(0, 1, 101), 1)]).unwrap();
     assert_eq!(log.closed_state(), state);

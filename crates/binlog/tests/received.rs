@@ -7,7 +7,7 @@ use paceline_binlog::event::{
 };
 use paceline_binlog::group::{CommitGroup, GroupSize};
 use paceline_binlog::log::{LogConfig, OpenRequest, SyncMode};
-use paceline_binlog::{EventGroup, Log, RealDisk};
+use paceline_binlog::{EpochHistory, EventGroup, Log, RealDisk};
 use paceline_simulated_disk::SimulatedDisk;
 use paceline_types::{Gtid, LogPosition, ServerId};
 use std::sync::Arc;
@@ -133,7 +133,7 @@ fn a_log_may_continue_another_logs_gtid_state() {
     let disk = SimulatedDisk::new();
     let (log, _) = open(&disk);
     let state = "0-1-100,1-2-7".parse().unwrap();
-    log.reset_to(None, &state, 2).unwrap();
+    log.reset_to(None, &state, &EpochHistory::default(), 2).unwrap();
     assert_eq!(log.state(), state);
     write(&log, vec![group("0-1-101", b"x")]);
     drop(log);

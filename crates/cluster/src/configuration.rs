@@ -109,6 +109,16 @@ impl Configuration {
         &self.holders
     }
 
+    /// Returns the number of copies that a transaction needs, the primary's included.
+    pub fn copies(&self) -> usize {
+        self.copies
+    }
+
+    /// Returns the number of zones that these copies must be in.
+    pub fn zones(&self) -> u32 {
+        self.zones
+    }
+
     /// Returns the holder with this identity.
     pub fn holder(&self, id: MemberId) -> Option<&Holder> {
         self.holders.iter().find(|holder| holder.id == id)

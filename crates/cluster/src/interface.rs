@@ -2,7 +2,8 @@
 
 use crate::configuration::{Configuration, MemberId};
 use crate::epoch::{Epoch, EpochRecord, Origin, Progress, Promise};
-use crate::log_tail::{LogIndex, LogRank, LogTail};
+use crate::log_tail::{LogRank, LogTail};
+use paceline_types::LogIndex;
 
 /// Time in milliseconds, from a clock of this host that never goes back. Clocks of different members are never
 /// compared; only their speeds are, within [`Timing::drift_percent`].

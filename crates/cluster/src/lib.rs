@@ -19,9 +19,9 @@
 //! A *log holder* is a server or an archive; archives have only the log and never lead. An *epoch* has one primary
 //! and one [`Configuration`]: N holders, of which W, the primary's copy included, must have a transaction (an
 //! *acknowledgement quorum*; it can be required to span zones). A set of holders *blocks* if no acknowledgement
-//! quorum exists without it; with one zone these are N − W + 1 holders. A [`LogIndex`] counts event groups, because
-//! files and offsets differ between servers. The *start* of an epoch is a record in the log. The *rank* of a log is
-//! (its last epoch, its end).
+//! quorum exists without it; with one zone these are N − W + 1 holders. A [`LogIndex`] is a place in the log, because
+//! files and offsets differ between servers; only the order of two has a meaning. The *start* of an epoch is an event
+//! group in the log. The *rank* of a log is (its last epoch, its end).
 //!
 //! # The protocol
 //! 1. **Claim.** A server appends (epoch e, itself, a configuration) to etcd's list by compare-and-swap. That gives
@@ -124,8 +124,8 @@
 //!   promise is that candidate's.
 //! - A cut is complete before anything is appended, and never goes below what is published.
 //! - Reads of etcd begin after the member has started.
-//! - A log index counts the event groups that every holder gets, in the primary's order over all domains, whatever
-//!   else a server has in its own files.
+//! - Every holder has the primary's event groups in the primary's order over all domains, with ascending sequence
+//!   numbers in each, so that a log index means the same everywhere, whatever else a server has in its own files.
 //!
 //! # Limits
 //! [`Configuration::HOLDERS_MAX`] holders, [`Configuration::ZONES_MAX`] zones, [`LogTail::SPANS_MAX`] epochs in which
@@ -154,5 +154,6 @@ pub use interface::{
     Action, Claimer, Consent, DurableState, Elections, EtcdState, Hearing, Input, Leave, Message, Millis,
     StoredPromise, SwitchError, Timing,
 };
-pub use log_tail::{EpochSpan, LogIndex, LogRank, LogTail};
+pub use log_tail::{EpochSpan, LogRank, LogTail};
 pub use member::{Member, RoleName, Status, Wait};
+pub use paceline_types::LogIndex;

@@ -2,11 +2,7 @@
 
 use crate::configuration::MemberId;
 use crate::epoch::{Epoch, Promise};
-
-/// Number of event groups before a place in the cluster's log. It is the same on every log holder; file names and
-/// offsets are not, because each server writes files of its own.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub struct LogIndex(pub u64);
+use paceline_types::LogIndex;
 
 /// An epoch in a log: its records are those from its start up to the next epoch's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,15 +44,29 @@ impl LogTail {
     /// # Panics
     /// Epochs or starts do not ascend, or a start is not before the end.
     pub fn new(mut spans: Vec<EpochSpan>, end: LogIndex) -> Self {
-        let ascend = |pair: &[EpochSpan]| pair[0].epoch < pair[1].epoch && pair[0].start < pair[1].start;
-        assert!(spans.windows(2).all(ascend), "epochs ascend: {spans:?}");
         assert!(
-            spans.last().is_none_or(|last| last.start < end),
-            "{spans:?} before {end:?}"
+            Self::is_possible(&spans, end),
+            "epochs ascend: {spans:?} before {end:?}"
         );
         let surplus = spans.len().saturating_sub(Self::SPANS_MAX);
         spans.drain(..surplus);
         LogTail { spans, end }
+    }
+
+    /// Creates the tail that another member has sent. `None`: no log has such a tail.
+    pub fn received(spans: Vec<EpochSpan>, end: LogIndex) -> Option<Self> {
+        let is_possible = spans.len() <= Self::SPANS_MAX && Self::is_possible(&spans, end);
+        is_possible.then_some(LogTail { spans, end })
+    }
+
+    fn is_possible(spans: &[EpochSpan], end: LogIndex) -> bool {
+        let ascend = |pair: &[EpochSpan]| pair[0].epoch < pair[1].epoch && pair[0].start < pair[1].start;
+        spans.windows(2).all(ascend) && spans.last().is_none_or(|last| last.start < end)
+    }
+
+    /// Returns the epochs, oldest first.
+    pub fn spans(&self) -> &[EpochSpan] {
+        &self.spans
     }
 
     /// Returns the end.

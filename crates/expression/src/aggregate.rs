@@ -15,7 +15,7 @@ use paceline_types::decimal::Rounding;
 use paceline_types::error_code::ER_CUT_VALUE_GROUP_CONCAT;
 use paceline_types::{Collation, DataType, Decimal, Value};
 
-use super::context::EvalContext;
+use super::context::{EvalContext, EvalMode};
 use super::errors;
 use super::eval::{compare_values, convert};
 use super::expr_type::{Class, ExprType};
@@ -23,6 +23,7 @@ use super::functions::json_quote;
 use super::tree::Comparison;
 use crate::error::Result;
 use crate::eval::convert::bytes_of_type;
+use crate::session::Diagnostics;
 use crate::tree::window::SortOrder;
 
 impl Aggregate {
@@ -176,6 +177,9 @@ impl Accumulator {
                     return Ok(0);
                 }
             }
+            if self.seen.is_some() && aggregate.function.calculates() && arg.ty.class() == Class::String {
+                return Ok(grown + self.add_silently(aggregate, &value, row, context)?);
+            }
             return Ok(grown + self.add_value(aggregate, &value, row, context)?);
         }
         let mut values = Vec::with_capacity(aggregate.args.len());
@@ -228,6 +232,24 @@ impl Accumulator {
             _ => unreachable!("the binder allows several arguments only where they are handled here"),
         }
         Ok(grown)
+    }
+
+    /// Adds a text as a number without warnings: MariaDB stores the distinct numbers in a temporary table first, which
+    /// reports nothing.
+    fn add_silently(
+        &mut self,
+        aggregate: &Aggregate,
+        value: &Value,
+        row: &[Value],
+        context: &mut EvalContext<'_>,
+    ) -> Result<usize> {
+        let nested = Diagnostics::of_nested(&context.session.diagnostics);
+        let said = std::mem::replace(&mut context.session.diagnostics, nested);
+        let mode = std::mem::replace(&mut context.mode, EvalMode::Query);
+        let added = self.add_value(aggregate, value, row, context);
+        context.mode = mode;
+        context.session.diagnostics = said;
+        added
     }
 
     /// Like [`Accumulator::add`], with the value of the only argument. Not for DISTINCT, nor for functions
@@ -554,6 +576,10 @@ fn group_concat(aggregate: &Aggregate, texts: &[Part], context: &mut EvalContext
     let limit = context.session.settings.group_concat_max_len;
     let (offset, count) = aggregate.limit.unwrap_or((0, u64::MAX));
     let mut out = Vec::new();
+    let rows_before = (context.state.concatenated.get(&aggregate.address()))
+        .copied()
+        .unwrap_or(0);
+    let mut rows = rows_before;
     let chosen = texts.iter().skip(usize::try_from(offset).unwrap_or(usize::MAX));
     for (number, (text, _)) in chosen
         .take(usize::try_from(count).unwrap_or(usize::MAX))
@@ -563,6 +589,7 @@ fn group_concat(aggregate: &Aggregate, texts: &[Part], context: &mut EvalContext
             out.extend_from_slice(aggregate.separator.as_bytes());
         }
         out.extend_from_slice(text);
+        rows += 1;
         if out.len() > limit {
             let mut end = limit;
             let continues = |byte: u8| byte & 0b1100_0000 == 0b1000_0000;
@@ -570,11 +597,13 @@ fn group_concat(aggregate: &Aggregate, texts: &[Part], context: &mut EvalContext
                 end -= 1;
             }
             out.truncate(end);
-            let message = ER_CUT_VALUE_GROUP_CONCAT.message(&[&(number + 1), &"GROUP_CONCAT("]);
+            // As in MariaDB, rows are numbered across groups.
+            let message = ER_CUT_VALUE_GROUP_CONCAT.message(&[&rows, &"GROUP_CONCAT("]);
             context.warn(ER_CUT_VALUE_GROUP_CONCAT, message)?;
             break;
         }
     }
+    context.state.concatenated.insert(aggregate.address(), rows);
     Ok(if binary {
         Value::Bytes(out)
     } else {

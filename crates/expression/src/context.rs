@@ -9,6 +9,7 @@ use paceline_types::{ErrorCode, Value};
 use crate::error::{Error, Result};
 use crate::function_id::StoredCall;
 use crate::session::{Level, RandomGenerator, SessionContext};
+use crate::slot_names::SlotNames;
 use crate::subquery::{Subquery, SubqueryId, SubqueryResults};
 
 /// Kind of statement that an expression is evaluated for. It decides between warning and error.
@@ -82,6 +83,8 @@ pub struct SubqueryFrame<'f> {
     pub outer: &'f [Value],
     /// Decides between warning and error.
     pub mode: EvalMode,
+    /// Names of the outer row's slots.
+    pub names: Option<&'f dyn SlotNames>,
 }
 
 /// State of one execution of a statement, keyed by the node that it belongs to.
@@ -94,6 +97,12 @@ pub struct EvalState {
     pub(crate) xpaths: HashMap<u64, std::sync::Arc<crate::xpath::ParsedQuery>>,
     /// Calls whose function's note, that it is deprecated, was raised.
     pub(crate) noted_calls: HashSet<u64>,
+    /// Number of rows that each GROUP_CONCAT has returned so far.
+    pub(crate) concatenated: HashMap<usize, u64>,
+    /// Place in memory of the cast that is being evaluated.
+    pub(crate) cast: Option<usize>,
+    /// Slot of the column whose value is being converted to a date or time.
+    pub(crate) converted_slot: Option<usize>,
 }
 
 impl EvalState {
@@ -107,6 +116,7 @@ impl EvalState {
         self.forget_parameters();
         self.generators.clear();
         self.noted_calls.clear();
+        self.concatenated.clear();
     }
 
     /// Forgets results that may depend on parameters, which will have other values.
@@ -136,6 +146,8 @@ pub struct EvalContext<'c> {
     pub runner: Option<&'c mut (dyn NestedRunner + 'c)>,
     /// Decides between warning and error.
     pub mode: EvalMode,
+    /// Names of the slots of the rows, for error 1690.
+    pub names: Option<&'c dyn SlotNames>,
 }
 
 impl<'c> EvalContext<'c> {
@@ -147,6 +159,7 @@ impl<'c> EvalContext<'c> {
             state,
             runner: None,
             mode: EvalMode::Query,
+            names: None,
         }
     }
 
@@ -180,6 +193,7 @@ impl<'c> EvalContext<'c> {
             state: self.state,
             outer: row,
             mode: self.mode,
+            names: self.names,
         };
         runner.run(subquery.id, frame, sink)
     }

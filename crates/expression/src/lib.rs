@@ -40,11 +40,13 @@ mod eval;
 mod expr_type;
 mod function_id;
 mod functions;
+mod print;
 mod regex;
 mod rules;
 mod scope;
 pub mod session;
 mod sliding;
+mod slot_names;
 mod stored_function;
 mod subquery;
 #[cfg(test)]
@@ -64,9 +66,11 @@ pub use eval::{as_assigned, compare_values, own_rule};
 pub use expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS, TypeNote};
 pub use function_id::{FunctionId, StoredCall, StoredFunction};
 pub use functions::native_function;
+pub use print::{append_aggregate, append_expression, append_quoted};
 pub use rules::{CollationMix, comparison_rule, union_type};
 pub use scope::{Clause, Dependence, EmptyScope, Scope};
 pub use sliding::{Slide, SlidingAccumulator};
+pub use slot_names::SlotNames;
 pub use subquery::{Correlation, Subquery, SubqueryId};
 pub use tree::window::{Frame, FrameBound, FrameUnits, SortOrder, WindowCall, WindowFunction};
 pub use tree::{

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use paceline_expression::session::{Account, KeepDiagnostics, Services, SessionContext};
 use paceline_expression::{
-    Aggregate, Class, EvalContext, EvalState, Expr, ExprKind, ExprType, Scope, bind_expr, errors,
+    Aggregate, Class, EvalContext, EvalState, Expr, ExprKind, ExprType, Scope, SlotNames, bind_expr, errors,
 };
 use paceline_golden_script::{Answers, Command, Context, Runner};
 use paceline_syntax::Result;
@@ -229,6 +229,31 @@ struct TableScope<'s> {
     in_aggregate: bool,
 }
 
+/// Names in the statement that MariaDB has answered.
+struct TableNames<'t> {
+    table: &'t Table,
+    /// The expression as written.
+    source: &'t str,
+    /// Its place in memory.
+    item: usize,
+}
+
+impl SlotNames for TableNames<'_> {
+    fn append_slot(&self, slot: usize, _parameters: &[Value], out: &mut String) {
+        self.append_column(slot, out);
+    }
+
+    fn item_name(&self, place: usize) -> Option<&str> {
+        (place == self.item).then_some(self.source)
+    }
+
+    fn append_column(&self, slot: usize, out: &mut String) -> bool {
+        let (name, _) = &self.table.columns[slot];
+        let _ = write!(out, "`golden`.`t`.`{name}`");
+        true
+    }
+}
+
 impl Scope for TableScope<'_> {
     fn session(&self) -> &SessionContext {
         self.session
@@ -306,8 +331,14 @@ fn evaluate(source: &str, table: &Table, session: &mut SessionContext) -> Result
             }
         });
     }
+    let names = TableNames {
+        table,
+        source,
+        item: std::ptr::from_ref(&expr).addr(),
+    };
+    context.names = Some(&names);
     let value = expr.eval(&table.rows[0], &mut context)?;
-    Ok((value, expr.ty))
+    Ok((value, expr.ty.clone()))
 }
 
 /// Shows a value as `tools/record_scripts.py` does.

@@ -33,7 +33,7 @@ pub(super) fn filter_group(
     format: &FormatDescription,
     filters: &Filters,
 ) -> Result<FilterResult> {
-    if filters.is_empty() {
+    if filters.is_empty() || group.epoch_mark().is_some() {
         return Ok(FilterResult::Whole);
     }
     let mut dropped: HashSet<TableId> = HashSet::new();
@@ -194,6 +194,7 @@ fn wants_statement(query: &QueryEvent<'_>, filters: &Filters) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use paceline_binlog::EpochMark;
     use paceline_binlog::event::{
         BlockKind, EventFlags, FileBlockEvent, GtidEvent, GtidFlags, LoadDuplicates, XidEvent,
     };
@@ -244,6 +245,18 @@ mod tests {
             statement(b"tmp", b"INSERT INTO d.t VALUES (1)", &filters),
             "whole"
         );
+    }
+
+    #[test]
+    fn the_start_of_an_epoch_passes_every_filter() {
+        let mut filters = Filters::default();
+        filters.set(FilterKind::DoDb, "other").unwrap();
+        filters.set(FilterKind::DoTable, "other.t").unwrap();
+        filters.set(FilterKind::RewriteDb, "d->e").unwrap();
+        let text = EpochMark { epoch: 5, primary: 3 }.to_string();
+        assert_eq!(statement(b"", text.as_bytes(), &filters), "whole");
+        assert_eq!(statement(b"d", text.as_bytes(), &filters), "whole");
+        assert_eq!(statement(b"d", b"# another comment", &filters), "nothing");
     }
 
     #[test]

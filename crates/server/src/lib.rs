@@ -31,6 +31,8 @@ pub mod accounts;
 mod audit_log;
 pub mod backup;
 mod cells;
+pub mod cluster;
+mod cluster_member;
 mod command_counter;
 pub mod data_directory;
 pub mod data_version;

@@ -162,7 +162,8 @@ mod tests {
         recover_tables(&storage, &log, start);
         storage.apply(&[], log.written()).unwrap();
         storage.flush().unwrap();
-        log.reset_to(None, state, 1).unwrap()
+        log.reset_to(None, state, &paceline_binlog::EpochHistory::default(), 1)
+            .unwrap()
     }
 
     #[test]

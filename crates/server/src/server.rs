@@ -2,6 +2,7 @@
 
 use crate::accounts::{InitialAccounts, SharedAccounts};
 use crate::audit_log::AuditLog;
+use crate::cluster::Cluster;
 use crate::event_runs::EventRuns;
 use crate::host_errors::HostErrors;
 use crate::information_schema::TableSize;
@@ -44,6 +45,8 @@ use tokio::sync::watch;
 
 /// State shared by all sessions.
 pub struct Server {
+    /// The cluster of which this server is a member.
+    pub cluster: Option<Arc<Cluster>>,
     /// Global values of the system variables.
     pub globals: Globals,
     /// Accounts and their privileges.
@@ -125,8 +128,13 @@ pub struct Choices {
     pub filters: ReplicaFilters,
     /// Consumers of `performance_schema`.
     pub consumers: Consumers,
+<<<<<<< HEAD
     /// Statistics of the log's files, if they are collected.
     pub file_statistics: Option<Arc<FileStatistics>>,
+=======
+    /// The cluster of which the server is a member.
+    pub cluster: Option<Arc<Cluster>>,
+>>>>>>> main
 }
 
 impl Server {
@@ -155,6 +163,7 @@ impl Server {
         let primary = Primary::new(transactions.clone(), semi_sync);
         let user_statistics = UserStatistics::new(&globals);
         Arc::new_cyclic(|server| Server {
+            cluster: choices.cluster,
             replicas: ConnectionSet::open(environment(server.clone())),
             row_options: Arc::new(SharedRowOptions::new(replicated_row_options(&globals))),
             replicated_tables: ReplicatedTables::default(),

@@ -11,8 +11,8 @@
 //!
 //! A session has few kinds, so its list is searched from the front; a kind that was used again and again is soon there.
 //!
-//! Limits: [`OWNERS_MAX`] accounts, users and hosts each; what others did counts for the server only. Only accounts that
-//! have logged in get an entry.
+//! Limits: [`OWNERS_MAX`] accounts, users and hosts each; what others did counts for the server only. Only accounts
+//! that have logged in get an entry.
 //!
 //! Rejected: adding up the digests of a session when somebody asks. That costs the end of a statement nothing, but a
 //! prepared execution has the digest of its text, `statements_digest` can be off, and TRUNCATE of one would empty both.

@@ -86,6 +86,7 @@ pub fn parse_first(text: &[u8], options: &ParseOptions) -> Result<ParsedStatemen
             statement: Statement::Empty,
             text: 0..whole,
             parameters: 0,
+            late_intos: 0,
             memory_bytes: 0,
             next: None,
             clear_passwords: Vec::new(),

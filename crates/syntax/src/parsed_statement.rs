@@ -21,6 +21,9 @@ pub struct ParsedStatement {
     pub text: Range<usize>,
     /// Number of `?` placeholders.
     pub parameters: usize,
+    /// Number of INTO clauses at the end of its queries, also those of a program: MariaDB accepts this place with a
+    /// warning.
+    pub late_intos: usize,
     /// Approximate size of the tree and of the plan made from it, in bytes.
     pub memory_bytes: usize,
     /// Offset of the next statement; `None` after the last one.

@@ -95,6 +95,16 @@ pub enum Error {
     /// 1053 to clients: the log could not be synced or written; the server stops (invariant 4).
     #[error("the log cannot be written any more: {0}")]
     Fatal(Arc<str>),
+    /// 1053: this member of a cluster has promised to take part in a later epoch. Nothing of the transaction is in the
+    /// log.
+    #[error("the server writes nothing: a new primary is being elected")]
+    WritingStopped,
+    /// 1053: the transaction is in the log, and the server stops before it was acknowledged. Whether it is committed
+    /// is decided by those who take over.
+    #[error(
+        "the server stops before the transaction was acknowledged; it is not known whether it is committed"
+    )]
+    Undecided,
     /// 1053: the manager is closed.
     #[error("the server is shutting down")]
     Closed,
@@ -139,6 +149,8 @@ impl Error {
             | Error::RolledBack
             | Error::Fatal(_)
             | Error::Closed
+            | Error::WritingStopped
+            | Error::Undecided
             | Error::Aborted
             | Error::ReadOnlyServer
             | Error::LogFull { .. }
@@ -159,9 +171,11 @@ impl Error {
             Error::Interrupted(InterruptReason::StatementTimeout) => error_code::ER_STATEMENT_TIMEOUT,
             Error::Interrupted(InterruptReason::Query) => error_code::ER_QUERY_INTERRUPTED,
             Error::Interrupted(InterruptReason::Connection) => error_code::ER_CONNECTION_KILLED,
-            Error::Interrupted(InterruptReason::Shutdown) | Error::Closed | Error::Fatal(_) => {
-                error_code::ER_SERVER_SHUTDOWN
-            }
+            Error::Interrupted(InterruptReason::Shutdown)
+            | Error::Closed
+            | Error::WritingStopped
+            | Error::Undecided
+            | Error::Fatal(_) => error_code::ER_SERVER_SHUTDOWN,
             Error::CacheFull { .. } => error_code::ER_TRANS_CACHE_FULL,
             Error::TextOfLarge => error_code::ER_BINLOG_LOGGING_IMPOSSIBLE,
             Error::OutOfOrder { .. } | Error::SequenceExhausted(_) => error_code::ER_GTID_STRICT_OUT_OF_ORDER,

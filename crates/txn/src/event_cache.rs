@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::options::{Replication, TransactionOptions};
 use paceline_binlog::event::{EventBody, EventFlags, GtidFlags, QueryEvent, RowsFlags};
 use paceline_binlog::group::{BufferMark, GroupOptions, StatementForm, StatementOptions};
-use paceline_binlog::{EventGroupBuffer, LoggedTable};
+use paceline_binlog::{EpochMark, EventGroupBuffer, LoggedTable};
 use paceline_types::ServerId;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -157,6 +157,10 @@ impl EventCache {
     pub(crate) fn begin_replicated_statement(&mut self, statement: &StatementOptions<'_>) {
         self.take_from_pool();
         self.buffer.begin_statement(statement);
+    }
+
+    pub(crate) fn start_epoch(&mut self, mark: EpochMark, timestamp: u32) {
+        self.buffer.start_epoch(timestamp, mark);
     }
 
     pub(crate) fn set_gtid_flags(&mut self, flags: GtidFlags) {

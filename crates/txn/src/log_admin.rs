@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::log_lease::LogLease;
 use crate::manager::TransactionManager;
 use paceline_binlog::log::{LogFile, PurgeOutcome, PurgeTarget};
-use paceline_binlog::{GtidState, PositionChange};
+use paceline_binlog::{EpochHistory, GtidState, PositionChange};
 use paceline_types::{DomainId, Gtid, LogPosition};
 use std::sync::atomic::Ordering;
 use std::time::SystemTime;
@@ -305,7 +305,9 @@ impl Core {
             flushed >= self.positions.published(),
             "everything in the log is in the tables"
         );
-        let position = self.log.reset_to(number, state, unix_seconds())?;
+        let position = self
+            .log
+            .reset_to(number, state, &EpochHistory::default(), unix_seconds())?;
         let state = self.log.state();
         self.logged.advance(&[PositionChange::Replace(state.position())]);
         stage.reset(state);

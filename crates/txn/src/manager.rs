@@ -1,5 +1,6 @@
 //! The transaction manager: the state that a server's sessions share.
 
+use crate::commit::acknowledge::WrittenTransactions;
 use crate::commit::core::{Core, ManagerParts, unix_seconds};
 use crate::config::{Config, SyncBinlog};
 use crate::error::{Error, Result};
@@ -123,7 +124,12 @@ impl TransactionManager {
         self.core
             .positions
             .advance_durable(self.core.log.durable().min(self.core.positions.written()));
-        self.core.sendable.advance(self.core.positions.durable());
+        match self.core.acknowledger.waits_for_sync() {
+            true => self
+                .core
+                .acknowledge_durable_in_stage(WrittenTransactions::default()),
+            false => self.core.sendable.advance(self.core.positions.durable()),
+        }
         self.core.store_config(config);
         self.core.background.wake_for_settings();
         Ok(())
@@ -229,8 +235,9 @@ impl TransactionManager {
         &self.core.sync_points
     }
 
-    /// Shuts down cleanly: waits for the commits in the queue, publishes, flushes the engines, closes the log.
-    /// Later commits get [`Error::Closed`].
+    /// Shuts down cleanly: waits for the commits in the queue, publishes what is acknowledged, flushes the engines,
+    /// closes the log. Transactions that are not acknowledged are given up as by
+    /// [`TransactionManager::give_up_unacknowledged`]. Later commits get [`Error::Closed`].
     ///
     /// # Errors
     /// If the engines cannot be flushed or the log cannot be closed. The next start replays the log then.
@@ -242,7 +249,10 @@ impl TransactionManager {
         if let Some(error) = core.poisoned() {
             return Err(error);
         }
-        core.wait_until_published();
+        let undecided = core.end_publishing();
+        if undecided > 0 {
+            tracing::warn!("{undecided} transactions are in the log and not acknowledged");
+        }
         core.storage.flush()?;
         let _stage = core.log_stage.lock();
         core.log.close(unix_seconds())?;

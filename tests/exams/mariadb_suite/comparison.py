@@ -51,6 +51,10 @@ END_OF_ROWS = re.compile(r"^(#|connect(ion)? |disconnect |Warnings:$|ERROR |affe
 QUERY = re.compile(r"^\s*(set\s+statement\s.*?\sfor\s+)?\(*\s*(select|with|values|table|show\s+grants|(insert|replace|delete)\b.*\breturning)\b", re.I | re.S)
 
 
+# Stands below the heading of warnings of which all lines so far were left out.
+LEFT_OUT = "\0"
+
+
 def without_plans(text: str) -> list[str]:
     """Returns the lines of `text` without plans and engines."""
     lines, in_explain, in_json = [], False, 0
@@ -76,15 +80,15 @@ def without_plans(text: str) -> list[str]:
         if PLAN_NOTE.match(line) or REMARK.match(line):
             # The heading of warnings that were all left out.
             if lines and lines[-1] == "Warnings:":
-                lines.append("")
+                lines.append(LEFT_OUT)
             continue
-        if line and lines[-2:] == ["Warnings:", ""]:
+        if lines[-2:] == ["Warnings:", LEFT_OUT]:
             lines.pop()
             if "\t" not in line:
                 lines.pop()
         line = INDEX_ROW.sub(r"\1…\3", MAINTAINED.sub(r"\1status\tOK", ANALYZED.sub(r"\1OK", line)))
         lines.append(ENGINE_OPTION.sub("", ENGINE.sub("ENGINE=…", line)))
-    if lines[-2:] == ["Warnings:", ""]:
+    if lines[-2:] == ["Warnings:", LEFT_OUT]:
         del lines[-2:]
     return lines
 

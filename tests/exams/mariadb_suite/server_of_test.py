@@ -92,8 +92,15 @@ class ServerOfTest:
         self.server.time_zone = time_zone
 
     def start(self):
+        # As after mysql-test-run's bootstrap, the databases exist when the file of --init-file is executed.
+        options = self.server.options
+        self.server.options = [option for option in options if not option.startswith("--init-file")]
         self.server.start()
         self.server.query(*self.server.first_statements)
+        if self.server.options != options:
+            self.server.stop()
+            self.server.options = options
+            self.server.start()
         self.keeper.start()
 
     def keep(self):

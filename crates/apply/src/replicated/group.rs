@@ -26,6 +26,8 @@ use std::sync::Arc;
 pub enum GroupKind {
     /// Only rows, or nothing. It can be prepared in parallel with other groups.
     Rows,
+    /// The start of an epoch, which is logged as it is.
+    EpochStart,
     /// Statements. They run through SQL, one group at a time.
     Statements,
 }
@@ -35,6 +37,9 @@ pub enum GroupKind {
 /// # Errors
 /// Fails if an event cannot be decoded.
 pub fn group_kind(group: &EventGroup, format: &FormatDescription) -> Result<GroupKind, Failure> {
+    if group.epoch_mark().is_some() {
+        return Ok(GroupKind::EpochStart);
+    }
     for event in group.events().skip(1) {
         let event_type = event.event_type();
         if event_type == EventType::XID

@@ -22,6 +22,7 @@ const KIND_REPLICA: u8 = 3;
 const KIND_PADDING: u8 = 4;
 const KIND_ROW_EVENT: u8 = 5;
 const KIND_TEXT: u8 = 6;
+const KIND_EPOCHS: u8 = 7;
 /// Last byte of a file's head record, if the file follows the tables and no other file.
 const FOLLOWS_TABLES: u8 = 1;
 
@@ -57,6 +58,9 @@ pub enum IgnorableEvent<'a> {
     /// The state of the replica in a file's head, or a change of it without a transaction: an encoded
     /// [`crate::replica_state::ReplicaRecord`].
     Replica(&'a [u8]),
+    /// The epochs of a cluster that began before the file, in a file's head: an encoded
+    /// [`crate::epoch::EpochHistory`].
+    Epochs(&'a [u8]),
     /// Fills the space between the head of a large transaction's file and that transaction
     /// ([`crate::log::LargeGroup`]) with this many zeros.
     Padding(u32),
@@ -109,6 +113,7 @@ impl<'a> IgnorableEvent<'a> {
                 })
             }
             KIND_REPLICA => Ok(Self::Replica(cursor.rest())),
+            KIND_EPOCHS => Ok(Self::Epochs(cursor.rest())),
             KIND_PADDING => Ok(Self::Padding(cursor.rest().len() as u32)),
             KIND_ROW_EVENT => {
                 let event_type = EventType(cursor.u8()?);
@@ -173,6 +178,10 @@ impl EventBody for IgnorableEvent<'_> {
             Self::Replica(record) => {
                 out.put_u8(KIND_REPLICA);
                 out.extend_from_slice(record);
+            }
+            Self::Epochs(history) => {
+                out.put_u8(KIND_EPOCHS);
+                out.extend_from_slice(history);
             }
             Self::Padding(zeros) => {
                 out.put_u8(KIND_PADDING);

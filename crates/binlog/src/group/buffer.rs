@@ -3,11 +3,12 @@
 use super::large_group::LargeGroup;
 use crate::checksum::{Shift, crc32};
 use crate::codec::PutExt;
+use crate::epoch::EpochMark;
 use crate::error::Result;
 use crate::event::{
     CHECKSUM_LENGTH, END_POSITION_OFFSET, EventBody, EventFlags, EventHeader, EventType, FLAGS_OFFSET,
-    GtidFlags, HEADER_LENGTH, IgnorableEvent, QueryEvent, ROW_EVENT_HEAD_LENGTH, RowsFlags, RowsKind,
-    TableId, TableMapEvent, XidEvent, end_position, row_event_head,
+    GtidFlags, HEADER_LENGTH, IgnorableEvent, QueryEvent, ROW_EVENT_HEAD_LENGTH, RawEvent, RowsFlags,
+    RowsKind, TableId, TableMapEvent, XidEvent, end_position, row_event_head,
 };
 use paceline_types::ServerId;
 
@@ -586,6 +587,26 @@ impl EventGroupBuffer {
         }
         self.bytes.truncate(write);
         true
+    }
+
+    /// Fills an empty buffer with the start of an epoch. `timestamp` is in seconds since 1970.
+    pub fn start_epoch(&mut self, timestamp: u32, mark: EpochMark) {
+        self.gtid_flags = GtidFlags::STANDALONE;
+        let text = mark.to_string();
+        self.query(
+            timestamp,
+            EventFlags::NONE,
+            &QueryEvent::new(b"", text.as_bytes()),
+        );
+    }
+
+    /// Returns what the transaction starts, if it is the start of an epoch.
+    pub(super) fn epoch_mark(&self) -> Option<EpochMark> {
+        if self.events.len() != 1 || self.is_large() {
+            return None;
+        }
+        let event = RawEvent::trusted(&self.bytes)?;
+        EpochMark::of_event(event.event_type(), event.body())
     }
 
     /// Adds any other event, such as one received from a primary.

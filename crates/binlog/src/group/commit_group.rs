@@ -3,11 +3,13 @@
 use super::buffer::{EventGroupBuffer, place};
 use super::event_group::{Bytes, EventGroup, event_length};
 use crate::checksum::Shift;
+use crate::epoch::EpochMark;
 use crate::error::{Error, Result};
 use crate::event::{
     CHECKSUM_LENGTH, CommitId, END_POSITION_OFFSET, EventFlags, EventStamp, GtidEvent, GtidFlags,
     IgnorableEvent, encode_event, end_position,
 };
+use crate::gtid::LOCAL_DOMAIN;
 use crate::replica_state::{PositionChange, ReplicaRecord};
 use paceline_spill_file::{SpillFile, SpilledBytes};
 use paceline_types::{Gtid, LogPosition, ServerId};
@@ -53,6 +55,8 @@ pub struct CommitGroup {
     placed: Vec<(Gtid, u64)>,
     /// Changes of the replica's state, in order.
     moves: Vec<ReplicaRecord>,
+    /// Starts of epochs, each with the number of its transaction in `placed`.
+    epoch_starts: Vec<(usize, EpochMark)>,
 }
 
 /// Part of the write.
@@ -87,6 +91,7 @@ impl CommitGroup {
         self.pieces.clear();
         self.placed.clear();
         self.moves.clear();
+        self.epoch_starts.clear();
     }
 
     /// Frees the bytes of a group that has been written, except a buffer of the usual size for the next one. Only
@@ -166,6 +171,9 @@ impl CommitGroup {
             xa: None,
             extra: buffer.gtid_extra(),
         };
+        if buffer.gtid_flags().contains(GtidFlags::STANDALONE) {
+            self.note_epoch(gtid, buffer.epoch_mark());
+        }
         let copied_from = self.copied.len();
         encode_event(&mut self.copied, &stamp, start.offset(), &event);
         let base = start.offset() + (self.copied.len() - copied_from) as u64;
@@ -200,6 +208,7 @@ impl CommitGroup {
         {
             self.note_replicated(gtid);
         }
+        self.note_epoch(gtid, group.epoch_mark());
         let length = match group.into_bytes() {
             Bytes::Memory(mut bytes) => {
                 place_received(&mut bytes, start.offset());
@@ -244,6 +253,18 @@ impl CommitGroup {
                 .moves
                 .push(ReplicaRecord::of_gtids(PositionChange::To(vec![gtid]))),
         }
+    }
+
+    /// Notes what the transaction that is added next starts. One that is logged for this server only starts nothing.
+    fn note_epoch(&mut self, gtid: Gtid, mark: Option<EpochMark>) {
+        let mark = mark.filter(|_| gtid.domain_id != LOCAL_DOMAIN);
+        self.epoch_starts
+            .extend(mark.map(|mark| (self.placed.len(), mark)));
+    }
+
+    /// Returns the starts of epochs, in order, each with the number of its transaction.
+    pub(crate) fn epoch_starts(&self) -> &[(usize, EpochMark)] {
+        &self.epoch_starts
     }
 
     /// Returns the changes of the replica's state, in order.

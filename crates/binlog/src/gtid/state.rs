@@ -3,7 +3,7 @@
 use super::LOCAL_DOMAIN;
 use super::position::{GtidPosition, parse_list, write_list};
 use crate::error::{Error, Result};
-use paceline_types::{DomainId, Gtid, SequenceNumber, ServerId};
+use paceline_types::{DomainId, Gtid, LogIndex, SequenceNumber, ServerId};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
@@ -12,6 +12,8 @@ use std::str::FromStr;
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct GtidState {
     domains: BTreeMap<DomainId, Domain>,
+    /// Sum of [`Domain::listed`] over all domains.
+    index: u128,
 }
 
 /// One domain's part of the state.
@@ -19,8 +21,18 @@ pub struct GtidState {
 struct Domain {
     /// Highest sequence number that was ever assigned or received in this domain.
     highest: SequenceNumber,
+    /// Highest sequence number in `servers`. It is lower than `highest` after a server's numbers have descended, which
+    /// a state that is read from the log no longer tells.
+    listed: SequenceNumber,
     /// Last GTID of each server, ordered by the time of writing.
     servers: Vec<(ServerId, SequenceNumber)>,
+}
+
+impl Domain {
+    fn highest_listed(&self) -> SequenceNumber {
+        let numbers = self.servers.iter().map(|(_, sequence)| *sequence);
+        numbers.max().unwrap_or(SequenceNumber(0))
+    }
 }
 
 /// Changes that a sequence of transactions made to a state: the GTIDs for [`GtidState::update`], in order.
@@ -39,9 +51,11 @@ impl GtidState {
         }
         let domain = self.domains.entry(gtid.domain_id).or_insert_with(|| Domain {
             highest: gtid.sequence,
+            listed: SequenceNumber(0),
             servers: Vec::with_capacity(1),
         });
         domain.highest = domain.highest.max(gtid.sequence);
+        self.index -= u128::from(domain.listed.0);
         match domain.servers.last_mut() {
             Some(last) if last.0 == gtid.server_id => last.1 = gtid.sequence,
             _ => {
@@ -51,6 +65,17 @@ impl GtidState {
                 domain.servers.push((gtid.server_id, gtid.sequence));
             }
         }
+        domain.listed = match gtid.sequence >= domain.listed {
+            true => gtid.sequence,
+            false => domain.highest_listed(),
+        };
+        self.index += u128::from(domain.listed.0);
+    }
+
+    /// Returns the sum of the domains' highest sequence numbers, or the highest index if it is greater. States with the
+    /// same text have the same index.
+    pub fn log_index(&self) -> LogIndex {
+        LogIndex(u64::try_from(self.index).unwrap_or(u64::MAX))
     }
 
     /// Returns the number for the next local transaction of this domain: one above everything written or received, so
@@ -131,7 +156,9 @@ impl GtidState {
 
     /// Removes a domain (`FLUSH BINARY LOGS DELETE_DOMAIN_ID`). Returns whether it existed.
     pub fn remove_domain(&mut self, domain_id: DomainId) -> bool {
-        self.domains.remove(&domain_id).is_some()
+        let removed = self.domains.remove(&domain_id);
+        self.index -= removed.as_ref().map_or(0, |domain| u128::from(domain.listed.0));
+        removed.is_some()
     }
 
     /// Returns whether nothing was ever written.
@@ -208,6 +235,38 @@ mod tests {
         assert_eq!(state.next_sequence(DomainId(1)), Some(SequenceNumber(1)));
         state.update(gtid("0-1-18446744073709551615"));
         assert_eq!(state.next_sequence(DomainId(0)), None);
+    }
+
+    #[test]
+    fn the_log_index_is_the_sum_of_what_the_state_lists() {
+        let mut state = GtidState::new();
+        let mut index = 0;
+        for (text, expected) in [
+            ("0-1-1", 1),
+            ("0-2-5", 5),
+            ("7-1-10", 15),
+            ("0-1-6", 16),
+            ("4294967295-1-9", 16),
+            // Not in strict mode: a number that descends.
+            ("0-1-3", 15),
+            ("0-2-2", 13),
+            ("0-1-4", 14),
+        ] {
+            state.update(gtid(text));
+            assert_eq!(state.log_index(), LogIndex(expected), "after {text}");
+            assert_eq!(
+                state.to_string().parse::<GtidState>().unwrap().log_index(),
+                state.log_index(),
+                "a state that is read has the same index"
+            );
+            index = expected;
+        }
+        assert!(state.remove_domain(DomainId(7)));
+        assert_eq!(state.log_index(), LogIndex(index - 10));
+        state.update(gtid("7-1-18446744073709551615"));
+        assert_eq!(state.log_index(), LogIndex(u64::MAX));
+        assert!(state.remove_domain(DomainId(7)));
+        assert_eq!(state.log_index(), LogIndex(index - 10));
     }
 
     #[test]

@@ -1,15 +1,17 @@
 //! The log as a whole: its shared state, and queries about it.
 
 use crate::disk::{Disk, is_no_space};
+use crate::epoch::EpochHistory;
 use crate::error::{Error, Result};
 use crate::event::Predecessor;
 use crate::gtid::GtidState;
+use crate::log::extent::{LogEnd, LogExtent};
 use crate::log::files::active_file::ActiveFile;
 use crate::log::files::entry::{FileEntry, LogFile};
 use crate::log::files::index_file::IndexFile;
 use crate::replica_state::ReplicaState;
 use crate::sync_mode::SyncMode;
-use paceline_types::{Gtid, LogPosition, ServerId};
+use paceline_types::{Gtid, LogIndex, LogPosition, ServerId};
 use parking_lot::{Mutex, RwLock};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -79,6 +81,8 @@ pub(super) struct Inner {
     /// Positions in the form of [`LogPosition::as_u64`].
     pub written: AtomicU64,
     pub durable: AtomicU64,
+    /// The same positions with their indexes; locked after `active`'s index.
+    pub extent: Mutex<LogExtent>,
     /// Ordinal of the first file that recovery needs.
     pub checkpoint: AtomicU64,
     /// State of the replica up to `written`.
@@ -132,6 +136,27 @@ impl Log {
     /// Returns the position up to which the log is durable.
     pub fn durable(&self) -> LogPosition {
         LogPosition::from_u64(self.inner.durable.load(Ordering::Acquire))
+    }
+
+    /// Returns the newest epochs in everything that is written.
+    pub fn epochs(&self) -> EpochHistory {
+        self.inner.extent.lock().epochs().clone()
+    }
+
+    /// Returns the log index of everything that is durable.
+    pub fn durable_index(&self) -> LogIndex {
+        self.inner.extent.lock().durable().index
+    }
+
+    /// Returns the durable end of the log with its index.
+    pub fn durable_with_index(&self) -> (LogPosition, LogIndex) {
+        let durable = self.inner.extent.lock().durable();
+        (durable.position, durable.index)
+    }
+
+    /// Returns the durable end of the log.
+    pub fn durable_end(&self) -> LogEnd {
+        self.inner.extent.lock().durable_end()
     }
 
     /// Returns the state of the replica according to everything that is written.

@@ -9,7 +9,7 @@
 //!
 //! # Where
 //!
-//! - `handle.rs`: [`Log`] and its shared state. `config.rs`: settings.
+//! - `handle.rs`: [`Log`] and its shared state. `extent.rs`: its written and its durable end. `config.rs`: settings.
 //! - `files/`: what a file of the log looks like, how one is read to its end, the active file, the lists of files.
 //! - `opening/`: what [`Log::open`] finds, decides and repairs.
 //! - `appending/`: commit groups, rotation, transactions with a file of their own.
@@ -72,10 +72,11 @@
 //!
 //! [`Log`] is a handle that can be cloned. Only one leader at a time may write. `sync`, readers, purging, preparation
 //! and all queries may run concurrently with it. Locks are taken in this order: writer, index, prepared file, files,
-//! active file.
+//! active file, extent.
 
 mod appending;
 mod config;
+mod extent;
 mod files;
 mod handle;
 mod offline;
@@ -87,6 +88,7 @@ pub use crate::disk::{BLOCK_LENGTH, Disk, DiskFile, RealDisk};
 pub use crate::group::LargeGroup;
 pub use appending::large_commit::LargeCommitSlot;
 pub use config::{LogConfig, OpenRequest, SyncMode};
+pub use extent::LogEnd;
 pub use files::entry::{LogFile, PurgeBlock, PurgeOutcome, PurgeTarget};
 pub use files::grouping::{EventRole, Grouping};
 pub use files::gtid_index::GtidIndex;

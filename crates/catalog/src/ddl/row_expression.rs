@@ -8,7 +8,9 @@ use super::default_value::constant_default;
 use crate::error::{Error, Result};
 use crate::{ColumnDefault, ColumnDefinition, TableDescription, same_name};
 use paceline_expression::session::{Services, SessionContext};
-use paceline_expression::{EvalContext, EvalState, Expr, ExprType, Scope, bind_condition, bind_expr};
+use paceline_expression::{
+    EvalContext, EvalState, Expr, ExprType, Scope, SlotNames, append_quoted, bind_condition, bind_expr,
+};
 use paceline_syntax::ast::{self, ColumnName};
 use paceline_syntax::parse_expression;
 
@@ -19,6 +21,38 @@ pub(super) struct RowExpressions {
     /// Name and condition of each check.
     checks: Vec<(String, Expr)>,
     state: EvalState,
+}
+
+/// The slots of a row are its columns, followed by those of the row that an INSERT has tried to insert.
+impl SlotNames for TableDescription {
+    fn append_slot(&self, slot: usize, _parameters: &[Value], out: &mut String) {
+        let count = self.columns.len();
+        if slot >= count {
+            out.push_str("value(");
+        }
+        if let Some(column) = self.columns.get(slot % count) {
+            for part in [&self.database, &self.name] {
+                append_quoted(part, out);
+                out.push('.');
+            }
+            append_quoted(&column.name, out);
+        }
+        if slot >= count {
+            out.push(')');
+        }
+    }
+
+    fn item_name(&self, _place: usize) -> Option<&str> {
+        None
+    }
+
+    fn append_column(&self, slot: usize, out: &mut String) -> bool {
+        let is_column = slot < self.columns.len();
+        if is_column {
+            self.append_slot(slot, &[], out);
+        }
+        is_column
+    }
 }
 
 impl RowExpressions {
@@ -115,7 +149,9 @@ impl RowExpressions {
         }
         for (name, condition) in &self.checks {
             // A condition that is UNKNOWN passes.
-            let truth = condition.eval_truth(row, &mut EvalContext::new(session, &mut self.state))?;
+            let mut context = EvalContext::new(session, &mut self.state);
+            context.names = Some(table);
+            let truth = condition.eval_truth(row, &mut context)?;
             if truth == Some(false) {
                 return Err(Error::new(
                     ER_CONSTRAINT_FAILED,

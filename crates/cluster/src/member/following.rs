@@ -4,7 +4,8 @@ use super::{Member, Role};
 use crate::configuration::MemberId;
 use crate::epoch::{Epoch, Promise};
 use crate::interface::{Action, Consent, Hearing, Message, Millis, Timing};
-use crate::log_tail::{LogIndex, LogTail};
+use crate::log_tail::LogTail;
+use paceline_types::LogIndex;
 
 #[derive(Debug)]
 pub(super) struct Following {

@@ -15,10 +15,11 @@ use crate::epoch::{Epoch, Promise};
 use crate::interface::{
     Action, DurableState, EtcdState, Input, Leave, Message, Millis, StoredPromise, SwitchError, Timing,
 };
-use crate::log_tail::{LogIndex, LogTail};
+use crate::log_tail::LogTail;
 use campaign::Campaign;
 use election::Election;
 use following::Following;
+use paceline_types::LogIndex;
 use primacy::Primacy;
 
 /// Member of a cluster: a server or an archive.

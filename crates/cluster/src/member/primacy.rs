@@ -4,7 +4,7 @@ use super::{Gate, Member, Role};
 use crate::configuration::{Configuration, MemberId};
 use crate::epoch::{Epoch, EpochRecord, Progress};
 use crate::interface::{Action, Consent, Elections, Hearing, Message, Millis, SwitchError, Timing};
-use crate::log_tail::LogIndex;
+use paceline_types::LogIndex;
 
 /// Maximum number of members that a primary remembers: the holders, and as many that are to become holders.
 const PEERS_MAX: usize = 2 * Configuration::HOLDERS_MAX;

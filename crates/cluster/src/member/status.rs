@@ -5,7 +5,7 @@ use super::{Gate, Member, Role};
 use crate::configuration::MemberId;
 use crate::epoch::{Epoch, Progress};
 use crate::interface::{Elections, EtcdState};
-use crate::log_tail::LogIndex;
+use paceline_types::LogIndex;
 use std::fmt;
 
 /// Role of a member.

@@ -55,10 +55,9 @@ pub(super) fn function(call: &ast::FunctionCall, scope: &mut dyn Scope) -> Resul
         }
         ("add_months", _) => return Err(errors::parameter_count(&written)),
         ("mod", [left, right]) => {
-            let source = format!("({left} MOD {right})");
             let left = bind_expr(left, scope)?;
             let right = bind_expr(right, scope)?;
-            return arithmetic::arithmetic(ArithmeticOp::Modulo, left, right, &source, scope.session());
+            return arithmetic::arithmetic(ArithmeticOp::Modulo, left, right, scope.session());
         }
         ("rownum", []) => {
             let number = scope.resolve_row_number()?;

@@ -139,8 +139,8 @@ fn bind_node(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
         E::Literal(literal) => literal_value(literal, scope.session()),
         E::Introduced { charset, literal } => literal::introduced(charset, literal),
         E::TemporalLiteral { kind, text } => literal::temporal(*kind, text, scope.session()),
-        E::Unary { op, operand } => unary(*op, operand, expr, scope),
-        E::Binary { left, op, right } => binary(left, *op, right, expr, scope),
+        E::Unary { op, operand } => unary(*op, operand, scope),
+        E::Binary { left, op, right } => binary(left, *op, right, scope),
         E::Is {
             operand,
             test,
@@ -293,7 +293,7 @@ fn literal_value(literal: &ast::Literal, session: &SessionContext) -> Result<Exp
     })
 }
 
-fn unary(op: UnaryOp, operand: &ast::Expr, whole: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
+fn unary(op: UnaryOp, operand: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
     // 2^63 is out of the signed range, but -2^63 is not.
     let operand = match op {
         UnaryOp::BitNot => bind_operand_of("~", operand, scope)?,
@@ -301,7 +301,7 @@ fn unary(op: UnaryOp, operand: &ast::Expr, whole: &ast::Expr, scope: &mut dyn Sc
     };
     match op {
         UnaryOp::Plus => Ok(operand),
-        UnaryOp::Minus => arithmetic::negate(operand, &whole.to_string()),
+        UnaryOp::Minus => arithmetic::negate(operand),
         UnaryOp::Not => {
             refusal::check_condition(&operand, "int", "=")?;
             Ok(negation(operand))
@@ -408,13 +408,7 @@ fn comparison(op: BinaryOp) -> Option<CompareOp> {
     })
 }
 
-fn binary(
-    left: &ast::Expr,
-    op: BinaryOp,
-    right: &ast::Expr,
-    whole: &ast::Expr,
-    scope: &mut dyn Scope,
-) -> Result<Expr> {
+fn binary(left: &ast::Expr, op: BinaryOp, right: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
     use BinaryOp as B;
     let arithmetic = match op {
         B::Add | B::Subtract => {
@@ -470,7 +464,7 @@ fn binary(
     };
     let left = bind_expr(left, scope)?;
     let right = bind_expr(right, scope)?;
-    arithmetic::arithmetic(arithmetic, left, right, &whole.to_string(), scope.session())
+    arithmetic::arithmetic(arithmetic, left, right, scope.session())
 }
 
 /// Binds AND and OR. `a AND b AND c` becomes one node.

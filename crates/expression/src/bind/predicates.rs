@@ -25,7 +25,6 @@ pub(super) fn in_list(
     scope: &mut dyn Scope,
 ) -> Result<Expr> {
     let mut needle = bind_operand(needle, scope)?;
-    let columns = width(&needle);
     let mut items = list
         .iter()
         .map(|item| bind_operand(item, scope))
@@ -41,6 +40,14 @@ pub(super) fn in_list(
         (1, true) => "<>",
         _ => "in",
     };
+    for item in &mut items {
+        if width(&needle) != 1 || width(item) != 1 {
+            operands::check_rows(operation, &needle, item)?;
+            operands::flatten(item);
+        }
+    }
+    operands::flatten(&mut needle);
+    let columns = width(&needle);
     if columns == 1 {
         let types: Vec<&ExprType> = std::iter::once(&needle.ty)
             .chain(items.iter().map(|item| &item.ty))
@@ -82,9 +89,6 @@ pub(super) fn in_list(
         items.iter().all(Expr::is_constant_during_execution) && kinds.all(|by| Some(by) == first)
     };
     for item in &mut items {
-        if width(item) != columns {
-            return Err(errors::operand_columns(columns));
-        }
         nullable |= item.ty.nullable;
         if columns == 1 {
             let mut by = match &of_texts {

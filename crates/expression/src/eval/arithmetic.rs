@@ -9,21 +9,27 @@ use crate::context::EvalContext;
 use crate::error::Result;
 use crate::errors;
 use crate::expr_type::{Class, ExprType};
+use crate::print::Printer;
 use crate::session::SqlMode;
-use crate::tree::{ArithmeticOp, BitOp, Domain};
+use crate::slot_names::SlotNames;
+use crate::tree::{ArithmeticOp, BitOp, Domain, Expr};
 
 /// Properties of an arithmetic node.
 pub(super) struct Operation<'a> {
     pub op: ArithmeticOp,
     pub domain: Domain,
     pub ty: &'a ExprType,
-    /// The text of the expression, for error 1690.
-    pub source: &'a str,
+    /// The node itself, for error 1690.
+    pub expr: &'a Expr,
+    pub parameters: &'a [Value],
+    pub names: Option<&'a dyn SlotNames>,
 }
 
 impl Operation<'_> {
+    #[cold]
     fn out_of_range(&self, kind: &str) -> crate::Error {
-        errors::out_of_range(kind, self.source)
+        let printer = Printer::new(self.names, self.parameters);
+        errors::out_of_range(kind, printer.expression(self.expr))
     }
 
     /// Returns an integer result with the sign of the type.

@@ -265,10 +265,11 @@ pub(crate) fn fit_decimal(
     let rounded = number.round(i32::from(scale), Rounding::HalfUp);
     let largest = Decimal::max_value(precision, scale);
     if rounded.abs() > largest {
-        context.warn(
-            ER_WARN_DATA_OUT_OF_RANGE,
-            ER_WARN_DATA_OUT_OF_RANGE.message(&[&"CAST", &1]),
-        )?;
+        let message = {
+            let (name, row) = (context.cast_name(), context.session.row_number());
+            ER_WARN_DATA_OUT_OF_RANGE.message(&[&name, &row])
+        };
+        context.warn(ER_WARN_DATA_OUT_OF_RANGE, message)?;
         return Ok(if rounded.is_negative() {
             largest.neg()
         } else {

@@ -54,9 +54,19 @@ impl EvalContext<'_> {
     #[cold]
     pub(crate) fn warn_truncated(&mut self, kind: &str, value: &Value) -> Result<()> {
         let text = shown(value, self);
-        self.warn(
-            ER_TRUNCATED_WRONG_VALUE,
-            ER_TRUNCATED_WRONG_VALUE.message(&[&kind, &text]),
+        let message = match self.converted_column() {
+            None => ER_TRUNCATED_WRONG_VALUE.message(&[&kind, &text]),
+            Some(column) => self.incorrect_in_column(kind, &text, &column),
+        };
+        self.warn(ER_TRUNCATED_WRONG_VALUE, message)
+    }
+
+    /// Returns the message about a column's value.
+    fn incorrect_in_column(&self, kind: &str, text: &str, column: &str) -> String {
+        let row = self.session.row_number();
+        format!(
+            "Incorrect {kind} value: '{}' for column {column} at row {row}",
+            cut(text, 128)
         )
     }
 
@@ -64,7 +74,10 @@ impl EvalContext<'_> {
     #[cold]
     pub(crate) fn note_truncated(&mut self, kind: &str, value: &Value) {
         let text = shown(value, self);
-        let message = ER_TRUNCATED_WRONG_VALUE.message(&[&kind, &text]);
+        let message = match self.converted_column() {
+            None => ER_TRUNCATED_WRONG_VALUE.message(&[&kind, &text]),
+            Some(column) => self.incorrect_in_column(kind, &text, &column),
+        };
         self.session.diagnostics.note(ER_TRUNCATED_WRONG_VALUE, message);
     }
 
@@ -75,10 +88,11 @@ impl EvalContext<'_> {
             Value::Bytes(_) | Value::Bit(_) => shown(value, self),
             _ => text_of(value, self).into_owned(),
         };
-        self.warn(
-            ER_TRUNCATED_WRONG_VALUE,
-            format!("Incorrect {kind} value: '{}'", cut(&text, 128)),
-        )
+        let message = match self.converted_column() {
+            None => format!("Incorrect {kind} value: '{}'", cut(&text, 128)),
+            Some(column) => self.incorrect_in_column(kind, &text, &column),
+        };
+        self.warn(ER_TRUNCATED_WRONG_VALUE, message)
     }
 }
 

@@ -12,6 +12,7 @@ mod in_set;
 mod like;
 mod readings;
 mod subquery;
+mod warned_operand;
 
 use std::borrow::Cow;
 
@@ -25,7 +26,7 @@ pub use compare::{compare_row_values, compare_rows, compare_values, compare_with
 use self::readings::SharedOperand;
 use super::context::EvalContext;
 use super::expr_type::{Class, ExprType, TypeNote};
-use super::tree::{ArithmeticOp, BitOp, CompareOp, Comparison, Domain, Expr, ExprKind, Truth};
+use super::tree::{ArithmeticOp, BitOp, CastTarget, CompareOp, Comparison, Domain, Expr, ExprKind, Truth};
 use crate::error::Result;
 use crate::errors;
 use crate::eval::convert::hex_number;
@@ -214,12 +215,7 @@ impl Expr {
             | ExprKind::Like { .. }
             | ExprKind::Exists { .. }
             | ExprKind::Quantified { .. } => truth_value(self.truth_in(frame, context)?),
-            ExprKind::Arithmetic {
-                op,
-                domain,
-                operands,
-                source,
-            } => {
+            ExprKind::Arithmetic { op, domain, operands } => {
                 let left = operands[0].eval_in(frame, context)?;
                 // Only for exact decimals the other operand is not evaluated then.
                 let looks = *domain != Domain::Decimal && *op != ArithmeticOp::IntDivide;
@@ -241,21 +237,21 @@ impl Expr {
                     op: *op,
                     domain: *domain,
                     ty: &self.ty,
-                    source,
+                    expr: self,
+                    parameters: frame.parameters,
+                    names: context.names,
                 };
                 arithmetic::binary(&call, &left, &right, context)?
             }
-            ExprKind::Negate {
-                domain,
-                operand,
-                source,
-            } => {
+            ExprKind::Negate { domain, operand } => {
                 let value = operand.eval_in(frame, context)?;
                 let call = arithmetic::Operation {
                     op: ArithmeticOp::Subtract,
                     domain: *domain,
                     ty: &self.ty,
-                    source,
+                    expr: self,
+                    parameters: frame.parameters,
+                    names: context.names,
                 };
                 arithmetic::negate(&call, &value, context)?
             }
@@ -316,7 +312,17 @@ impl Expr {
                 } else {
                     operand.eval_in(frame, context)?
                 };
-                return cast::cast(value, &operand.ty, target, context);
+                let is_temporal = matches!(
+                    target,
+                    CastTarget::Date | CastTarget::Time { .. } | CastTarget::DateTime { .. }
+                );
+                return match is_temporal {
+                    true => context
+                        .convert_operand(operand, |context| cast::cast(value, &operand.ty, target, context)),
+                    false => {
+                        context.evaluate_cast(self, |context| cast::cast(value, &operand.ty, target, context))
+                    }
+                };
             }
             ExprKind::Call(call) => {
                 let args = crate::tree::Args {

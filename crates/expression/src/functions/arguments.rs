@@ -7,9 +7,11 @@ use paceline_types::temporal;
 use paceline_types::{Collation, DateTime, Decimal, Time, Value};
 
 use crate::context::EvalContext;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::errors;
 use crate::eval::{check_before_long, convert};
 use crate::expr_type::{Class, Coercibility, ExprType, Repertoire};
+use crate::print::Printer;
 use crate::rules::{CollationMix, common_type_in, repertoire_of};
 use crate::tree::{Args, BindCall, CastTarget, Expr, ExprKind, Frame};
 use crate::typing::adaptation::any_may_become_null;
@@ -144,10 +146,11 @@ impl<'a> Args<'a> {
         self.call.function.name
     }
 
-    /// Returns the call's text, for error 1690.
-    pub fn described(&self) -> String {
-        let args: Vec<String> = self.call.args.iter().map(described).collect();
-        format!("{}({})", self.name(), args.join(","))
+    /// Returns 1690 for the call's result.
+    #[cold]
+    pub fn out_of_range(&self, kind: &str, context: &EvalContext<'_>) -> Error {
+        let printer = Printer::new(context.names, self.frame.parameters);
+        errors::out_of_range(kind, printer.function(self.call))
     }
 
     pub fn ty_of(&self, index: usize) -> &'a ExprType {
@@ -274,13 +277,15 @@ impl<'a> Args<'a> {
     /// datetime.
     pub fn datetime(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<DateTime>> {
         let value = self.value(index, context)?;
-        convert::to_datetime(&value, context)
+        context.convert_operand(&self.call.args[index], |context| {
+            convert::to_datetime(&value, context)
+        })
     }
 
     /// Evaluates an argument as a datetime that is used as a day: see [`convert::to_day`].
     pub fn day(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<DateTime>> {
         let value = self.value(index, context)?;
-        convert::to_day(&value, context)
+        context.convert_operand(&self.call.args[index], |context| convert::to_day(&value, context))
     }
 
     /// Evaluates an argument as a datetime whose month and day are not zero. Returns `None` for one with zeros, with a
@@ -292,7 +297,9 @@ impl<'a> Args<'a> {
     /// Evaluates an argument as a time. Returns `None` for NULL, and with a warning for a value that is not a time.
     pub fn time(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<Time>> {
         let value = self.value(index, context)?;
-        convert::to_time(&value, context)
+        context.convert_operand(&self.call.args[index], |context| {
+            convert::to_time(&value, context)
+        })
     }
 
     /// Returns a constant text that the binder added to the arguments: a unit, a flag.
@@ -301,18 +308,6 @@ impl<'a> Args<'a> {
             Some(Value::Text(text)) => text,
             _ => "",
         }
-    }
-}
-
-fn described(expr: &Expr) -> String {
-    match &expr.kind {
-        ExprKind::Literal(Value::Text(text)) => format!("'{text}'"),
-        ExprKind::Literal(Value::Null) => "NULL".to_owned(),
-        ExprKind::Literal(value) => {
-            paceline_types::text::to_string(&value.as_ref(), &paceline_types::TimeZone::UTC)
-        }
-        ExprKind::Arithmetic { source, .. } | ExprKind::Negate { source, .. } => source.to_string(),
-        _ => "…".to_owned(),
     }
 }
 
@@ -366,7 +361,7 @@ fn real_datetime_of(
     }
     let value = expr.eval_in(frame, context)?;
     check_before_long(&value, context)?;
-    let datetime = convert::to_datetime(&value, context)?;
+    let datetime = context.convert_operand(expr, |context| convert::to_datetime(&value, context))?;
     if datetime.is_some_and(|datetime| datetime.date.month == 0 || datetime.date.day == 0) {
         // MariaDB accepts the zero date of FROM_DAYS, except for day 0.
         if let ExprKind::Call(call) = &under_casts(expr).kind
@@ -383,7 +378,9 @@ fn real_datetime_of(
                 let message = ER_WRONG_VALUE_FOR_TYPE.message(&[&"datetime", &text, &"str_to_date"]);
                 context.warn(ER_WRONG_VALUE_FOR_TYPE, message)?;
             }
-            _ if !is_temporal_source(expr) => context.warn_incorrect("datetime", &value)?,
+            _ if !is_temporal_source(expr) => {
+                context.convert_operand(expr, |context| context.warn_incorrect("datetime", &value))?;
+            }
             _ => {}
         }
         return Ok(None);

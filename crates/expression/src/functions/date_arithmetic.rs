@@ -302,11 +302,13 @@ fn date_add_value(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Dir
         ),
         _ => (true, value_fraction(&args.call.args[0])),
     };
-    let Some(datetime) = convert::to_datetime(&date, context)? else {
+    let operand = &args.call.args[0];
+    let converted = context.convert_operand(operand, |context| convert::to_datetime(&date, context))?;
+    let Some(datetime) = converted else {
         return Ok(Value::Null);
     };
     if datetime.date.month == 0 || datetime.date.day == 0 {
-        context.warn_incorrect("datetime", &date)?;
+        context.convert_operand(operand, |context| context.warn_incorrect("datetime", &date))?;
         return Ok(Value::Null);
     }
     // As in MariaDB, evaluate this after the date: an invalid date causes its warning whatever the interval
@@ -481,7 +483,8 @@ fn bind_addtime(call: &mut BindCall<'_>) -> Result<ExprType> {
 /// Returns the sum as a time or datetime, whatever the call returns.
 fn addtime_value(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Direction) -> Result<Value> {
     let left = args.value(0, context)?;
-    let Some(left) = time_or_datetime(&left, context)? else {
+    let operand = &args.call.args[0];
+    let Some(left) = context.convert_operand(operand, |context| time_or_datetime(&left, context))? else {
         return Ok(Value::Null);
     };
     let right = args.value(1, context)?;
@@ -557,9 +560,13 @@ fn bind_timediff(call: &mut BindCall<'_>) -> Result<ExprType> {
 
 fn eval_timediff(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let left = args.value(0, context)?;
-    let left = Some(some!(time_or_datetime(&left, context)?));
+    let [operand, other] = &args.call.args[..] else {
+        unreachable!("the binder checks the number of arguments")
+    };
+    let left = context.convert_operand(operand, |context| time_or_datetime(&left, context))?;
+    let left = Some(some!(left));
     let right = args.value(1, context)?;
-    let right = time_or_datetime(&right, context)?;
+    let right = context.convert_operand(other, |context| time_or_datetime(&right, context))?;
     let micros = match (left, right) {
         (Some(TimeOrDateTime::Time(left)), Some(TimeOrDateTime::Time(right))) => {
             left.micros() - right.micros()

@@ -7,7 +7,6 @@ use paceline_types::{DataType, DateTime, FixedPoint, FloatType, Time, Value};
 
 use crate::context::EvalContext;
 use crate::error::Result;
-use crate::errors;
 use crate::eval::convert;
 use crate::expr_type::{Class, ExprType, NOT_FIXED_DECIMALS};
 use crate::functions::arguments::some;
@@ -189,9 +188,7 @@ fn eval_abs(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
             if args.ty.is_unsigned() {
                 Value::UInt(number as u64)
             } else {
-                Value::Int(
-                    i64::try_from(number).map_err(|_| errors::out_of_range("BIGINT", args.described()))?,
-                )
+                Value::Int(i64::try_from(number).map_err(|_| args.out_of_range("BIGINT", context))?)
             }
         }
         Class::Decimal => Value::Decimal(convert::to_decimal(&value, context)?.abs()),
@@ -456,14 +453,11 @@ fn round(args: &Args<'_>, context: &mut EvalContext<'_>, rounding: Rounding) -> 
                 i64::try_from(rounded).is_ok()
             };
             if !in_range {
-                return Err(errors::out_of_range(
-                    if args.ty.is_unsigned() {
-                        "BIGINT UNSIGNED"
-                    } else {
-                        "BIGINT"
-                    },
-                    args.name(),
-                ));
+                let kind = match args.ty.is_unsigned() {
+                    true => "BIGINT UNSIGNED",
+                    false => "BIGINT",
+                };
+                return Err(args.out_of_range(kind, context));
             }
             integer(rounded, args.ty)
         }
@@ -542,11 +536,11 @@ fn eval_sign(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     }))
 }
 
-fn finite(number: f64, args: &Args<'_>) -> Result<Value> {
+fn finite(number: f64, args: &Args<'_>, context: &EvalContext<'_>) -> Result<Value> {
     if number.is_finite() {
         Ok(Value::Double(number))
     } else {
-        Err(errors::out_of_range("DOUBLE", args.described()))
+        Err(args.out_of_range("DOUBLE", context))
     }
 }
 
@@ -557,7 +551,7 @@ fn double1(
 ) -> Result<Value> {
     let number = some!(args.double(0, context)?);
     match function(number) {
-        Some(result) => finite(result, args),
+        Some(result) => finite(result, args, context),
         None => Ok(Value::Null),
     }
 }
@@ -569,7 +563,7 @@ fn double2(
 ) -> Result<Value> {
     let left = some!(args.double(0, context)?);
     let right = some!(args.double(1, context)?);
-    finite(function(left, right), args)
+    finite(function(left, right), args, context)
 }
 
 fn logarithm(args: &Args<'_>, context: &mut EvalContext<'_>, function: impl Fn(f64) -> f64) -> Result<Value> {

@@ -26,7 +26,10 @@ pub(super) static FUNCTIONS: &[Function] = &[
                 DateTime::new(Date::ZERO, hour, minute, time.second() as u8)
                     .with_micros(time.microsecond(), time.decimals())
             }
-            other => some!(convert::to_datetime(other, context)?),
+            other => {
+                let operand = &args.call.args[0];
+                some!(context.convert_operand(operand, |context| convert::to_datetime(other, context))?)
+            }
         };
         let format = some!(args.text(1, context)?);
         if matches!(&*value, Value::Time(_)) && names_a_day(&format) {

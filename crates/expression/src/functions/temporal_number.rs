@@ -67,7 +67,10 @@ fn eval_unix_timestamp(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result
     let (seconds, micros) = match &*value {
         Value::Timestamp(timestamp) => (i64::from(timestamp.seconds), timestamp.micros),
         other => {
-            let Some(datetime) = convert::to_datetime(other, context)? else {
+            let operand = &args.call.args[0];
+            let converted =
+                context.convert_operand(operand, |context| convert::to_datetime(other, context))?;
+            let Some(datetime) = converted else {
                 return Ok(Value::Null);
             };
             if datetime.is_zero() {

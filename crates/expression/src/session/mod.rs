@@ -126,6 +126,8 @@ pub struct SessionContext {
     pub counts: StatementCounts,
     /// Number of rows fetched from tables since the session began. The statements of programs and functions count.
     pub rows_examined: u64,
+    /// The same at the beginning of the statement.
+    rows_examined_before: u64,
     /// Generator of `RAND()` without an argument.
     pub random: RandomGenerator,
     /// Variables of the program that is being executed: its statements have them as parameters. Without a program there
@@ -167,6 +169,7 @@ impl SessionContext {
             user_statistics: false,
             counts: StatementCounts::default(),
             rows_examined: 0,
+            rows_examined_before: 0,
             random: RandomGenerator::from_seed(connection_id.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 8),
             program_variables: Arc::default(),
             calls: Vec::new(),
@@ -179,10 +182,16 @@ impl SessionContext {
     /// read the diagnostics of the previous one (SHOW WARNINGS).
     pub fn begin_statement(&mut self, keep: KeepDiagnostics) {
         self.statement = StatementContext::begin(self.settings.timestamp_override);
+        self.rows_examined_before = self.rows_examined;
         match keep {
             KeepDiagnostics::No => self.diagnostics.begin(self.settings.max_error_count),
             KeepDiagnostics::Yes => self.diagnostics.keep(),
         }
+    }
+
+    /// Returns the number of the row that the statement reads, from 1, for warnings about values.
+    pub fn row_number(&self) -> u64 {
+        (self.rows_examined - self.rows_examined_before).max(1)
     }
 }
 

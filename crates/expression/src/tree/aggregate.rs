@@ -80,3 +80,10 @@ pub struct Aggregate {
     /// The stored function.
     pub stored: Option<Box<StoredCall>>,
 }
+
+impl Aggregate {
+    /// Returns the call's place in memory: the key of its state during an execution.
+    pub(crate) fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+}

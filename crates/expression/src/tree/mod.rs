@@ -120,16 +120,12 @@ pub enum ExprKind {
         /// Domain of the calculation.
         domain: Domain,
         operands: Box<[Expr; 2]>,
-        /// Text of the expression, for error 1690.
-        source: Box<str>,
     },
     /// `-a`.
     Negate {
         /// Domain of the calculation.
         domain: Domain,
         operand: Box<Expr>,
-        /// Text of the expression, for error 1690.
-        source: Box<str>,
     },
     /// `a | b` and the other binary bit operators, on BIGINT UNSIGNED.
     Bits {

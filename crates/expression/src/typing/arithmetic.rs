@@ -39,12 +39,11 @@ pub(super) fn domain(op: ArithmeticOp, left: &ExprType, right: &ExprType) -> Dom
     }
 }
 
-/// Binds arithmetic on two operands. `source` is the text of the expression.
+/// Binds arithmetic on two operands.
 pub fn arithmetic(
     op: ArithmeticOp,
     mut left: Expr,
     mut right: Expr,
-    source: &str,
     session: &SessionContext,
 ) -> Result<Expr> {
     for operand in [&mut left, &mut right] {
@@ -79,7 +78,6 @@ pub fn arithmetic(
         op,
         domain,
         operands: Box::new([left, right]),
-        source: source.into(),
     };
     Ok(Expr {
         kind,
@@ -199,7 +197,7 @@ pub(super) fn decimal_type(op: ArithmeticOp, left: &ExprType, right: &ExprType, 
 }
 
 /// Binds `-operand`. A literal becomes the negative literal.
-pub(crate) fn negate(mut operand: Expr, source: &str) -> Result<Expr> {
+pub(crate) fn negate(mut operand: Expr) -> Result<Expr> {
     refusal::check_operand(&operand.ty, "-")?;
     read_as_number(&mut operand);
     if let ExprKind::Literal(value) = &operand.kind {
@@ -256,7 +254,6 @@ pub(crate) fn negate(mut operand: Expr, source: &str) -> Result<Expr> {
     let kind = ExprKind::Negate {
         domain,
         operand: Box::new(operand),
-        source: source.into(),
     };
     Ok(Expr {
         kind,

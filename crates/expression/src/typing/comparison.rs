@@ -6,7 +6,7 @@ use super::adaptation::{
     adapt, adapt_each, check_literals, compare_exactly, is_temporal, literal_to_integer, literal_to_number,
     literal_to_year, unquote_json,
 };
-use super::operands::{column_types, elements, width};
+use super::operands::{check_rows, column_types, elements, flatten, width};
 use super::reading::hex_to_number;
 use crate::error::Result;
 use crate::errors;
@@ -23,11 +23,10 @@ pub(crate) fn compare(
     session: &SessionContext,
 ) -> Result<Expr> {
     let connection = session.settings.collation_connection;
-    let columns = width(&left);
-    if columns != 1 || width(&right) != 1 {
-        if columns != width(&right) {
-            return Err(errors::operand_columns(columns));
-        }
+    if width(&left) != 1 || width(&right) != 1 {
+        check_rows(op.as_str(), &left, &right)?;
+        flatten(&mut left);
+        flatten(&mut right);
         let mut by = row_rules(op.as_str(), &column_types(&left), &column_types(&right), session)?;
         for ((by, left), right) in by.iter_mut().zip(elements(&mut left)).zip(elements(&mut right)) {
             check_literals(by, op, left, right, session)?;

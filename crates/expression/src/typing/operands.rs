@@ -25,6 +25,56 @@ pub(crate) fn elements(expr: &mut Expr) -> &mut [Expr] {
     }
 }
 
+/// Returns whether an operand is a row that contains a row.
+pub(crate) fn is_nested(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Row(items) => items.iter().any(|item| !is_value(item)),
+        _ => false,
+    }
+}
+
+/// Checks that an operation can compare two operands, at least one of which is no value: they have the same number of
+/// columns, and so have the rows in them.
+///
+/// # Errors
+/// 4078 for a row beside a value; 1241 with the number of columns of the left operand.
+pub(crate) fn check_rows(operation: &str, left: &Expr, right: &Expr) -> Result<()> {
+    let is_row = |expr: &Expr| matches!(expr.kind, ExprKind::Row(_));
+    let name = |expr: &Expr| if is_row(expr) { "row" } else { expr.ty.type_name() };
+    if is_row(left) && is_value(right) || is_value(left) && is_row(right) {
+        return Err(errors::illegal_types(name(left), name(right), operation));
+    }
+    check_shape(left, right)
+}
+
+fn check_shape(left: &Expr, right: &Expr) -> Result<()> {
+    if width(left) != width(right) {
+        return Err(errors::operand_columns(width(left)));
+    }
+    match (&left.kind, &right.kind) {
+        (ExprKind::Row(left), ExprKind::Row(right)) => left
+            .iter()
+            .zip(right)
+            .try_for_each(|(left, right)| check_shape(left, right)),
+        _ if is_nested(left) || is_nested(right) => Err(errors::operand_columns(width(left))),
+        _ => Ok(()),
+    }
+}
+
+/// Replaces the rows in a row by their elements. Rows of the same shape compare as these do.
+pub(crate) fn flatten(expr: &mut Expr) {
+    fn append(item: Expr, out: &mut Vec<Expr>) {
+        match item.kind {
+            ExprKind::Row(items) => items.into_iter().for_each(|item| append(item, out)),
+            _ => out.push(item),
+        }
+    }
+    if let ExprKind::Row(items) = &mut expr.kind {
+        let nested = std::mem::take(items);
+        nested.into_iter().for_each(|item| append(item, items));
+    }
+}
+
 /// Returns the types of an operand's columns.
 pub(crate) fn column_types(expr: &Expr) -> Vec<ExprType> {
     match &expr.kind {

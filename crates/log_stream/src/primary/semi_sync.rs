@@ -573,6 +573,7 @@ impl Drop for Member {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use paceline_types::LogIndex;
 
     fn at(offset: u64) -> LogPosition {
         LogPosition::new(1, offset)
@@ -581,6 +582,7 @@ mod tests {
     fn durable(end: u64) -> DurableExtent {
         DurableExtent {
             durable: at(end),
+            end_index: LogIndex::default(),
             replicated: Some(at(end)),
             own: Some(at(end)),
             transactions: 1,

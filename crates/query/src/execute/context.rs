@@ -39,7 +39,8 @@ use crate::program::ProgramCache;
 use paceline_catalog::RoutineDefinition;
 use paceline_expression::session::{SessionContext, SessionMemory};
 use paceline_expression::{
-    EvalContext, EvalMode, EvalState, Expr, ExprKind, NestedRunner, StoredCall, SubqueryFrame, SubqueryId,
+    EvalContext, EvalMode, EvalState, Expr, ExprKind, NestedRunner, SlotNames, StoredCall, SubqueryFrame,
+    SubqueryId,
 };
 
 /// Consumer of a query's rows.
@@ -189,6 +190,8 @@ pub(crate) struct Execution<'e, 't> {
     /// Indicators of the parameters in a bulk execution; empty otherwise.
     indicators: &'e [Indicator],
     eval_state: &'e mut EvalState,
+    /// Names of the slots of the block that is executed.
+    names: Option<&'e dyn SlotNames>,
 }
 
 impl<'e, 't> Execution<'e, 't> {
@@ -207,7 +210,26 @@ impl<'e, 't> Execution<'e, 't> {
             parameters,
             indicators: &[],
             eval_state,
+            names: None,
         }
+    }
+
+    /// Returns the execution of a block whose slots have these names.
+    pub fn with_names<'s>(&'s mut self, names: &'s dyn SlotNames) -> Execution<'s, 't> {
+        Execution {
+            state: self.state,
+            session: self.session,
+            mode: self.mode,
+            parameters: self.parameters,
+            indicators: self.indicators,
+            eval_state: self.eval_state,
+            names: Some(names),
+        }
+    }
+
+    /// Returns the names of the slots of the block that is executed.
+    pub fn names(&self) -> Option<&'e dyn SlotNames> {
+        self.names
     }
 
     /// Returns the execution of the same statement with another set of parameters.
@@ -220,6 +242,7 @@ impl<'e, 't> Execution<'e, 't> {
             parameters: set.values,
             indicators: set.indicators,
             eval_state: self.eval_state,
+            names: self.names,
         }
     }
 
@@ -252,6 +275,7 @@ impl<'e, 't> Execution<'e, 't> {
             state: self.eval_state,
             runner: Some(self.state),
             mode: self.mode,
+            names: self.names,
         }
     }
 
@@ -337,6 +361,7 @@ impl NestedRunner for StatementState<'_> {
     ) -> Result<()> {
         let subqueries = self.subqueries;
         let mut exec = Execution::new(self, frame.session, frame.mode, frame.parameters, frame.state);
+        exec.names = frame.names;
         exec.run_query(&subqueries[subquery.index()], frame.outer, &mut |_, row| {
             sink(row)
         })?;

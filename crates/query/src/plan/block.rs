@@ -33,8 +33,21 @@ pub(crate) struct Output {
 
 /// Scope of an outer query.
 pub(crate) trait OuterScope {
-    /// Returns the slot of a column in the outer row, and its type; `None` for an unknown name.
-    fn resolve_outer(&mut self, name: &ColumnName) -> Result<Option<(usize, ExprType)>>;
+    /// Returns the slot of a column in the outer row, and its type; `None` for an unknown name. `is_in_aggregate`:
+    /// whether the subquery names it within an aggregate.
+    fn resolve_outer(
+        &mut self,
+        name: &ColumnName,
+        is_in_aggregate: bool,
+    ) -> Result<Option<(usize, ExprType)>>;
+
+    /// Takes an aggregate of a subquery whose arguments read only columns of this query, over whose groups it runs.
+    /// The arguments are expressions of this query's rows. Returns the slot of the result, and its type; `None` if the
+    /// clause around the subquery allows no aggregates.
+    ///
+    /// # Errors
+    /// 1111 within another aggregate.
+    fn take_aggregate(&mut self, aggregate: Aggregate) -> Result<Option<(usize, ExprType)>>;
 }
 
 /// A query block during binding.
@@ -383,8 +396,10 @@ impl<'p, 'o> Block<'p, 'o> {
         to
     }
 
-    pub fn is_outer_slot(&self, slot: usize) -> bool {
-        self.outer.iter().any(|reference| reference.to == slot)
+    /// Returns the slot in the outer row that is copied to a slot.
+    pub fn slot_of_outer(&self, slot: usize) -> Option<usize> {
+        let reference = self.outer.iter().find(|reference| reference.to == slot)?;
+        Some(reference.from)
     }
 
     /// Finds a select alias.

@@ -17,7 +17,8 @@ use super::tree::Limit;
 use super::{PlanKind, Planner, ResultColumn, TableUsage};
 use crate::error::{Error, Result};
 use paceline_catalog::{IndexDefinition, TableDefinition};
-use paceline_expression::{Clause, Expr, ExprKind, ExprType};
+use paceline_expression::{Clause, Expr, ExprKind, ExprType, is_native_function};
+use paceline_syntax::ast::visit::any_expr;
 use paceline_syntax::ast::{self, SelectItem};
 use paceline_syntax::{HandlerRead, HandlerStart, HandlerStatement, TableName};
 
@@ -98,6 +99,7 @@ impl Planner<'_> {
     }
 
     fn read_handler(&self, read: &HandlerRead) -> Result<(HandlerReadPlan, Vec<ResultColumn>)> {
+        refuse_nested_statements(read)?;
         let definition = self.opened(&read.name)?;
         self.use_read_table(&definition, NeedsSelect::No);
         let index = (read.index.as_deref())
@@ -126,7 +128,6 @@ impl Planner<'_> {
         };
         let mut conditions = Vec::new();
         if let Some(selection) = &read.selection {
-            refuse_subqueries(selection)?;
             let bound = block.bind_condition(selection, BindMode::condition(Clause::Where))?;
             split_and(bound, &mut conditions);
         }
@@ -158,7 +159,6 @@ fn find_index(definition: &TableDefinition, name: &str, table: &str) -> Result<u
 }
 
 fn bind_key_value(block: &mut Block<'_, '_>, value: &ast::Expr) -> Result<Expr> {
-    refuse_subqueries(value)?;
     let bound = block.bind(value, BindMode::named("HANDLER"))?;
     match bound.any(&mut |node| matches!(node.kind, ExprKind::Column(_))) {
         true => Err(Error::new(ER_WRONG_ARGUMENTS, &[&READ])),
@@ -166,11 +166,25 @@ fn bind_key_value(block: &mut Block<'_, '_>, value: &ast::Expr) -> Result<Expr> 
     }
 }
 
-fn refuse_subqueries(expr: &ast::Expr) -> Result<()> {
-    match ast::visit::has_subquery(expr) {
-        true => Err(Error::new(ER_SUBQUERIES_NOT_SUPPORTED, &[&"HANDLER..READ"])),
-        false => Ok(()),
+/// Refuses subqueries and calls of stored functions, even of functions that do not exist and before the table is looked
+/// up, as MariaDB's parser does.
+fn refuse_nested_statements(read: &HandlerRead) -> Result<()> {
+    let values = match &read.start {
+        HandlerStart::Key { values, .. } => &values[..],
+        HandlerStart::First | HandlerStart::Next | HandlerStart::Previous | HandlerStart::Last => &[],
+    };
+    let exprs = || values.iter().chain(&read.selection);
+    if exprs().any(ast::visit::has_subquery) {
+        return Err(Error::new(ER_SUBQUERIES_NOT_SUPPORTED, &[&"HANDLER..READ"]));
     }
+    let is_stored = |expr: &ast::Expr| matches!(expr, ast::Expr::Call(call) if !is_native_function(call));
+    if exprs().any(|expr| any_expr(expr, &mut |part| is_stored(part))) {
+        return Err(Error::new(
+            ER_NOT_SUPPORTED_YET,
+            &[&"stored functions in HANDLER ... READ"],
+        ));
+    }
+    Ok(())
 }
 
 /// Binds LIMIT. Without one, a single row is read.

@@ -27,7 +27,7 @@ use super::keys::{Choice, TableInfo};
 use super::trace::{BlockTrace, Level, Names, describe_alone, with_once};
 use super::tree::{AccessPath, JoinKind, JoinStep, StepSource, TableAccess, TableInstance};
 use crate::error::Result;
-use paceline_expression::Expr;
+use paceline_expression::{Class, Comparison, Expr, ExprKind};
 
 /// Maximum number of items of a group for which every subset is considered.
 const ITEMS_MAX: usize = 10;
@@ -503,8 +503,7 @@ impl<'a> Optimizer<'a> {
                 .into_iter()
                 .map(|condition| condition.expr.clone())
                 .collect();
-            // Cheap conditions come first.
-            filter.sort_by_key(expense);
+            sort_by_expense(&mut filter);
             match item {
                 Item::Table(table) => {
                     let reading = self.reading(group, *table, known);
@@ -598,19 +597,64 @@ fn access(table: usize, choice: &Choice) -> TableAccess {
     }
 }
 
-/// Returns the rank of a condition by its cost: subqueries are last. Functions keep their place, because their errors
-/// and warnings must not depend on the other conditions.
-fn expense(expr: &Expr) -> u8 {
-    use paceline_expression::ExprKind;
-    let mut expense = 0;
-    expr.visit(&mut |node| {
-        expense = expense.max(match &node.kind {
-            ExprKind::ScalarSubquery(_) | ExprKind::Exists { .. } | ExprKind::Quantified { .. } => 2,
-            ExprKind::Like { .. } => 1,
-            _ => 0,
+/// Moves expensive conditions to the end: subqueries, as in MariaDB, and LIKE where nobody can tell, because the
+/// conditions that are then evaluated for more rows never raise a warning.
+fn sort_by_expense(conditions: &mut [Expr]) {
+    const SUBQUERY: u8 = 2;
+    const LIKE: u8 = 1;
+    let rank = |expr: &Expr| {
+        let mut rank = 0;
+        expr.visit(&mut |node| {
+            rank = rank.max(match &node.kind {
+                ExprKind::ScalarSubquery(_) | ExprKind::Exists { .. } | ExprKind::Quantified { .. } => {
+                    SUBQUERY
+                }
+                ExprKind::Like { .. } => LIKE,
+                _ => 0,
+            });
         });
+        rank
+    };
+    let may_move_like = conditions
+        .iter()
+        .all(|condition| rank(condition) > 0 || is_silent(condition));
+    conditions.sort_by_key(|condition| match rank(condition) {
+        LIKE if !may_move_like => 0,
+        rank => rank,
     });
-    expense
+}
+
+/// Returns whether the evaluation of a condition never raises a warning or an error: it compares columns and constants
+/// by a rule that needs no conversion of texts.
+fn is_silent(condition: &Expr) -> bool {
+    let is_plain = |operands: &[&Expr], by: &Comparison| {
+        operands.iter().all(|operand| {
+            let is_value = matches!(operand.kind, ExprKind::Column(_) | ExprKind::Literal(_));
+            let class = operand.ty.class();
+            is_value
+                && match by {
+                    Comparison::Text(_) | Comparison::Bytes => class == Class::String,
+                    Comparison::Int | Comparison::Decimal | Comparison::Double => {
+                        matches!(class, Class::Int | Class::Decimal | Class::Double)
+                    }
+                    Comparison::DateTime => matches!(class, Class::Date | Class::DateTime),
+                    Comparison::Time => class == Class::Time,
+                    _ => false,
+                }
+        })
+    };
+    match &condition.kind {
+        ExprKind::And(parts) | ExprKind::Or(parts) => parts.iter().all(is_silent),
+        ExprKind::Not(operand) => is_silent(operand),
+        ExprKind::Is { operand, .. } => matches!(operand.kind, ExprKind::Column(_)),
+        ExprKind::Compare { by, operands, .. } => is_plain(&operands.each_ref(), by),
+        ExprKind::Between { by, operands, .. } => is_plain(&operands.each_ref(), by),
+        ExprKind::InList { by, needle, list, .. } => list
+            .iter()
+            .zip(by)
+            .all(|(item, by)| is_plain(&[needle, item], by)),
+        _ => false,
+    }
 }
 
 /// Returns the tables of a block as the optimizer sees them.

@@ -75,6 +75,7 @@ mod select;
 mod selectivity;
 mod semi_join;
 mod set_operation;
+pub(crate) mod slot_names;
 mod source_columns;
 mod statement;
 mod statement_plan;

@@ -172,7 +172,7 @@ impl<'m> BlockScope<'_, '_, '_, 'm> {
         // Names within a view are resolved only within it.
         if self.block.owner == 0
             && let Some(parent) = self.block.parent.as_deref_mut()
-            && let Some((from, ty)) = parent.resolve_outer(name)?
+            && let Some((from, ty)) = parent.resolve_outer(name, self.in_aggregate > 0)?
         {
             let slot = self.block.outer_slot(from, &ty);
             return Ok(Some(Expr::column(slot, ty)));
@@ -182,8 +182,20 @@ impl<'m> BlockScope<'_, '_, '_, 'm> {
 }
 
 impl OuterScope for BlockScope<'_, '_, '_, '_> {
-    fn resolve_outer(&mut self, name: &ColumnName) -> Result<Option<(usize, ExprType)>> {
-        match self.resolve(name)? {
+    fn resolve_outer(
+        &mut self,
+        name: &ColumnName,
+        is_in_aggregate: bool,
+    ) -> Result<Option<(usize, ExprType)>> {
+        let mut resolved = self.resolve(name)?;
+        // HAVING may aggregate any column.
+        if resolved.is_none()
+            && is_in_aggregate
+            && let Some(found) = self.block.find_column(name, self.clause_name())?
+        {
+            resolved = Some(self.own_column(found));
+        }
+        match resolved {
             Some(Expr {
                 kind: ExprKind::Column(slot),
                 ty,
@@ -194,6 +206,57 @@ impl OuterScope for BlockScope<'_, '_, '_, '_> {
             )),
             None => Ok(None),
         }
+    }
+
+    fn take_aggregate(&mut self, aggregate: Aggregate) -> Result<Option<(usize, ExprType)>> {
+        Ok(self.place_aggregate(aggregate)?.map(|column| match column.kind {
+            ExprKind::Column(slot) => (slot, column.ty),
+            _ => unreachable!("the result of an aggregate is in a slot"),
+        }))
+    }
+}
+
+impl BlockScope<'_, '_, '_, '_> {
+    /// Gives an aggregate to the query whose columns its arguments read: as in standard SQL, to the innermost one of
+    /// them, if the clause around the subquery allows aggregates. Otherwise, and without columns, it belongs to this
+    /// query. Returns the column of the result; `None` if the clause of this query allows no aggregates either.
+    fn place_aggregate(&mut self, aggregate: Aggregate) -> Result<Option<Expr>> {
+        if self.in_aggregate > 0 {
+            return Err(Error::new(ER_INVALID_GROUP_FUNC_USE, &[]));
+        }
+        let (mut own, mut outer, mut has_subquery) = (false, false, false);
+        for part in (aggregate.args.iter()).chain(aggregate.order_by.iter().map(|(key, _)| key)) {
+            part.visit(&mut |node| {
+                has_subquery |= node.subquery().is_some();
+                if let ExprKind::Column(slot) = node.kind {
+                    let is_outer = self.block.slot_of_outer(slot).is_some();
+                    own |= !is_outer;
+                    outer |= is_outer;
+                }
+            });
+        }
+        if outer && !own {
+            if has_subquery {
+                return Err(Error::unsupported("an aggregate of a query around a subquery"));
+            }
+            let mut moved = aggregate.clone();
+            for part in (moved.args.iter_mut()).chain(moved.order_by.iter_mut().map(|(key, _)| key)) {
+                part.map_columns(&mut |slot| self.block.slot_of_outer(slot).expect("all are outer slots"));
+            }
+            let parent = self.block.parent.as_deref_mut();
+            let taken = parent.expect("outer slots have a query").take_aggregate(moved)?;
+            if let Some((from, ty)) = taken {
+                let slot = self.block.outer_slot(from, &ty);
+                return Ok(Some(Expr::column(slot, ty)));
+            }
+        }
+        if !self.mode.aggregates {
+            return Ok(None);
+        }
+        let slot = self.block.allocate(1);
+        let ty = aggregate.ty.clone();
+        self.block.aggregates.push((aggregate, slot));
+        Ok(Some(Expr::column(slot, ty)))
     }
 }
 
@@ -304,7 +367,9 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
     }
 
     fn enter_aggregate(&mut self) -> Result<()> {
-        if !self.mode.aggregates || self.in_aggregate > 0 {
+        // In a subquery the aggregate may belong to a query around it.
+        let is_refused = !self.mode.aggregates && self.block.parent.is_none();
+        if is_refused || self.in_aggregate > 0 {
             return Err(Error::new(ER_INVALID_GROUP_FUNC_USE, &[]));
         }
         self.in_aggregate += 1;
@@ -313,23 +378,8 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
 
     fn exit_aggregate(&mut self, aggregate: Aggregate) -> Result<Expr> {
         self.in_aggregate -= 1;
-        let (mut own, mut outer) = (false, false);
-        for arg in &aggregate.args {
-            arg.visit(&mut |node| {
-                if let ExprKind::Column(slot) = node.kind {
-                    let is_outer = self.block.is_outer_slot(slot);
-                    own |= !is_outer;
-                    outer |= is_outer;
-                }
-            });
-        }
-        if outer && !own {
-            return Err(Error::unsupported("an aggregate of a query around a subquery"));
-        }
-        let slot = self.block.allocate(1);
-        let ty = aggregate.ty.clone();
-        self.block.aggregates.push((aggregate, slot));
-        Ok(Expr::column(slot, ty))
+        let placed = self.place_aggregate(aggregate)?;
+        placed.ok_or_else(|| Error::new(ER_INVALID_GROUP_FUNC_USE, &[]))
     }
 
     fn enter_window(&mut self, function: Option<&WindowFunction>, over: &ast::Over) -> Result<()> {

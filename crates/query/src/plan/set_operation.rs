@@ -520,7 +520,7 @@ fn conversions(from: &[ExprType], to: &[ExprType]) -> Option<Vec<Expr>> {
     if from
         .iter()
         .zip(to)
-        .all(|(from, to)| same_values(&from.data_type, &to.data_type))
+        .all(|(from, to)| to.is_parameter() || same_values(&from.data_type, &to.data_type))
     {
         return None;
     }

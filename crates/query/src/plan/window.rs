@@ -218,7 +218,6 @@ impl Block<'_, '_> {
             Preceding(Some(offset)) => (offset, true),
             Following(Some(offset)) => (offset, false),
         };
-        let written = offset.to_string();
         let offset = self.bind(offset, BindMode::named("WINDOW"))?;
         if units == FrameUnits::Rows {
             let rows = match offset.as_literal() {
@@ -245,8 +244,7 @@ impl Block<'_, '_> {
         } else {
             ArithmeticOp::Add
         };
-        let source = format!("ORDER BY {} {written}", op.as_str());
-        let value = arithmetic(op, key.clone(), offset, &source, self.planner.session())?;
+        let value = arithmetic(op, key.clone(), offset, self.planner.session())?;
         Ok(FrameBound::Value(Box::new(value)))
     }
 

@@ -7,7 +7,7 @@ use paceline_expression::{
 use paceline_syntax::Result;
 use paceline_syntax::ast::Expr;
 use paceline_syntax::ast::visit::{any_expr, has_subquery};
-use paceline_types::Value;
+use paceline_types::{Decimal, Value};
 
 /// Returns whether an expression contains subqueries, stored functions or sequences, so that it must be executed as a
 /// query.
@@ -40,11 +40,13 @@ pub fn evaluate_typed(
     Ok((value.into_owned(), bound.ty))
 }
 
-/// Returns the value that SET gives a system variable. MariaDB takes the NULL of an integer or a double for 0.
+/// Returns the value that SET gives a system variable. MariaDB takes the NULL of a number for 0.
 pub fn setting_value(value: Value, ty: &ExprType) -> Value {
     match (&value, ty.class()) {
         (Value::Null, Class::Int) => Value::Int(0),
         (Value::Null, Class::Double) => Value::Double(0.0),
+        // With a fraction, so that it is no integer.
+        (Value::Null, Class::Decimal) => Value::Decimal("0.0".parse().unwrap_or(Decimal::ZERO)),
         _ => value,
     }
 }

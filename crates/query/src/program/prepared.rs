@@ -319,6 +319,7 @@ impl PreparedProgram {
             state: &mut self.evaluation,
             runner: None,
             mode: EvalMode::Query,
+            names: None,
         };
         let value = bound.eval_unrounded(&[], &mut context).map(Cow::into_owned);
         self.evaluation.reset();

@@ -45,7 +45,11 @@ pub fn signal(signal: &Signal, session: &mut SessionContext, parameters: &[Value
         }
         (None, None) => return Err(Error::new(ER_RESIGNAL_WITHOUT_ACTIVE_HANDLER, &[])),
     };
-    for (item, expr) in &signal.items {
+    let mut truncated = Vec::new();
+    // MariaDB evaluates the text last.
+    let is_text = |item: &SignalItem| *item == SignalItem::MessageText;
+    let (texts, others): (Vec<_>, Vec<_>) = signal.items.iter().partition(|(item, _)| is_text(item));
+    for (item, expr) in others.into_iter().chain(texts) {
         let (value, _) = evaluate_typed(expr, parameters, session)?;
         let mut evaluation = EvalState::new();
         let mut context = EvalContext::new(session, &mut evaluation);
@@ -61,10 +65,15 @@ pub fn signal(signal: &Signal, session: &mut SessionContext, parameters: &[Value
                     _ => return Err(wrong_value(*item, &shown)),
                 }
             }
-            SignalItem::MessageText => message = shown.into(),
+            SignalItem::MessageText => {
+                let shown = shown.into_owned();
+                message = fitted(*item, shown, MESSAGE_CHARACTERS_MAX, &mut truncated, session)?;
+            }
             other => {
+                let shown = shown.into_owned();
+                let shown = fitted(*item, shown, NAME_CHARACTERS_MAX, &mut truncated, session)?;
                 items.retain(|(name, _)| *name != other.name());
-                items.push((other.name(), shown.into()));
+                items.push((other.name(), shown));
             }
         }
     }
@@ -74,6 +83,9 @@ pub fn signal(signal: &Signal, session: &mut SessionContext, parameters: &[Value
     if !signal.resignal || signal.condition.is_none() {
         let most = session.settings.max_error_count;
         session.diagnostics.clear(most);
+    }
+    for message in truncated {
+        session.diagnostics.warn(WARN_COND_ITEM_TRUNCATED, message);
     }
     if let (Some(error), None, []) = (handled, &signal.condition, &signal.items[..]) {
         return Err(error);
@@ -86,6 +98,33 @@ pub fn signal(signal: &Signal, session: &mut SessionContext, parameters: &[Value
         }
         false => Err(Error::with_message(code, message).signalled(condition)),
     }
+}
+
+/// Maximum length of MESSAGE_TEXT.
+const MESSAGE_CHARACTERS_MAX: usize = 512;
+
+/// Maximum length of the other texts.
+const NAME_CHARACTERS_MAX: usize = 64;
+
+/// Returns the text of an item with at most `most` characters. Adds the warning about a longer one to `truncated`.
+///
+/// # Errors
+/// 1648 for a longer text in strict mode.
+fn fitted(
+    item: SignalItem,
+    text: String,
+    most: usize,
+    truncated: &mut Vec<String>,
+    session: &SessionContext,
+) -> Result<String> {
+    let Some((end, _)) = text.char_indices().nth(most) else {
+        return Ok(text);
+    };
+    if session.settings.sql_mode.is_strict() {
+        return Err(Error::new(ER_COND_ITEM_TOO_LONG, &[&item.name()]));
+    }
+    truncated.push(WARN_COND_ITEM_TRUNCATED.message(&[&item.name()]));
+    Ok(text[..end].to_owned())
 }
 
 fn wrong_value(item: SignalItem, value: &str) -> Error {

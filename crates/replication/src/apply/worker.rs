@@ -289,6 +289,11 @@ impl Worker {
     ) -> Result<Box<Transaction>, Failure> {
         let mut transaction = self.begin(&planned.received, session);
         let received = &planned.received;
+        if let Some(mark) = received.group.epoch_mark() {
+            let first = received.group.events().next();
+            transaction.start_epoch(mark, first.map_or(0, |event| event.header().timestamp))?;
+            return Ok(transaction);
+        }
         let rows = ReplicatedRows {
             group: &received.group,
             format: &received.format,

@@ -1,7 +1,7 @@
 //! Files of the log: what was done with them and how long it took.
 //!
-//! Table files are missing: RocksDB reads and writes them, and says how much and how long only if it counts at each read
-//! of a row, too, which costs more than the limit of these statistics. `Paceline_table_file_bytes` has their size.
+//! Table files are missing: RocksDB reads and writes them, and says how much and how long only if it counts at each
+//! read of a row, too, which costs more than the limit of these statistics. `Paceline_table_file_bytes` has their size.
 
 use crate::cells::text;
 use crate::information_schema::{Row, Sources};

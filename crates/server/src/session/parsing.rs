@@ -7,7 +7,7 @@ use paceline_expression::session::MemoryCharge;
 use paceline_syntax::{
     Error, ParseOptions, ParsedStatement, Result, Statement, TextOrigin, mask_secrets, mentions_secret,
 };
-use paceline_types::error_code::ER_PARSE_ERROR;
+use paceline_types::error_code::{ER_PARSE_ERROR, ER_WARN_DEPRECATED_SYNTAX};
 use std::borrow::Cow;
 
 /// A parsed statement with its memory account.
@@ -44,6 +44,17 @@ impl SessionState {
             memory.grow(parsed.memory_bytes)?;
         }
         Ok(ClientStatement { parsed, memory })
+    }
+
+    /// Adds the warnings about a statement's syntax.
+    pub(super) fn warn_of_syntax(&mut self, parsed: &ParsedStatement) {
+        for _ in 0..parsed.late_intos {
+            let message = ER_WARN_DEPRECATED_SYNTAX.message(&[
+                &"<select expression> INTO <destination>;",
+                &"'SELECT <select list> INTO <destination> FROM...'",
+            ]);
+            self.context.diagnostics.warn(ER_WARN_DEPRECATED_SYNTAX, message);
+        }
     }
 
     /// Returns the statement's text as logs and the process list have it: with hashes instead of passwords.

@@ -30,7 +30,7 @@ const PREPARED_BYTES: usize = 1024;
 /// # Errors
 /// 1064 for several statements; 1295 for a kind that cannot be prepared; 1390 for too many parameters; the errors of
 /// the parser.
-pub fn parse_to_prepare(text: Vec<u8>, state: &SessionState) -> Result<Preparation> {
+pub fn parse_to_prepare(text: Vec<u8>, state: &mut SessionState) -> Result<Preparation> {
     let ClientStatement { parsed, mut memory } = state.parse(&text)?;
     // The statement is kept, so its memory counts even if it is small.
     memory.set(parsed.memory_bytes + PREPARED_BYTES)?;
@@ -49,6 +49,7 @@ pub fn parse_to_prepare(text: Vec<u8>, state: &SessionState) -> Result<Preparati
     if parsed.parameters > usize::from(u16::MAX) {
         return Err(Error::new(ER_PS_MANY_PARAM, &[]));
     }
+    state.warn_of_syntax(&parsed);
     let text = state.shown_text(&parsed, &text).into_owned();
     Ok(Preparation {
         statement: Arc::new(parsed.statement),

@@ -39,6 +39,7 @@ impl Parser<'_> {
             statement,
             text: start..end,
             parameters: self.parameters,
+            late_intos: self.late_intos,
             memory_bytes: self.memory_bytes(),
             next,
             features: std::mem::take(&mut self.features),

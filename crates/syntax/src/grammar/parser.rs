@@ -11,7 +11,7 @@ use crate::clear_password::ClearPassword;
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::lexer::{Lexer, Spanned, Token};
-use crate::statement::{IntoPlace, SelectInto};
+use crate::statement::SelectInto;
 use crate::{ParseOptions, ProgramBodies, syntax_error};
 use paceline_types::{MemoryCharge, SqlMode};
 
@@ -68,7 +68,8 @@ pub(crate) struct Parser<'a> {
     pub(super) select_depth: u32,
     /// `INTO` of the outermost query.
     pub(super) into: Option<SelectInto>,
-    pub(super) into_place: IntoPlace,
+    /// Number of INTO clauses at the end of queries so far.
+    pub(super) late_intos: usize,
     /// Names of the program around the cursor.
     pub(super) program: Option<Box<ProgramScope>>,
     /// Features used so far.
@@ -101,7 +102,7 @@ impl<'a> Parser<'a> {
             query_depth: 0,
             select_depth: 0,
             into: None,
-            into_place: IntoPlace::default(),
+            late_intos: 0,
             program: None,
             features: Features::default(),
             clear_passwords: Vec::new(),

@@ -9,7 +9,7 @@ use crate::ast::{
 };
 use crate::error::{Error, Result};
 use crate::lexer::Token;
-use crate::statement::{IntoPlace, QueryStatement, SelectInto};
+use crate::statement::{QueryStatement, SelectInto};
 
 /// Maximum number of queries in one UNION. They nest in the syntax tree.
 const UNIONS_MAX: u32 = 2_048;
@@ -35,7 +35,6 @@ impl Parser<'_> {
         Ok(QueryStatement {
             query,
             into: std::mem::replace(&mut self.into, outer_into),
-            into_place: std::mem::take(&mut self.into_place),
         })
     }
 
@@ -144,7 +143,7 @@ impl Parser<'_> {
             at_end |= self.accept_into()?;
         }
         if at_end && self.query_depth == 1 {
-            self.into_place = IntoPlace::AtEnd;
+            self.late_intos += 1;
         }
         self.query_depth -= 1;
         Ok(unwrapped(query))

@@ -12,8 +12,6 @@ pub struct QueryStatement {
     pub query: Query,
     /// `INTO …`.
     pub into: Option<SelectInto>,
-    /// Place of INTO.
-    pub into_place: IntoPlace,
 }
 
 impl QueryStatement {
@@ -56,22 +54,8 @@ impl QueryStatement {
 
     /// Returns the statement of a query.
     pub fn of_query(query: Query) -> Self {
-        QueryStatement {
-            query,
-            into: None,
-            into_place: IntoPlace::default(),
-        }
+        QueryStatement { query, into: None }
     }
-}
-
-/// Place of a query's INTO.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum IntoPlace {
-    /// After the select list, or no INTO.
-    #[default]
-    BehindSelectList,
-    /// At the end: MariaDB accepts this with a warning.
-    AtEnd,
 }
 
 /// Target of `SELECT … INTO`.

@@ -1,6 +1,6 @@
 //! The state that the stages of the pipeline, its background threads and the transactions share.
 
-use super::acknowledge::{Acknowledger, ImmediateAcknowledger};
+use super::acknowledge::{Acknowledger, ImmediateAcknowledger, UnreportedTransactions};
 use super::background::Background;
 use super::log_stage::LogStage;
 use super::publish::Publisher;
@@ -91,6 +91,7 @@ pub(crate) struct Core {
     pub(crate) queue: CommitQueue,
     pub(crate) publisher: Publisher,
     pub(crate) acknowledger: Box<dyn Acknowledger>,
+    pub(crate) unreported: UnreportedTransactions,
     pub(crate) background: Background,
     pub(crate) leases: LeaseRegistry,
     pub(crate) counters: CommitCounters,
@@ -148,6 +149,7 @@ impl Core {
             queue: CommitQueue::default(),
             publisher: Publisher::default(),
             acknowledger,
+            unreported: UnreportedTransactions::default(),
             background: Background::default(),
             leases: LeaseRegistry::default(),
             counters: CommitCounters::default(),

@@ -16,9 +16,9 @@
 //! A crash before the log's index names the file leaves nothing of the transaction. After a later crash,
 //! recovery replays it from the log and does not need the table files.
 
-use super::acknowledge::DurableExtent;
+use super::acknowledge::WrittenTransactions;
 use super::core::{Core, unix_seconds};
-use super::log_stage::{WrittenGroup, source_record};
+use super::log_stage::{Writing, WrittenGroup, source_record};
 use super::{CommitPlace, CommitRequest, CommitRows, Completion, Outcome, PlacedTransaction};
 use crate::error::{Error, Result};
 use crate::options::Replication;
@@ -85,6 +85,9 @@ impl Core {
         }
         if request.is_of_failed_stream() {
             return request.fail(Error::Aborted);
+        }
+        if stage.writing == Writing::Stopped {
+            return request.refuse(Error::WritingStopped);
         }
         let start = self.positions.written();
         let place =
@@ -162,15 +165,10 @@ impl Core {
             .fetch_add(version.offset(), Ordering::Relaxed);
         self.positions.advance_durable(version);
         self.sync_points.reach(CommitStep::Durable);
-        let is_own = transaction.committed.gtid.is_some() && !transaction.is_replicated;
-        self.acknowledge_durable(DurableExtent {
-            durable: version,
-            replicated: transaction.committed.gtid.map(|_| version),
-            own: is_own.then_some(version),
-            transactions: u64::from(is_own),
-        });
+        let transactions = vec![transaction];
+        self.acknowledge_durable_in_stage(WrittenTransactions::of(&transactions));
         self.publisher.push(WrittenGroup {
-            transactions: vec![transaction],
+            transactions,
             end: version,
             moves: PositionChange::None,
             durable_at: Instant::now(),

@@ -3,7 +3,7 @@
 //! One leader at a time is in this stage, under the mutex of [`LogStage`]; rotation and checkpoint events take
 //! the same mutex. The order of the steps is the protocol; see the crate's README.
 
-use super::acknowledge::DurableExtent;
+use super::acknowledge::WrittenTransactions;
 use super::core::{Core, unix_seconds};
 use super::{CommitPlace, CommitRequest, Completion, PlacedTransaction};
 use crate::config::{GtidStrictMode, LockRelease, SyncBinlog};
@@ -16,7 +16,7 @@ use paceline_binlog::group::GroupSize;
 use paceline_binlog::{
     CommitGroup, GtidPosition, GtidState, LOCAL_DOMAIN, PositionChange, RecordScope, ReplicaRecord,
 };
-use paceline_types::{DomainId, Gtid, LogPosition, SequenceNumber};
+use paceline_types::{DomainId, Gtid, LogIndex, LogPosition, SequenceNumber, ServerId};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -29,10 +29,19 @@ pub(crate) struct LogStage {
     /// ones, though the log has no transaction with that number.
     floors: BTreeMap<DomainId, SequenceNumber>,
     /// Reused from group to group.
-    group: CommitGroup,
+    pub(super) group: CommitGroup,
+    /// Whether transactions of clients and appliers are refused ([`crate::TransactionManager::stop_writing`]).
+    pub(super) writing: Writing,
     /// Last number of a transaction that is not replicated. These are part of no state, so they restart with
     /// the server.
     local_sequence: u64,
+}
+
+/// Whether transactions may be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Writing {
+    Allowed,
+    Stopped,
 }
 
 impl LogStage {
@@ -42,6 +51,7 @@ impl LogStage {
             state,
             floors: BTreeMap::new(),
             group: CommitGroup::new(),
+            writing: Writing::Allowed,
             local_sequence: 0,
         };
         replicated.iter().for_each(|gtid| stage.number_after(gtid));
@@ -62,6 +72,24 @@ impl LogStage {
         *floor = gtid.sequence.max(*floor);
     }
 
+    /// Returns the next GTID of a server in a domain.
+    fn next_gtid(&self, domain_id: DomainId, server_id: ServerId) -> Result<Gtid> {
+        let floor = self.floors.get(&domain_id);
+        let sequence = match (self.state.next_sequence(domain_id), floor) {
+            (Some(next), Some(floor)) if next <= *floor => floor.0.checked_add(1).map(SequenceNumber),
+            (next, _) => next,
+        };
+        let sequence = sequence.ok_or(Error::SequenceExhausted(domain_id))?;
+        Ok(Gtid::new(domain_id, server_id, sequence))
+    }
+
+    /// Takes the next GTID of a server in a domain, for a group whose log position is certain.
+    pub(super) fn take_next_gtid(&mut self, domain_id: DomainId, server_id: ServerId) -> Result<Gtid> {
+        let gtid = self.next_gtid(domain_id, server_id)?;
+        self.state.update(gtid);
+        Ok(gtid)
+    }
+
     /// Takes the GTID for a transaction whose log position is certain.
     pub(super) fn take_gtid(&mut self, request: &CommitRequest, strict: GtidStrictMode) -> Result<Gtid> {
         if request.replication == Replication::LocalOnly {
@@ -72,15 +100,7 @@ impl LogStage {
                 SequenceNumber(self.local_sequence),
             ));
         }
-        let next = |domain_id, server_id| {
-            let floor = self.floors.get(&domain_id);
-            let sequence = match (self.state.next_sequence(domain_id), floor) {
-                (Some(next), Some(floor)) if next <= *floor => floor.0.checked_add(1).map(SequenceNumber),
-                (next, _) => next,
-            };
-            let sequence = sequence.ok_or(Error::SequenceExhausted(domain_id))?;
-            Ok::<_, Error>(Gtid::new(domain_id, server_id, sequence))
-        };
+        let next = |domain_id, server_id| self.next_gtid(domain_id, server_id);
         let gtid = match &request.gtid {
             &GtidChoice::Next { domain_id, server_id } => next(domain_id, server_id)?,
             GtidChoice::ReplicatedFrom(given, mark) if mark.numbers == SequenceSource::Local => {
@@ -152,6 +172,11 @@ impl Core {
                 .for_each(|request| request.fail(error.clone()));
             return;
         }
+        if stage.writing == Writing::Stopped {
+            return requests
+                .into_iter()
+                .for_each(|request| request.refuse(Error::WritingStopped));
+        }
         let requests = CommitRequest::without_failed(requests);
         let Some((start, requests)) = self.reserve(requests) else {
             return;
@@ -198,21 +223,13 @@ impl Core {
                     return self.fail_written(transactions, &error);
                 }
                 self.sync_points.reach(CommitStep::Durable);
-                let sent = || {
-                    let all = transactions.iter();
-                    all.filter(|transaction| transaction.committed.gtid.is_some())
-                };
-                let own = || sent().filter(|transaction| !transaction.is_replicated);
-                let end = |last: &PlacedTransaction| last.committed.version;
-                self.acknowledge_durable(DurableExtent {
-                    durable: self.positions.durable(),
-                    replicated: sent().next_back().map(end),
-                    own: own().next_back().map(end),
-                    transactions: own().count() as u64,
-                });
+                self.acknowledge_durable_in_stage(WrittenTransactions::of(&transactions));
             }
             SyncBinlog::Background => {
-                self.positions.advance_acknowledged(written, Durability::Deferred);
+                match self.acknowledger.waits_for_sync() {
+                    true => self.unreported.add(WrittenTransactions::of(&transactions)),
+                    false => self.positions.advance_acknowledged(written, Durability::Deferred),
+                }
                 self.background.wake_if_idle();
             }
         }
@@ -364,21 +381,44 @@ impl Core {
         }
     }
 
-    /// Reports newly durable log to the acknowledger, and allows it to be sent.
-    pub(super) fn acknowledge_durable(&self, made: DurableExtent) {
-        let acknowledged = self.acknowledger.on_durable(made);
-        self.positions
-            .advance_acknowledged(acknowledged, Durability::Required);
-        self.sendable.advance(made.durable);
+    /// Reports to the acknowledger that everything written is durable, and allows it to be sent.
+    pub(crate) fn acknowledge_durable_in_stage(&self, written: WrittenTransactions) {
+        // Nothing is written meanwhile, and records of the log itself have no index.
+        self.acknowledge_durable((self.positions.durable(), self.log.durable_index()), written);
     }
 
-    /// Syncs the log outside the log stage (`sync_binlog=0`), and allows the durable part to be sent.
+    fn acknowledge_durable(&self, durable: (LogPosition, LogIndex), written: WrittenTransactions) {
+        let answer = self.unreported.report(&*self.acknowledger, durable, written);
+        if let Some(acknowledged) = answer {
+            self.positions
+                .advance_acknowledged(acknowledged, Durability::Required);
+        }
+        self.sendable.advance(durable.0);
+    }
+
+    /// Syncs the log outside the log stage (`sync_binlog=0`), and allows the durable part to be sent. If the
+    /// acknowledger waits for that, the publisher's thread publishes what it acknowledges: an engine that is about to
+    /// flush may have called this.
     pub(crate) fn sync_in_background(&self) -> std::result::Result<(), String> {
         self.sync_log()?;
         if self.config().sync_binlog == SyncBinlog::Background {
-            self.sendable.advance(self.positions.durable());
+            self.report_synced();
         }
         Ok(())
+    }
+
+    /// Reports what was synced outside the log stage.
+    fn report_synced(&self) {
+        if !self.acknowledger.waits_for_sync() {
+            return self.sendable.advance(self.positions.durable());
+        }
+        let durable = self.log.durable_with_index();
+        // A leader has written more, which it has not counted yet. The next sync reports it.
+        if durable.0 <= self.positions.written() {
+            self.positions.advance_durable(durable.0);
+            self.acknowledge_durable(durable, WrittenTransactions::default());
+            self.background.call_publisher();
+        }
     }
 
     /// Ends transactions that are written but will never be acknowledged, and stops the server.
@@ -422,8 +462,10 @@ impl Core {
     /// (`sync_binlog=0`).
     pub(crate) fn reach_unsynced_in_stage(&self, position: LogPosition) {
         self.positions.advance_written(position);
-        self.positions
-            .advance_acknowledged(position, Durability::Deferred);
+        if !self.acknowledger.waits_for_sync() {
+            self.positions
+                .advance_acknowledged(position, Durability::Deferred);
+        }
         self.publisher.push(WrittenGroup {
             transactions: Vec::new(),
             end: position,
@@ -437,12 +479,7 @@ impl Core {
     pub(crate) fn reach_in_stage(&self, position: LogPosition, moves: PositionChange) {
         self.positions.advance_written(position);
         self.positions.advance_durable(position);
-        self.acknowledge_durable(DurableExtent {
-            durable: position,
-            replicated: None,
-            own: None,
-            transactions: 0,
-        });
+        self.acknowledge_durable_in_stage(WrittenTransactions::default());
         self.publisher.push(WrittenGroup {
             transactions: Vec::new(),
             end: position,

@@ -14,6 +14,7 @@
 //! - [`log_stage`]: places, writes and syncs a group.
 //! - [`large`]: the differences for a transaction that has grown large.
 //! - [`publish`]: makes groups visible, in order, and notifies their sessions.
+//! - [`epoch_start`]: the start of an epoch, which takes no part in the queue.
 //! - [`ticket`]: a session's wait.
 //! - [`batch`]: submission and report of a replica's transactions, many at once.
 //! - [`core`]: the state that they share. [`background`]: threads for checkpoints and for deferred syncs.
@@ -23,6 +24,7 @@ pub(crate) mod acknowledge;
 pub(crate) mod background;
 pub(crate) mod batch;
 pub(crate) mod core;
+pub(crate) mod epoch_start;
 pub(crate) mod large;
 pub(crate) mod log_stage;
 pub(crate) mod publish;

@@ -9,6 +9,7 @@ use super::core::Core;
 use super::log_stage::WrittenGroup;
 use super::published_position::PublishedMoves;
 use super::{CommitPlace, PlacedTransaction};
+use crate::error::Error;
 use crate::sync_point::CommitStep;
 use paceline_storage::{BuildId, FrozenWriteSet};
 use paceline_types::LogPosition;
@@ -26,6 +27,8 @@ struct State {
     groups: VecDeque<WrittenGroup>,
     /// A thread is publishing.
     busy: bool,
+    /// Nothing is published any more.
+    has_ended: bool,
 }
 
 /// Groups that wait to be published, and waiters for a publication.
@@ -35,6 +38,8 @@ pub(crate) struct Publisher {
     idle: Condvar,
     waiting: Mutex<Vec<(LogPosition, Waker)>>,
     engine_failed: AtomicBool,
+    /// Copy of [`State::has_ended`].
+    has_ended: AtomicBool,
 }
 
 impl Publisher {
@@ -43,6 +48,10 @@ impl Publisher {
         let mut state = self.state.lock();
         if let Some(last) = state.groups.back() {
             assert!(last.end <= group.end, "groups are published in log order");
+        }
+        if state.has_ended {
+            drop(state);
+            return group.end_undecided();
         }
         state.groups.push_back(group);
     }
@@ -85,12 +94,21 @@ impl Publisher {
     }
 }
 
+impl WrittenGroup {
+    /// Ends a group that will not be published here.
+    fn end_undecided(self) {
+        for transaction in self.transactions {
+            transaction.report(Err(Error::Undecided));
+        }
+    }
+}
+
 impl Core {
     /// Publishes the acknowledged groups. If another thread is publishing, that thread does it.
     pub(crate) fn publish(&self) {
         let mut state = self.publisher.state.lock();
         loop {
-            if state.busy {
+            if state.busy || state.has_ended {
                 return;
             }
             let groups = Publisher::take(&mut state, self.positions.acknowledged());
@@ -114,6 +132,28 @@ impl Core {
         if self.positions.acknowledged() >= position {
             self.wait_published_blocking(position);
         }
+    }
+
+    /// Ends publishing after what is acknowledged: sessions whose transactions are in the log and not acknowledged get
+    /// [`Error::Undecided`]. Returns the number of these transactions.
+    pub(crate) fn end_publishing(&self) -> usize {
+        self.wait_until_published();
+        let undecided = {
+            let mut state = self.publisher.state.lock();
+            state.has_ended = true;
+            self.publisher.has_ended.store(true, Ordering::Release);
+            // Another thread may publish what was acknowledged since.
+            while state.busy {
+                self.publisher
+                    .idle
+                    .wait_for(&mut state, std::time::Duration::from_millis(50));
+            }
+            std::mem::take(&mut state.groups)
+        };
+        let count = undecided.iter().map(|group| group.transactions.len()).sum();
+        undecided.into_iter().for_each(WrittenGroup::end_undecided);
+        self.wake_all_waiting();
+        count
     }
 
     /// Waits until nothing that is acknowledged is left to publish.
@@ -250,13 +290,17 @@ impl Core {
         }
     }
 
-    /// Returns ready when `position` is published, or the server has failed.
+    /// Returns ready when `position` is published, or nothing will be published any more.
     pub(crate) fn poll_published(
         &self,
         position: LogPosition,
         context: &mut std::task::Context<'_>,
     ) -> std::task::Poll<()> {
-        let is_over = || self.positions.published() >= position || self.poisoned().is_some();
+        let is_over = || {
+            self.positions.published() >= position
+                || self.poisoned().is_some()
+                || self.publisher.has_ended.load(Ordering::Acquire)
+        };
         if !is_over() {
             self.publisher.wake_at(position, context.waker());
             if !is_over() {

@@ -12,6 +12,7 @@ use crate::commit::{
 use crate::error::{Error, Result};
 use crate::lock::{MetadataGuard, MetadataMode, MetadataObject};
 use paceline_binlog::EventGroupBuffer;
+use paceline_binlog::event::GtidFlags;
 use paceline_storage::WriteSet;
 use paceline_types::{Gtid, LogPosition, Version};
 use std::future::Future;
@@ -174,7 +175,10 @@ impl Transaction {
     /// Returns the complete changes in the form in which they are committed.
     fn take_changes(&mut self) -> Result<(EventGroupBuffer, CommitRows)> {
         let mut events = self.events.take();
-        events.commit(self.core.next_xid());
+        // The start of an epoch has no end of its own.
+        if !events.gtid_flags().contains(GtidFlags::STANDALONE) {
+            events.commit(self.core.next_xid());
+        }
         let writes = std::mem::replace(&mut self.writes, WriteSet::new());
         let rows = match events.is_large() {
             true => self.core.seal_large(&mut events, writes)?,
@@ -254,6 +258,7 @@ impl Future for CommitFuture {
                 ready!(this.core.poll_published(*version, context));
                 match this.core.poisoned() {
                     Some(error) if this.core.positions.published() < *version => Err(error),
+                    None if this.core.positions.published() < *version => Err(crate::Error::Undecided),
                     _ => Ok(this.core.nothing_committed()),
                 }
             }

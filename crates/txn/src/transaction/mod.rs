@@ -34,6 +34,7 @@ use crate::lock::metadata::TransactionMetadataLocks;
 use crate::lock::{HeldLocks, MetadataGuard, MetadataMode, MetadataObject, WaitLimit};
 use crate::options::{GtidChoice, TransactionOptions};
 use crate::session::Session;
+use paceline_binlog::EpochMark;
 use paceline_binlog::event::{EventFlags, GtidFlags, QueryEvent};
 use paceline_binlog::group::StatementOptions;
 use paceline_storage::{Mark, StorageSnapshot, WriteSet};
@@ -313,6 +314,21 @@ impl Transaction {
     /// event.
     pub fn set_gtid_flags(&mut self, flags: GtidFlags) {
         self.events.set_gtid_flags(flags);
+    }
+
+    /// Makes this transaction, which must have changed nothing, the start of an epoch that a primary has logged.
+    /// `timestamp_seconds` is the time of the event.
+    ///
+    /// # Errors
+    /// [`Error::RolledBack`].
+    pub fn start_epoch(&mut self, mark: EpochMark, timestamp_seconds: u32) -> Result<()> {
+        self.check_active()?;
+        assert!(
+            self.events.is_empty() && self.writes.is_empty(),
+            "the start of an epoch is a group by itself"
+        );
+        self.events.start_epoch(mark, timestamp_seconds);
+        Ok(())
     }
 
     /// Ends a statement that succeeded.

@@ -1,5 +1,6 @@
 //! The targets, each with its samples.
 
+mod cluster_messages;
 mod events;
 mod json;
 mod log_directory;
@@ -25,6 +26,7 @@ pub const TARGETS: &[Target] = &[
     row_images::TARGET,
     json::TARGET,
     packets::TARGET,
+    cluster_messages::TARGET,
     events::TARGET,
     log_directory::TARGET,
 ];

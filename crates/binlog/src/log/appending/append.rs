@@ -5,6 +5,7 @@ use crate::event::{
     BinlogCheckpointEvent, EventBody, EventFlags, EventStamp, HEADER_LENGTH, IgnorableEvent, encode_event,
 };
 use crate::group::CommitGroup;
+use crate::log::extent::IndexedPosition;
 use crate::log::files::active_file::TAIL_RESERVE;
 use crate::log::handle::{Inner, Log, Preparation, Writer};
 use crate::replica_state::ReplicaRecord;
@@ -67,12 +68,18 @@ impl Log {
             .write(&mut pieces, writer.end)
             .map_err(|error| self.inner.fatal(error))?;
         assert_eq!(end, group.end().offset());
-        {
+        let end_index = {
             let mut index = active.index.lock();
-            for (gtid, start) in group.transactions() {
+            let mut starts = group.epoch_starts().iter().peekable();
+            for (number, (gtid, start)) in group.transactions().enumerate() {
+                if let Some((_, mark)) = starts.next_if(|(at, _)| *at == number) {
+                    let before = index.state().log_index();
+                    self.inner.extent.lock().start_epoch(*mark, before);
+                }
                 index.record(gtid, start);
             }
-        }
+            index.state().log_index()
+        };
         if !group.replica_moves().is_empty() {
             let mut replica = self.inner.replica.lock();
             group
@@ -85,6 +92,8 @@ impl Log {
         }
         writer.prefix = prefix;
         writer.end = end;
+        let mut extent = self.inner.extent.lock();
+        extent.write(group.end(), end_index);
         self.inner.written.store(group.end().as_u64(), Ordering::Release);
         Ok(group.end())
     }
@@ -99,11 +108,11 @@ impl Log {
         inner.check_poison()?;
         // The order matters: what was written before the active file is looked up is in that file, or in an earlier
         // file, which was made durable before the log continued in the next one.
-        let written = self.written();
-        if self.durable() < written {
+        if self.durable() < self.written() {
+            let written = inner.extent.lock().written();
             let active = Arc::clone(&inner.active.read());
             active.sync().map_err(|error| inner.fatal(error))?;
-            inner.durable.fetch_max(written.as_u64(), Ordering::AcqRel);
+            inner.reach_durable(written);
         }
         Ok(self.durable())
     }
@@ -290,11 +299,23 @@ impl Inner {
             .map_err(|error| self.fatal(error))?;
         writer.end = end;
         writer.timestamp = timestamp;
-        self.written
-            .store(LogPosition::new(active.ordinal, end).as_u64(), Ordering::Release);
+        let end = LogPosition::new(active.ordinal, end);
+        let written = {
+            let mut extent = self.extent.lock();
+            extent.write_record(end);
+            self.written.store(end.as_u64(), Ordering::Release);
+            extent.written()
+        };
         active.sync().map_err(|error| self.fatal(error))?;
-        self.durable
-            .fetch_max(LogPosition::new(active.ordinal, end).as_u64(), Ordering::AcqRel);
+        self.reach_durable(written);
         Ok(())
+    }
+
+    /// Records that the log is durable up to where it was written before a sync.
+    fn reach_durable(&self, written: IndexedPosition) {
+        let mut extent = self.extent.lock();
+        extent.sync(written);
+        self.durable
+            .fetch_max(written.position.as_u64(), Ordering::AcqRel);
     }
 }

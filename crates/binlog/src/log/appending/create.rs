@@ -1,6 +1,7 @@
 //! Creating files of the log, ahead of need or when a new one is due.
 
 use crate::disk::{BLOCK_LENGTH, Disk, is_no_space};
+use crate::epoch::EpochHistory;
 use crate::error::{Error, Result};
 use crate::gtid::GtidState;
 use crate::log::files::active_file::{ActiveFile, TAIL_RESERVE};
@@ -27,6 +28,7 @@ pub(in crate::log) struct NewFile<'a> {
     pub sync_mode: SyncMode,
     pub state: &'a GtidState,
     pub replica: &'a ReplicaState,
+    pub epochs: &'a EpochHistory,
     /// The first file that recovery needs.
     pub checkpoint: &'a str,
     pub now: u32,
@@ -139,6 +141,7 @@ impl FileCreator<'_> {
             sync_mode: new.sync_mode,
             state: new.state,
             replica: new.replica,
+            epochs: new.epochs,
             checkpoint: new.checkpoint,
         }
         .encode();

@@ -1,5 +1,6 @@
 //! The commit of a large transaction: its file becomes the log's next file. [`crate::log`] has the order of steps.
 
+use crate::epoch::EpochHistory;
 use crate::error::{Error, Result};
 use crate::event::{EventFlags, IgnorableEvent, MAGIC, Predecessor, RotateEvent, encode_event};
 use crate::group::LargeGroup;
@@ -34,6 +35,7 @@ pub struct LargeCommitSlot<'a> {
     checkpoint: String,
     state: GtidState,
     replica: ReplicaState,
+    epochs: EpochHistory,
     source: Option<ReplicaRecord>,
     now: u32,
 }
@@ -76,6 +78,7 @@ impl Log {
             ordinal,
             state: self.state(),
             replica: self.replica_state(),
+            epochs: self.epochs(),
             source,
             now,
         };
@@ -105,6 +108,7 @@ impl LargeCommitSlot<'_> {
             sync_mode: self.writer.sync_mode,
             state: &self.state,
             replica: &self.replica,
+            epochs: &self.epochs,
             checkpoint: &self.checkpoint,
         }
         .encode()

@@ -40,6 +40,7 @@ impl Log {
             sync_mode: crate::sync_mode::SyncMode::EachGroup,
             state: &self.state(),
             replica: &self.replica_state(),
+            epochs: &self.epochs(),
             checkpoint: &self.inner.names().last().cloned().unwrap_or_default(),
         }
         .encode();

@@ -51,6 +51,7 @@ impl Log {
             state.remove_domain(*domain_id);
         }
         let replica = self.replica_state();
+        let epochs = self.epochs();
         let new = NewFile {
             name: file_name(&inner.base_name, number),
             number,
@@ -59,6 +60,7 @@ impl Log {
             sync_mode: writer.sync_mode,
             state: &state,
             replica: &replica,
+            epochs: &epochs,
             checkpoint: &checkpoint,
             now,
         };
@@ -137,6 +139,9 @@ impl Inner {
                 *last = Arc::new(closed);
             }
             files.push(Arc::new(entry));
+            let index = new.index.lock();
+            let mut extent = self.extent.lock();
+            extent.continue_at(position, index.state());
             // Set under the lock: a thread that lists the files sees the new file as active as soon as it is in the
             // list.
             self.written.store(position.as_u64(), Ordering::Release);

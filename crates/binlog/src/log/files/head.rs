@@ -1,12 +1,14 @@
 //! The head of a file: everything before its first event group.
 //!
 //! ```text
-//! magic | Format_description (in use) | Ignorable: FileHead (ordinal) | [Ignorable: Replica] | Gtid_list | Binlog_checkpoint | …
+//! magic | Format_description (in use) | Ignorable: FileHead (ordinal) | [Ignorable: Replica] | [Ignorable: Epochs]
+//! | Gtid_list | Binlog_checkpoint | …
 //! ```
 //! Files of MariaDB and of Paceline differ only in the ignorable events. The head is synced before the index names the
 //! file, so a file in the index with an incomplete head is damaged, not torn.
 
 use crate::disk::DiskFile;
+use crate::epoch::EpochHistory;
 use crate::error::Result;
 use crate::event::{
     BinlogCheckpointEvent, ChecksumAlgorithm, Event, EventFlags, EventStamp, FormatDescription,
@@ -51,6 +53,7 @@ pub(in crate::log) struct NewHead<'a> {
     pub sync_mode: SyncMode,
     pub state: &'a GtidState,
     pub replica: &'a ReplicaState,
+    pub epochs: &'a EpochHistory,
     pub checkpoint: &'a str,
 }
 
@@ -88,6 +91,11 @@ impl NewHead<'_> {
             let start = out.len() as u64;
             let record = self.replica.to_record().encode();
             encode_event(&mut out, &ignorable, start, &IgnorableEvent::Replica(&record));
+        }
+        if !self.epochs.is_empty() {
+            let start = out.len() as u64;
+            let history = self.epochs.encode();
+            encode_event(&mut out, &ignorable, start, &IgnorableEvent::Epochs(&history));
         }
         let start = out.len() as u64;
         encode_event(&mut out, &stamp, start, &GtidListEvent::of_state(self.state));
@@ -128,6 +136,8 @@ pub(in crate::log) struct FileHead {
     pub state: GtidState,
     /// State of the replica after all files before this one.
     pub replica: ReplicaState,
+    /// Epochs that began in the files before this one.
+    pub epochs: EpochHistory,
     /// Offset of the end of the head's Gtid_list, in bytes.
     pub length: u64,
 }
@@ -165,6 +175,7 @@ impl FileHead {
             ));
         }
         let mut replica = ReplicaState::default();
+        let mut epochs = EpochHistory::default();
         loop {
             let Some((start, event)) = stream.next()? else {
                 return Err(stream.damaged(length, "it ends within its head"));
@@ -177,6 +188,9 @@ impl FileHead {
                 }) if origin == Origin::Ours => identity = Some((ordinal, sync_mode, follows)),
                 Event::Ignorable(IgnorableEvent::Replica(record)) => {
                     replica.apply(&ReplicaRecord::decode(record)?);
+                }
+                Event::Ignorable(IgnorableEvent::Epochs(history)) => {
+                    epochs = EpochHistory::decode(history)?;
                 }
                 Event::GtidList(list) => {
                     let Some((ordinal, sync_mode, follows)) = identity else {
@@ -193,6 +207,7 @@ impl FileHead {
                         follows,
                         state: list.state(),
                         replica,
+                        epochs,
                         length,
                     });
                 }

@@ -1,18 +1,20 @@
 //! Reading a file to its end, and deciding what a bad place in it means. [`crate::log`] has the rules.
 
 use crate::disk::DiskFile;
+use crate::epoch::{EpochHistory, EpochMark, EpochStart};
 use crate::error::{Error, Result};
 use crate::event::{
     BinlogCheckpointEvent, CommitId, EventFlags, EventType, FormatDescription, GtidEvent, IgnorableEvent,
     MAGIC, RawEvent,
 };
+use crate::gtid::LOCAL_DOMAIN;
 use crate::log::files::event_stream::{EventStream, ScanStep};
 use crate::log::files::grouping::{EventRole, Grouping};
 use crate::log::files::gtid_index::GtidIndexBuilder;
 use crate::log::files::head::{FileHead, Origin, read_format};
 use crate::replica_state::{PositionChange, RecordScope, ReplicaRecord, ReplicaState};
 use crate::sync_mode::SyncMode;
-use paceline_types::LogPosition;
+use paceline_types::{Gtid, LogPosition};
 use std::sync::Arc;
 
 /// How a file ends.
@@ -43,6 +45,8 @@ pub(in crate::log) struct Tail {
     pub builder: GtidIndexBuilder,
     /// State of the replica at `end`.
     pub replica: ReplicaState,
+    /// Epochs that began before `end`.
+    pub epochs: EpochHistory,
     /// Name of the file in the last Binlog_checkpoint.
     pub checkpoint: Option<String>,
     pub ending: TailState,
@@ -88,6 +92,7 @@ pub(in crate::log) fn read_tail(file: &Arc<dyn DiskFile>, name: &str, head: &Fil
             end: stream.position(),
             builder: GtidIndexBuilder::new(head.state.clone(), head.length),
             replica: head.replica.clone(),
+            epochs: head.epochs.clone(),
             checkpoint: None,
             ending: TailState::None,
             durable: head.length,
@@ -98,6 +103,7 @@ pub(in crate::log) fn read_tail(file: &Arc<dyn DiskFile>, name: &str, head: &Fil
         },
         open_gtid: None,
         open_moves: Vec::new(),
+        standalone: false,
     };
     let (bad, problem, read_end) = loop {
         match stream.advance()? {
@@ -171,9 +177,11 @@ struct Scan {
     grouping: Grouping,
     /// Start of the open group.
     group_start: u64,
-    open_gtid: Option<paceline_types::Gtid>,
+    open_gtid: Option<Gtid>,
     /// Changes of the replica's state that take effect when the open or the next group is complete.
     open_moves: Vec<ReplicaRecord>,
+    /// Whether the open group is one statement.
+    standalone: bool,
     mode: SyncMode,
     tail: Tail,
 }
@@ -193,6 +201,7 @@ impl Scan {
                 let gtid = GtidEvent::decode(event.body(), event.header().server_id)?;
                 self.group_start = start;
                 self.open_gtid = Some(gtid.gtid);
+                self.standalone = self.grouping == Grouping::Standalone;
                 if event.header().flags.contains(EventFlags::REPLICATED) {
                     self.open_moves
                         .push(ReplicaRecord::of_gtids(PositionChange::To(vec![gtid.gtid])));
@@ -205,6 +214,9 @@ impl Scan {
             EventRole::Ends => {
                 self.tail.groups += 1;
                 if let Some(gtid) = self.open_gtid.take() {
+                    if self.standalone {
+                        self.take_epoch(gtid, event);
+                    }
                     self.tail.builder.record(gtid, self.group_start);
                 }
                 for record in self.open_moves.drain(..) {
@@ -220,6 +232,18 @@ impl Scan {
             }
         }
         Ok(())
+    }
+
+    /// Takes the statement of a standalone group, before the group counts.
+    fn take_epoch(&mut self, gtid: Gtid, event: &RawEvent<'_>) {
+        let mark = EpochMark::of_event(event.event_type(), event.body());
+        if let Some(EpochMark { epoch, primary }) = mark.filter(|_| gtid.domain_id != LOCAL_DOMAIN) {
+            self.tail.epochs.push(EpochStart {
+                epoch,
+                primary,
+                index: self.tail.builder.state().log_index(),
+            });
+        }
     }
 
     fn take_control(&mut self, start: u64, event: &RawEvent<'_>) -> Result<()> {
@@ -250,6 +274,7 @@ impl Scan {
                     }
                 }
                 IgnorableEvent::FileHead { .. }
+                | IgnorableEvent::Epochs(_)
                 | IgnorableEvent::Padding(_)
                 | IgnorableEvent::RowEvent { .. }
                 | IgnorableEvent::Text

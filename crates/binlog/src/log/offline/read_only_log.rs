@@ -10,8 +10,10 @@
 //! nothing is served.
 
 use crate::disk::Disk;
+use crate::epoch::EpochHistory;
 use crate::error::{Error, Result};
 use crate::gtid::GtidState;
+use crate::log::extent::LogExtent;
 use crate::log::files::active_file::ActiveFile;
 use crate::log::files::entry::{FileEntry, file_name};
 use crate::log::files::head::{FileHead, Origin};
@@ -64,17 +66,23 @@ impl Log {
         };
         let mut files = Vec::new();
         let mut before: Option<(String, GtidState)> = None;
+        let mut epochs = EpochHistory::default();
         let mut last = None;
         let names = log_file_names(&disk, directory, base_name)?;
         for (at, (number, name)) in names.into_iter().enumerate() {
             let path = directory.join(&name);
             let ordinal = u32::try_from(at + 1).map_err(|_| Error::NumbersExhausted)?;
             let file = disk.open(&path).map_err(io_error("open", &path))?;
-            let head = FileHead::read_as(&file, &name, Origin::Foreign { ordinal })?;
+            let mut head = FileHead::read_as(&file, &name, Origin::Foreign { ordinal })?;
+            if head.epochs.is_empty() {
+                // MariaDB's files do not repeat them.
+                head.epochs = std::mem::take(&mut epochs);
+            }
             if let Some((before, state)) = &before {
                 check_follows(&name, &head.state, before, state)?;
             }
             let tail = read_tail(&file, &name, &head)?;
+            epochs = tail.epochs;
             report.bytes += tail.end;
             if tail.garbage > 0 {
                 report.cuts.push(CutTail {
@@ -102,7 +110,7 @@ impl Log {
             return Err(Error::MissingFile(file_name(base_name, 1)));
         };
         let active = ActiveFile::new(name, number, ordinal, file, path, end, builder);
-        let inner = read_only(disk, directory, base_name, files, active, end);
+        let inner = read_only(disk, directory, base_name, files, active, end, epochs);
         Ok((
             Log {
                 inner: Arc::new(inner),
@@ -148,8 +156,10 @@ fn read_only(
     files: Vec<Arc<FileEntry>>,
     active: ActiveFile,
     end: u64,
+    epochs: EpochHistory,
 ) -> Inner {
     let position = LogPosition::new(active.ordinal, end);
+    let extent = LogExtent::new(position, active.index.lock().state(), epochs);
     let active = Arc::new(active);
     Inner {
         index: Mutex::new(IndexFile::new(Arc::clone(&disk), directory, base_name)),
@@ -175,6 +185,7 @@ fn read_only(
         prepared_file: Mutex::new(None),
         written: AtomicU64::new(position.as_u64()),
         durable: AtomicU64::new(position.as_u64()),
+        extent: Mutex::new(extent),
         // Nothing is ever purged.
         checkpoint: AtomicU64::new(0),
         replica: Mutex::new(ReplicaState::default()),

@@ -1,6 +1,7 @@
 //! Repairing what a crash has left, after it is certain that the log can be trusted.
 
 use crate::disk::read_fully;
+use crate::epoch::EpochHistory;
 use crate::error::Result;
 use crate::gtid::GtidState;
 use crate::log::files::active_file::finish_file;
@@ -19,6 +20,7 @@ pub(in crate::log) struct RepairedLog {
     pub files: Vec<FileEntry>,
     pub state: GtidState,
     pub replica: ReplicaState,
+    pub epochs: EpochHistory,
     pub end: LogPosition,
     pub checkpoint: Option<String>,
     pub cut: Option<CutTail>,
@@ -46,6 +48,7 @@ impl Inventory {
             files: found.files,
             state: GtidState::new(),
             replica: ReplicaState::default(),
+            epochs: EpochHistory::default(),
             end: LogPosition::ZERO,
             checkpoint: None,
             cut: None,
@@ -64,6 +67,7 @@ impl Inventory {
             repaired.checkpoint = last.tail.checkpoint;
             repaired.timestamp = last.tail.timestamp;
             repaired.replica = last.tail.replica;
+            repaired.epochs = last.tail.epochs;
             repaired.state = last.tail.builder.into_parts().1;
         }
         if let Some(final_name) = repaired.inventory.reset.take() {

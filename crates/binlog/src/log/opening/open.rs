@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::event::MAGIC;
 use crate::log::appending::create::{FileCreator, NewFile, first_room, ordinal_after};
 use crate::log::config::{LogConfig, OpenRequest};
+use crate::log::extent::LogExtent;
 use crate::log::files::entry::{FileEntry, file_name, number_after};
 use crate::log::files::head::FileReason;
 use crate::log::files::index_file::IndexFile;
@@ -55,6 +56,7 @@ impl RepairedLog {
             files,
             state,
             replica,
+            epochs,
             end,
             checkpoint,
             cut,
@@ -86,6 +88,7 @@ impl RepairedLog {
             sync_mode: config.sync_mode,
             state: &state,
             replica: &replica,
+            epochs: &epochs,
             checkpoint: &checkpoint,
             now: request.now,
         };
@@ -178,6 +181,7 @@ impl Setup<'_> {
             prepared_file: Mutex::new(None),
             written: AtomicU64::new(position.as_u64()),
             durable: AtomicU64::new(position.as_u64()),
+            extent: Mutex::new(LogExtent::new(position, new.state, new.epochs.clone())),
             checkpoint: AtomicU64::new(u64::from(new.ordinal)),
             replica: Mutex::new(new.replica.clone()),
             poison: OnceLock::new(),

@@ -1,5 +1,6 @@
 //! `RESET MASTER`: starting the log over. [`crate::log`] has the order of steps.
 
+use crate::epoch::EpochHistory;
 use crate::error::{Error, Result};
 use crate::gtid::GtidState;
 use crate::log::appending::create::{NewFile, ordinal_after};
@@ -24,14 +25,21 @@ impl Log {
     /// [`Error::NoSpace`], [`Error::NumberTooHigh`], [`Error::NumbersExhausted`]: nothing has changed. Others are
     /// fatal.
     pub fn reset(&self, number: Option<u32>, now: u32) -> Result<LogPosition> {
-        self.reset_to(number, &GtidState::new(), now)
+        self.reset_to(number, &GtidState::new(), &EpochHistory::default(), now)
     }
 
-    /// Resets the log as [`Self::reset`] does, but with the GTID state of another log that this one continues.
+    /// Resets the log as [`Self::reset`] does, but with the GTID state and the epochs of another log that this one
+    /// continues.
     ///
     /// # Errors
     /// Those of [`Self::reset`].
-    pub fn reset_to(&self, number: Option<u32>, state: &GtidState, now: u32) -> Result<LogPosition> {
+    pub fn reset_to(
+        &self,
+        number: Option<u32>,
+        state: &GtidState,
+        epochs: &EpochHistory,
+        now: u32,
+    ) -> Result<LogPosition> {
         let inner = &self.inner;
         let mut writer = inner.writer.lock();
         inner.check_usable(&writer)?;
@@ -60,6 +68,7 @@ impl Log {
             sync_mode: writer.sync_mode,
             state,
             replica: &replica,
+            epochs,
             checkpoint: &final_name,
             now,
         };
@@ -91,6 +100,7 @@ impl Log {
         );
         inner.files.write().clear();
         inner.checkpoint.store(u64::from(ordinal), Ordering::Release);
+        inner.extent.lock().reset(epochs.clone());
         inner.switch_to(&mut writer, entry, new, end, 0);
         // The old file is gone; a thread that is still preparing space in it must stop.
         let _ = old.finish(0);

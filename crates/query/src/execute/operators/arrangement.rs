@@ -12,6 +12,15 @@ use crate::plan::tree::{Limit, SortItem};
 use paceline_expression::ExprType;
 use paceline_syntax::ast::Ties;
 
+/// Whether a query decides about the value of FOUND_ROWS().
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Counting {
+    /// The query of a statement.
+    OfStatement,
+    /// A query within another one.
+    Never,
+}
+
 /// Order and limit of the rows of a set operation or of VALUES.
 pub(crate) struct Arrangement<'p> {
     pub order: &'p [SortItem],

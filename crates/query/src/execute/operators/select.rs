@@ -17,10 +17,11 @@ use crate::execute::collections::memory::Reservation;
 use crate::execute::collections::sorter::{SortedRows, Sorter};
 use crate::execute::context::{Consumer, Execution};
 use crate::plan::measurements::Collection;
+use crate::plan::slot_names::BlockNames;
 use crate::plan::tree::{
-    AccessPath, GroupStrategy, JoinKind, JoinStep, SelectPlan, SortKey, StepSource, TableSource,
+    AccessPath, GroupStrategy, JoinKind, JoinStep, QueryPlan, SelectPlan, SortKey, StepSource, TableSource,
 };
-use paceline_expression::{ExprKind, ExprType};
+use paceline_expression::ExprKind;
 use paceline_syntax::ast::Ties;
 
 /// Returns the plan, or its alternative if the values have other kinds than the plan's order assumes.
@@ -41,14 +42,17 @@ pub(crate) fn usable_plan<'p>(
     Ok(plan)
 }
 
-/// Executes a SELECT. `outer` is the row of the query around it.
+/// Executes the SELECT of a query. `outer` is the row of the query around it.
 pub(crate) fn run(
     exec: &mut Execution<'_, '_>,
     plan: &SelectPlan,
-    types: &[ExprType],
+    query: &QueryPlan,
     outer: &[Value],
     consumer: Consumer<'_>,
 ) -> Result<Option<u64>> {
+    let types = &query.types[..];
+    let names = BlockNames::new(plan, exec.names()).with_columns(&query.columns);
+    let exec = &mut exec.with_names(&names);
     let mut row = row_with_outer(plan.slot_count, &plan.outer, outer);
     if let Some(slot) = plan.row_number {
         row[slot] = Value::UInt(1);

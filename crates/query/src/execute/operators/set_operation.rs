@@ -5,12 +5,12 @@ use std::ops::ControlFlow;
 
 use paceline_types::Value;
 
-use super::arrangement::{Arrangement, arranged};
+use super::arrangement::{Arrangement, Counting, arranged};
 use crate::error::Result;
 use crate::execute::collections::distinct::{Distinct, row_key};
 use crate::execute::context::{Consumer, Execution};
 use crate::plan::measurements::Collection;
-use crate::plan::tree::{QueryPlan, SetOperation, SetPlan};
+use crate::plan::tree::{SetOperation, SetPlan};
 use paceline_expression::ExprType;
 
 /// Executes one side of a set operation and converts its values to the common types.
@@ -40,19 +40,25 @@ fn run_side(
     Ok(stopped)
 }
 
-/// Executes a set operation. `outer` is the row of the query around it.
+/// Executes a set operation. `outer` is the row of the query around it. Returns the value of FOUND_ROWS() if
+/// `counting` asks for it and it differs from the number of rows.
+///
+/// MariaDB collects the distinct rows of a statement in a temporary table before it applies the limit, so FOUND_ROWS()
+/// counts all of them, whether or not SQL_CALC_FOUND_ROWS is said. The rows of UNION ALL are sent as they come: only
+/// those sent are counted, whatever is said.
 pub(crate) fn run(
     exec: &mut Execution<'_, '_>,
     set: &SetPlan,
     types: &[ExprType],
     outer: &[Value],
+    counting: Counting,
     consumer: Consumer<'_>,
 ) -> Result<Option<u64>> {
+    let is_collected = set.operation != SetOperation::UnionAll;
     let arrangement = Arrangement {
         order: &set.order,
         limit: &set.limit,
-        // It is said in the first query, and meant for the whole.
-        counts_found_rows: set.sides.first().is_some_and(QueryPlan::counts_found_rows),
+        counts_found_rows: counting == Counting::OfStatement && is_collected,
     };
     arranged(
         exec,

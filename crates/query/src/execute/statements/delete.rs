@@ -13,6 +13,7 @@ use crate::execute::context::{Execution, RowHandle};
 use crate::execute::interface::{Outcome, RowSink};
 use crate::execute::operators::limit::RowLimit;
 use crate::execute::programs::Triggers;
+use crate::plan::slot_names::BlockNames;
 use crate::plan::{DeletePlan, ResultColumn};
 use paceline_syntax::TriggerEvent;
 
@@ -25,6 +26,8 @@ pub(super) fn execute(
     sink: &mut dyn RowSink,
 ) -> Result<Outcome> {
     check_delete(&exec.session.settings, plan)?;
+    let names = BlockNames::new(&plan.select, None);
+    let exec = &mut exec.with_names(&names);
     let select = usable_plan(exec, &plan.select)?;
     let mut writers: Vec<(usize, Deleter<'_>)> = Vec::with_capacity(plan.targets.len());
     for (table, definition) in &plan.targets {

@@ -41,6 +41,7 @@ pub(super) fn execute(
         InsertRows::Values(rows) if sets.is_none() => Some(rows.len() as u64),
         InsertRows::Values(_) | InsertRows::Query(_) | InsertRows::File => None,
     };
+    let exec = &mut exec.with_names(plan.table.description());
     let mut insertion = Insertion::new(exec, plan, options, expected);
     if one_row {
         insertion.be_single_row();

@@ -25,6 +25,7 @@ use crate::execute::context::{Execution, RowHandle};
 use crate::execute::interface::{AffectedRows, Outcome};
 use crate::execute::operators::limit::RowLimit;
 use crate::execute::programs::Triggers;
+use crate::plan::slot_names::BlockNames;
 use crate::plan::tree::{AccessPath, SelectPlan, StepSource};
 use crate::plan::{AssignmentPlan, UpdatePlan, UpdateTarget};
 use paceline_expression::session::SqlMode;
@@ -63,6 +64,8 @@ pub(super) fn execute(
     affected: AffectedRows,
 ) -> Result<Outcome> {
     check_update(&exec.session.settings, plan)?;
+    let names = BlockNames::new(&plan.select, None);
+    let exec = &mut exec.with_names(&names);
     let select = usable_plan(exec, &plan.select)?;
     let ignore = Ignore::from(plan.ignore);
     let mut targets = Vec::with_capacity(plan.targets.len());

@@ -5,8 +5,9 @@
 
 use std::time::Duration;
 
-use super::Measured;
-use super::line::{Block, BlockNotes, BufferNotes, InnerQuery, Line, LineMeasure, Query, SortNotes, Union};
+use super::line::{
+    Block, BlockNotes, BufferNotes, InnerQuery, Line, LineMeasure, Measured, Query, SortNotes, Union,
+};
 use crate::plan::document::{Members, Node};
 
 /// Times of a statement.

@@ -1,6 +1,6 @@
 //! Lines of EXPLAIN or ANALYZE, and the tree of query blocks to which they belong.
 
-use super::super::measurements::{AccessMeasure, QueryMeasure, SortMeasure};
+use super::super::measurements::{AccessMeasure, Clock, Measurements, QueryMeasure, SortMeasure};
 
 /// A line with MariaDB's columns.
 #[derive(Default)]
@@ -51,6 +51,28 @@ pub(super) struct BufferNotes {
     pub(super) bytes: Option<usize>,
     /// Measurements of the reads of the buffer.
     pub(super) measure: Option<AccessMeasure>,
+}
+
+/// Extent to which a statement is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Measured {
+    /// Not at all.
+    Nothing,
+    /// Rows and reads.
+    Rows,
+    /// Times, too.
+    Times,
+}
+
+impl Measured {
+    /// Returns the extent of measurements.
+    pub(super) fn of(measurements: Option<&Measurements>) -> Measured {
+        match measurements.map(Measurements::clock) {
+            None => Measured::Nothing,
+            Some(Clock::Stopped) => Measured::Rows,
+            Some(Clock::Running) => Measured::Times,
+        }
+    }
 }
 
 /// A query as a tree.

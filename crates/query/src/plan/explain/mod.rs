@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 use paceline_types::{Collation, Value};
 
 use self::json::Times;
-use self::line::{Line, LineMeasure, Query};
-use super::measurements::{Clock, Measurements, QueryMeasure};
+use self::line::{Line, LineMeasure, Measured, Query};
+use super::measurements::{Measurements, QueryMeasure};
 use super::statement_plan::AnalyzePlan;
 use super::tree::QueryPlan;
 use super::{Plan, PlanKind, Planner, ResultColumn};
@@ -185,27 +185,6 @@ impl Planner<'_> {
 struct StatementTree {
     query: Query,
     measured: Measured,
-}
-
-/// Extent to which a statement is measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Measured {
-    /// Not at all.
-    Nothing,
-    /// Rows and reads.
-    Rows,
-    /// Times, too.
-    Times,
-}
-
-impl Measured {
-    fn of(measurements: Option<&Measurements>) -> Measured {
-        match measurements.map(Measurements::clock) {
-            None => Measured::Nothing,
-            Some(Clock::Stopped) => Measured::Rows,
-            Some(Clock::Running) => Measured::Times,
-        }
-    }
 }
 
 impl StatementTree {

@@ -195,8 +195,8 @@ fn result_names(operands: &[Operand<'_>]) -> (&'static str, &'static str) {
     }
 }
 
-/// Returns whether DISTINCT reads an index and skips the entries of equal rows, but for a few. What it then compares are
-/// nearly only different rows, which MariaDB does not call a temporary table.
+/// Returns whether DISTINCT reads an index and skips the entries of equal rows, but for a few. It then compares nearly
+/// only different rows, which MariaDB does not call a temporary table.
 fn skips_duplicates(select: &SelectPlan) -> bool {
     let access = select.steps.first().map(|step| &step.source);
     let is_loose = matches!(access, Some(StepSource::Table(access)) if access.loose.is_some());

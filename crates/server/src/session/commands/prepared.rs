@@ -44,7 +44,7 @@ impl Session {
             text,
             parameters,
             memory,
-        } = parse_to_prepare(text, &self.state)?;
+        } = parse_to_prepare(text, &mut self.state)?;
         let plan = on_text(text.len(), || plan_to_prepare(&statement, &mut self.state))?;
         let counted = CountedStatement::new(&self.state.server)?;
         let charset = self.state.context.settings.character_set_results;

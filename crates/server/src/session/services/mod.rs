@@ -12,6 +12,7 @@ pub use statement_trace::StatementTrace;
 pub use time_slice::on_text;
 
 use crate::accounts::{Account, Authority, SessionPrivileges};
+use crate::cluster::GateState;
 use crate::information_schema;
 use crate::metrics::{Sample, SessionView};
 use crate::registry::SessionHandle;
@@ -246,14 +247,27 @@ impl SessionServices {
         }
     }
 
-    /// Returns 1290 if the server is read only and the account has no exemption.
+    /// Returns 1290 if the server is read only and the account has no exemption. In a cluster nobody may write on a
+    /// server that is not the primary.
     pub fn check_writable(&self) -> Result<()> {
+        if let Some(cluster) = &self.server.cluster
+            && cluster.gate.state() == GateState::Closed
+        {
+            return Err(Error::new(ER_OPTION_PREVENTS_STATEMENT, &[&"--read-only"]));
+        }
         if self.server.globals.is_on(Variable::ReadOnly)
             && self.require_any(&[Privilege::ReadOnlyAdmin]).is_err()
         {
             return Err(Error::new(ER_OPTION_PREVENTS_STATEMENT, &[&"--read-only"]));
         }
         Ok(())
+    }
+
+    /// Waits while the cluster holds commits back, because another server is about to take over.
+    pub async fn wait_while_held(&self) {
+        if let Some(cluster) = &self.server.cluster {
+            cluster.gate.pass().await;
+        }
     }
 
     /// Returns 1227 if the account has none of these privileges.

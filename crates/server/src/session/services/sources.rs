@@ -1,7 +1,12 @@
 //! Source of the rows of `information_schema`, restricted to what one session may see.
 
 use super::SessionServices;
+<<<<<<< HEAD
 use super::StatementTrace;
+=======
+use super::{StatementTrace, on_text};
+use crate::cluster::CLUSTER_USER;
+>>>>>>> main
 use crate::accounts::checks::{may_see_events, may_see_triggers, routine_access};
 use crate::accounts::show::select_all;
 use crate::accounts::{Account, PrivilegeSet, RoleGrant};
@@ -547,6 +552,10 @@ impl Sources for SessionSources<'_> {
         let all = own.global.has(Privilege::Select) || own.global.has(Privilege::CreateUser);
         let accounts = self.services.server.accounts.load();
         let mut list = vec![];
+        if own.user == CLUSTER_USER {
+            // It is in no list of accounts.
+            list.extend(PrivilegeRows::of(&own).rows);
+        }
         for account in accounts.iter() {
             if !all && (account.user != own.user || account.host != own.host) {
                 continue;

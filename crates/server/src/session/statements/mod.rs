@@ -51,10 +51,15 @@ use crate::statement_logs::Operations;
 use paceline_query::program::{get_diagnostics, signal as signal_condition};
 use paceline_syntax::ast::QueryBody;
 use paceline_syntax::definition::DdlStatement;
+<<<<<<< HEAD
 use paceline_syntax::{Error, FlushTarget, IntoPlace, Result, SelectInto, Show, Statement};
 use paceline_types::error_code::{ER_EMPTY_QUERY, ER_LOCK_OR_ACTIVE_TRANSACTION, ER_WARN_DEPRECATED_SYNTAX};
 use paceline_wire::Capabilities;
 use std::sync::Arc;
+=======
+use paceline_syntax::{Error, FlushTarget, Result, SelectInto, Show, Statement};
+use paceline_types::error_code::{ER_EMPTY_QUERY, ER_LOCK_OR_ACTIVE_TRANSACTION};
+>>>>>>> main
 
 /// Executes a statement of any kind and writes its reply.
 ///
@@ -69,7 +74,6 @@ pub async fn execute(
     if uses_table(statement) {
         state.context.diagnostics.forget_earlier();
     }
-    warn_of_place(statement, state);
     count_command(statement, &state.shared.counters);
     let reply = match statement {
         Statement::Query(query)
@@ -176,6 +180,7 @@ pub async fn execute(
     ReplyWriter::new(state, connection).reply(reply, execution)
 }
 
+<<<<<<< HEAD
 /// Lends the connection to the place where progress is noted, if the client wants to know how far its statement is.
 fn lend_for_progress(state: &SessionState, connection: &mut Connection) -> Option<Arc<SessionServices>> {
     let wants = connection.capabilities.has(Capabilities::MARIADB_PROGRESS);
@@ -204,6 +209,8 @@ fn warn_of_place(statement: &Statement, state: &mut SessionState) {
     }
 }
 
+=======
+>>>>>>> main
 /// Executes a text without a statement. As in MariaDB a comment is a statement without effect, but an empty text is an
 /// error.
 fn empty(text: &[u8]) -> Result<Reply> {

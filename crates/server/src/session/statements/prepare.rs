@@ -7,7 +7,7 @@ use crate::session::protocol::{Connection, Reply};
 use crate::session::services::on_text;
 use crate::session::state::SessionState;
 use paceline_expression::session::SessionContext;
-use paceline_query::program::evaluate_typed;
+use paceline_query::program::{evaluate_typed, needs_plan};
 use paceline_syntax::ast::Expr;
 use paceline_syntax::{Error, Result};
 use paceline_types::error_code::*;
@@ -23,6 +23,7 @@ pub fn prepare(name: &str, source: &Expr, parameters: &[Value], state: &mut Sess
     if state.prepared.statements.remove(&key).is_some() {
         state.shared.counters.com_stmt_close.add(1);
     }
+    refuse_subqueries("PREPARE..FROM", source)?;
     let text = statement_text(source, parameters, &mut state.context)?;
     state.shared.counters.com_stmt_prepare.add(1);
     let Preparation {
@@ -91,6 +92,7 @@ pub async fn execute_immediate(
     connection: &mut Connection,
     execution: Execution<'_>,
 ) -> Result<()> {
+    refuse_subqueries("EXECUTE IMMEDIATE", source)?;
     let text = statement_text(source, execution.parameters, &mut state.context)?;
     // As in MariaDB, it counts as all that happens within.
     let counters = &state.shared.counters;
@@ -133,6 +135,17 @@ pub fn deallocate(name: &str, state: &mut SessionState) -> Result<Reply> {
     }
 }
 
+/// Refuses an expression that must be executed as a query.
+///
+/// # Errors
+/// 1970.
+fn refuse_subqueries(clause: &str, expr: &Expr) -> Result<()> {
+    match needs_plan(expr) {
+        true => Err(Error::new(ER_SUBQUERIES_NOT_SUPPORTED, &[&clause])),
+        false => Ok(()),
+    }
+}
+
 /// Returns the statement text of PREPARE and EXECUTE IMMEDIATE.
 fn statement_text(source: &Expr, parameters: &[Value], context: &mut SessionContext) -> Result<Vec<u8>> {
     match evaluate_typed(source, parameters, context)?.0 {
@@ -157,6 +170,9 @@ fn values_of(
     parameters: &[Value],
     context: &mut SessionContext,
 ) -> Result<Vec<Value>> {
+    for value in using {
+        refuse_subqueries("EXECUTE..USING", value)?;
+    }
     if using.len() != count {
         return Err(Error::new(ER_WRONG_ARGUMENTS, &[&"EXECUTE"]));
     }

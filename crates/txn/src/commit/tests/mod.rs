@@ -9,6 +9,7 @@ mod large;
 mod log_files;
 mod pipeline;
 mod replica_positions;
+mod unacknowledged;
 
 use crate::{Config, LeaderMode, LockRelease, PublishThread};
 

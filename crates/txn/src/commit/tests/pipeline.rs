@@ -31,7 +31,7 @@ struct GateState {
     reached: AtomicBool,
 }
 
-fn wait_until(what: &str, condition: impl Fn() -> bool) {
+pub(super) fn wait_until(what: &str, condition: impl Fn() -> bool) {
     let start = Instant::now();
     while !condition() {
         assert!(
@@ -84,7 +84,7 @@ fn threaded() -> TestServer {
     })
 }
 
-fn is_ready(future: std::pin::Pin<&mut impl Future>) -> bool {
+pub(super) fn is_ready(future: std::pin::Pin<&mut impl Future>) -> bool {
     future.poll(&mut Context::from_waker(Waker::noop())).is_ready()
 }
 

@@ -152,6 +152,7 @@ async fn check_item(item: &SetItem, parameters: &[Value], state: &mut SessionSta
                 Some(connection) => format!("{connection}.{name}"),
                 None => name.clone(),
             };
+            let said = state.context.diagnostics.clone();
             let value = match value {
                 SetValue::Default => None,
                 SetValue::Word(word) => Some(Value::Text(word.clone())),
@@ -161,7 +162,14 @@ async fn check_item(item: &SetItem, parameters: &[Value], state: &mut SessionSta
                 }
             };
             let name = whole.to_lowercase();
-            let checked = assignment::check(&name, *scope, value, &state.services, &mut state.context)?;
+            let checked = assignment::check(&name, *scope, value, &state.services, &mut state.context);
+            // MariaDB checks the type before it evaluates the expression.
+            if let Err(error) = &checked
+                && error.code() == ER_WRONG_TYPE_FOR_VAR
+            {
+                state.context.diagnostics = said;
+            }
+            let checked = checked?;
             // Temporary tables are in no log.
             let leaves_rows = state.context.settings.binlog_format != BinlogFormat::Statement
                 && checked.sets_session_format(BinlogFormat::Statement);

@@ -1,0 +1,114 @@
+//! What the rest of a process holds of its member.
+
+use crate::clock;
+use crate::host::LogHost;
+use crate::inbox::{EtcdNews, Inbox, PeerEvent, SwitchRequest};
+pub use crate::inbox::{PeerView, SwitchFailure};
+use crate::register::MemberEntry;
+use paceline_cluster::{EtcdState, MemberId, Message, Status};
+use std::sync::Arc;
+use tokio::sync::{oneshot, watch};
+
+/// Handle of a running member. Cheap to clone. No method except [`switch`](Self::switch) waits.
+#[derive(Clone)]
+pub struct ClusterHandle {
+    inbox: Arc<Inbox>,
+}
+
+impl ClusterHandle {
+    pub(crate) fn new(inbox: Arc<Inbox>) -> Self {
+        ClusterHandle { inbox }
+    }
+
+    /// Passes a message of another member on.
+    pub fn message(&self, from: MemberId, message: Message) {
+        self.inbox.peer(PeerEvent::Message(from, message));
+    }
+
+    /// Tells that the process of another member is gone.
+    pub fn disconnected(&self, member: MemberId) {
+        self.inbox.peer(PeerEvent::Disconnected(member));
+    }
+
+    /// Passes an answer of etcd on.
+    pub fn etcd(&self, state: EtcdState) {
+        self.inbox.etcd(EtcdNews::State(Box::new(state)));
+    }
+
+    /// Tells that etcd does not answer.
+    pub fn etcd_away(&self) {
+        self.inbox.etcd(EtcdNews::Away);
+    }
+
+    /// Replaces the log's host. The member goes on; the new host is told what lasts ([`crate::host`]).
+    pub fn set_host(&self, host: Arc<dyn LogHost>) {
+        self.inbox.host(host);
+    }
+
+    /// Hands over to that server if this member is the primary, and returns when it follows that server.
+    ///
+    /// # Errors
+    /// The reason why the switch was not made. The primary then goes on, except after [`SwitchFailure::Unfinished`].
+    pub async fn switch(&self, target: MemberId) -> Result<(), SwitchFailure> {
+        let (reply, answer) = oneshot::channel();
+        self.inbox.switch(SwitchRequest { target, reply });
+        answer.await.unwrap_or(Err(SwitchFailure::Ended))
+    }
+
+    /// Returns whether the driver has ended. The member's state no longer changes then.
+    pub fn has_ended(&self) -> bool {
+        self.inbox.is_closed()
+    }
+
+    /// Returns the member's state.
+    pub fn status(&self) -> Status {
+        self.inbox.status.borrow().clone()
+    }
+
+    /// Returns a receiver of the member's state. It changes at each commit.
+    pub fn watch(&self) -> watch::Receiver<Status> {
+        self.inbox.status.subscribe()
+    }
+
+    /// Returns the other members from which messages have come.
+    pub fn peers(&self) -> Vec<PeerView> {
+        self.inbox.peers.lock().clone()
+    }
+
+    /// Returns how long ago a peer was heard, in milliseconds.
+    pub fn silence_ms(peer: &PeerView) -> u64 {
+        clock::now().0.saturating_sub(peer.heard.0)
+    }
+
+    /// Returns the state of etcd that the member knows.
+    pub fn etcd_state(&self) -> Option<Arc<EtcdState>> {
+        self.inbox.etcd.lock().state.clone()
+    }
+
+    /// Returns whether etcd does not answer.
+    pub fn is_etcd_away(&self) -> bool {
+        self.inbox.etcd.lock().is_away
+    }
+
+    /// Replaces the members' directory.
+    pub fn set_directory(&self, members: Vec<MemberEntry>) {
+        self.inbox.directory.send_if_modified(|known| {
+            let is_new = **known != members;
+            if is_new {
+                *known = Arc::new(members);
+            }
+            is_new
+        });
+    }
+
+    /// Returns a receiver of the members' directory: names and addresses, also of members that are no log holders.
+    pub fn directory(&self) -> watch::Receiver<Arc<Vec<MemberEntry>>> {
+        self.inbox.directory.subscribe()
+    }
+
+    /// Returns a member's entry in the directory.
+    pub fn entry(&self, member: MemberId) -> Option<MemberEntry> {
+        let directory = self.inbox.directory.borrow();
+        directory.iter().find(|entry| entry.member() == member).cloned()
+    }
+}

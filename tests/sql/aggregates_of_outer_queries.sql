@@ -1,0 +1,22 @@
+-- An aggregate in a subquery belongs to the query whose columns it reads.
+create table t1 (a int, b int);
+insert into t1 values (1,2),(1,9),(2,3),(3,4);
+create table t2 (a int, c char(1), b int);
+insert into t2 values (1,'m',9),(2,'h',3),(3,'i',4),(1,'x',2);
+select a, max(b), (select t.c from t2 as t where t1.a=t.a and t.b=max(t1.b)) as test from t1 group by a;
+select a, max(b), (select t.c from t2 as t where t1.a=t.a and t.b=max(t1.b) - 0) as test from t1 group by a order by test;
+select a, (select max(t1.b)) from t1 group by a;
+select (select sum(t1.b)) from t1;
+select (select sum(t1.b) from t2 limit 1) from t1;
+select (select count(t1.b) + count(*) from t2) from t1;
+select a from t1 group by a having exists (select 1 from t2 where t2.b = sum(t1.b));
+select a from t1 group by a having (select count(*) from t2 where t2.b >= min(t1.b)) > 1;
+select a from t1 where b in (select t2.b from t2 where t2.b = max(t1.b));
+select a from t1 where exists (select 1 from t2 group by t2.a having max(t1.b) > 1);
+select a from t1 where (select max(b) from t2 where max(t2.a) > 1);
+select a, (select sum(t1.b + t2.b) from t2) from t1 group by a;
+select a, (select (select group_concat(t1.b order by t1.b desc) from t2 limit 1) from t2 limit 1) from t1 group by a;
+select a from t1 group by a order by (select t2.c from t2 where t2.b = max(t1.b));
+select a, (select t.c from t2 as t where t1.a=t.a and t.b=max(t1.b) union select 'z' limit 1) as test from t1 group by a;
+select sum((select max(t1.b))) from t1;
+select avg(a), (select distinct t2.a from t2 where t2.a = min(t1.a)) from t1;

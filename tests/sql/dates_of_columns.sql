@@ -1,0 +1,24 @@
+-- A warning about a column's value that is not a date names the column and the number of the row.
+create table t (n varchar(10), v varchar(10), d date, i int);
+insert into t values ('b1','5x','2020-01-01',1),('a1','zz','2020-01-02',2),('b2','7','2020-01-03',33);
+select date_add(v, interval 1 day) from t;
+select date(v), year(n), to_days(v) from t;
+select date(i) from t;
+select i + interval 1 day from t;
+select hour(v), time(n) from t;
+select cast(v as date), cast(n as datetime), cast(n as time) from t;
+select cast('5x' as date), date('zz'), '5x'+0;
+select timestampdiff(day, v, d), datediff(v, d) from t;
+select addtime(v, '1') from t;
+select unix_timestamp(v) from t;
+select date_format(v, '%Y') from t;
+select date(x.v) from t as x where i > 1;
+select date(concat(v, '')) from t;
+select (select date(t.v)) from t;
+select 1 from t where to_days(v) > 5;
+select x.s from (select date(v) as s from t as y order by v) x;
+select timediff(v, '10:00:00') from t;
+create table e (d date);
+insert into e select date(v) from t;
+set sql_mode = '';
+insert into e select date(v) from t;

@@ -1,0 +1,31 @@
+-- Rows in rows, and rows beside values.
+select row((1,2),3) = row((1,2),3), ((1,2),3) = ((1,2),3), (1,(2,3)) in ((1,(2,3)),(1,(2,4)));
+select row(1,row(2,3)) < row(1,row(2,4)), (1,(2,3)) <=> (1,(2,null)), (1,(2,3)) = (1,(2,null));
+select (1,(2,3)) <> (2,(2,null)), (1,(2,3)) < (1,(2,null)), (1,(2,3)) < (1,(3,null));
+select row((1,2),3) = row(1,3);
+select (1,2) in (1);
+select 1 in (1,(1,2));
+select 1 in ((1,2));
+select 1 not in ((1,2));
+select (1,2) in ((1,2),1);
+select (1,2) in ((1,2,3));
+select 1 = (1,2);
+select (1,2) = 1;
+select (1,2) > 1;
+select (1,(2,3)) in ((1,2));
+select (1,2) in ((1,(2,3)));
+select (1,(2,3)) in ((1,(2,3,4)),(1,(2,4)));
+select 1 between (1,2) and 3;
+select 'a' in ((1,2));
+select 1.5 in ((1,2));
+select (1,2) = (select 1,2), (1,(2,3)) = (select 1,2);
+create table t (a int, b int, c int);
+insert into t values (1,2,3),(1,2,4),(2,2,3);
+select * from t where (a,(b,c)) = (1,(2,3));
+select * from t where (a,(b,c)) in ((1,(2,3)),(2,(2,3)));
+-- A condition is evaluated only for rows that the ones before it accept.
+create table o (n varchar(10), v varchar(10));
+insert into o values ('b1','5x'),('a1','zz'),('b2','7');
+select n from o where n like 'b%' and v > 0;
+select n from o where v > 0 and n like 'b%';
+select n from o where n like '%1' and n like 'b%' and v > 0;
