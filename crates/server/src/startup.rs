@@ -37,7 +37,8 @@ use crate::server::{Choices, Server};
 use crate::session::init_file::run_init_file;
 use crate::variables::{Globals, Kind, Variable, VariableValue, transaction_config};
 use paceline_binlog::LogOrigin;
-use paceline_binlog::log::{Log, LogConfig, OpenRequest, RealDisk, SyncMode};
+use paceline_binlog::log::{Disk, Log, LogConfig, OpenRequest, RealDisk, SyncMode};
+use paceline_binlog::{FileStatistics, MeasuredDisk};
 use paceline_catalog::CatalogHandle;
 use paceline_log_stream::primary::{SemiSync, SemiSyncAcknowledger};
 use paceline_replication::connection_set::STOP_PATIENCE;
@@ -237,19 +238,30 @@ async fn serve(
     for warning in memory_control::fit_to_limit(&options.globals) {
         tracing::warn!("{warning}");
     }
+<<<<<<< HEAD
+    let is_instrumented = options.globals.is_on(Variable::PerformanceSchema);
+    let file_statistics = is_instrumented.then(Arc::<FileStatistics>::default);
+    let (catalog, transactions) = open(
+=======
     let cluster = membership.map(Cluster::new);
     if cluster.is_some() {
         obey_cluster(&options.globals);
     }
     let (catalog, transactions, held) = open(
+>>>>>>> main
         directory.path(),
         &log_bin,
         &options.globals,
         &initial_accounts,
+<<<<<<< HEAD
+        &semi_sync,
+        file_statistics.as_ref(),
+=======
         match &cluster {
             Some(_) => Acknowledgement::Cluster,
             None => Acknowledgement::SemiSync(&semi_sync),
         },
+>>>>>>> main
     )?;
     let is_new = catalog.load().accounts().next().is_none();
     let environment = {
@@ -262,7 +274,11 @@ async fn serve(
     let choices = Choices {
         filters: options.filters,
         consumers: options.consumers,
+<<<<<<< HEAD
+        file_statistics,
+=======
         cluster: cluster.clone(),
+>>>>>>> main
     };
     let server = Server::new(
         globals,
@@ -385,6 +401,23 @@ async fn serve(
     stop(&server).await
 }
 
+<<<<<<< HEAD
+/// Opens tables and log, and replays the part of the log that the tables do not contain.
+fn open(
+    directory: &Path,
+    log_bin: &str,
+    globals: &Globals,
+    initial_accounts: &InitialAccounts,
+    semi_sync: &Arc<SemiSync>,
+    file_statistics: Option<&Arc<FileStatistics>>,
+) -> Result<(Arc<CatalogHandle>, Arc<TransactionManager>), String> {
+    let mut storage_config = StorageConfig::new(directory.join("tables"));
+    storage_config.rocksdb.block_cache_bytes = globals.number(Variable::PacelineBlockCacheSize) as usize;
+    storage_config.rocksdb.memtable_bytes = globals.number(Variable::PacelineMemtableSize) as usize;
+    let storage =
+        Storage::open(&storage_config).map_err(|error| format!("cannot open the tables: {error}"))?;
+    let storage = Arc::new(storage);
+=======
 /// What decides when a durable group is acknowledged.
 #[derive(Clone, Copy)]
 enum Acknowledgement<'a> {
@@ -415,6 +448,7 @@ fn obey_cluster(globals: &Globals) {
 }
 
 fn log_config(directory: &Path, log_bin: &str, globals: &Globals) -> LogConfig {
+>>>>>>> main
     let server_id = ServerId(globals.number(Variable::ServerId) as u32);
     LogConfig {
         server_version: version(),
@@ -451,7 +485,11 @@ fn open(
         engine_position: storage.position(),
         ..OpenRequest::new(now as u32)
     };
-    let (log, recovery) = Log::open(Arc::new(RealDisk), log_config, request)
+    let disk: Arc<dyn Disk> = match file_statistics {
+        Some(statistics) => Arc::new(MeasuredDisk::new(Arc::new(RealDisk), statistics.clone())),
+        None => Arc::new(RealDisk),
+    };
+    let (log, recovery) = Log::open(disk, log_config, request)
         .map_err(|error| format!("cannot open the binary log: {error}"))?;
     if let Some(cut) = &recovery.cut {
         tracing::warn!("the end of the binary log was torn by a crash: {cut}");
@@ -674,9 +712,14 @@ pub(crate) mod tests {
         fill_in(&globals, directory, "binlog", &directory.join("socket"));
         let semi_sync = SemiSync::new();
         let initial_accounts = InitialAccounts::WithoutPassword;
+<<<<<<< HEAD
+        let (catalog, transactions) =
+            open(directory, "binlog", &globals, &initial_accounts, &semi_sync, None).unwrap();
+=======
         let acknowledgement = Acknowledgement::SemiSync(&semi_sync);
         let (catalog, transactions, _) =
             open(directory, "binlog", &globals, &initial_accounts, acknowledgement).unwrap();
+>>>>>>> main
         let environment = {
             let transactions = transactions.clone();
             |server| Arc::new(ServerEnvironment::new(server, transactions, directory)) as Arc<dyn Environment>

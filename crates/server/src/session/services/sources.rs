@@ -1,12 +1,15 @@
 //! Source of the rows of `information_schema`, restricted to what one session may see.
 
 use super::SessionServices;
+<<<<<<< HEAD
+use super::StatementTrace;
+=======
 use super::{StatementTrace, on_text};
 use crate::cluster::CLUSTER_USER;
+>>>>>>> main
 use crate::accounts::checks::{may_see_events, may_see_triggers, routine_access};
 use crate::accounts::show::select_all;
 use crate::accounts::{Account, PrivilegeSet, RoleGrant};
-use crate::command_counter::event_name;
 use crate::information_schema::RoutineAccess;
 use crate::information_schema::{
     self, ApplicableRole, ColumnPrivileges, GrantedObject, GrantedPrivilege, OpenTransaction,
@@ -20,12 +23,14 @@ use crate::registry::{SessionHandle, now_micros};
 use crate::replication_options;
 use crate::session_progress::ShownProgress;
 use crate::statement_digests::DigestSummary;
+use crate::statement_events::{EventLevel, EventOwner, KindSums};
 use crate::statement_history::{Consumer, StatementEvent, StatementHistory};
 use crate::statistic::ShownStatistic;
 use crate::user_statistics::{StatisticsOf, TallyValues};
 use crate::variables::{self, Access, Kind, TABLE, Variable};
 use crate::virtual_tables::{EMPTY_DATABASES, virtual_columns};
 use crate::{mysql_columns, mysql_tables, performance_schema};
+use paceline_binlog::FileStatistics;
 use paceline_catalog::{
     Catalog, DatabaseDefinition, EventDefinition, RoutineDescription, SYSTEM_DATABASE, TableDefinition,
     TableDescription, ViewDefinition,
@@ -39,7 +44,7 @@ use paceline_syntax::Result;
 use paceline_syntax::{ParseOptions, parse_first};
 use paceline_types::temporal::TimeZone;
 use paceline_types::{Collation, Value, Version};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// Source for one session.
@@ -138,10 +143,7 @@ fn current_statement(session: &SessionHandle, history: &StatementHistory) -> Opt
     Some(Arc::new(StatementEvent {
         session: u64::from(session.id),
         number,
-        // Its session knows in which SQL mode it is read; nearly all texts mean the same in all.
-        name: on_text(activity.text.len(), || {
-            event_name(&activity.text, &ParseOptions::default())
-        }),
+        kind: session.statement_kind.get(),
         is_running: true,
         start_micros: activity.since_micros,
         nanos: u64::try_from(nanos).unwrap_or(0),
@@ -344,6 +346,7 @@ impl Sources for SessionSources<'_> {
                     false => ShownProgress::default(),
                 },
                 memory_used: session.memory.used(),
+                memory_used_max: session.memory.used_max(),
             });
         }
         if all {
@@ -443,6 +446,17 @@ impl Sources for SessionSources<'_> {
         server
             .digests
             .summaries(sessions.iter().map(|session| &session.digests))
+    }
+
+    fn file_statistics(&self) -> Option<Arc<FileStatistics>> {
+        self.services.server.file_statistics.clone()
+    }
+
+    fn statement_events(&self, level: EventLevel) -> BTreeMap<EventOwner, KindSums> {
+        let server = &self.services.server;
+        let sessions = server.sessions.all();
+        let owned = sessions.iter().map(|session| session.owned_events());
+        server.statement_events.sums(level, owned)
     }
 
     fn user_statistics(&self, of: StatisticsOf) -> Vec<(String, TallyValues)> {
