@@ -13,7 +13,7 @@ use crate::features::Features;
 use crate::lexer::{Lexer, Spanned, Token};
 use crate::statement::SelectInto;
 use crate::{ParseOptions, ProgramBodies, syntax_error};
-use paceline_types::{MemoryCharge, SqlMode};
+use paceline_types::{ErrorCode, MemoryCharge, SqlMode};
 
 /// Maximum length of the name of a database, table, column or index, in characters.
 pub(super) const NAME_LENGTH_MAX: usize = 64;
@@ -491,13 +491,14 @@ impl<'a> Parser<'a> {
     /// 1064, 1059.
     pub(super) fn table_name(&mut self) -> Result<TableName> {
         if self.accept(&Token::Dot) {
-            return Ok(TableName::new(checked_name(self.identifier_after_dot()?)?));
+            return Ok(TableName::new(checked_table_name(self.identifier_after_dot()?)?));
         }
-        let first = checked_name(self.identifier()?)?;
+        let first = self.identifier()?;
         Ok(if self.accept(&Token::Dot) {
-            TableName::qualified(first, checked_name(self.identifier_after_dot()?)?)
+            let database = checked_database_name(first)?;
+            TableName::qualified(database, checked_table_name(self.identifier_after_dot()?)?)
         } else {
-            TableName::new(first)
+            TableName::new(checked_table_name(first)?)
         })
     }
 
@@ -608,8 +609,36 @@ pub(super) fn hex_bytes(digits: &str) -> Vec<u8> {
 /// # Errors
 /// 1059.
 pub(super) fn checked_name(name: String) -> Result<String> {
+    not_too_long(name, error_code::ER_TOO_LONG_IDENT)
+}
+
+/// Returns the name of a table if it is not too long.
+///
+/// # Errors
+/// 1103.
+fn checked_table_name(name: String) -> Result<String> {
+    not_too_long(name, error_code::ER_WRONG_TABLE_NAME)
+}
+
+/// Returns the name of a database if it is not too long.
+///
+/// # Errors
+/// 1102.
+pub(super) fn checked_database_name(name: String) -> Result<String> {
+    not_too_long(name, error_code::ER_WRONG_DB_NAME)
+}
+
+/// Returns the name of a column that gets another name, if it is not too long.
+///
+/// # Errors
+/// 1166.
+pub(super) fn checked_column_name(name: String) -> Result<String> {
+    not_too_long(name, error_code::ER_WRONG_COLUMN_NAME)
+}
+
+fn not_too_long(name: String, code: ErrorCode) -> Result<String> {
     if name.len() > NAME_LENGTH_MAX && name.chars().count() > NAME_LENGTH_MAX {
-        return Err(Error::new(error_code::ER_TOO_LONG_IDENT, &[&name]));
+        return Err(Error::new(code, &[&name]));
     }
     Ok(name)
 }

@@ -20,8 +20,8 @@ use paceline_syntax::{
     ColumnName, DdlStatement, Duplicates, Error, Insert, InsertKind, InsertSource, Result, Statement,
     TableName,
 };
-use paceline_types::DataType;
 use paceline_types::error_code::*;
+use paceline_types::{DataType, Value};
 use std::sync::Arc;
 
 /// Returns 1137 for CREATE OR REPLACE TEMPORARY TABLE … SELECT from the table itself; 1235 for CREATE TABLE …
@@ -103,15 +103,20 @@ fn zero_default(data_type: &DataType) -> ColumnDefault {
     ColumnDefault::Literal(zero.to_owned())
 }
 
-/// Returns the columns of CREATE TABLE … SELECT.
-pub fn plan_create_select(ddl: &DdlStatement, state: &SessionState) -> Result<Option<Vec<SelectedColumn>>> {
+/// Returns the columns of CREATE TABLE … SELECT. A parameter has the type of its value.
+pub fn plan_create_select(
+    ddl: &DdlStatement,
+    parameters: &[Value],
+    state: &SessionState,
+) -> Result<Option<Vec<SelectedColumn>>> {
     let DdlStatement::CreateTable(create) = ddl else {
         return Ok(None);
     };
     let Some(select) = create.select() else {
         return Ok(None);
     };
-    let plan = state.plan(&Statement::Query(Box::new(select.query.clone())))?;
+    let query = Statement::Query(Box::new(select.query.clone()));
+    let plan = state.plan_for(&query, parameters)?;
     // Without the privileges to read, no table may be created or replaced.
     check_plan(state.services.authority(&state.context), &plan)?;
     let catalog = state.catalog();
