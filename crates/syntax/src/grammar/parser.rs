@@ -470,35 +470,32 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses `[database.]table` in a query. An overlong name is accepted: it is that of a table that does
-    /// not exist.
-    pub(super) fn table_reference_name(&mut self) -> Result<TableName> {
-        // `.table` is a table of the current database.
-        if self.accept(&Token::Dot) {
-            return Ok(TableName::new(self.identifier_after_dot()?));
-        }
-        let first = self.identifier()?;
-        Ok(if self.accept(&Token::Dot) {
-            TableName::qualified(first, self.identifier_after_dot()?)
-        } else {
-            TableName::new(first)
-        })
+    /// Parses `[database.]table` and checks the lengths. `.table` is a table of the current database.
+    ///
+    /// # Errors
+    /// 1064, 1102, 1103.
+    pub(super) fn table_name(&mut self) -> Result<TableName> {
+        self.object_name(checked_table_name)
     }
 
-    /// Parses `[database.]table` and checks the lengths.
+    /// Takes the name of a routine, trigger or event, perhaps with its database.
     ///
     /// # Errors
     /// 1064, 1059.
-    pub(super) fn table_name(&mut self) -> Result<TableName> {
+    pub(super) fn program_name(&mut self) -> Result<TableName> {
+        self.object_name(checked_name)
+    }
+
+    fn object_name(&mut self, checked: fn(String) -> Result<String>) -> Result<TableName> {
         if self.accept(&Token::Dot) {
-            return Ok(TableName::new(checked_table_name(self.identifier_after_dot()?)?));
+            return Ok(TableName::new(checked(self.identifier_after_dot()?)?));
         }
         let first = self.identifier()?;
         Ok(if self.accept(&Token::Dot) {
             let database = checked_database_name(first)?;
-            TableName::qualified(database, checked_table_name(self.identifier_after_dot()?)?)
+            TableName::qualified(database, checked(self.identifier_after_dot()?)?)
         } else {
-            TableName::new(checked_table_name(first)?)
+            TableName::new(checked(first)?)
         })
     }
 

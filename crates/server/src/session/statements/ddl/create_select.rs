@@ -14,6 +14,8 @@ use crate::session::statements::query::collect;
 use paceline_binlog::event::EventFlags;
 use paceline_catalog::ddl::{DdlInput, SelectedColumn, prepare_ddl};
 use paceline_catalog::{ColumnDefault, FILLED_DATABASE};
+use paceline_expression::ExprType;
+use paceline_expression::session::ProgramVariables;
 use paceline_query::plan::Through;
 use paceline_syntax::definition::CreateTable;
 use paceline_syntax::{
@@ -107,7 +109,7 @@ fn zero_default(data_type: &DataType) -> ColumnDefault {
 pub fn plan_create_select(
     ddl: &DdlStatement,
     parameters: &[Value],
-    state: &SessionState,
+    state: &mut SessionState,
 ) -> Result<Option<Vec<SelectedColumn>>> {
     let DdlStatement::CreateTable(create) = ddl else {
         return Ok(None);
@@ -116,7 +118,20 @@ pub fn plan_create_select(
         return Ok(None);
     };
     let query = Statement::Query(Box::new(select.query.clone()));
-    let plan = state.plan_for(&query, parameters)?;
+    let is_typed = state.context.program_variables.get(0).is_some();
+    let plan = match parameters {
+        [] => state.plan(&query)?,
+        _ if is_typed => state.plan(&query)?,
+        values => {
+            let collation = state.context.settings.collation_connection;
+            let types = values.iter().map(|value| ExprType::of_value(value, collation));
+            let typed = Arc::new(ProgramVariables::new(types.collect(), Vec::new(), Vec::new()));
+            let outer = std::mem::replace(&mut state.context.program_variables, typed);
+            let planned = state.plan(&query);
+            state.context.program_variables = outer;
+            planned?
+        }
+    };
     // Without the privileges to read, no table may be created or replaced.
     check_plan(state.services.authority(&state.context), &plan)?;
     let catalog = state.catalog();
