@@ -129,7 +129,7 @@ pub async fn execute(
         DdlStatement::AlterEvent(event) => check_definer(event.definer.as_ref(), state)?,
         _ => {}
     }
-    let select = plan_create_select(ddl, state)?;
+    let select = plan_create_select(ddl, execution.parameters, state)?;
     let names = match is_temporary {
         true => Vec::new(),
         false => lock_names(ddl, state)?,
