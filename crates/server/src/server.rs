@@ -128,13 +128,10 @@ pub struct Choices {
     pub filters: ReplicaFilters,
     /// Consumers of `performance_schema`.
     pub consumers: Consumers,
-<<<<<<< HEAD
     /// Statistics of the log's files, if they are collected.
     pub file_statistics: Option<Arc<FileStatistics>>,
-=======
     /// The cluster of which the server is a member.
     pub cluster: Option<Arc<Cluster>>,
->>>>>>> main
 }
 
 impl Server {

@@ -238,30 +238,22 @@ async fn serve(
     for warning in memory_control::fit_to_limit(&options.globals) {
         tracing::warn!("{warning}");
     }
-<<<<<<< HEAD
     let is_instrumented = options.globals.is_on(Variable::PerformanceSchema);
     let file_statistics = is_instrumented.then(Arc::<FileStatistics>::default);
-    let (catalog, transactions) = open(
-=======
     let cluster = membership.map(Cluster::new);
     if cluster.is_some() {
         obey_cluster(&options.globals);
     }
     let (catalog, transactions, held) = open(
->>>>>>> main
         directory.path(),
         &log_bin,
         &options.globals,
         &initial_accounts,
-<<<<<<< HEAD
-        &semi_sync,
-        file_statistics.as_ref(),
-=======
         match &cluster {
             Some(_) => Acknowledgement::Cluster,
             None => Acknowledgement::SemiSync(&semi_sync),
         },
->>>>>>> main
+        file_statistics.as_ref(),
     )?;
     let is_new = catalog.load().accounts().next().is_none();
     let environment = {
@@ -274,11 +266,8 @@ async fn serve(
     let choices = Choices {
         filters: options.filters,
         consumers: options.consumers,
-<<<<<<< HEAD
         file_statistics,
-=======
         cluster: cluster.clone(),
->>>>>>> main
     };
     let server = Server::new(
         globals,
@@ -401,23 +390,6 @@ async fn serve(
     stop(&server).await
 }
 
-<<<<<<< HEAD
-/// Opens tables and log, and replays the part of the log that the tables do not contain.
-fn open(
-    directory: &Path,
-    log_bin: &str,
-    globals: &Globals,
-    initial_accounts: &InitialAccounts,
-    semi_sync: &Arc<SemiSync>,
-    file_statistics: Option<&Arc<FileStatistics>>,
-) -> Result<(Arc<CatalogHandle>, Arc<TransactionManager>), String> {
-    let mut storage_config = StorageConfig::new(directory.join("tables"));
-    storage_config.rocksdb.block_cache_bytes = globals.number(Variable::PacelineBlockCacheSize) as usize;
-    storage_config.rocksdb.memtable_bytes = globals.number(Variable::PacelineMemtableSize) as usize;
-    let storage =
-        Storage::open(&storage_config).map_err(|error| format!("cannot open the tables: {error}"))?;
-    let storage = Arc::new(storage);
-=======
 /// What decides when a durable group is acknowledged.
 #[derive(Clone, Copy)]
 enum Acknowledgement<'a> {
@@ -448,7 +420,6 @@ fn obey_cluster(globals: &Globals) {
 }
 
 fn log_config(directory: &Path, log_bin: &str, globals: &Globals) -> LogConfig {
->>>>>>> main
     let server_id = ServerId(globals.number(Variable::ServerId) as u32);
     LogConfig {
         server_version: version(),
@@ -469,6 +440,7 @@ fn open(
     globals: &Globals,
     initial_accounts: &InitialAccounts,
     acknowledgement: Acknowledgement<'_>,
+    file_statistics: Option<&Arc<FileStatistics>>,
 ) -> Result<OpenedDirectory, String> {
     let mut storage_config = StorageConfig::new(directory.join("tables"));
     storage_config.rocksdb.block_cache_bytes = globals.number(Variable::PacelineBlockCacheSize) as usize;
@@ -712,14 +684,16 @@ pub(crate) mod tests {
         fill_in(&globals, directory, "binlog", &directory.join("socket"));
         let semi_sync = SemiSync::new();
         let initial_accounts = InitialAccounts::WithoutPassword;
-<<<<<<< HEAD
-        let (catalog, transactions) =
-            open(directory, "binlog", &globals, &initial_accounts, &semi_sync, None).unwrap();
-=======
         let acknowledgement = Acknowledgement::SemiSync(&semi_sync);
-        let (catalog, transactions, _) =
-            open(directory, "binlog", &globals, &initial_accounts, acknowledgement).unwrap();
->>>>>>> main
+        let (catalog, transactions, _) = open(
+            directory,
+            "binlog",
+            &globals,
+            &initial_accounts,
+            acknowledgement,
+            None,
+        )
+        .unwrap();
         let environment = {
             let transactions = transactions.clone();
             |server| Arc::new(ServerEnvironment::new(server, transactions, directory)) as Arc<dyn Environment>

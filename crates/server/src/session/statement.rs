@@ -47,14 +47,6 @@ impl Session {
             };
             let statement_text = &*statement_text;
             self.begin_command("Query", statement_text);
-<<<<<<< HEAD
-=======
-            self.state
-                .begin_statement(parsed.as_ref().ok().map(|parsed| &parsed.parsed.statement));
-            if let Ok(parsed) = &parsed {
-                self.state.warn_of_syntax(&parsed.parsed);
-            }
->>>>>>> main
             let more = if next.is_some() { More::Yes } else { More::No };
             let understood = match &parsed {
                 Err(error) => Err(error.clone()),
@@ -67,6 +59,9 @@ impl Session {
             let statement = understood.as_ref().ok();
             self.state
                 .begin_statement(statement.map(|parsed| &parsed.parsed.statement));
+            if let Some(parsed) = statement {
+                self.state.warn_of_syntax(&parsed.parsed);
+            }
             let done = match understood {
                 Err(error) => Err(error),
                 Ok(parsed) => {

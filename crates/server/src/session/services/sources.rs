@@ -1,15 +1,11 @@
 //! Source of the rows of `information_schema`, restricted to what one session may see.
 
 use super::SessionServices;
-<<<<<<< HEAD
 use super::StatementTrace;
-=======
-use super::{StatementTrace, on_text};
-use crate::cluster::CLUSTER_USER;
->>>>>>> main
 use crate::accounts::checks::{may_see_events, may_see_triggers, routine_access};
 use crate::accounts::show::select_all;
 use crate::accounts::{Account, PrivilegeSet, RoleGrant};
+use crate::cluster::CLUSTER_USER;
 use crate::information_schema::RoutineAccess;
 use crate::information_schema::{
     self, ApplicableRole, ColumnPrivileges, GrantedObject, GrantedPrivilege, OpenTransaction,

@@ -51,15 +51,10 @@ use crate::statement_logs::Operations;
 use paceline_query::program::{get_diagnostics, signal as signal_condition};
 use paceline_syntax::ast::QueryBody;
 use paceline_syntax::definition::DdlStatement;
-<<<<<<< HEAD
-use paceline_syntax::{Error, FlushTarget, IntoPlace, Result, SelectInto, Show, Statement};
-use paceline_types::error_code::{ER_EMPTY_QUERY, ER_LOCK_OR_ACTIVE_TRANSACTION, ER_WARN_DEPRECATED_SYNTAX};
-use paceline_wire::Capabilities;
-use std::sync::Arc;
-=======
 use paceline_syntax::{Error, FlushTarget, Result, SelectInto, Show, Statement};
 use paceline_types::error_code::{ER_EMPTY_QUERY, ER_LOCK_OR_ACTIVE_TRANSACTION};
->>>>>>> main
+use paceline_wire::Capabilities;
+use std::sync::Arc;
 
 /// Executes a statement of any kind and writes its reply.
 ///
@@ -180,7 +175,6 @@ pub async fn execute(
     ReplyWriter::new(state, connection).reply(reply, execution)
 }
 
-<<<<<<< HEAD
 /// Lends the connection to the place where progress is noted, if the client wants to know how far its statement is.
 fn lend_for_progress(state: &SessionState, connection: &mut Connection) -> Option<Arc<SessionServices>> {
     let wants = connection.capabilities.has(Capabilities::MARIADB_PROGRESS);
@@ -196,21 +190,6 @@ fn give_back(lent: Option<Arc<SessionServices>>, connection: &mut Connection) {
     }
 }
 
-/// Adds a warning about SELECT … INTO at the end of a query.
-fn warn_of_place(statement: &Statement, state: &mut SessionState) {
-    if let Statement::Query(query) = statement
-        && query.into_place == IntoPlace::AtEnd
-    {
-        let message = ER_WARN_DEPRECATED_SYNTAX.message(&[
-            &"<select expression> INTO <destination>;",
-            &"'SELECT <select list> INTO <destination> FROM...'",
-        ]);
-        state.context.diagnostics.warn(ER_WARN_DEPRECATED_SYNTAX, message);
-    }
-}
-
-=======
->>>>>>> main
 /// Executes a text without a statement. As in MariaDB a comment is a statement without effect, but an empty text is an
 /// error.
 fn empty(text: &[u8]) -> Result<Reply> {
