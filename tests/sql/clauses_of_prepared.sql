@@ -65,3 +65,11 @@ prepare s from 'select ? from t where a = 1 union distinct select 1 from t where
 execute s using @one;
 prepare s from 'select 1 union select ? union all select ?';
 execute s using @one, @one;
+-- Columns of CREATE TABLE … SELECT that are parameters have the types of their values.
+set @text = 'hello', @number = 5, @decimal = 1.5;
+prepare s from 'create table p as select ? as i, ? + 1 as d, concat(?, ?) as s';
+execute s using @number, @decimal, @text, @text;
+select * from p;
+execute immediate 'create table q as select ? as s' using 'abc';
+select * from q;
+select '\0\t x', concat('\0 y');

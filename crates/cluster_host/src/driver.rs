@@ -145,6 +145,8 @@ pub struct Driver {
     /// The durable promise. `None`: it is torn.
     promise: Option<Promise>,
     writing: Option<Writing>,
+    /// Rank of the log as reported last before it was frozen.
+    frozen: Option<LogRank>,
     /// Host that takes over when the promise is written.
     next_host: Option<Arc<dyn LogHost>>,
     role: WritingRole,
@@ -192,6 +194,7 @@ impl Driver {
             promise_file: Arc::new(Mutex::new(stored.promise_file)),
             promise,
             writing: None,
+            frozen: None,
             next_host: None,
             role: WritingRole::None,
             role_number: 0,
@@ -253,6 +256,10 @@ impl Driver {
 
     fn promise_written(&mut self, (promise, tail): (Promise, LogTail)) -> Result<(), DriverError> {
         self.writing = None;
+        let now = tail.rank();
+        if let Some(before) = self.frozen.take().filter(|before| *before > now) {
+            return Err(DriverError::LogWentBack { before, now });
+        }
         self.promise = Some(promise);
         match self.next_host.take() {
             Some(host) => self.replace_host(host)?,
@@ -363,7 +370,7 @@ impl Driver {
     fn write_promise(&mut self, promise: Promise) {
         self.role = WritingRole::None;
         self.role_number = 0;
-        self.reported = None;
+        self.frozen = self.reported.take();
         if let Some(switch) = &mut self.switch {
             match switch.target == promise.primary {
                 true => switch.is_handed_over = true,

@@ -1,18 +1,22 @@
 //! The queue of a driver. Everything in it is bounded, and nobody who adds to it waits.
 //!
-//! Messages may be lost, so the oldest goes when there are too many. Of etcd's answers only the newest matters; of
-//! reports of the log only that there is one ([`ProgressSignal`]).
+//! Messages may be lost. When many wait, only the newest of each kind of each member does, so a member that sends too
+//! many harms only itself; and the oldest goes when there are still too many. Of etcd's answers only the newest
+//! matters; of reports of the log only that there is one ([`ProgressSignal`]).
 
 use crate::host::{LogHost, ProgressSignal};
 use crate::register::MemberEntry;
 use paceline_cluster::{EtcdState, LogIndex, MemberId, Message, Millis, Status, SwitchError};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
+use std::mem::discriminant;
 use std::sync::Arc;
 use tokio::sync::{Notify, oneshot, watch};
 
 /// Maximum number of messages that wait.
 const MESSAGES_MAX: usize = 1024;
+/// Number of messages from which on only the newest of a kind waits.
+const MESSAGES_MANY: usize = 64;
 /// Maximum number of switches that wait. More than one is refused by the driver anyway.
 const SWITCHES_MAX: usize = 8;
 
@@ -46,6 +50,20 @@ pub enum SwitchFailure {
 pub(crate) enum PeerEvent {
     Message(MemberId, Message),
     Disconnected(MemberId),
+}
+
+impl PeerEvent {
+    /// Returns whether the older event no longer matters.
+    fn replaces(&self, older: &PeerEvent) -> bool {
+        match (self, older) {
+            (PeerEvent::Message(from, message), PeerEvent::Message(sender, earlier)) => {
+                from == sender && discriminant(message) == discriminant(earlier)
+            }
+            (PeerEvent::Disconnected(gone), PeerEvent::Disconnected(earlier)) => gone == earlier,
+            (PeerEvent::Message(..), PeerEvent::Disconnected(_))
+            | (PeerEvent::Disconnected(_), PeerEvent::Message(..)) => false,
+        }
+    }
 }
 
 /// News of etcd.
@@ -131,6 +149,9 @@ impl Inbox {
 
     pub(crate) fn peer(&self, event: PeerEvent) {
         self.add(|pending| {
+            if pending.peers.len() >= MESSAGES_MANY {
+                pending.peers.retain(|older| !event.replaces(older));
+            }
             if pending.peers.len() >= MESSAGES_MAX {
                 pending.peers.pop_front();
             }
@@ -152,5 +173,51 @@ impl Inbox {
                 pending.switches.push(request);
             }
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use paceline_cluster::{Epoch, RoleName};
+
+    #[test]
+    fn a_member_that_sends_too_much_hides_no_other() {
+        let status = Status {
+            role: RoleName::Waiting,
+            epoch: None,
+            primary: None,
+            end: LogIndex(0),
+            published: LogIndex(0),
+            waits: None,
+        };
+        let inbox = Inbox::new(status, watch::Sender::default());
+        let copy = |end| Message::Copy {
+            epoch: Epoch(1),
+            end: LogIndex(end),
+            sent: Millis(1),
+        };
+        inbox.peer(PeerEvent::Message(MemberId(1), copy(1)));
+        inbox.peer(PeerEvent::Disconnected(MemberId(2)));
+        for end in 0..100_000 {
+            inbox.peer(PeerEvent::Message(MemberId(7), copy(end)));
+        }
+        let peers = inbox.take().peers;
+        assert!(peers.len() <= MESSAGES_MANY, "{}", peers.len());
+        assert!(
+            matches!(&peers[0], PeerEvent::Message(MemberId(1), _)),
+            "{peers:?}"
+        );
+        assert!(
+            matches!(&peers[1], PeerEvent::Disconnected(MemberId(2))),
+            "{peers:?}"
+        );
+        assert!(
+            matches!(peers.back(), Some(PeerEvent::Message(MemberId(7), newest)) if *newest == copy(99_999)),
+            "{peers:?}"
+        );
+        inbox.close();
+        inbox.peer(PeerEvent::Disconnected(MemberId(2)));
+        assert!(inbox.take().peers.is_empty());
     }
 }

@@ -6,13 +6,15 @@ use paceline_cluster::{Elections, LogIndex, MemberId, Message, Progress, RoleNam
 use paceline_cluster_host::commands::{self, Part, Remainder};
 use paceline_cluster_host::etcd::Store;
 use paceline_cluster_host::message_codec::{Hello, Packet};
-use paceline_cluster_host::messages::{PeerLogin, SILENCE_MAX};
+use paceline_cluster_host::messages::{PeerLogin, SILENCE_MAX, UNACKNOWLEDGED_MAX};
 use paceline_cluster_host::{
     ClusterHandle, ClusterSettings, ClusterThread, MemberFile, PromiseFile, StartError, StoredMember,
 };
 use paceline_wire::client::Client;
 use paceline_wire::tls::{ClientTls, ServerTls, TlsParameters, VerifyServer};
 use parking_lot::Mutex;
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
 use std::collections::HashMap;
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -198,6 +200,15 @@ impl World {
 impl Running {
     fn handle(&self) -> ClusterHandle {
         self.thread.handle()
+    }
+
+    /// The log gets another owner within the process, as when a server opens its tables.
+    fn replace_host(&mut self) {
+        let hosts = self.host.hosts();
+        let (log, published) = hosts.remove(self.home.id);
+        self.host = hosts.create(self.home.id, log, published);
+        let host: Arc<MemoryHost> = Arc::clone(&self.host);
+        self.handle().set_host(host);
     }
 
     /// Ends the process.
@@ -536,6 +547,123 @@ async fn a_silent_sender_is_disconnected_and_signs_of_life_keep_a_connection() {
         let closed = timeout(Duration::from_millis(500), client.receive()).await;
         assert!(closed.is_err(), "it is open");
     }
+}
+
+/// Number of accidents, unless `CLUSTER_ACCIDENTS` says another.
+const ACCIDENTS: usize = 15;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn accidents_in_any_order_lose_nothing() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let seed = number("CLUSTER_SEED").unwrap_or_else(rand::random);
+    let count = number("CLUSTER_ACCIDENTS").map_or(ACCIDENTS, |count| count as usize);
+    println!("CLUSTER_SEED={seed}");
+    let mut random = StdRng::seed_from_u64(seed);
+    let (mut world, members) = three(Encryption::None).await;
+    let mut members = members.map(Some);
+    for accident in 0..count {
+        let at = random.random_range(0..members.len());
+        let what = random.random_range(0..6);
+        println!("accident {accident}: {what} at {at}");
+        let down = match what {
+            0 => None,
+            // The process ends, and comes back before or after another has opened.
+            1 | 2 => {
+                let home = members[at].take().expect("it is up").kill();
+                if what == 1 {
+                    world.until_acknowledged("without one", 5).await;
+                }
+                Some(home)
+            }
+            3 => {
+                world.etcd.kill();
+                None
+            }
+            4 => {
+                world.etcd.signal("-STOP");
+                None
+            }
+            _ => {
+                members[at].as_mut().expect("it is up").replace_host();
+                None
+            }
+        };
+        let target = members[random.random_range(0..members.len())]
+            .as_ref()
+            .map(|member| member.home.id);
+        if let (Some(target), 0 | 5) = (target, what) {
+            // It may be the primary, or not have caught up: any answer will do.
+            let switched = commands::switch(&world.store, target, Duration::from_secs(2)).await;
+            println!("switch to {target}: {switched:?}");
+        }
+        if what == 3 || what == 4 {
+            world.until_acknowledged("without etcd", 5).await;
+        }
+        match what {
+            3 => world.etcd.restart(),
+            4 => world.etcd.signal("-CONT"),
+            _ => {}
+        }
+        if let Some(home) = down {
+            members[at] = Some(world.start(home));
+        }
+        world.until_acknowledged("after an accident", 10).await;
+    }
+    let [first, second, third] = members.map(|member| member.expect("it is up"));
+    world.check(&[&first, &second, &third]).await;
+}
+
+/// Runs the next test in a network of its own, which can be cut.
+#[test]
+fn a_network_that_was_silent_heals_soon() {
+    let program = std::env::current_exe().unwrap();
+    let output = std::process::Command::new("unshare")
+        .args(["--map-root-user", "--net"])
+        .arg(program)
+        .args(["--exact", "a_cut_network", "--ignored", "--nocapture"])
+        .output()
+        .expect("unshare is a program of util-linux");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success() && text.contains("1 passed"),
+        "{text}{errors}"
+    );
+    print!("{text}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "cuts the network: a_network_that_was_silent_heals_soon runs it"]
+async fn a_cut_network() {
+    let run = |program: &str, arguments: &str| {
+        let mut command = std::process::Command::new(program);
+        let status = command.args(arguments.split_whitespace()).status().unwrap();
+        assert!(status.success(), "{program} {arguments}");
+    };
+    run("ip", "link set lo up");
+    let (world, [first, second, third]) = three(Encryption::None).await;
+    // A queue without a place loses every packet.
+    run("tc", "qdisc add dev lo root pfifo limit 0");
+    for member in [&first, &second, &third] {
+        let handle = member.handle();
+        until("etcd is missed", || handle.is_etcd_away()).await;
+    }
+    let before = world.acknowledged.lock().len();
+    // So long that TCP's own repetitions are seconds apart, and connections have ended on both sides.
+    sleep(UNACKNOWLEDGED_MAX + SILENCE_MAX + Duration::from_secs(3)).await;
+    assert_eq!(
+        world.acknowledged.lock().len(),
+        before,
+        "nothing is acknowledged without the others"
+    );
+    run("tc", "qdisc del dev lo root");
+    let begin = Instant::now();
+    world.until_acknowledged("after the silence", 1).await;
+    let healed = begin.elapsed();
+    println!("healed after {healed:?}");
+    assert!(healed < Duration::from_secs(5), "{healed:?}");
+    world.until_acknowledged("in full", 20).await;
+    world.check(&[&first, &second, &third]).await;
 }
 
 async fn until(what: &str, condition: impl Fn() -> bool) {

@@ -14,6 +14,7 @@ use crate::replicated_tables::ReplicatedTables;
 use crate::row_options::replicated_row_options;
 use crate::slow_statements::SlowStatements;
 use crate::statement_digests::StatementDigests;
+use crate::statement_events::StatementEvents;
 use crate::statement_history::{Consumers, StatementHistory};
 use crate::statement_logs::StatementLogs;
 use crate::status::ServerCounters;
@@ -22,6 +23,7 @@ use crate::user_statistics::UserStatistics;
 use crate::variables::{
     Globals, Variable, VariableValue, semi_sync_settings, session_memory_max, transaction_config,
 };
+use paceline_binlog::FileStatistics;
 use paceline_catalog::{CatalogHandle, TableDefinition, TemporaryTables};
 use paceline_expression::session::ServerMemory;
 use paceline_log_stream::primary::{Primary, SemiSync};
@@ -59,6 +61,10 @@ pub struct Server {
     pub counters: ServerCounters,
     /// Statistics of statements.
     pub digests: StatementDigests,
+    /// Statistics of statements by kind.
+    pub statement_events: StatementEvents,
+    /// Statistics of the log's files, unless `performance_schema` is off.
+    pub file_statistics: Option<Arc<FileStatistics>>,
     /// The latest slow statements.
     pub slow_statements: SlowStatements,
     /// Memory account of all sessions together (`paceline_session_memory_max`).
@@ -122,6 +128,8 @@ pub struct Choices {
     pub filters: ReplicaFilters,
     /// Consumers of `performance_schema`.
     pub consumers: Consumers,
+    /// Statistics of the log's files, if they are collected.
+    pub file_statistics: Option<Arc<FileStatistics>>,
     /// The cluster of which the server is a member.
     pub cluster: Option<Arc<Cluster>>,
 }
@@ -140,6 +148,7 @@ impl Server {
         let accounts = SharedAccounts::new(initial_accounts, &catalog.load());
         let memory = ServerMemory::new(session_memory_max(&globals));
         let digests = StatementDigests::new(digests_max(&globals));
+        let statement_events = StatementEvents::new(globals.is_on(Variable::PerformanceSchema));
         let size = |variable| history_size(&globals, variable);
         let statement_history = StatementHistory::new(
             choices.consumers,
@@ -165,6 +174,8 @@ impl Server {
             last_command: Arc::default(),
             counters: ServerCounters::default(),
             digests,
+            statement_events,
+            file_statistics: choices.file_statistics,
             statement_history,
             slow_statements: SlowStatements::new(has_page),
             statement_logs: StatementLogs::default(),

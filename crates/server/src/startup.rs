@@ -37,7 +37,8 @@ use crate::server::{Choices, Server};
 use crate::session::init_file::run_init_file;
 use crate::variables::{Globals, Kind, Variable, VariableValue, transaction_config};
 use paceline_binlog::LogOrigin;
-use paceline_binlog::log::{Log, LogConfig, OpenRequest, RealDisk, SyncMode};
+use paceline_binlog::log::{Disk, Log, LogConfig, OpenRequest, RealDisk, SyncMode};
+use paceline_binlog::{FileStatistics, MeasuredDisk};
 use paceline_catalog::CatalogHandle;
 use paceline_log_stream::primary::{SemiSync, SemiSyncAcknowledger};
 use paceline_replication::connection_set::STOP_PATIENCE;
@@ -237,6 +238,8 @@ async fn serve(
     for warning in memory_control::fit_to_limit(&options.globals) {
         tracing::warn!("{warning}");
     }
+    let is_instrumented = options.globals.is_on(Variable::PerformanceSchema);
+    let file_statistics = is_instrumented.then(Arc::<FileStatistics>::default);
     let cluster = membership.map(Cluster::new);
     if cluster.is_some() {
         obey_cluster(&options.globals);
@@ -250,6 +253,7 @@ async fn serve(
             Some(_) => Acknowledgement::Cluster,
             None => Acknowledgement::SemiSync(&semi_sync),
         },
+        file_statistics.as_ref(),
     )?;
     let is_new = catalog.load().accounts().next().is_none();
     let environment = {
@@ -262,6 +266,7 @@ async fn serve(
     let choices = Choices {
         filters: options.filters,
         consumers: options.consumers,
+        file_statistics,
         cluster: cluster.clone(),
     };
     let server = Server::new(
@@ -435,6 +440,7 @@ fn open(
     globals: &Globals,
     initial_accounts: &InitialAccounts,
     acknowledgement: Acknowledgement<'_>,
+    file_statistics: Option<&Arc<FileStatistics>>,
 ) -> Result<OpenedDirectory, String> {
     let mut storage_config = StorageConfig::new(directory.join("tables"));
     storage_config.rocksdb.block_cache_bytes = globals.number(Variable::PacelineBlockCacheSize) as usize;
@@ -451,7 +457,11 @@ fn open(
         engine_position: storage.position(),
         ..OpenRequest::new(now as u32)
     };
-    let (log, recovery) = Log::open(Arc::new(RealDisk), log_config, request)
+    let disk: Arc<dyn Disk> = match file_statistics {
+        Some(statistics) => Arc::new(MeasuredDisk::new(Arc::new(RealDisk), statistics.clone())),
+        None => Arc::new(RealDisk),
+    };
+    let (log, recovery) = Log::open(disk, log_config, request)
         .map_err(|error| format!("cannot open the binary log: {error}"))?;
     if let Some(cut) = &recovery.cut {
         tracing::warn!("the end of the binary log was torn by a crash: {cut}");
@@ -675,8 +685,15 @@ pub(crate) mod tests {
         let semi_sync = SemiSync::new();
         let initial_accounts = InitialAccounts::WithoutPassword;
         let acknowledgement = Acknowledgement::SemiSync(&semi_sync);
-        let (catalog, transactions, _) =
-            open(directory, "binlog", &globals, &initial_accounts, acknowledgement).unwrap();
+        let (catalog, transactions, _) = open(
+            directory,
+            "binlog",
+            &globals,
+            &initial_accounts,
+            acknowledgement,
+            None,
+        )
+        .unwrap();
         let environment = {
             let transactions = transactions.clone();
             |server| Arc::new(ServerEnvironment::new(server, transactions, directory)) as Arc<dyn Environment>

@@ -60,12 +60,14 @@ pub async fn run(follower: Arc<Follower>, context: Arc<ArchiveContext>) {
         if *requested.borrow() == RequestedState::Stop {
             follower.update(|status| status.stop());
         }
-        if requested
-            .wait_for(|requested| *requested == RequestedState::Follow)
-            .await
-            .is_err()
-        {
-            return;
+        // A stopped follower ends with the archive, too.
+        tokio::select! {
+            wanted = requested.wait_for(|requested| *requested == RequestedState::Follow) => {
+                if wanted.is_err() {
+                    return;
+                }
+            }
+            () = context.stop_requested() => break,
         }
         changed.borrow_and_update();
         let connects = follower.status().connects;

@@ -1,6 +1,6 @@
 //! The acceptor's side: a listener for members, the login, and the reading of messages.
 
-use super::{CONNECTIONS_MAX, LOGIN_MAX, LocalMember, SILENCE_MAX, START_STATEMENT, USER};
+use super::{CONNECTIONS_MAX, LOGIN_MAX, LOGINS_MAX, LocalMember, SILENCE_MAX, START_STATEMENT, USER};
 use crate::handle::ClusterHandle;
 use crate::message_codec::{CodecError, Hello, PACKET_BYTES_MAX, Packet};
 use paceline_cluster::MemberId;
@@ -13,7 +13,7 @@ use paceline_wire::tls::proof::proof;
 use paceline_wire::{Capabilities, PacketReader, PacketWriter, WireError, WireResult};
 use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::net::{TcpListener, TcpStream};
@@ -132,6 +132,48 @@ struct Context {
     tls: Option<ServerTls>,
     connections: PeerConnections,
     places: Arc<Semaphore>,
+    logins: LoginPlaces,
+}
+
+/// Places for connections that have not logged in, counted by address: strangers from one address leave places for
+/// members at others.
+#[derive(Debug, Default)]
+struct LoginPlaces {
+    taken: Mutex<HashMap<IpAddr, usize>>,
+}
+
+/// A place of a connection that logs in.
+struct LoginPlace<'a> {
+    places: &'a LoginPlaces,
+    address: IpAddr,
+}
+
+impl LoginPlaces {
+    /// Takes a place for a connection from this address, if there is one.
+    fn take(&self, address: IpAddr) -> Option<LoginPlace<'_>> {
+        let mut taken = self.taken.lock();
+        let count = taken.entry(address).or_default();
+        if *count >= LOGINS_MAX {
+            return None;
+        }
+        *count += 1;
+        Some(LoginPlace {
+            places: self,
+            address,
+        })
+    }
+}
+
+impl Drop for LoginPlace<'_> {
+    fn drop(&mut self) {
+        let mut taken = self.places.taken.lock();
+        if let Some(count) = taken.get_mut(&self.address) {
+            *count -= 1;
+            if *count == 0 {
+                taken.remove(&self.address);
+            }
+        }
+    }
 }
 
 impl MessageListener {
@@ -150,6 +192,7 @@ impl MessageListener {
             tls,
             connections: PeerConnections::default(),
             places: Arc::new(Semaphore::new(CONNECTIONS_MAX)),
+            logins: LoginPlaces::default(),
         };
         MessageListener {
             listener,
@@ -184,11 +227,16 @@ impl MessageListener {
 
 impl Context {
     async fn serve(&self, stream: TcpStream, address: SocketAddr) {
+        // A socket that is dropped is closed.
+        let Some(place) = self.logins.take(address.ip()) else {
+            return;
+        };
         let ended = async {
             let mut socket = Socket::tcp(stream).map_err(WireError::from)?;
             let mut reader = PacketReader::new(LOGIN_BYTES_MAX);
             let login = timeout(LOGIN_MAX, self.log_in(&mut socket, &mut reader)).await;
             login.unwrap_or(Err(WireError::ReadTimeout(LOGIN_MAX)))?;
+            drop(place);
             let (handle, local) = (&self.handle, &self.local);
             serve_messages(handle, local, &self.connections, &mut socket, &mut reader).await
         };
@@ -289,4 +337,31 @@ async fn exchange(
     reader.advance(socket).await?;
     writer.set_sequence(reader.sequence());
     Ok(reader.payload().to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_few_places_for_logins() {
+        let places = LoginPlaces::default();
+        let (one, other) = (IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
+        let taken: Vec<_> = (0..LOGINS_MAX).map(|_| places.take(one).unwrap()).collect();
+        assert!(places.take(one).is_none());
+        assert!(places.take(other).is_some());
+        drop(taken);
+        assert!(places.take(one).is_some());
+        assert!(places.taken.lock().is_empty());
+    }
+
+    #[test]
+    fn only_the_newest_connection_of_a_member_counts() {
+        let connections = PeerConnections::default();
+        let (first, other) = (connections.open(MemberId(1)), connections.open(MemberId(2)));
+        let second = connections.open(MemberId(1));
+        assert!(!connections.is_newest(MemberId(1), first));
+        assert!(connections.is_newest(MemberId(1), second));
+        assert!(connections.is_newest(MemberId(2), other));
+    }
 }

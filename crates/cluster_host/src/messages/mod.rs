@@ -24,8 +24,9 @@
 //!
 //! # Limits
 //! Of each kind of message to a member only the newest waits: a later one makes it superfluous, and messages may be
-//! lost. [`CONNECTIONS_MAX`] connections are accepted at a time; a login has [`LOGIN_MAX`]. The listener is for members
-//! only: it knows one user and one statement, and no tables.
+//! lost. [`CONNECTIONS_MAX`] connections are accepted at a time; a login has [`LOGIN_MAX`], and an
+//! address [`LOGINS_MAX`] of them. The listener is for members only: it knows one user and one statement, and no
+//! tables.
 //!
 //! # Alternatives considered
 //! *The port for clients.* One address less to configure; but a server that opens its tables for minutes, or whose
@@ -53,6 +54,8 @@ pub const SILENCE_MAX: Duration = Duration::from_secs(4);
 pub const UNACKNOWLEDGED_MAX: Duration = Duration::from_secs(3);
 /// Time limit for the login, on both sides.
 pub const LOGIN_MAX: Duration = Duration::from_secs(2);
+/// Maximum number of connections from one address that have not logged in.
+pub const LOGINS_MAX: usize = 32;
 /// Maximum number of accepted connections.
 pub const CONNECTIONS_MAX: usize = 256;
 

@@ -53,19 +53,21 @@ impl Hosts {
                 gate: Gate::Closed,
                 progress: None,
                 reads_until: Millis(0),
+                is_retired: false,
             }),
         });
         self.shared.hosts.lock().insert(id, Arc::clone(&host));
         host
     }
 
-    /// The member's process ends. Returns its log and what was published.
+    /// The member's process ends, or another host takes over. Returns its log and what was published.
     pub fn remove(&self, id: MemberId) -> (Vec<Entry>, usize) {
         let host = self.shared.hosts.lock().remove(&id).expect("it was there");
         let mut state = host.state.lock();
         state.role += 1;
         state.serves = Serves::Nobody;
         state.gate = Gate::Closed;
+        state.is_retired = true;
         let left = (state.log.clone(), state.published);
         drop(state);
         self.changed();
@@ -120,6 +122,8 @@ struct State {
     gate: Gate,
     progress: Option<LogProgress>,
     reads_until: Millis,
+    /// Another host has the log now, or the process has ended: nothing is written any more.
+    is_retired: bool,
 }
 
 pub struct MemoryHost {
@@ -246,6 +250,9 @@ impl MemoryHost {
     fn begin(&self, stream: Stream, at: LogIndex, progress: LogProgress) {
         let role = {
             let mut state = self.state.lock();
+            if state.is_retired {
+                return;
+            }
             assert!(
                 at.0 >= state.published as u64,
                 "{:?}: published records are never cut",
@@ -348,7 +355,12 @@ impl LogHost for MemoryHost {
 
     fn promised(&self, promise: Promise) {
         self.called(format!("promised {}", promise.epoch));
-        self.state.lock().serves = Serves::Candidate(promise);
+        let mut state = self.state.lock();
+        if state.is_retired {
+            return;
+        }
+        state.serves = Serves::Candidate(promise);
+        drop(state);
         self.hosts.changed();
     }
 
@@ -377,6 +389,9 @@ impl LogHost for MemoryHost {
     fn write_start(&self, epoch: Epoch, progress: LogProgress) {
         self.called(format!("write start of {epoch}"));
         let mut state = self.state.lock();
+        if state.is_retired {
+            return;
+        }
         let last = state.log.iter().rfind(|entry| entry.number == 0);
         if last.is_none_or(|last| last.epoch != epoch) {
             state.log.push(Entry {
@@ -404,6 +419,9 @@ impl LogHost for MemoryHost {
     fn open(&self, epoch: Epoch) {
         self.called(format!("open {epoch}"));
         let mut state = self.state.lock();
+        if state.is_retired {
+            return;
+        }
         assert_eq!(state.serves, Serves::Followers(epoch), "it leads");
         state.gate = Gate::Open(epoch);
         drop(state);
@@ -413,7 +431,11 @@ impl LogHost for MemoryHost {
 
     fn hold(&self) {
         self.called("hold".to_owned());
-        self.state.lock().gate = Gate::Held;
+        let mut state = self.state.lock();
+        if !state.is_retired {
+            state.gate = Gate::Held;
+        }
+        drop(state);
         self.hosts.changed();
     }
 

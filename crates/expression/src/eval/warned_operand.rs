@@ -6,8 +6,10 @@ use crate::tree::{Expr, ExprKind};
 impl EvalContext<'_> {
     /// Converts the value of an operand to a date or time. If the operand is a column, warnings name it.
     pub(crate) fn convert_operand<R>(&mut self, operand: &Expr, convert: impl FnOnce(&mut Self) -> R) -> R {
-        let ExprKind::Column(slot) = operand.kind else {
-            return convert(self);
+        // A date with zeros in it is one: its column is not named.
+        let slot = match operand.kind {
+            ExprKind::Column(slot) if !operand.ty.class().is_temporal() => slot,
+            _ => return convert(self),
         };
         self.state.converted_slot = Some(slot);
         let converted = convert(self);

@@ -31,15 +31,19 @@ pub(crate) struct Output {
     pub named: bool,
 }
 
+/// Meaning of a name in a subquery.
+pub(crate) struct OuterName {
+    /// Expression over the outer row: a column, or what a select alias or a view's column stands for.
+    pub expr: Expr,
+    /// Whether the name is that of an item of the select list.
+    pub is_item: bool,
+}
+
 /// Scope of an outer query.
 pub(crate) trait OuterScope {
-    /// Returns the slot of a column in the outer row, and its type; `None` for an unknown name. `is_in_aggregate`:
-    /// whether the subquery names it within an aggregate.
-    fn resolve_outer(
-        &mut self,
-        name: &ColumnName,
-        is_in_aggregate: bool,
-    ) -> Result<Option<(usize, ExprType)>>;
+    /// Returns what a name in a subquery means; `None` for an unknown name. `is_in_aggregate`: whether the subquery
+    /// names it within an aggregate.
+    fn resolve_outer(&mut self, name: &ColumnName, is_in_aggregate: bool) -> Result<Option<OuterName>>;
 
     /// Takes an aggregate of a subquery whose arguments read only columns of this query, over whose groups it runs.
     /// The arguments are expressions of this query's rows. Returns the slot of the result, and its type; `None` if the
@@ -117,6 +121,8 @@ pub(crate) enum Aliases<'m> {
     No,
     /// A name refers to a select alias if there is no such column.
     Fallback(&'m [Output]),
+    /// The select list itself: a name in a subquery may refer to an item before it, if there is no such column.
+    OfSubqueries(&'m [Output]),
     /// HAVING: the select list, then GROUP BY; columns only inside of aggregates.
     Having(&'m [Output]),
 }
@@ -394,6 +400,16 @@ impl<'p, 'o> Block<'p, 'o> {
         self.outer.push(OuterReference { from, to });
         self.outer_types.push(ty.clone());
         to
+    }
+
+    /// Returns an expression over the outer row as one over this block's row.
+    pub fn outer_expr(&mut self, mut expr: Expr) -> Expr {
+        expr.visit_mut(&mut |node| {
+            if let ExprKind::Column(slot) = &mut node.kind {
+                *slot = self.outer_slot(*slot, &node.ty);
+            }
+        });
+        expr
     }
 
     /// Returns the slot in the outer row that is copied to a slot.

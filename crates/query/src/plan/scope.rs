@@ -1,13 +1,13 @@
 //! Scope of a clause: the meaning of names in it.
 
 use paceline_types::error_code::{
-    ER_BAD_FIELD_ERROR, ER_INVALID_GROUP_FUNC_USE, ER_NO_DEFAULT_FOR_FIELD, ER_NO_SUCH_TABLE, ER_PARSE_ERROR,
-    ER_SUM_FUNC_WITH_WINDOW_FUNC_AS_ARG, ER_UNKNOWN_SEQUENCES, ER_UNKNOWN_TABLE,
-    ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
+    ER_BAD_FIELD_ERROR, ER_ILLEGAL_REFERENCE, ER_INVALID_GROUP_FUNC_USE, ER_NO_DEFAULT_FOR_FIELD,
+    ER_NO_SUCH_TABLE, ER_PARSE_ERROR, ER_SUM_FUNC_WITH_WINDOW_FUNC_AS_ARG, ER_UNKNOWN_SEQUENCES,
+    ER_UNKNOWN_TABLE, ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
 };
 use paceline_types::{DataType, Date, DateTime, Value};
 
-use super::block::{Aliases, BindMode, Block, OuterScope, VisibleColumn};
+use super::block::{Aliases, BindMode, Block, OuterName, OuterScope, VisibleColumn};
 use super::defaults::column_default;
 use super::planner::Planner;
 use super::same_expr::same_expr;
@@ -90,6 +90,15 @@ impl Block<'_, '_> {
     }
 }
 
+/// Part of a query that asks for the meaning of a name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// The clause itself.
+    ByClause,
+    /// A subquery in it.
+    BySubquery,
+}
+
 /// A block with the clause that is being bound.
 struct BlockScope<'b, 'p, 'o, 'm> {
     block: &'b mut Block<'p, 'o>,
@@ -98,6 +107,8 @@ struct BlockScope<'b, 'p, 'o, 'm> {
     renamed: Option<&'static str>,
     in_aggregate: u32,
     in_window: bool,
+    /// Whether the aggregate that is being bound names an item of an outer select list.
+    names_item: bool,
 }
 
 impl<'b, 'p, 'o, 'm> BlockScope<'b, 'p, 'o, 'm> {
@@ -108,6 +119,7 @@ impl<'b, 'p, 'o, 'm> BlockScope<'b, 'p, 'o, 'm> {
             renamed: None,
             in_aggregate: 0,
             in_window: false,
+            names_item: false,
         }
     }
 }
@@ -142,7 +154,8 @@ impl<'m> BlockScope<'_, '_, '_, 'm> {
         }
     }
 
-    fn resolve(&mut self, name: &ColumnName) -> Result<Option<Expr>> {
+    /// Returns what a name means; `None` if it is unknown.
+    fn resolve(&mut self, name: &ColumnName, asked: Asked) -> Result<Option<Expr>> {
         if let Aliases::Having(outputs) = self.mode.aliases
             && self.in_aggregate == 0
         {
@@ -169,25 +182,38 @@ impl<'m> BlockScope<'_, '_, '_, 'm> {
         {
             return Ok(Some(output.expr.clone()));
         }
+        if let Aliases::OfSubqueries(outputs) = self.mode.aliases
+            && asked == Asked::BySubquery
+            && let Some(output) = self.block.find_output(outputs, name)?
+        {
+            let is_aggregate = |node: &Expr| match node.kind {
+                ExprKind::Column(slot) => self.block.aggregates.iter().any(|(_, result)| *result == slot),
+                _ => false,
+            };
+            if output.expr.any(&mut { is_aggregate }) {
+                let reason = "reference to group function";
+                return Err(Error::new(ER_ILLEGAL_REFERENCE, &[&name.name, &reason]));
+            }
+            let expr = output.expr.clone();
+            self.names_item = true;
+            return Ok(Some(expr));
+        }
         // Names within a view are resolved only within it.
         if self.block.owner == 0
             && let Some(parent) = self.block.parent.as_deref_mut()
-            && let Some((from, ty)) = parent.resolve_outer(name, self.in_aggregate > 0)?
+            && let Some(outer) = parent.resolve_outer(name, self.in_aggregate > 0)?
         {
-            let slot = self.block.outer_slot(from, &ty);
-            return Ok(Some(Expr::column(slot, ty)));
+            self.names_item |= outer.is_item;
+            return Ok(Some(self.block.outer_expr(outer.expr)));
         }
         Ok(None)
     }
 }
 
 impl OuterScope for BlockScope<'_, '_, '_, '_> {
-    fn resolve_outer(
-        &mut self,
-        name: &ColumnName,
-        is_in_aggregate: bool,
-    ) -> Result<Option<(usize, ExprType)>> {
-        let mut resolved = self.resolve(name)?;
+    fn resolve_outer(&mut self, name: &ColumnName, is_in_aggregate: bool) -> Result<Option<OuterName>> {
+        let named_item = std::mem::take(&mut self.names_item);
+        let mut resolved = self.resolve(name, Asked::BySubquery)?;
         // HAVING may aggregate any column.
         if resolved.is_none()
             && is_in_aggregate
@@ -195,11 +221,9 @@ impl OuterScope for BlockScope<'_, '_, '_, '_> {
         {
             resolved = Some(self.own_column(found));
         }
+        let is_item = std::mem::replace(&mut self.names_item, named_item);
         match resolved {
-            Some(Expr {
-                kind: ExprKind::Column(slot),
-                ty,
-            }) => Ok(Some((slot, ty))),
+            Some(expr) if expr.is_stable() && !expr.has_subquery() => Ok(Some(OuterName { expr, is_item })),
             Some(_) if self.block.merged_views > 0 => Err(self.block.planner.refuse_merging()),
             Some(_) => Err(Error::unsupported(
                 "a reference to an expression of the query around a subquery",
@@ -235,7 +259,8 @@ impl BlockScope<'_, '_, '_, '_> {
                 }
             });
         }
-        if outer && !own {
+        // As in MariaDB, one over an item of an outer select list belongs to the subquery.
+        if outer && !own && !self.names_item {
             if has_subquery {
                 return Err(Error::unsupported("an aggregate of a query around a subquery"));
             }
@@ -288,7 +313,7 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
     }
 
     fn resolve_column(&mut self, name: &ColumnName) -> Result<Expr> {
-        match self.resolve(name)? {
+        match self.resolve(name, Asked::ByClause)? {
             Some(expr) => Ok(expr),
             None => Err(self.unknown(name)),
         }
@@ -373,6 +398,7 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
             return Err(Error::new(ER_INVALID_GROUP_FUNC_USE, &[]));
         }
         self.in_aggregate += 1;
+        self.names_item = false;
         Ok(())
     }
 

@@ -182,7 +182,10 @@ impl Block<'_, '_> {
         let mut outputs = Vec::with_capacity(items.len());
         for item in items {
             match item {
-                ast::SelectItem::Expr { expr, name } => outputs.push(self.bind_output(expr, name)?),
+                ast::SelectItem::Expr { expr, name } => {
+                    let output = self.bind_output(expr, name, &outputs)?;
+                    outputs.push(output);
+                }
                 ast::SelectItem::Wildcard => {
                     if self.tables.is_empty() {
                         return Err(Error::new(ER_NO_TABLES_USED, &[]));
@@ -228,8 +231,10 @@ impl Block<'_, '_> {
         result
     }
 
-    fn bind_output(&mut self, expr: &ast::Expr, name: &ast::ItemName) -> Result<Output> {
+    /// Binds an item of the select list, after those before it.
+    fn bind_output(&mut self, expr: &ast::Expr, name: &ast::ItemName, before: &[Output]) -> Result<Output> {
         let mode = BindMode {
+            aliases: Aliases::OfSubqueries(before),
             windows: self.windows.named.is_some(),
             clause_name: self.outputs_of,
             ..BindMode::fields()

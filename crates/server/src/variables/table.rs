@@ -517,7 +517,7 @@ mod list {
         PreloadBufferSize "preload_buffer_size" Both Dynamic Unsigned { min: 1024, max: 1073741824, block: 1 } => Some("32768"), Absent;
         Profiling "profiling" Both Dynamic Boolean => Some("OFF"), Absent;
         ProfilingHistorySize "profiling_history_size" Both Dynamic Unsigned { min: 0, max: 100, block: 1 } => Some("15"), Absent;
-        ProgressReportTime "progress_report_time" Both Dynamic Unsigned { min: 0, max: 4294967295, block: 1 } => Some("5"), Absent;
+        ProgressReportTime "progress_report_time" Both Dynamic Unsigned { min: 0, max: 4294967295, block: 1 } => Some("5");
         ProtocolVersion "protocol_version" Global Fixed Unsigned { min: 0, max: 4294967295, block: 1 } => Some("10"), NoOption;
         ProxyProtocolNetworks "proxy_protocol_networks" Global Dynamic Text => Some("");
         ProxyUser "proxy_user" SessionOnly Fixed Text => Some("");

@@ -1,6 +1,6 @@
 //! ALTER.
 
-use super::parser::Parser;
+use super::parser::{Parser, checked_column_name};
 use crate::error::{Error, Result};
 use crate::lexer::Token;
 use crate::statement::Statement;
@@ -322,7 +322,7 @@ impl Parser<'_> {
             return Ok(AlterAction::RenameColumn {
                 if_exists,
                 old_name,
-                new_name: self.checked_identifier()?,
+                new_name: checked_column_name(self.identifier()?)?,
             });
         }
         if self.accept_any_word(&["INDEX", "KEY"]).is_some() {

@@ -1,6 +1,6 @@
 //! CREATE, DROP and RENAME; indexes and options of a table.
 
-use super::parser::Parser;
+use super::parser::{Parser, checked_database_name};
 use crate::ast::Expr;
 use crate::error::{Error, Result};
 use crate::lexer::Token;
@@ -25,7 +25,7 @@ impl Parser<'_> {
         }
         if self.accept_any_word(&["DATABASE", "SCHEMA"]).is_some() {
             let if_not_exists = self.if_not_exists(or_replace)?;
-            let name = self.checked_identifier()?;
+            let name = checked_database_name(self.identifier()?)?;
             let options = self.database_options()?;
             return Ok(Statement::Ddl(DdlStatement::CreateDatabase {
                 or_replace,

@@ -1,6 +1,6 @@
 //! Dispatch of statements by their first words.
 
-use super::parser::Parser;
+use super::parser::{Parser, checked_database_name};
 use crate::ParsedStatement;
 use crate::ast::{Expr, SelectItem};
 use crate::error::{Error, Result};
@@ -75,7 +75,7 @@ impl Parser<'_> {
             "BEGIN" | "START" | "COMMIT" | "ROLLBACK" | "SAVEPOINT" | "RELEASE" => self.transaction(),
             "USE" => {
                 self.advance();
-                Ok(Statement::Use(self.identifier()?))
+                Ok(Statement::Use(checked_database_name(self.identifier()?)?))
             }
             "SHOW" => self.show(),
             "EXPLAIN" | "DESCRIBE" | "DESC" => self.explain(),

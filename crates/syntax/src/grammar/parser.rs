@@ -13,7 +13,7 @@ use crate::features::Features;
 use crate::lexer::{Lexer, Spanned, Token};
 use crate::statement::SelectInto;
 use crate::{ParseOptions, ProgramBodies, syntax_error};
-use paceline_types::{MemoryCharge, SqlMode};
+use paceline_types::{ErrorCode, MemoryCharge, SqlMode};
 
 /// Maximum length of the name of a database, table, column or index, in characters.
 pub(super) const NAME_LENGTH_MAX: usize = 64;
@@ -470,34 +470,32 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses `[database.]table` in a query. An overlong name is accepted: it is that of a table that does
-    /// not exist.
-    pub(super) fn table_reference_name(&mut self) -> Result<TableName> {
-        // `.table` is a table of the current database.
-        if self.accept(&Token::Dot) {
-            return Ok(TableName::new(self.identifier_after_dot()?));
-        }
-        let first = self.identifier()?;
-        Ok(if self.accept(&Token::Dot) {
-            TableName::qualified(first, self.identifier_after_dot()?)
-        } else {
-            TableName::new(first)
-        })
+    /// Parses `[database.]table` and checks the lengths. `.table` is a table of the current database.
+    ///
+    /// # Errors
+    /// 1064, 1102, 1103.
+    pub(super) fn table_name(&mut self) -> Result<TableName> {
+        self.object_name(checked_table_name)
     }
 
-    /// Parses `[database.]table` and checks the lengths.
+    /// Takes the name of a routine, trigger or event, perhaps with its database.
     ///
     /// # Errors
     /// 1064, 1059.
-    pub(super) fn table_name(&mut self) -> Result<TableName> {
+    pub(super) fn program_name(&mut self) -> Result<TableName> {
+        self.object_name(checked_name)
+    }
+
+    fn object_name(&mut self, checked: fn(String) -> Result<String>) -> Result<TableName> {
         if self.accept(&Token::Dot) {
-            return Ok(TableName::new(checked_name(self.identifier_after_dot()?)?));
+            return Ok(TableName::new(checked(self.identifier_after_dot()?)?));
         }
-        let first = checked_name(self.identifier()?)?;
+        let first = self.identifier()?;
         Ok(if self.accept(&Token::Dot) {
-            TableName::qualified(first, checked_name(self.identifier_after_dot()?)?)
+            let database = checked_database_name(first)?;
+            TableName::qualified(database, checked(self.identifier_after_dot()?)?)
         } else {
-            TableName::new(first)
+            TableName::new(checked(first)?)
         })
     }
 
@@ -608,8 +606,36 @@ pub(super) fn hex_bytes(digits: &str) -> Vec<u8> {
 /// # Errors
 /// 1059.
 pub(super) fn checked_name(name: String) -> Result<String> {
+    not_too_long(name, error_code::ER_TOO_LONG_IDENT)
+}
+
+/// Returns the name of a table if it is not too long.
+///
+/// # Errors
+/// 1103.
+fn checked_table_name(name: String) -> Result<String> {
+    not_too_long(name, error_code::ER_WRONG_TABLE_NAME)
+}
+
+/// Returns the name of a database if it is not too long.
+///
+/// # Errors
+/// 1102.
+pub(super) fn checked_database_name(name: String) -> Result<String> {
+    not_too_long(name, error_code::ER_WRONG_DB_NAME)
+}
+
+/// Returns the name of a column that gets another name, if it is not too long.
+///
+/// # Errors
+/// 1166.
+pub(super) fn checked_column_name(name: String) -> Result<String> {
+    not_too_long(name, error_code::ER_WRONG_COLUMN_NAME)
+}
+
+fn not_too_long(name: String, code: ErrorCode) -> Result<String> {
     if name.len() > NAME_LENGTH_MAX && name.chars().count() > NAME_LENGTH_MAX {
-        return Err(Error::new(error_code::ER_TOO_LONG_IDENT, &[&name]));
+        return Err(Error::new(code, &[&name]));
     }
     Ok(name)
 }

@@ -346,7 +346,7 @@ impl Parser<'_> {
             }
             None => generated_name(&expr).unwrap_or_else(|| {
                 let text = self.executed_text(start..end);
-                ItemName::Text(text.trim_start().to_owned())
+                ItemName::Text(without_leading_space(&text))
             }),
         };
         Ok(SelectItem::Expr { expr, name })
@@ -512,6 +512,12 @@ enum SetLevel {
     Intersect,
 }
 
+/// Returns a text as the name of an item: spaces and control characters at its beginning are not part of it.
+fn without_leading_space(text: &str) -> String {
+    let is_space = |character: char| character.is_ascii_control() || character == ' ';
+    text.trim_start_matches(is_space).to_owned()
+}
+
 /// Returns the name of a select item without an alias; `None` if it is named by its text.
 fn generated_name(expr: &Expr) -> Option<ItemName> {
     if let Some(name) = name_without_plus(expr) {
@@ -529,7 +535,7 @@ fn generated_name(expr: &Expr) -> Option<ItemName> {
         Expr::Column(_) => ItemName::Column,
         Expr::Parameter(_) => ItemName::Text("?".to_owned()),
         Expr::Literal(literal) | Expr::Introduced { literal, .. } => match literal {
-            Literal::Text(text) => ItemName::Text(text.trim_start().to_owned()),
+            Literal::Text(text) => ItemName::Text(without_leading_space(text)),
             Literal::Null => ItemName::Text("NULL".to_owned()),
             Literal::Boolean(true) => ItemName::Text("TRUE".to_owned()),
             Literal::Boolean(false) => ItemName::Text("FALSE".to_owned()),

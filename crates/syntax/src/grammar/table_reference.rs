@@ -128,7 +128,7 @@ impl Parser<'_> {
         if self.is_word("JSON_TABLE") && self.is_at(1, &Token::LeftParen) {
             return Err(Error::unsupported("JSON_TABLE"));
         }
-        let name = self.table_reference_name()?;
+        let name = self.table_name()?;
         let partitions = if self.accept_word("PARTITION") {
             self.parenthesized(Self::identifier)?
         } else {

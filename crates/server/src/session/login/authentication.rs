@@ -144,7 +144,7 @@ impl Session {
         let mut attempt = LoginAttempt::new(login, scramble);
         let (outcome, proof) = match self.try_method(secret, login, &mut attempt).await? {
             true => (
-                self.enter(login, Account::of_skipped()),
+                self.enter(login, Account::of_member(CLUSTER_USER)),
                 self.proof(secret, &attempt.scramble),
             ),
             false => (

@@ -18,7 +18,7 @@ impl Parser<'_> {
     /// Parses `CALL procedure[(argument, …)]`.
     pub(in crate::grammar) fn call(&mut self) -> Result<Statement> {
         self.expect_word("CALL")?;
-        let procedure = self.table_name()?;
+        let procedure = self.program_name()?;
         let mut arguments = Vec::new();
         if self.accept(&Token::LeftParen) && !self.accept(&Token::RightParen) {
             arguments = self.comma_separated(Self::expr)?;
@@ -59,7 +59,7 @@ impl Parser<'_> {
         aggregation: Aggregation,
     ) -> Result<Statement> {
         let if_not_exists = self.if_not_exists(options.or_replace)?;
-        let name = self.table_name()?;
+        let name = self.program_name()?;
         if kind == ProgramKind::Function && self.is_word("RETURNS") {
             return Ok(Statement::Unsupported("FUNCTION of a library"));
         }
@@ -184,7 +184,7 @@ impl Parser<'_> {
             Some(_) => RoutineType::Function,
             None => return Ok(None),
         };
-        let name = self.table_name()?;
+        let name = self.program_name()?;
         let characteristics = self.characteristics()?;
         Ok(Some(Statement::Ddl(DdlStatement::AlterRoutine {
             kind,
@@ -195,7 +195,7 @@ impl Parser<'_> {
 
     fn create_trigger(&mut self, options: CreateOptions, first: usize) -> Result<Statement> {
         let if_not_exists = self.if_not_exists(options.or_replace)?;
-        let name = self.table_name()?;
+        let name = self.program_name()?;
         let time = match self.accept_any_word(&["BEFORE", "AFTER"]) {
             Some("BEFORE") => TriggerTime::Before,
             Some(_) => TriggerTime::After,

@@ -12,7 +12,7 @@ impl Parser<'_> {
     /// Parses CREATE EVENT after EVENT, which begins at `first`.
     pub(super) fn create_event(&mut self, options: CreateOptions, first: usize) -> Result<Statement> {
         let if_not_exists = self.if_not_exists(options.or_replace)?;
-        let name = self.table_name()?;
+        let name = self.program_name()?;
         self.expect_words(&["ON", "SCHEDULE"])?;
         let schedule = self.event_schedule()?;
         let completion = self.event_completion()?;
@@ -37,7 +37,7 @@ impl Parser<'_> {
 
     /// Parses ALTER EVENT after EVENT.
     pub(in crate::grammar) fn alter_event(&mut self, definer: Option<AccountName>) -> Result<Statement> {
-        let name = self.table_name()?;
+        let name = self.program_name()?;
         let schedule = match self.accept_words(&["ON", "SCHEDULE"]) {
             true => Some(self.event_schedule()?),
             false => None,
@@ -46,7 +46,7 @@ impl Parser<'_> {
         let new_name = match self.accept_word("RENAME") {
             true => {
                 self.expect_word("TO")?;
-                Some(self.table_name()?)
+                Some(self.program_name()?)
             }
             false => None,
         };

@@ -14,14 +14,16 @@ use crate::session::statements::query::collect;
 use paceline_binlog::event::EventFlags;
 use paceline_catalog::ddl::{DdlInput, SelectedColumn, prepare_ddl};
 use paceline_catalog::{ColumnDefault, FILLED_DATABASE};
+use paceline_expression::ExprType;
+use paceline_expression::session::ProgramVariables;
 use paceline_query::plan::Through;
 use paceline_syntax::definition::CreateTable;
 use paceline_syntax::{
     ColumnName, DdlStatement, Duplicates, Error, Insert, InsertKind, InsertSource, Result, Statement,
     TableName,
 };
-use paceline_types::DataType;
 use paceline_types::error_code::*;
+use paceline_types::{DataType, Value};
 use std::sync::Arc;
 
 /// Returns 1137 for CREATE OR REPLACE TEMPORARY TABLE … SELECT from the table itself; 1235 for CREATE TABLE …
@@ -103,15 +105,33 @@ fn zero_default(data_type: &DataType) -> ColumnDefault {
     ColumnDefault::Literal(zero.to_owned())
 }
 
-/// Returns the columns of CREATE TABLE … SELECT.
-pub fn plan_create_select(ddl: &DdlStatement, state: &SessionState) -> Result<Option<Vec<SelectedColumn>>> {
+/// Returns the columns of CREATE TABLE … SELECT. A parameter has the type of its value.
+pub fn plan_create_select(
+    ddl: &DdlStatement,
+    parameters: &[Value],
+    state: &mut SessionState,
+) -> Result<Option<Vec<SelectedColumn>>> {
     let DdlStatement::CreateTable(create) = ddl else {
         return Ok(None);
     };
     let Some(select) = create.select() else {
         return Ok(None);
     };
-    let plan = state.plan(&Statement::Query(Box::new(select.query.clone())))?;
+    let query = Statement::Query(Box::new(select.query.clone()));
+    let is_typed = state.context.program_variables.get(0).is_some();
+    let plan = match parameters {
+        [] => state.plan(&query)?,
+        _ if is_typed => state.plan(&query)?,
+        values => {
+            let collation = state.context.settings.collation_connection;
+            let types = values.iter().map(|value| ExprType::of_value(value, collation));
+            let typed = Arc::new(ProgramVariables::new(types.collect(), Vec::new(), Vec::new()));
+            let outer = std::mem::replace(&mut state.context.program_variables, typed);
+            let planned = state.plan(&query);
+            state.context.program_variables = outer;
+            planned?
+        }
+    };
     // Without the privileges to read, no table may be created or replaced.
     check_plan(state.services.authority(&state.context), &plan)?;
     let catalog = state.catalog();

@@ -1,0 +1,22 @@
+-- A subquery in the select list may refer to the items before it.
+create table t1 (a int, b int);
+insert into t1 values (1,2),(2,3),(3,4);
+create table t2 (a int, b int);
+insert into t2 values (2,20),(3,30),(4,40);
+select a+1 as x, (select max(b) from t2 where t2.a = x) from t1;
+select a+1 as x, (select x) from t1;
+select a+1 as x, (select x + 1) from t1;
+select a+1 as x, x from t1;
+select a+1 as x, (select max(b) from t2 where t2.a = x and x > 2) y from t1 having y > 1;
+select a+1 as x from t1 having (select max(b) from t2 where t2.a = x) > 20;
+select a+1 as x from t1 order by (select max(b) from t2 where t2.a = x) desc;
+select a+1 as x from t1 group by (select max(b) from t2 where t2.a = x);
+select sum(a) as x, (select max(b) from t2 where t2.a > x - 5) from t1;
+select sum(a)+1 as x, (select max(b) from t2 where t2.a > x - 5) from t1;
+select a+1 as x, (select (select x)) from t1;
+select a+1 as x, (select max(b) from t2 where x in (select x from t1)) from t1;
+select a+1 as a, (select a) from t1;
+select a+1 as x from t1 where (select x) > 2;
+select a as x, row(11, 12) = (select max(x), 22), row(11, 12) in (select max(x), 22) from t1;
+select a as x, (select count(x) + sum(x) from t2) from t1;
+select a as x, (select max(x + t2.b) from t2) from t1;
