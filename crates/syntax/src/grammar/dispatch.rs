@@ -253,7 +253,7 @@ impl Parser<'_> {
     }
 
     /// Parses USING: the values, and the numbers of those that are left out.
-    fn using(&mut self) -> Result<(Vec<Expr>, Vec<(usize, OmittedValue)>)> {
+    fn using(&mut self) -> Result<(Vec<Expr>, OmittedValues)> {
         let (mut using, mut omitted) = (Vec::new(), Vec::new());
         if !self.accept_word("USING") {
             return Ok((using, omitted));

@@ -45,6 +45,9 @@ pub enum OmittedValue {
     Ignore,
 }
 
+/// Parameters of USING without a value, by number.
+pub type OmittedValues = Vec<(usize, OmittedValue)>;
+
 #[derive(Debug, Clone, PartialEq)]
 pub enum Statement {
     /// Only comments; the answer is OK.
@@ -89,8 +92,8 @@ pub enum Statement {
     Execute {
         name: String,
         using: Vec<Expr>,
-        /// Parameters of USING without a value, by number; they are NULL in `using`.
-        omitted: Vec<(usize, OmittedValue)>,
+        /// Those without a value; they are NULL in `using`.
+        omitted: OmittedValues,
     },
     /// `EXECUTE IMMEDIATE text [USING …]`.
     ExecuteImmediate {
@@ -98,7 +101,7 @@ pub enum Statement {
         source: Expr,
         using: Vec<Expr>,
         /// As in EXECUTE.
-        omitted: Vec<(usize, OmittedValue)>,
+        omitted: OmittedValues,
     },
     /// `DEALLOCATE PREPARE name`.
     Deallocate(String),
