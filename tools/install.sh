@@ -30,6 +30,8 @@ for purpose in "$@"; do
         need prometheus promtool
         need ganglia-monitor gmond
         need memcached memcached
+        need etcd-server etcd
+        need iproute2 tc
         need chromium chromium
         need nodejs node
         need npm npm

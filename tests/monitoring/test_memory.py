@@ -225,3 +225,23 @@ def test_new_connections_are_refused_when_nothing_can_give_way(server):
             cursor.execute("select 1")
             cursor.execute("set global paceline_memory_limit = 0")
     server.connect(user="u").close()
+
+
+def test_the_process_list_has_the_maximum_of_a_session(server):
+    big = ("select count(*) from (select distinct seq, repeat('x', 100) from seq_1_to_20000) x")
+    shown = "select memory_used, max_memory_used from information_schema.processlist where id = {}"
+    server.query("create database if not exists d")
+    with server.connect(database="d") as connection, connection.cursor() as cursor:
+        cursor.execute("select connection_id()")
+        shown = shown.format(cursor.fetchone()[0])
+        cursor.execute(big)
+        (used, most), = server.query(shown)
+        assert used < 200_000 and most > 2_000_000
+        cursor.execute("select 1")
+        assert server.query(shown)[0][1] == most
+        cursor.execute("show session status like 'Max_memory_used'")
+        assert int(cursor.fetchone()[1]) == most
+        assert int(server.query("show global status like 'Max_memory_used'")[0][1]) >= most
+        # As in MariaDB.
+        cursor.execute("flush status")
+        assert server.query(shown)[0][1] < 1_000_000

@@ -101,7 +101,7 @@ def test_truncate_forgets_and_states_stay(server):
     left = server.query(f"select digest_text from {BY_DIGEST}")
     # Those of the sessions that forgot and that look.
     assert all("`d`" not in text for text, in left) and len(left) <= 4
-    with pytest.raises(pymysql.err.OperationalError, match="1142"):
+    with pytest.raises(pymysql.err.OperationalError, match="1683"):
         server.query("truncate table performance_schema.threads")
 
 

@@ -95,7 +95,7 @@ def test_routines_have_the_parameters_of_mariadb(server, mariadb):
 
 
 FUNCTIONS = [
-    *(f"format_bytes({bytes})" for bytes in ("null", "0", "1023", "1024", "1048575", "18446644073709551615", "-5", "'12x'", "10.5", "pow(1024,5)")),
+    *(f"format_bytes({bytes})" for bytes in ("null", "0", "1023", "1024", "1048575", "18446644073709551615", "-5", "'12x'", "10.5", "1000/7", "1000/6", "'0.5'", "1023.7", "pow(1024,5)")),
     *(f"format_time({time})" for time in ("null", "0", "999", "1000", "3501", "1234567890", "59999999999999", "60000000000000",
                                           "3600000000000000", "86400000000000000", "604800000000000000", "-5", "1.5")),
     *(f"format_statement({text})" for text in ("null", "''", r"'a\n  b'", "repeat('é',64)", "repeat('é',65)", "repeat('abcdefghij',10)")),

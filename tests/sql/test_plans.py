@@ -229,6 +229,22 @@ def test_a_running_analyze_shows_what_it_has_read(server):
         assert server.query(f"show explain for {running.id}")[0][2] == "a1"
 
 
+def test_a_running_statement_that_is_long_shows_the_rows_that_it_has_read(server):
+    with Running(server, LONG) as running:
+        columns, rows, warnings = plan_of(server, running, "show analyze for")
+        assert columns[8:] == ["rows", "r_rows", "filtered", "r_filtered", "Extra"]
+        assert float(rows[0][9]) > 0
+        assert warnings == (("Note", 1003, running.statement),)
+        _, [(text,)], _ = plan_of(server, running, "show analyze format=json for")
+        document = json.loads(text)
+        block = document["query_block"]
+        table = block["nested_loop"][0]["table"]
+        assert table["r_rows"] > 0 and table["r_loops"] == 1
+        # Only ANALYZE has times.
+        assert "r_query_time_in_progress_ms" in document and "r_total_time_ms" not in block
+        assert not {"r_table_time_ms", "r_other_time_ms"} & set(table)
+
+
 def test_the_plan_of_a_view_needs_what_explain_needs(paceline):
     paceline.query(*TABLES, "create view t.v as select id from t.a where c <> 'hidden'", "create user low@localhost",
                    "grant select on t.v to low@localhost")

@@ -3,11 +3,11 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use paceline_binlog::EventGroup;
 use paceline_binlog::event::{
     Event, FormatDescription, GtidFlags, IgnorableEvent, QueryEvent, RowsEvent, RowsKind, TableId,
     TableMapEvent,
 };
-use paceline_binlog::{EpochMark, EventGroup};
 use paceline_storage::{
     Change, Cursor, Direction, EngineKind, Error as StorageError, KeyRange, Row, RowReader, Storage,
     StorageSnapshot, StoredValue, TableSchema, VERSION_LENGTH, WriteSet,
@@ -145,7 +145,7 @@ impl GroupApplier {
                     QueryKind::Other if std::mem::take(&mut text_follows) => {}
                     QueryKind::Other if is_standalone(group)? => {
                         // The log knows where epochs start; the tables do not.
-                        if EpochMark::of_group(group).is_some() {
+                        if group.epoch_mark().is_some() {
                             return Ok(GroupContents::Rows(0));
                         }
                         self.last_map = None;

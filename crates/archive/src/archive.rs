@@ -4,6 +4,7 @@ use crate::clients::Sessions;
 use crate::context::ArchiveContext;
 use crate::follow::Follower;
 use crate::log_start::LogStart;
+use crate::member::LogMember;
 use crate::options::{ArchiveOptions, Candidates};
 use crate::retention::RetentionTask;
 use paceline_binlog::Log;
@@ -46,6 +47,8 @@ pub struct Archive {
     pub primary: Primary,
     /// Connections to primaries, in the order of the options.
     pub followers: Vec<Arc<Follower>>,
+    /// In a cluster: this archive as a member.
+    pub member: Option<Arc<LogMember>>,
     /// Sessions of clients.
     pub sessions: Sessions,
     /// Time of the start.
@@ -99,6 +102,7 @@ impl Archive {
             retention,
             primary: Primary::of_archive(served),
             followers: sources.iter().enumerate().map(follower).collect(),
+            member: None,
             sessions: Sessions::default(),
             started: Instant::now(),
         }

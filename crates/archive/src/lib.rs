@@ -50,6 +50,7 @@
 //!   for the log in every form.
 //! - [`stored_files`]: reads an archive's files from outside the archive.
 //! - [`serve`]: clients and replicas: login, and the few statements that they use.
+//! - [`member`]: the archive's part in a cluster. [`hold`]: a server's log before its tables are opened.
 //! - `statistics`: each value once, for SHOW STATUS and for `http`, the address for Prometheus and probes.
 #![forbid(unsafe_code)]
 
@@ -59,11 +60,14 @@ mod clock;
 pub mod closed_files;
 pub mod context;
 pub mod disk;
+mod epoch_group;
 pub mod error;
 pub mod follow;
+pub mod hold;
 mod http;
 mod index_from_storage;
 pub mod log_start;
+pub mod member;
 pub mod options;
 pub mod retention;
 pub mod serve;

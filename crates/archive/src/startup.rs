@@ -324,7 +324,7 @@ fn watch_signals(archive: &Arc<Archive>) -> Result<()> {
 }
 
 /// Stops cleanly: ends receiving and the sessions, and writes everything received.
-async fn stop_all(
+pub(crate) async fn stop_all(
     archive: &Arc<Archive>,
     followers: Vec<JoinHandle<()>>,
     running: Option<RunningWriter>,

@@ -10,11 +10,12 @@
 
 use crate::clock::unix_seconds;
 use crate::closed_files::ClosedFiles;
+use crate::epoch_group::epoch_group;
 use crate::error::{Error, Result};
 use paceline_binlog::group::{CommitGroup, GroupSize};
-use paceline_binlog::{EpochHistory, EventGroup, GtidState, Log};
+use paceline_binlog::{EpochHistory, EpochMark, EventGroup, GtidState, Log};
 use paceline_txn::SendLimit;
-use paceline_types::Gtid;
+use paceline_types::{DomainId, Gtid, ServerId};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -50,6 +51,8 @@ enum Work {
     Group(QueuedGroup),
     /// Lets the log begin after this state.
     Begin(GtidState, oneshot::Sender<()>),
+    /// Appends the start of an epoch of the cluster.
+    StartEpoch(ServerId, EpochMark, oneshot::Sender<()>),
     /// Continues the log in a new file.
     Rotate(oneshot::Sender<std::result::Result<(), RotateError>>),
 }
@@ -199,6 +202,22 @@ impl Writer {
         ended.await.map_err(|_| WriterClosed)
     }
 
+    /// Appends the start of an epoch of which `primary`, this member, is the primary, and syncs it.
+    ///
+    /// # Errors
+    /// [`WriterClosed`] if the writer has ended.
+    pub async fn start_epoch(
+        &self,
+        server_id: ServerId,
+        epoch: u64,
+        primary: u32,
+    ) -> std::result::Result<(), WriterClosed> {
+        let (done, ended) = oneshot::channel();
+        let work = Work::StartEpoch(server_id, EpochMark { epoch, primary }, done);
+        self.queue.send(work).map_err(|_| WriterClosed)?;
+        ended.await.map_err(|_| WriterClosed)
+    }
+
     /// Continues the log in a new file (`FLUSH BINARY LOGS`).
     ///
     /// # Errors
@@ -259,6 +278,13 @@ impl Worker {
                     let _ = done.send(());
                     continue;
                 }
+                Work::StartEpoch(server_id, mark, done) => {
+                    if self.start_epoch(server_id, mark)? == Outcome::Abandoned {
+                        break;
+                    }
+                    let _ = done.send(());
+                    continue;
+                }
                 Work::Rotate(done) => {
                     let rotated = self.rotate()?;
                     let _ = done.send(rotated);
@@ -296,6 +322,20 @@ impl Worker {
             self.state = state;
         }
         Ok(())
+    }
+
+    fn start_epoch(&mut self, server_id: ServerId, mark: EpochMark) -> Result<Outcome> {
+        let gtid = Gtid {
+            domain_id: DomainId(0),
+            server_id,
+            sequence: self
+                .state
+                .next_sequence(DomainId(0))
+                .ok_or_else(|| Error::Failed("the sequence numbers of domain 0 are used up".into()))?,
+        };
+        let group = epoch_group(mark, gtid, unix_seconds());
+        self.state.update(gtid);
+        self.append(vec![group])
     }
 
     fn write(&mut self, batch: Vec<QueuedGroup>) -> Result<Outcome> {

@@ -6,9 +6,9 @@
 //! ```text
 //!   Gtid (standalone) | Query: # paceline: epoch 5, primary 3
 //! ```
-//! The text is a comment. Replicas of any kind execute it as an empty statement and `mariadb-binlog` prints it. Paceline
-//! logs no statement that is only a comment, so no client can write such a group. A MariaDB that replicates it moves
-//! its position and logs nothing: a number is missing in the log of that server.
+//! The text is a comment. Replicas of any kind execute it as an empty statement and `mariadb-binlog` prints it.
+//! Paceline logs no statement that is only a comment, so no client can write such a group. A MariaDB that replicates it
+//! moves its position and logs nothing: a number is missing in the log of that server.
 //!
 //! The log knows the newest starts ([`EpochHistory`]). The head of each file repeats them in a record of type 28
 //! ([`crate::event::IgnorableEvent::Epochs`]), so that opening reads no more than the file that it reads anyway. The
@@ -21,8 +21,7 @@
 
 use crate::codec::{Cursor, PutExt};
 use crate::error::Result;
-use crate::event::{EventType, GtidFlags, QueryEvent};
-use crate::group::EventGroup;
+use crate::event::{EventType, QueryEvent};
 use paceline_types::LogIndex;
 use std::fmt;
 
@@ -32,8 +31,8 @@ const PREFIX: &str = "# paceline: epoch ";
 /// Longest text of an epoch start, in bytes: the prefix, both numbers and what is between them.
 const TEXT_LENGTH_MAX: usize = PREFIX.len() + 20 + ", primary ".len() + 10;
 
-/// Longest group that is examined, in bytes. A start has the Gtid event and a Query event with few settings.
-const GROUP_LENGTH_MAX: usize = 1024;
+/// Longest body of a Query event that is examined, in bytes. That of a start has few settings.
+const BODY_LENGTH_MAX: usize = 1024;
 
 /// Epoch and primary that an event group names.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -67,24 +66,10 @@ impl EpochMark {
         (mark.to_string().as_bytes() == sql).then_some(mark)
     }
 
-    /// Returns what an event group starts; `None` for a group of any other kind. Looks only at groups of one
-    /// statement without rows.
-    pub fn of_group(group: &EventGroup) -> Option<Self> {
-        if group.event_count() != 2 || group.memory_bytes() > GROUP_LENGTH_MAX {
-            return None;
-        }
-        let is_standalone = |flags: GtidFlags| flags.contains(GtidFlags::STANDALONE);
-        if !is_standalone(group.gtid_event().ok()?.flags) {
-            return None;
-        }
-        let event = group.events().nth(1)?;
-        Self::of_event(event.event_type(), event.body())
-    }
-
     /// Returns what the event of a standalone group starts.
     pub(crate) fn of_event(event_type: EventType, body: &[u8]) -> Option<Self> {
         match event_type {
-            EventType::QUERY | EventType::QUERY_COMPRESSED if body.len() <= GROUP_LENGTH_MAX => {
+            EventType::QUERY | EventType::QUERY_COMPRESSED if body.len() <= BODY_LENGTH_MAX => {
                 Self::parse(&QueryEvent::decode(event_type, body).ok()?.sql)
             }
             _ => None,

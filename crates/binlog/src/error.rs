@@ -1,6 +1,6 @@
 //! The errors of the log and MariaDB's number for each.
 
-use paceline_types::{DomainId, Gtid};
+use paceline_types::{DomainId, Gtid, LogIndex};
 use std::io;
 use std::path::PathBuf;
 
@@ -81,6 +81,14 @@ pub enum Error {
     /// The position is not in the log, or no event starts there (1236).
     #[error("there is no event at {0} in the log")]
     UnknownPosition(paceline_types::LogPosition),
+    /// No event group ends where the log has this index.
+    #[error("no transaction of the binary log ends at index {index}: {problem}")]
+    UnknownIndex {
+        /// The requested index.
+        index: LogIndex,
+        /// What the log has instead.
+        problem: String,
+    },
     /// The requested position needs files that were purged (1236).
     #[error(
         "Could not find GTID state requested by slave in any binlog files. Probably the slave state is too old and \
@@ -154,7 +162,7 @@ impl Error {
             Error::DuplicateDomain { .. } => 1943,
             Error::DomainInUse(_) => 1076,
             Error::UnknownFile(_) => 1373,
-            Error::UnknownPosition(_) | Error::Purged => 1236,
+            Error::UnknownPosition(_) | Error::UnknownIndex { .. } | Error::Purged => 1236,
             Error::NoSpace { .. } => 1026,
             Error::Malformed { .. } | Error::UnknownEvent(_) | Error::Encrypted => 1594,
             Error::Damaged { .. }

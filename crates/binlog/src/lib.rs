@@ -21,6 +21,7 @@
 //! - [`replica_state`]: how far a replica has replicated its primaries, derived from its log.
 //! - [`mysql`]: the events and GTIDs that only MySQL writes.
 //! - [`log`]: the files: append, sync, rotation, purging, recovery of the tail, reading, finding a GTID.
+//! - [`FileStatistics`]: what was done with the files, and how long it took.
 //!
 //! This crate knows nothing of transactions, engines or sockets.
 #![forbid(unsafe_code)]
@@ -34,6 +35,7 @@ pub mod event;
 pub mod group;
 pub mod gtid;
 pub mod log;
+mod measured_disk;
 pub mod mysql;
 pub mod replica_state;
 mod sync_mode;
@@ -43,6 +45,7 @@ pub use error::{Error, Result};
 pub use group::{CommitGroup, EventGroup, EventGroupBuffer, LoggedTable};
 pub use gtid::{GtidPosition, GtidState, LOCAL_DOMAIN};
 pub use log::{Disk, Log, LogConfig, LogReader, RealDisk, Recovery};
+pub use measured_disk::{FileClass, FileStatistics, FileSums, MeasuredDisk, MeasuredFileSums, OperationSums};
 pub use replica_state::{
     ExecutedSetChange, LogOrigin, PositionChange, RecordScope, ReplicaRecord, ReplicaState, SourcePosition,
 };

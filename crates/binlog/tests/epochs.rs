@@ -94,7 +94,7 @@ fn a_log_knows_its_epochs_with_the_index_before_each() {
     log.sync().unwrap();
     assert_eq!(log.epochs(), history(&[(1, 0), (7, 14)]));
     assert_eq!(log.durable_index(), LogIndex(16));
-    let marks: Vec<_> = groups(&log).iter().map(EpochMark::of_group).collect();
+    let marks: Vec<_> = groups(&log).iter().map(EventGroup::epoch_mark).collect();
     let mark = |epoch| Some(EpochMark { epoch, primary: 3 });
     assert_eq!(marks, [mark(1), None, None, None, mark(7), None]);
 }

@@ -27,8 +27,9 @@
 use crate::clock;
 use crate::handle::{ClusterHandle, PeerView, SwitchFailure};
 use crate::host::{HostError, LogHost};
-use crate::inbox::{EtcdNews, Inbox, PeerEvent, SwitchRequest};
+use crate::inbox::{EtcdNews, EtcdView, Inbox, PeerEvent, SwitchRequest};
 use crate::promise_file::{PromiseFile, PromiseFileError};
+use crate::register::MemberEntry;
 use paceline_cluster::{
     Action, Configuration, DurableState, Epoch, EpochRecord, Input, LogIndex, LogRank, LogTail, Member,
     MemberId, Message, Millis, Promise, RoleName, StoredPromise, SwitchError, Timing,
@@ -37,7 +38,7 @@ use parking_lot::Mutex;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, timeout_at};
 
 /// Maximum number of other members that are remembered for the status.
@@ -89,6 +90,8 @@ pub enum DriverError {
     Promise(#[from] PromiseFileError),
     #[error("the log has lost what was durable: it ended at {before:?} and now ends at {now:?}")]
     LogWentBack { before: LogRank, now: LogRank },
+    #[error("an assertion has failed; the log of the server says which")]
+    Panic,
 }
 
 /// Writing role of the host, as told last.
@@ -142,6 +145,8 @@ pub struct Driver {
     /// The durable promise. `None`: it is torn.
     promise: Option<Promise>,
     writing: Option<Writing>,
+    /// Rank of the log as reported last before it was frozen.
+    frozen: Option<LogRank>,
     /// Host that takes over when the promise is written.
     next_host: Option<Arc<dyn LogHost>>,
     role: WritingRole,
@@ -159,12 +164,13 @@ pub struct Driver {
 
 impl Driver {
     /// Creates a member that starts now, with the log of `host`, and its handle. Reads of etcd whose answers are
-    /// given to the handle must begin after this.
+    /// given to the handle must begin after this. The handle changes `directory`.
     pub fn new(
         stored: StoredMember,
         timing: Timing,
         host: Arc<dyn LogHost>,
         messages: Arc<dyn MessageSender>,
+        directory: watch::Sender<Arc<Vec<MemberEntry>>>,
         register: mpsc::Sender<RegisterRequest>,
     ) -> (ClusterHandle, Driver) {
         let durable = DurableState {
@@ -173,7 +179,7 @@ impl Driver {
             applied: stored.applied,
         };
         let member = Member::new(stored.id, timing, durable, clock::now());
-        let inbox = Inbox::new(member.status());
+        let inbox = Inbox::new(member.status(), directory);
         let promise = match stored.promise {
             StoredPromise::Whole(promise) => Some(promise),
             StoredPromise::Torn => None,
@@ -188,6 +194,7 @@ impl Driver {
             promise_file: Arc::new(Mutex::new(stored.promise_file)),
             promise,
             writing: None,
+            frozen: None,
             next_host: None,
             role: WritingRole::None,
             role_number: 0,
@@ -249,6 +256,10 @@ impl Driver {
 
     fn promise_written(&mut self, (promise, tail): (Promise, LogTail)) -> Result<(), DriverError> {
         self.writing = None;
+        let now = tail.rank();
+        if let Some(before) = self.frozen.take().filter(|before| *before > now) {
+            return Err(DriverError::LogWentBack { before, now });
+        }
         self.promise = Some(promise);
         match self.next_host.take() {
             Some(host) => self.replace_host(host)?,
@@ -269,10 +280,16 @@ impl Driver {
         }
         match pending.etcd {
             Some(EtcdNews::State(state)) => {
-                *self.inbox.etcd.lock() = Some(Arc::new((*state).clone()));
+                *self.inbox.etcd.lock() = EtcdView {
+                    state: Some(Arc::new((*state).clone())),
+                    is_away: false,
+                };
                 self.input(Input::Etcd(*state))?;
             }
-            Some(EtcdNews::Away) => self.input(Input::EtcdAway)?,
+            Some(EtcdNews::Away) => {
+                self.inbox.etcd.lock().is_away = true;
+                self.input(Input::EtcdAway)?;
+            }
             None => {}
         }
         for event in pending.peers {
@@ -353,7 +370,7 @@ impl Driver {
     fn write_promise(&mut self, promise: Promise) {
         self.role = WritingRole::None;
         self.role_number = 0;
-        self.reported = None;
+        self.frozen = self.reported.take();
         if let Some(switch) = &mut self.switch {
             match switch.target == promise.primary {
                 true => switch.is_handed_over = true,
@@ -518,5 +535,12 @@ impl Driver {
             }
             is_new
         });
+    }
+}
+
+impl Drop for Driver {
+    /// A switch that is waited for does not happen.
+    fn drop(&mut self) {
+        self.inbox.close();
     }
 }

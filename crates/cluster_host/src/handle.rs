@@ -4,6 +4,7 @@ use crate::clock;
 use crate::host::LogHost;
 use crate::inbox::{EtcdNews, Inbox, PeerEvent, SwitchRequest};
 pub use crate::inbox::{PeerView, SwitchFailure};
+use crate::register::MemberEntry;
 use paceline_cluster::{EtcdState, MemberId, Message, Status};
 use std::sync::Arc;
 use tokio::sync::{oneshot, watch};
@@ -54,6 +55,11 @@ impl ClusterHandle {
         answer.await.unwrap_or(Err(SwitchFailure::Ended))
     }
 
+    /// Returns whether the driver has ended. The member's state no longer changes then.
+    pub fn has_ended(&self) -> bool {
+        self.inbox.is_closed()
+    }
+
     /// Returns the member's state.
     pub fn status(&self) -> Status {
         self.inbox.status.borrow().clone()
@@ -76,6 +82,33 @@ impl ClusterHandle {
 
     /// Returns the state of etcd that the member knows.
     pub fn etcd_state(&self) -> Option<Arc<EtcdState>> {
-        self.inbox.etcd.lock().clone()
+        self.inbox.etcd.lock().state.clone()
+    }
+
+    /// Returns whether etcd does not answer.
+    pub fn is_etcd_away(&self) -> bool {
+        self.inbox.etcd.lock().is_away
+    }
+
+    /// Replaces the members' directory.
+    pub fn set_directory(&self, members: Vec<MemberEntry>) {
+        self.inbox.directory.send_if_modified(|known| {
+            let is_new = **known != members;
+            if is_new {
+                *known = Arc::new(members);
+            }
+            is_new
+        });
+    }
+
+    /// Returns a receiver of the members' directory: names and addresses, also of members that are no log holders.
+    pub fn directory(&self) -> watch::Receiver<Arc<Vec<MemberEntry>>> {
+        self.inbox.directory.subscribe()
+    }
+
+    /// Returns a member's entry in the directory.
+    pub fn entry(&self, member: MemberId) -> Option<MemberEntry> {
+        let directory = self.inbox.directory.borrow();
+        directory.iter().find(|entry| entry.member() == member).cloned()
     }
 }

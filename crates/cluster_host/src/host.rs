@@ -15,6 +15,8 @@
 //! - It reads the progress of a role before it appends in this role, never between appending and reporting.
 //! - All calls except `freeze` return at once. What they begin goes on in tasks of the host. A new call replaces what
 //!   an earlier call of the same kind has begun.
+//! - A stream that breaks is opened again, from the end of the log, until the role ends. A source that does not serve
+//!   it yet is asked again.
 //! - Publishing below what is published, or beyond the durable log of the moment, has to be harmless: the host
 //!   publishes as far as it has.
 //!

@@ -1,17 +1,22 @@
 //! The queue of a driver. Everything in it is bounded, and nobody who adds to it waits.
 //!
-//! Messages may be lost, so the oldest goes when there are too many. Of etcd's answers only the newest matters; of
-//! reports of the log only that there is one ([`ProgressSignal`]).
+//! Messages may be lost. When many wait, only the newest of each kind of each member does, so a member that sends too
+//! many harms only itself; and the oldest goes when there are still too many. Of etcd's answers only the newest
+//! matters; of reports of the log only that there is one ([`ProgressSignal`]).
 
 use crate::host::{LogHost, ProgressSignal};
+use crate::register::MemberEntry;
 use paceline_cluster::{EtcdState, LogIndex, MemberId, Message, Millis, Status, SwitchError};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
+use std::mem::discriminant;
 use std::sync::Arc;
 use tokio::sync::{Notify, oneshot, watch};
 
 /// Maximum number of messages that wait.
 const MESSAGES_MAX: usize = 1024;
+/// Number of messages from which on only the newest of a kind waits.
+const MESSAGES_MANY: usize = 64;
 /// Maximum number of switches that wait. More than one is refused by the driver anyway.
 const SWITCHES_MAX: usize = 8;
 
@@ -47,6 +52,20 @@ pub(crate) enum PeerEvent {
     Disconnected(MemberId),
 }
 
+impl PeerEvent {
+    /// Returns whether the older event no longer matters.
+    fn replaces(&self, older: &PeerEvent) -> bool {
+        match (self, older) {
+            (PeerEvent::Message(from, message), PeerEvent::Message(sender, earlier)) => {
+                from == sender && discriminant(message) == discriminant(earlier)
+            }
+            (PeerEvent::Disconnected(gone), PeerEvent::Disconnected(earlier)) => gone == earlier,
+            (PeerEvent::Message(..), PeerEvent::Disconnected(_))
+            | (PeerEvent::Disconnected(_), PeerEvent::Message(..)) => false,
+        }
+    }
+}
+
 /// News of etcd.
 #[derive(Debug)]
 pub(crate) enum EtcdNews {
@@ -67,6 +86,15 @@ pub(crate) struct Pending {
     pub(crate) etcd: Option<EtcdNews>,
     pub(crate) switches: Vec<SwitchRequest>,
     pub(crate) host: Option<Arc<dyn LogHost>>,
+    /// The driver has ended: nothing is taken any more.
+    is_closed: bool,
+}
+
+/// etcd, as the member knows it.
+#[derive(Default)]
+pub(crate) struct EtcdView {
+    pub(crate) state: Option<Arc<EtcdState>>,
+    pub(crate) is_away: bool,
 }
 
 pub(crate) struct Inbox {
@@ -75,11 +103,12 @@ pub(crate) struct Inbox {
     pub(crate) progress: Arc<ProgressSignal>,
     pub(crate) status: watch::Sender<Status>,
     pub(crate) peers: Mutex<Vec<PeerView>>,
-    pub(crate) etcd: Mutex<Option<Arc<EtcdState>>>,
+    pub(crate) etcd: Mutex<EtcdView>,
+    pub(crate) directory: watch::Sender<Arc<Vec<MemberEntry>>>,
 }
 
 impl Inbox {
-    pub(crate) fn new(status: Status) -> Arc<Self> {
+    pub(crate) fn new(status: Status, directory: watch::Sender<Arc<Vec<MemberEntry>>>) -> Arc<Self> {
         let wake = Arc::new(Notify::new());
         Arc::new(Inbox {
             pending: Mutex::default(),
@@ -88,6 +117,7 @@ impl Inbox {
             status: watch::Sender::new(status),
             peers: Mutex::default(),
             etcd: Mutex::default(),
+            directory,
         })
     }
 
@@ -95,32 +125,99 @@ impl Inbox {
         std::mem::take(&mut self.pending.lock())
     }
 
-    pub(crate) fn peer(&self, event: PeerEvent) {
+    /// Refuses and drops everything from now on.
+    pub(crate) fn close(&self) {
+        *self.pending.lock() = Pending {
+            is_closed: true,
+            ..Pending::default()
+        };
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.pending.lock().is_closed
+    }
+
+    /// Adds something, and wakes the driver. What the driver can no longer take is dropped.
+    fn add(&self, add: impl FnOnce(&mut Pending)) {
         let mut pending = self.pending.lock();
-        if pending.peers.len() >= MESSAGES_MAX {
-            pending.peers.pop_front();
+        if !pending.is_closed {
+            add(&mut pending);
         }
-        pending.peers.push_back(event);
         drop(pending);
         self.wake.notify_one();
+    }
+
+    pub(crate) fn peer(&self, event: PeerEvent) {
+        self.add(|pending| {
+            if pending.peers.len() >= MESSAGES_MANY {
+                pending.peers.retain(|older| !event.replaces(older));
+            }
+            if pending.peers.len() >= MESSAGES_MAX {
+                pending.peers.pop_front();
+            }
+            pending.peers.push_back(event);
+        });
     }
 
     pub(crate) fn etcd(&self, news: EtcdNews) {
-        self.pending.lock().etcd = Some(news);
-        self.wake.notify_one();
+        self.add(|pending| pending.etcd = Some(news));
     }
 
     pub(crate) fn host(&self, host: Arc<dyn LogHost>) {
-        self.pending.lock().host = Some(host);
-        self.wake.notify_one();
+        self.add(|pending| pending.host = Some(host));
     }
 
     pub(crate) fn switch(&self, request: SwitchRequest) {
-        let mut pending = self.pending.lock();
-        if pending.switches.len() < SWITCHES_MAX {
-            pending.switches.push(request);
+        self.add(|pending| {
+            if pending.switches.len() < SWITCHES_MAX {
+                pending.switches.push(request);
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use paceline_cluster::{Epoch, RoleName};
+
+    #[test]
+    fn a_member_that_sends_too_much_hides_no_other() {
+        let status = Status {
+            role: RoleName::Waiting,
+            epoch: None,
+            primary: None,
+            end: LogIndex(0),
+            published: LogIndex(0),
+            waits: None,
+        };
+        let inbox = Inbox::new(status, watch::Sender::default());
+        let copy = |end| Message::Copy {
+            epoch: Epoch(1),
+            end: LogIndex(end),
+            sent: Millis(1),
+        };
+        inbox.peer(PeerEvent::Message(MemberId(1), copy(1)));
+        inbox.peer(PeerEvent::Disconnected(MemberId(2)));
+        for end in 0..100_000 {
+            inbox.peer(PeerEvent::Message(MemberId(7), copy(end)));
         }
-        drop(pending);
-        self.wake.notify_one();
+        let peers = inbox.take().peers;
+        assert!(peers.len() <= MESSAGES_MANY, "{}", peers.len());
+        assert!(
+            matches!(&peers[0], PeerEvent::Message(MemberId(1), _)),
+            "{peers:?}"
+        );
+        assert!(
+            matches!(&peers[1], PeerEvent::Disconnected(MemberId(2))),
+            "{peers:?}"
+        );
+        assert!(
+            matches!(peers.back(), Some(PeerEvent::Message(MemberId(7), newest)) if *newest == copy(99_999)),
+            "{peers:?}"
+        );
+        inbox.close();
+        inbox.peer(PeerEvent::Disconnected(MemberId(2)));
+        assert!(inbox.take().peers.is_empty());
     }
 }

@@ -13,21 +13,33 @@
 //!   process holds of it. [`host`]: what the driver needs of the log.
 //! - [`promise_file`], [`member_file`]: what a member has on its disk beside the log.
 //! - [`message_codec`]: messages as bytes. [`register`]: what etcd keeps, and its form there.
+//! - [`etcd`]: epochs, settings and members' addresses in etcd.
+//! - [`messages`]: connections between members. [`address_book`]: the members' addresses while etcd is away.
+//! - [`thread`]: a thread with all of this. [`commands`]: what an operator does, through etcd.
 //! - [`clock`]: the time that members compare with nothing but itself.
 #![forbid(unsafe_code)]
 
+pub mod address_book;
 pub mod clock;
+pub mod commands;
 pub mod driver;
+pub mod etcd;
 pub mod handle;
 pub mod host;
 mod inbox;
 pub mod member_file;
 pub mod message_codec;
+pub mod messages;
 pub mod promise_file;
+pub mod readers;
 pub mod register;
+pub mod thread;
 
 pub use driver::{Driver, DriverError, MessageSender, RegisterRequest, StoredMember};
 pub use handle::{ClusterHandle, PeerView, SwitchFailure};
 pub use host::{FreezeFuture, HostError, LogHost, LogProgress};
 pub use member_file::{MemberFile, MemberFileError};
 pub use promise_file::{PromiseFile, PromiseFileError};
+pub use readers::{Reader, Readers};
+pub use register::{KindText, MemberEntry};
+pub use thread::{ClusterSettings, ClusterThread, StartError};

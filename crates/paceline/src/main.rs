@@ -4,6 +4,7 @@
 mod archive;
 mod backup;
 mod binlog;
+mod cluster;
 mod command_documents;
 mod connection;
 mod demo;
@@ -25,7 +26,7 @@ mod workload;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use join::NextStep;
-use paceline_server::options::{self, Request};
+use paceline_server::options::{self, Request, StartOptions};
 use std::process::ExitCode;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt;
@@ -76,6 +77,8 @@ enum Command {
     /// `paceline binlog --help` lists its options.
     #[command(disable_help_flag = true, version)]
     Binlog(Box<binlog::Options>),
+    /// Look at a cluster and change it: status, planned changes of the primary, members.
+    Cluster(Box<cluster::Options>),
     /// Start a primary, a replica, an archive and a load in a temporary directory, to look at. At the end nothing is
     /// left.
     Demo(demo::Options),
@@ -115,7 +118,7 @@ fn main() -> ExitCode {
         true => CommandLine::parse_from(binlog::normalize_arguments(arguments)),
         false => CommandLine::parse_from(arguments),
     };
-    let options = match line.command {
+    let arguments_of_server = match line.command {
         Command::Server { options } => options,
         Command::Backup(options) => return report("backup", backup(&options)),
         Command::Archive(options) => {
@@ -124,6 +127,7 @@ fn main() -> ExitCode {
         }
         Command::Join { options } => return join(&options),
         Command::Binlog(options) => return binlog::run(*options),
+        Command::Cluster(options) => return report("cluster", cluster::run(&options)),
         Command::Demo(options) => return report("demo", demo::run(&options)),
         Command::Ganglia(options) => return report("ganglia", ganglia(&options)),
         Command::Promote(options) => return promote(&options),
@@ -144,7 +148,7 @@ fn main() -> ExitCode {
         Command::Top(options) => return report("top", top(&options)),
         Command::Workload(options) => return report("workload", workload(&options)),
     };
-    let done = match options::parse(&options) {
+    let done = match options::parse(&arguments_of_server) {
         Ok(Request::Help(text)) => {
             print!("{text}");
             Ok(())
@@ -155,7 +159,7 @@ fn main() -> ExitCode {
         }
         Ok(Request::Start(options)) => {
             start_logging(chosen_level());
-            paceline_server::startup::run(*options)
+            serve(*options, &arguments_of_server)
         }
         Err(error) => {
             eprintln!("paceline server: {error}\nTry 'paceline server --help'.");
@@ -163,6 +167,14 @@ fn main() -> ExitCode {
         }
     };
     end(done)
+}
+
+/// Runs a server, alone or as a member of a cluster.
+fn serve(options: StartOptions, arguments: &[String]) -> Result<(), String> {
+    match cluster::MemberSettings::of(&options)? {
+        Some(settings) => cluster::run_member(settings, options, arguments),
+        None => paceline_server::startup::run(options),
+    }
 }
 
 fn join(arguments: &[String]) -> ExitCode {

@@ -241,6 +241,37 @@ impl ConnectionSet {
         Ok(())
     }
 
+    /// Follows a primary without a record of that in the log, and starts at once: the members of a cluster decide whom
+    /// they follow.
+    ///
+    /// # Errors
+    /// Those of START SLAVE.
+    pub async fn follow(&self, name: &str, definition: Definition) -> Result<(), ReplicaError> {
+        let _defining = self.defining.lock().await;
+        let connection = Connection::new(
+            Arc::from(name),
+            definition,
+            self.environment.clone(),
+            self.owners.clone(),
+        );
+        let _changing = connection.changing.lock().await;
+        self.connections
+            .write()
+            .insert(name.to_lowercase(), connection.clone());
+        connection.start(Threads::Both, None).await.map(drop)
+    }
+
+    /// Ends a connection made by [`follow`](Self::follow). Does not wait until what it has written to the log is
+    /// published; no statement of it runs any more when this returns.
+    pub async fn abandon(&self, name: &str) {
+        let _defining = self.defining.lock().await;
+        let known = self.connections.write().remove(&name.to_lowercase());
+        if let Some(connection) = known {
+            let _changing = connection.changing.lock().await;
+            connection.abandon().await;
+        }
+    }
+
     /// Executes `START SLAVE`.
     ///
     /// # Errors

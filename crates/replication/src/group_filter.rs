@@ -8,7 +8,7 @@ use paceline_binlog::event::{
     FormatDescription, QueryEvent, RawEvent, StatusVar, TableId, encode_event,
 };
 use paceline_binlog::mysql::PartialUpdateRowsEvent;
-use paceline_binlog::{EpochMark, EventGroup, Result};
+use paceline_binlog::{EventGroup, Result};
 use paceline_expression::session::SqlMode;
 use paceline_log_stream::source::filter::Filters;
 use paceline_syntax::{ParseOptions, ProgramBodies, statement_objects};
@@ -33,7 +33,7 @@ pub(super) fn filter_group(
     format: &FormatDescription,
     filters: &Filters,
 ) -> Result<FilterResult> {
-    if filters.is_empty() || EpochMark::of_group(group).is_some() {
+    if filters.is_empty() || group.epoch_mark().is_some() {
         return Ok(FilterResult::Whole);
     }
     let mut dropped: HashSet<TableId> = HashSet::new();
@@ -194,6 +194,7 @@ fn wants_statement(query: &QueryEvent<'_>, filters: &Filters) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use paceline_binlog::EpochMark;
     use paceline_binlog::event::{
         BlockKind, EventFlags, FileBlockEvent, GtidEvent, GtidFlags, LoadDuplicates, XidEvent,
     };

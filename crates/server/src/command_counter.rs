@@ -4,36 +4,54 @@
 //! EXPLAIN, ANALYZE and SET STATEMENT, and for EXECUTE both statements. Statements of stored programs count like those
 //! of clients. CALL is counted where procedures are found, because programs call them without a statement.
 
-use crate::status::{Counter, Counters, SESSION_COUNTERS};
+use crate::status::{Counter, Counters};
 use paceline_syntax::definition::{AlterOrigin, DdlStatement};
 use paceline_syntax::{
-    AccountStatement, Delete, HandlerStatement, Insert, InsertKind, InsertSource, ParseOptions,
-    PluginStatement, Purge, ReplicationStatement, RoutineType, Show, Statement, TableMaintenance,
-    TransactionStatement, Update, parse_first,
+    AccountStatement, Delete, HandlerStatement, Insert, InsertKind, InsertSource, PluginStatement, Purge,
+    ReplicationStatement, RoutineType, Show, Statement, TableMaintenance, TransactionStatement, Update,
 };
 
 /// Counts a statement that begins.
 #[inline]
 pub fn count_command(statement: &Statement, counters: &Counters) {
-    let counter = match statement {
+    if let Statement::Insert(insert) = statement
+        && !insert.returning.is_empty()
+    {
+        counters.feature_insert_returning.add(1);
+    }
+    if let Some(counter) = counter_of(statement, counters) {
+        counter.add(1);
+    }
+}
+
+/// Returns the counter that a statement of a client advances when it begins.
+#[inline]
+pub fn counter_of_client<'c>(statement: &Statement, counters: &'c Counters) -> Option<&'c Counter> {
+    match statement {
+        Statement::SetStatement { statement, .. } => counter_of_client(statement, counters),
+        Statement::Call { .. } => Some(&counters.com_call_procedure),
+        // The temporary table is a detail of these.
+        Statement::Ddl(DdlStatement::CreateTable(_)) => Some(&counters.com_create_table),
+        Statement::Ddl(DdlStatement::DropTables { .. }) => Some(&counters.com_drop_table),
+        Statement::Ddl(DdlStatement::DropSequences { .. }) => Some(&counters.com_drop_sequence),
+        _ => counter_of(statement, counters),
+    }
+}
+
+#[inline]
+fn counter_of<'c>(statement: &Statement, counters: &'c Counters) -> Option<&'c Counter> {
+    Some(match statement {
         // The most frequent ones first.
         Statement::Query(_) => &counters.com_select,
         Statement::Insert(insert) => of_insert(insert, counters),
         Statement::Update(update) => of_update(update, counters),
         Statement::Delete(delete) => of_delete(delete, counters),
         Statement::Transaction(statement) => of_transaction(statement, counters),
-        _ => match of_other(statement, counters) {
-            Some(counter) => counter,
-            None => return,
-        },
-    };
-    counter.add(1);
+        _ => return of_other(statement, counters),
+    })
 }
 
 fn of_insert<'c>(insert: &Insert, counters: &'c Counters) -> &'c Counter {
-    if !insert.returning.is_empty() {
-        counters.feature_insert_returning.add(1);
-    }
     match (insert.kind, &insert.source) {
         (InsertKind::Insert, InsertSource::Values(_)) => &counters.com_insert,
         (InsertKind::Insert, InsertSource::Query(_)) => &counters.com_insert_select,
@@ -80,10 +98,7 @@ fn of_other<'c>(statement: &Statement, counters: &'c Counters) -> Option<&'c Cou
         Statement::Set(_) => &counters.com_set_option,
         Statement::Use(_) => &counters.com_change_db,
         Statement::Show(show) => return of_show(show, counters),
-        Statement::Explain(explain) => {
-            count_command(&explain.statement, counters);
-            return None;
-        }
+        Statement::Explain(explain) => return counter_of(&explain.statement, counters),
         Statement::Prepare { .. } => &counters.com_prepare_sql,
         Statement::Execute { .. } => &counters.com_execute_sql,
         Statement::ExecuteImmediate { .. } => &counters.com_execute_immediate,
@@ -266,46 +281,4 @@ fn of_show<'c>(show: &Show, counters: &'c Counters) -> Option<&'c Counter> {
         },
         Show::Statistics(_) => &counters.com_show_generic,
     })
-}
-
-/// Returns the kind of a statement as in `statement/sql/select`: the name of the counter that it advances.
-pub fn event_name(text: &[u8], options: &ParseOptions) -> String {
-    let Ok(parsed) = parse_first(text, options) else {
-        return "statement/sql/error".to_owned();
-    };
-    let mut statement = &parsed.statement;
-    while let Statement::SetStatement { statement: inner, .. } = statement {
-        statement = inner;
-    }
-    let counters = Counters::default();
-    match statement {
-        // Counted where procedures are found.
-        Statement::Call { .. } => counters.com_call_procedure.add(1),
-        statement => count_command(statement, &counters),
-    }
-    let names = SESSION_COUNTERS
-        .iter()
-        .filter_map(|row| Some((row.statistic.name.strip_prefix("Com_")?, row)));
-    let mut counted = names.filter(|(_, row)| (row.read)(&counters) > 0);
-    let name = counted.next().map_or("others", |(name, _)| name);
-    format!("statement/sql/{name}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn kinds_have_the_names_of_their_counters() {
-        let name = |text: &str| event_name(text.as_bytes(), &ParseOptions::default());
-        assert_eq!(name("select 1"), "statement/sql/select");
-        assert_eq!(name("set @a = 1"), "statement/sql/set_option");
-        assert_eq!(name("insert into t select 1"), "statement/sql/insert_select");
-        assert_eq!(name("call p()"), "statement/sql/call_procedure");
-        assert_eq!(
-            name("set statement max_statement_time = 1 for select 1"),
-            "statement/sql/select"
-        );
-        assert_eq!(name("nonsense"), "statement/sql/error");
-    }
 }

@@ -15,7 +15,7 @@
 //! * [`session`]: one client, from its greeting to its end. [`session::statements`]: each kind of statement.
 //! * [`variables`]: SHOW VARIABLES. [`statistic`], [`status`], [`metrics`]: statistics, for SHOW STATUS and others.
 //!   [`command_counter`]: `Com_…`.
-//! * [`statement_digests`]: statistics of statements.
+//! * [`statement_digests`], [`statement_events`]: statistics of statements by their text, by kind and account.
 //!   [`user_statistics`]: statistics of users and clients. [`performance_schema`]: its tables.
 //! * [`open_transactions`], [`lock_report`]: transactions, waits and deadlocks.
 //! * [`http`]: probes, and statistics for Prometheus. [`errors`]: other crates' errors as MariaDB's.
@@ -31,6 +31,8 @@ pub mod accounts;
 mod audit_log;
 pub mod backup;
 mod cells;
+pub mod cluster;
+mod cluster_member;
 mod command_counter;
 pub mod data_directory;
 pub mod data_version;
@@ -68,8 +70,11 @@ mod session_progress;
 mod slow_statements;
 pub mod startup;
 mod statement_digests;
+mod statement_events;
 mod statement_history;
+mod statement_kind;
 mod statement_logs;
+mod statement_sums;
 mod statistic;
 mod status;
 mod tls;

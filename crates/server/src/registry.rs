@@ -3,7 +3,9 @@
 use crate::running_plan::RunningPlan;
 use crate::session_progress::SessionProgress;
 use crate::statement_digests::SessionDigests;
+use crate::statement_events::{OwnedEvents, SessionEvents};
 use crate::statement_history::SessionHistory;
+use crate::statement_kind::RunningKind;
 use crate::status::Counters;
 use crate::transaction_mark::TransactionMark;
 use paceline_apply::replicated::StatementCounts;
@@ -33,6 +35,10 @@ pub struct SessionHandle {
     pub counters: Counters,
     /// Statistics of its statements.
     pub digests: SessionDigests,
+    /// Statistics of its statements by kind.
+    pub events: SessionEvents,
+    /// Kind of its statement.
+    pub statement_kind: RunningKind,
     /// Its latest statements.
     pub history: SessionHistory,
     /// Memory account of the session.
@@ -105,6 +111,8 @@ impl SessionHandle {
             killed: Arc::default(),
             counters: Counters::default(),
             digests: SessionDigests::default(),
+            events: SessionEvents::default(),
+            statement_kind: RunningKind::default(),
             history: SessionHistory::default(),
             memory,
             progress: SessionProgress::default(),
@@ -166,6 +174,17 @@ impl SessionHandle {
         activity
     }
 
+    /// Returns the statistics of its statements with its account.
+    pub fn owned_events(&self) -> OwnedEvents<'_> {
+        let activity = self.activity.lock();
+        OwnedEvents {
+            session: self.id,
+            user: activity.user.clone(),
+            host: host_without_port(&activity.host).to_owned(),
+            events: &self.events,
+        }
+    }
+
     /// Kills the session or its statement.
     pub fn kill(&self, reason: InterruptReason) {
         self.interrupt.raise(reason);
@@ -179,6 +198,11 @@ impl SessionHandle {
             self.killed.notify_one();
         }
     }
+}
+
+/// Returns a host without the port.
+pub fn host_without_port(host: &str) -> &str {
+    host.rsplit_once(':').map_or(host, |(host, _)| host)
 }
 
 /// Returns the state for a session that waits for a lock. As in MariaDB, a wait for a row is shown as the operation on
@@ -253,6 +277,7 @@ impl Sessions {
         let _living = self.living.lock();
         self.ended.add_all(&session.counters);
         session.counters.reset();
+        session.memory.forget_max();
     }
 
     /// Returns the session with this id.

@@ -1,11 +1,13 @@
 //! Settings of connections to primaries and of their appliers, from the variables.
 
+use crate::cluster::CONNECTION;
 use crate::server::Server;
 use crate::variables::Variable;
 use paceline_log_stream::primary::request::GroupRecords;
 use paceline_log_stream::source::options::{MarkedForSkip, ReplicaOptions};
 use paceline_replication::apply::{ApplierOptions, KeptPosition, ParallelMode};
 use paceline_types::{DomainId, ServerId};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Returns the settings for a connection from the variables.
@@ -16,7 +18,7 @@ pub fn options(server: &Server, connection: &str) -> ReplicaOptions {
         0 => globals.number(Variable::Port),
         port => port,
     };
-    ReplicaOptions {
+    let options = ReplicaOptions {
         server_id: ServerId(globals.number(Variable::ServerId) as u32),
         domain_id: DomainId(globals.number(Variable::GtidDomainId) as u32),
         report_host: text(Variable::ReportHost),
@@ -37,6 +39,24 @@ pub fn options(server: &Server, connection: &str) -> ReplicaOptions {
         semi_sync: globals.is_on(Variable::RplSemiSyncSlaveEnabled),
         retry_count: globals.number(Variable::MasterRetryCount),
         filters: server.replica_filters.of(connection, globals),
+    };
+    match (&server.cluster, connection) {
+        (Some(_), CONNECTION) => member_options(options),
+        _ => options,
+    }
+}
+
+/// Returns the options of a member of a cluster: it gets everything, also what it has written itself when it was the
+/// primary.
+fn member_options(options: ReplicaOptions) -> ReplicaOptions {
+    ReplicaOptions {
+        gtid_strict_mode: true,
+        gtid_ignore_duplicates: false,
+        replicate_same_server_id: true,
+        marked_for_skip: MarkedForSkip::Replicate,
+        semi_sync: false,
+        filters: Arc::default(),
+        ..options
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::accounts::{InitialAccounts, SharedAccounts};
 use crate::audit_log::AuditLog;
+use crate::cluster::Cluster;
 use crate::event_runs::EventRuns;
 use crate::host_errors::HostErrors;
 use crate::information_schema::TableSize;
@@ -13,6 +14,7 @@ use crate::replicated_tables::ReplicatedTables;
 use crate::row_options::replicated_row_options;
 use crate::slow_statements::SlowStatements;
 use crate::statement_digests::StatementDigests;
+use crate::statement_events::StatementEvents;
 use crate::statement_history::{Consumers, StatementHistory};
 use crate::statement_logs::StatementLogs;
 use crate::status::ServerCounters;
@@ -21,6 +23,7 @@ use crate::user_statistics::UserStatistics;
 use crate::variables::{
     Globals, Variable, VariableValue, semi_sync_settings, session_memory_max, transaction_config,
 };
+use paceline_binlog::FileStatistics;
 use paceline_catalog::{CatalogHandle, TableDefinition, TemporaryTables};
 use paceline_expression::session::ServerMemory;
 use paceline_log_stream::primary::{Primary, SemiSync};
@@ -42,6 +45,8 @@ use tokio::sync::watch;
 
 /// State shared by all sessions.
 pub struct Server {
+    /// The cluster of which this server is a member.
+    pub cluster: Option<Arc<Cluster>>,
     /// Global values of the system variables.
     pub globals: Globals,
     /// Accounts and their privileges.
@@ -56,6 +61,10 @@ pub struct Server {
     pub counters: ServerCounters,
     /// Statistics of statements.
     pub digests: StatementDigests,
+    /// Statistics of statements by kind.
+    pub statement_events: StatementEvents,
+    /// Statistics of the log's files, unless `performance_schema` is off.
+    pub file_statistics: Option<Arc<FileStatistics>>,
     /// The latest slow statements.
     pub slow_statements: SlowStatements,
     /// Memory account of all sessions together (`paceline_session_memory_max`).
@@ -119,6 +128,10 @@ pub struct Choices {
     pub filters: ReplicaFilters,
     /// Consumers of `performance_schema`.
     pub consumers: Consumers,
+    /// Statistics of the log's files, if they are collected.
+    pub file_statistics: Option<Arc<FileStatistics>>,
+    /// The cluster of which the server is a member.
+    pub cluster: Option<Arc<Cluster>>,
 }
 
 impl Server {
@@ -135,6 +148,7 @@ impl Server {
         let accounts = SharedAccounts::new(initial_accounts, &catalog.load());
         let memory = ServerMemory::new(session_memory_max(&globals));
         let digests = StatementDigests::new(digests_max(&globals));
+        let statement_events = StatementEvents::new(globals.is_on(Variable::PerformanceSchema));
         let size = |variable| history_size(&globals, variable);
         let statement_history = StatementHistory::new(
             choices.consumers,
@@ -146,6 +160,7 @@ impl Server {
         let primary = Primary::new(transactions.clone(), semi_sync);
         let user_statistics = UserStatistics::new(&globals);
         Arc::new_cyclic(|server| Server {
+            cluster: choices.cluster,
             replicas: ConnectionSet::open(environment(server.clone())),
             row_options: Arc::new(SharedRowOptions::new(replicated_row_options(&globals))),
             replicated_tables: ReplicatedTables::default(),
@@ -159,6 +174,8 @@ impl Server {
             last_command: Arc::default(),
             counters: ServerCounters::default(),
             digests,
+            statement_events,
+            file_statistics: choices.file_statistics,
             statement_history,
             slow_statements: SlowStatements::new(has_page),
             statement_logs: StatementLogs::default(),

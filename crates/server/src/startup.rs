@@ -23,6 +23,8 @@
 //! ```
 
 use crate::accounts::InitialAccounts;
+use crate::cluster::{Cluster, ClusterAcknowledger, HeldLog, Membership};
+use crate::cluster_member::ServerHost;
 use crate::data_directory::{DataDirectory, DirectoryAge, LOCK_PATIENCE, refuse_foreign_directory};
 use crate::data_version;
 use crate::http::Http;
@@ -35,14 +37,15 @@ use crate::server::{Choices, Server};
 use crate::session::init_file::run_init_file;
 use crate::variables::{Globals, Kind, Variable, VariableValue, transaction_config};
 use paceline_binlog::LogOrigin;
-use paceline_binlog::log::{Log, LogConfig, OpenRequest, RealDisk, SyncMode};
+use paceline_binlog::log::{Disk, Log, LogConfig, OpenRequest, RealDisk, SyncMode};
+use paceline_binlog::{FileStatistics, MeasuredDisk};
 use paceline_catalog::CatalogHandle;
 use paceline_log_stream::primary::{SemiSync, SemiSyncAcknowledger};
 use paceline_replication::connection_set::STOP_PATIENCE;
 use paceline_replication::environment::Environment;
 use paceline_storage::{Storage, StorageConfig};
-use paceline_txn::{GtidChoice, ManagerParts, Replication, TransactionManager};
-use paceline_types::{DomainId, ServerId};
+use paceline_txn::{Acknowledger, GtidChoice, ManagerParts, Replication, TransactionManager};
+use paceline_types::{DomainId, LogPosition, ServerId};
 use paceline_wire::listener::Listener;
 use sd_notify::NotifyState;
 use std::path::Path;
@@ -71,9 +74,7 @@ const GRACE: Duration = Duration::from_secs(10);
 /// # Errors
 /// A message: why it could not start, or not stop cleanly.
 pub fn run(options: StartOptions) -> Result<(), String> {
-    refuse_incomplete_directory(&options.datadir)?;
-    let age = refuse_foreign_directory(&options.datadir, &options.log_bin)?;
-    run_in(options, age)
+    PreparedServer::new(options)?.run(None)
 }
 
 /// Runs a server in an incomplete directory, for the command that is filling it.
@@ -87,7 +88,7 @@ pub fn run_unfinished(options: StartOptions, directory: &IncompleteDirectory) ->
             options.datadir.display()
         ));
     }
-    run_in(options, DirectoryAge::New)
+    PreparedServer::in_directory(options, DirectoryAge::New)?.run(None)
 }
 
 /// Directs the error log to the file of `log_error`, which is relative to the data directory.
@@ -111,15 +112,79 @@ fn open_error_log(options: &StartOptions) -> Result<(), String> {
     Ok(())
 }
 
-fn run_in(mut options: StartOptions, age: DirectoryAge) -> Result<(), String> {
-    let directory = DataDirectory::lock(&options.datadir, LOCK_PATIENCE)?;
-    open_error_log(&options)?;
-    for warning in &options.warnings {
-        tracing::warn!("{warning}");
+/// A server whose data directory is locked and belongs to this version. Nothing is opened yet.
+pub struct PreparedServer {
+    options: StartOptions,
+    directory: DataDirectory,
+}
+
+impl PreparedServer {
+    /// Locks and checks the data directory.
+    ///
+    /// # Errors
+    /// A message: why no server can be started there.
+    pub fn new(options: StartOptions) -> Result<Self, String> {
+        refuse_incomplete_directory(&options.datadir)?;
+        let age = refuse_foreign_directory(&options.datadir, &options.log_bin)?;
+        Self::in_directory(options, age)
     }
-    raise_file_limit(&options.globals);
-    data_version::claim(directory.path(), age)?;
-    options.initial_accounts = directory.initial_accounts(options.initial_accounts, age)?;
+
+    fn in_directory(mut options: StartOptions, age: DirectoryAge) -> Result<Self, String> {
+        let directory = DataDirectory::lock(&options.datadir, LOCK_PATIENCE)?;
+        open_error_log(&options)?;
+        for warning in &options.warnings {
+            tracing::warn!("{warning}");
+        }
+        raise_file_limit(&options.globals);
+        data_version::claim(directory.path(), age)?;
+        options.initial_accounts = directory.initial_accounts(options.initial_accounts, age)?;
+        Ok(PreparedServer { options, directory })
+    }
+
+    /// Returns the options.
+    pub fn options(&self) -> &StartOptions {
+        &self.options
+    }
+
+    /// Returns the path of the data directory.
+    pub fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Returns the settings of the log.
+    pub fn log_config(&self) -> LogConfig {
+        log_config(
+            self.directory.path(),
+            &self.options.log_bin,
+            &self.options.globals,
+        )
+    }
+
+    /// Returns the position up to which the table files contain the log.
+    ///
+    /// # Errors
+    /// A message.
+    pub fn tables_position(&self) -> Result<LogPosition, String> {
+        let config = StorageConfig::new(self.directory.path().join("tables"));
+        let storage = Storage::open(&config).map_err(|error| format!("cannot open the tables: {error}"))?;
+        Ok(storage.position())
+    }
+
+    /// Runs the server until shutdown is requested by SIGTERM, SIGINT or SHUTDOWN. A member of a cluster needs a log
+    /// that is acknowledged to its end.
+    ///
+    /// # Errors
+    /// A message: why it could not start, or not stop cleanly.
+    pub fn run(self, membership: Option<Membership>) -> Result<(), String> {
+        run_in(self.options, &self.directory, membership)
+    }
+}
+
+fn run_in(
+    options: StartOptions,
+    directory: &DataDirectory,
+    membership: Option<Membership>,
+) -> Result<(), String> {
     let workers = match options.globals.number(Variable::PacelineWorkerThreads) {
         0 => std::thread::available_parallelism().map_or(2, usize::from),
         count => count as usize,
@@ -138,7 +203,7 @@ fn run_in(mut options: StartOptions, age: DirectoryAge) -> Result<(), String> {
         "" => directory.path().join(PID_FILE),
         chosen => directory.path().join(chosen),
     };
-    let outcome = runtime.block_on(serve(options, &directory));
+    let outcome = runtime.block_on(serve(options, directory, membership));
     runtime.shutdown_timeout(Duration::from_secs(1));
     let _ = std::fs::remove_file(pid_file);
     outcome
@@ -154,7 +219,11 @@ fn blocking_threads_max() -> usize {
     max as usize + 64
 }
 
-async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), String> {
+async fn serve(
+    options: StartOptions,
+    directory: &DataDirectory,
+    membership: Option<Membership>,
+) -> Result<(), String> {
     let started = Instant::now();
     let (port, address, socket) = (options.port(), options.bind_address(), absolute(&options.socket));
     let log_bin = options.log_bin.clone();
@@ -169,12 +238,22 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
     for warning in memory_control::fit_to_limit(&options.globals) {
         tracing::warn!("{warning}");
     }
-    let (catalog, transactions) = open(
+    let is_instrumented = options.globals.is_on(Variable::PerformanceSchema);
+    let file_statistics = is_instrumented.then(Arc::<FileStatistics>::default);
+    let cluster = membership.map(Cluster::new);
+    if cluster.is_some() {
+        obey_cluster(&options.globals);
+    }
+    let (catalog, transactions, held) = open(
         directory.path(),
         &log_bin,
         &options.globals,
         &initial_accounts,
-        &semi_sync,
+        match &cluster {
+            Some(_) => Acknowledgement::Cluster,
+            None => Acknowledgement::SemiSync(&semi_sync),
+        },
+        file_statistics.as_ref(),
     )?;
     let is_new = catalog.load().accounts().next().is_none();
     let environment = {
@@ -187,6 +266,8 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
     let choices = Choices {
         filters: options.filters,
         consumers: options.consumers,
+        file_statistics,
+        cluster: cluster.clone(),
     };
     let server = Server::new(
         globals,
@@ -216,14 +297,17 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
         transactions.log().replica_state().log_origin == LogOrigin::Restored
             && transactions.replicated_position().covers(&logged)
     };
-    let is_followers = !server.replicas().all().is_empty() || logged.is_empty() || is_untouched_copy();
+    let is_followers =
+        cluster.is_some() || !server.replicas().all().is_empty() || logged.is_empty() || is_untouched_copy();
     let replication = match is_followers {
         true => Replication::LocalOnly,
         false => Replication::Replicated,
     };
     paceline_apply::empty_memory_tables(&server.transactions, &server.catalog, gtid, replication)
         .map_err(|error| format!("the MEMORY tables cannot be emptied: {error}"))?;
-    server.start_semi_sync();
+    if cluster.is_none() {
+        server.start_semi_sync();
+    }
     if server.globals.is_on(Variable::SkipGrantTables) {
         tracing::warn!(
             "--skip-grant-tables: everybody who can connect may do everything, until FLUSH PRIVILEGES"
@@ -287,8 +371,15 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
         http.running(&server);
     }
     let _ = sd_notify::notify(&[NotifyState::Ready, NotifyState::Status(&line)]);
-    if !server.globals.is_on(Variable::SkipSlaveStart) {
-        server.replicas().start_all().await;
+    match cluster.zip(held) {
+        Some((cluster, held)) => {
+            held.pass_on(Arc::downgrade(&server.transactions))?;
+            server.primary.limit_outsiders(held.limit());
+            let handle = cluster.membership.handle.clone();
+            handle.set_host(ServerHost::new(&server, cluster, held));
+        }
+        None if server.globals.is_on(Variable::SkipSlaveStart) => {}
+        None => server.replicas().start_all().await,
     }
     listener::serve(&listener, &server).await;
     drop(listener);
@@ -299,22 +390,38 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
     stop(&server).await
 }
 
-/// Opens tables and log, and replays the part of the log that the tables do not contain.
-fn open(
-    directory: &Path,
-    log_bin: &str,
-    globals: &Globals,
-    initial_accounts: &InitialAccounts,
-    semi_sync: &Arc<SemiSync>,
-) -> Result<(Arc<CatalogHandle>, Arc<TransactionManager>), String> {
-    let mut storage_config = StorageConfig::new(directory.join("tables"));
-    storage_config.rocksdb.block_cache_bytes = globals.number(Variable::PacelineBlockCacheSize) as usize;
-    storage_config.rocksdb.memtable_bytes = globals.number(Variable::PacelineMemtableSize) as usize;
-    let storage =
-        Storage::open(&storage_config).map_err(|error| format!("cannot open the tables: {error}"))?;
-    let storage = Arc::new(storage);
+/// What decides when a durable group is acknowledged.
+#[derive(Clone, Copy)]
+enum Acknowledgement<'a> {
+    /// Replicas, if semi-sync is on.
+    SemiSync(&'a Arc<SemiSync>),
+    /// The cluster.
+    Cluster,
+}
+
+/// Opened tables and log. In a cluster also the part of the log that waits for the others.
+type OpenedDirectory = (Arc<CatalogHandle>, Arc<TransactionManager>, Option<Arc<HeldLog>>);
+
+/// Sets the variables that a member of a cluster must have.
+fn obey_cluster(globals: &Globals) {
+    // The log index depends on ascending sequence numbers.
+    globals.set(Variable::GtidStrictMode, VariableValue::Boolean(true));
+    // Closed until the cluster says that this server is the primary.
+    globals.set(Variable::ReadOnly, VariableValue::Boolean(true));
+    for (variable, name) in [
+        (Variable::RplSemiSyncMasterEnabled, "rpl_semi_sync_master_enabled"),
+        (Variable::RplSemiSyncSlaveEnabled, "rpl_semi_sync_slave_enabled"),
+    ] {
+        if globals.is_on(variable) {
+            tracing::warn!("{name} has no effect in a cluster");
+            globals.set(variable, VariableValue::Boolean(false));
+        }
+    }
+}
+
+fn log_config(directory: &Path, log_bin: &str, globals: &Globals) -> LogConfig {
     let server_id = ServerId(globals.number(Variable::ServerId) as u32);
-    let log_config = LogConfig {
+    LogConfig {
         server_version: version(),
         file_size_max: globals.number(Variable::MaxBinlogSize),
         prepare_step: globals.number(Variable::PacelineLogBlockSize),
@@ -323,7 +430,25 @@ fn open(
             _ => SyncMode::EachGroup,
         },
         ..LogConfig::new(directory, log_bin, server_id)
-    };
+    }
+}
+
+/// Opens tables and log, and replays the part of the log that the tables do not contain.
+fn open(
+    directory: &Path,
+    log_bin: &str,
+    globals: &Globals,
+    initial_accounts: &InitialAccounts,
+    acknowledgement: Acknowledgement<'_>,
+    file_statistics: Option<&Arc<FileStatistics>>,
+) -> Result<OpenedDirectory, String> {
+    let mut storage_config = StorageConfig::new(directory.join("tables"));
+    storage_config.rocksdb.block_cache_bytes = globals.number(Variable::PacelineBlockCacheSize) as usize;
+    storage_config.rocksdb.memtable_bytes = globals.number(Variable::PacelineMemtableSize) as usize;
+    let storage =
+        Storage::open(&storage_config).map_err(|error| format!("cannot open the tables: {error}"))?;
+    let storage = Arc::new(storage);
+    let log_config = log_config(directory, log_bin, globals);
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default()
@@ -332,7 +457,11 @@ fn open(
         engine_position: storage.position(),
         ..OpenRequest::new(now as u32)
     };
-    let (log, recovery) = Log::open(Arc::new(RealDisk), log_config, request)
+    let disk: Arc<dyn Disk> = match file_statistics {
+        Some(statistics) => Arc::new(MeasuredDisk::new(Arc::new(RealDisk), statistics.clone())),
+        None => Arc::new(RealDisk),
+    };
+    let (log, recovery) = Log::open(disk, log_config, request)
         .map_err(|error| format!("cannot open the binary log: {error}"))?;
     if let Some(cut) = &recovery.cut {
         tracing::warn!("the end of the binary log was torn by a crash: {cut}");
@@ -344,9 +473,21 @@ fn open(
         initial_accounts,
         ServerId(globals.number(Variable::ServerId) as u32),
     )?;
+    let held = match acknowledgement {
+        Acknowledgement::SemiSync(_) => None,
+        Acknowledgement::Cluster => {
+            let end = log.durable_end();
+            Some(HeldLog::new(end.index, end.position))
+        }
+    };
+    let acknowledger: Box<dyn Acknowledger> = match (&held, acknowledgement) {
+        (Some(held), _) => Box::new(ClusterAcknowledger(held.clone())),
+        (None, Acknowledgement::SemiSync(semi_sync)) => Box::new(SemiSyncAcknowledger(semi_sync.clone())),
+        (None, Acknowledgement::Cluster) => unreachable!("a cluster's log is held"),
+    };
     let parts = ManagerParts {
         config: transaction_config(globals, paceline_txn::Config::default()),
-        acknowledger: Box::new(SemiSyncAcknowledger(semi_sync.clone())),
+        acknowledger,
         fatal_hook: Box::new(|reason| {
             tracing::error!(
                 "{reason}; the server stops, because a log that failed once is not to be trusted"
@@ -356,7 +497,7 @@ fn open(
         ..ManagerParts::new(log, recovery.state, storage)
     };
     let transactions = Arc::new(TransactionManager::open(parts));
-    Ok((catalog, transactions))
+    Ok((catalog, transactions, held))
 }
 
 /// Sets the informational variables about this server and its files.
@@ -543,8 +684,16 @@ pub(crate) mod tests {
         fill_in(&globals, directory, "binlog", &directory.join("socket"));
         let semi_sync = SemiSync::new();
         let initial_accounts = InitialAccounts::WithoutPassword;
-        let (catalog, transactions) =
-            open(directory, "binlog", &globals, &initial_accounts, &semi_sync).unwrap();
+        let acknowledgement = Acknowledgement::SemiSync(&semi_sync);
+        let (catalog, transactions, _) = open(
+            directory,
+            "binlog",
+            &globals,
+            &initial_accounts,
+            acknowledgement,
+            None,
+        )
+        .unwrap();
         let environment = {
             let transactions = transactions.clone();
             |server| Arc::new(ServerEnvironment::new(server, transactions, directory)) as Arc<dyn Environment>

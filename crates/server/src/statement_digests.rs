@@ -22,8 +22,8 @@
 //! would pass its cache lines around: 5 counters cost more than the statement's own bookkeeping. A thread that collects
 //! records from queues: it loses some or blocks when it is late.
 
+use crate::statement_sums::{EndedStatement, StatementSums};
 use md5::{Digest, Md5};
-use paceline_expression::session::StatementCounts;
 use paceline_txn::HistogramSnapshot;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -166,97 +166,11 @@ pub struct CountedText<'a> {
     pub database: Option<&'a str>,
 }
 
-/// End of a statement.
-#[derive(Debug, Clone, Copy)]
-pub struct EndedStatement<'a> {
-    /// Duration in nanoseconds.
-    pub nanos: u64,
-    /// Whether it failed.
-    pub has_failed: bool,
-    /// Number of warnings.
-    pub warnings: u16,
-    /// Number of changed rows.
-    pub rows_affected: u64,
-    /// Number of rows sent.
-    pub rows_sent: u64,
-    /// Number of rows fetched from tables.
-    pub rows_examined: u64,
-    /// Its other work.
-    pub counts: &'a StatementCounts,
-    /// Its start in microseconds since 1970.
-    pub start_micros: i64,
-}
-
-/// Sums of the work of a digest's executions.
-#[derive(Debug, Clone, Default)]
-#[allow(missing_docs)] // As in StatementCounts.
-pub struct DigestWork {
-    pub created_tmp_disk_tables: u64,
-    pub created_tmp_tables: u64,
-    pub select_full_join: u64,
-    pub select_full_range_join: u64,
-    pub select_range: u64,
-    pub select_scan: u64,
-    pub sort_merge_passes: u64,
-    pub sort_range: u64,
-    pub sort_rows: u64,
-    pub sort_scan: u64,
-    pub no_index_used: u64,
-}
-
-impl DigestWork {
-    pub fn add(&mut self, counts: &StatementCounts) {
-        self.created_tmp_disk_tables += counts.created_tmp_disk_tables;
-        self.created_tmp_tables += counts.created_tmp_tables;
-        self.select_full_join += counts.select_full_join;
-        self.select_full_range_join += counts.select_full_range_join;
-        self.select_range += counts.select_range;
-        self.select_scan += counts.select_scan;
-        self.sort_merge_passes += counts.sort_merge_passes;
-        self.sort_range += counts.sort_range;
-        self.sort_rows += counts.sort_rows;
-        self.sort_scan += counts.sort_scan;
-        self.no_index_used += counts.no_index_used.min(1);
-    }
-
-    fn merge(&mut self, other: &DigestWork) {
-        self.created_tmp_disk_tables += other.created_tmp_disk_tables;
-        self.created_tmp_tables += other.created_tmp_tables;
-        self.select_full_join += other.select_full_join;
-        self.select_full_range_join += other.select_full_range_join;
-        self.select_range += other.select_range;
-        self.select_scan += other.select_scan;
-        self.sort_merge_passes += other.sort_merge_passes;
-        self.sort_range += other.sort_range;
-        self.sort_rows += other.sort_rows;
-        self.sort_scan += other.sort_scan;
-        self.no_index_used += other.no_index_used;
-    }
-}
-
 /// Statistics of a digest.
 #[derive(Debug, Clone)]
 pub struct DigestStatistics {
-    /// Number of executions.
-    pub count: u64,
-    /// Sum of the durations in nanoseconds.
-    pub nanos: u64,
-    /// Shortest duration in nanoseconds.
-    pub nanos_min: u64,
-    /// Longest duration in nanoseconds.
-    pub nanos_max: u64,
-    /// Number of failed executions.
-    pub errors: u64,
-    /// Sum of the warnings.
-    pub warnings: u64,
-    /// Sum of the changed rows.
-    pub rows_affected: u64,
-    /// Sum of the rows sent.
-    pub rows_sent: u64,
-    /// Sum of the rows fetched from tables.
-    pub rows_examined: u64,
-    /// Sums of the other work.
-    pub work: DigestWork,
+    /// Sums over the executions.
+    pub sums: StatementSums,
     /// Start of the first execution in microseconds since 1970.
     pub first_seen: i64,
     /// Start of the last execution in microseconds since 1970.
@@ -268,16 +182,7 @@ pub struct DigestStatistics {
 impl Default for DigestStatistics {
     fn default() -> Self {
         DigestStatistics {
-            count: 0,
-            nanos: 0,
-            nanos_min: u64::MAX,
-            nanos_max: 0,
-            errors: 0,
-            warnings: 0,
-            rows_affected: 0,
-            rows_sent: 0,
-            rows_examined: 0,
-            work: DigestWork::default(),
+            sums: StatementSums::default(),
             first_seen: i64::MAX,
             last_seen: 0,
             buckets: [0; BUCKETS],
@@ -288,16 +193,7 @@ impl Default for DigestStatistics {
 impl DigestStatistics {
     #[inline]
     fn add(&mut self, ended: &EndedStatement<'_>) {
-        self.count += 1;
-        self.nanos = self.nanos.saturating_add(ended.nanos);
-        self.nanos_min = self.nanos_min.min(ended.nanos);
-        self.nanos_max = self.nanos_max.max(ended.nanos);
-        self.errors += u64::from(ended.has_failed);
-        self.warnings += u64::from(ended.warnings);
-        self.rows_affected += ended.rows_affected;
-        self.rows_sent += ended.rows_sent;
-        self.rows_examined += ended.rows_examined;
-        self.work.add(ended.counts);
+        self.sums.add(ended);
         self.first_seen = self.first_seen.min(ended.start_micros);
         self.last_seen = self.last_seen.max(ended.start_micros);
         // Dividing by 1024 instead of 1000 moves a bound by 2.4 %, which a histogram of powers of two does not show.
@@ -307,16 +203,7 @@ impl DigestStatistics {
     }
 
     fn merge(&mut self, other: &DigestStatistics) {
-        self.count += other.count;
-        self.nanos = self.nanos.saturating_add(other.nanos);
-        self.nanos_min = self.nanos_min.min(other.nanos_min);
-        self.nanos_max = self.nanos_max.max(other.nanos_max);
-        self.errors += other.errors;
-        self.warnings += other.warnings;
-        self.rows_affected += other.rows_affected;
-        self.rows_sent += other.rows_sent;
-        self.rows_examined += other.rows_examined;
-        self.work.merge(&other.work);
+        self.sums.merge(&other.sums);
         self.first_seen = self.first_seen.min(other.first_seen);
         self.last_seen = self.last_seen.max(other.last_seen);
         for (own, other) in self.buckets.iter_mut().zip(&other.buckets) {
@@ -329,8 +216,8 @@ impl DigestStatistics {
         for (own, sum) in self.buckets.iter().zip(&mut values.buckets) {
             *sum += u64::from(*own);
         }
-        values.sum += self.nanos / 1000;
-        values.max = values.max.max(self.nanos_max / 1000);
+        values.sum += self.sums.nanos / 1000;
+        values.max = values.max.max(self.sums.nanos_max / 1000);
     }
 
     /// Returns a duration in nanoseconds that `percent` of the executions do not exceed: the upper end of their bucket.
@@ -341,7 +228,7 @@ impl DigestStatistics {
         for (bucket, count) in self.buckets.iter().enumerate() {
             seen += u64::from(*count);
             if seen >= wanted && seen > 0 {
-                return (1_u64 << (bucket + 10)).min(self.nanos_max);
+                return (1_u64 << (bucket + 10)).min(self.sums.nanos_max);
             }
         }
         0
@@ -385,13 +272,18 @@ impl StatementDigests {
 
     /// Returns `Performance_schema_digest_lost`: executions of digests beyond the limit.
     pub fn lost<'a>(&self, sessions: impl Iterator<Item = &'a SessionDigests>) -> u64 {
-        let Some(ended) = self.totals.lock().get(&LOST).map(|lost| lost.statistics.count) else {
+        let Some(ended) = self
+            .totals
+            .lock()
+            .get(&LOST)
+            .map(|lost| lost.statistics.sums.count)
+        else {
             return 0;
         };
         let of_session = |session: &SessionDigests| -> u64 {
             let map = session.0.lock();
             let lost = map.values().filter(|summary| summary.statement.text.is_none());
-            lost.map(|summary| summary.statistics.count).sum()
+            lost.map(|summary| summary.statistics.sums.count).sum()
         };
         ended + sessions.map(of_session).sum::<u64>()
     }
@@ -481,7 +373,7 @@ impl StatementDigests {
             }
         }
         let mut all: Vec<_> = all.into_values().collect();
-        all.retain(|summary| summary.statistics.count > 0);
+        all.retain(|summary| summary.statistics.sums.count > 0);
         all.sort_by(|one, other| {
             let order = |summary: &DigestSummary| summary.statistics.first_seen;
             order(one).cmp(&order(other))
@@ -539,6 +431,7 @@ fn merge(map: &mut DigestMap<DigestSummary>, key: DigestKey, summary: &DigestSum
 #[cfg(test)]
 mod tests {
     use super::*;
+    use paceline_expression::session::StatementCounts;
     use paceline_syntax::digest::{DigestMode, digest_text};
     use std::sync::LazyLock;
 
@@ -619,7 +512,7 @@ mod tests {
         all.iter()
             .map(|summary| {
                 let DigestStatement { database, text } = &*summary.statement;
-                (database.clone(), text.clone(), summary.statistics.count)
+                (database.clone(), text.clone(), summary.statistics.sums.count)
             })
             .collect()
     }
@@ -640,10 +533,11 @@ mod tests {
         assert_eq!(shown(&digests, &[&other]), expected);
         assert_eq!(shown(&digests, &[&one, &other]), expected);
         let first = &digests.summaries([&other].into_iter())[0].statistics;
-        assert_eq!((first.nanos, first.nanos_min, first.nanos_max), (12, 5, 7));
-        assert_eq!((first.errors, first.warnings), (1, 2));
-        assert_eq!((first.work.select_scan, first.work.no_index_used), (2, 2));
-        assert_eq!((first.rows_affected, first.rows_sent), (4, 6));
+        let sums = &first.sums;
+        assert_eq!((sums.nanos, sums.nanos_min, sums.nanos_max), (12, 5, 7));
+        assert_eq!((sums.errors, sums.warnings), (1, 2));
+        assert_eq!((sums.work.select_scan, sums.work.no_index_used), (2, 2));
+        assert_eq!((sums.rows_affected, sums.rows_sent), (4, 6));
         assert_eq!((first.first_seen, first.last_seen), (5, 7));
         digests.clear([&other].into_iter());
         assert!(shown(&digests, &[&one, &other]).is_empty());

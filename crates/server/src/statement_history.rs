@@ -2,14 +2,15 @@
 //!
 //! Off until somebody asks for them, as in MariaDB: by an option `performance_schema_consumer_…` or by `UPDATE
 //! performance_schema.setup_consumers`. Then the end of a statement takes the lock of its session's queue, and for the
-//! long history one lock that all sessions share; texts are copied and parsed once more for their kind. While it is
+//! long history one lock that all sessions share; texts are copied. While it is
 //! off, the end of a statement reads one shared flag that nobody writes.
 //!
 //! Limits: `performance_schema_events_statements_history_size` statements of a session (10 without a choice), and
 //! `…_history_long_size` of the server (1,000); `performance_schema_max_sql_text_length` bytes of a text. The
 //! statements of a session that has ended are in the long history only.
 
-use crate::statement_digests::DigestWork;
+use crate::statement_kind::StatementKind;
+use crate::statement_sums::StatementWork;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -130,6 +131,13 @@ impl Consumers {
         self.0.load(Ordering::Relaxed) & NEEDED == NEEDED
     }
 
+    /// Returns whether statements are counted by kind.
+    #[inline]
+    pub fn count_events(&self) -> bool {
+        const NEEDED: u8 = Consumer::GlobalInstrumentation.bit() | Consumer::ThreadInstrumentation.bit();
+        self.0.load(Ordering::Relaxed) & NEEDED == NEEDED
+    }
+
     /// Returns whether any history of statements is kept.
     #[inline]
     pub fn keep_statements(&self) -> bool {
@@ -149,8 +157,8 @@ pub struct StatementEvent {
     pub session: u64,
     /// Number of the statement in its session, from 1.
     pub number: u64,
-    /// Kind as in `statement/sql/select`.
-    pub name: String,
+    /// Its kind.
+    pub kind: StatementKind,
     /// Whether it has not ended.
     pub is_running: bool,
     /// Start in microseconds since 1970.
@@ -178,7 +186,7 @@ pub struct StatementEvent {
     /// Number of rows fetched from tables.
     pub rows_examined: u64,
     /// Temporary tables, kinds of joins, sorts.
-    pub work: DigestWork,
+    pub work: StatementWork,
 }
 
 /// Statements of a session.

@@ -34,6 +34,8 @@ pub enum Unit {
     Bytes,
     /// Seconds.
     Seconds,
+    /// Seconds with six decimals; the number is in microseconds.
+    FractionalSeconds,
     /// Milliseconds.
     Milliseconds,
     /// Microseconds.
@@ -50,7 +52,7 @@ impl Unit {
         match self {
             Unit::Count => "count",
             Unit::Bytes => "bytes",
-            Unit::Seconds => "seconds",
+            Unit::Seconds | Unit::FractionalSeconds => "seconds",
             Unit::Milliseconds => "milliseconds",
             Unit::Microseconds => "microseconds",
             Unit::Switch => "switch",

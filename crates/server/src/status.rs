@@ -24,6 +24,7 @@ macro_rules! counters {
     ) => {
         /// Counters of one session, or sums of the sessions that have ended.
         #[derive(Debug, Default)]
+        #[repr(C)] // The order is that of the declarations.
         #[allow(missing_docs)] // The names are those of MariaDB's status variables.
         pub struct Counters {
             $(pub $name: Counter,)*
@@ -41,6 +42,13 @@ macro_rules! counters {
         },)*];
 
         impl Counters {
+            /// Returns the position of one of these counters in [`SESSION_COUNTERS`].
+            #[inline]
+            pub fn position(&self, counter: &Counter) -> usize {
+                let offset = std::ptr::from_ref(counter).addr() - std::ptr::from_ref(self).addr();
+                offset / size_of::<Counter>()
+            }
+
             /// Adds the values of other counters.
             pub fn add_all(&self, other: &Counters) {
                 $(self.$name.0.fetch_add(other.$name.get(), Ordering::Relaxed);)*
@@ -83,6 +91,7 @@ impl Counter {
 
 counters! {
     access_denied_errors "Access_denied_errors" Count "Logins and statements that were refused for lack of a privilege.";
+    busy_time "Busy_time" FractionalSeconds "Duration of statements while userstat is on.";
     bytes_received "Bytes_received" Bytes "Bytes received from clients.";
     bytes_sent "Bytes_sent" Bytes "Bytes sent to clients.";
     com_admin_commands "Com_admin_commands" Count "Statements or commands of this kind.";
@@ -235,6 +244,7 @@ counters! {
     com_unlock_tables "Com_unlock_tables" Count "Statements or commands of this kind.";
     com_update "Com_update" Count "Statements or commands of this kind.";
     com_update_multi "Com_update_multi" Count "Statements or commands of this kind.";
+    cpu_time "Cpu_time" FractionalSeconds "Processor time of statements while userstat is on.";
     created_tmp_disk_tables "Created_tmp_disk_tables" Count "Temporary results that did not fit in memory.";
     created_tmp_files "Created_tmp_files" Count "Temporary files of sorts.";
     created_tmp_tables "Created_tmp_tables" Count "Temporary results: derived tables, groups, DISTINCT, UNION, tables of information_schema.";
@@ -268,6 +278,7 @@ counters! {
     master_gtid_wait_time "Master_gtid_wait_time" Microseconds "Time spent in MASTER_GTID_WAIT().";
     master_gtid_wait_timeouts "Master_gtid_wait_timeouts" Count "Calls of MASTER_GTID_WAIT() that ended by their timeout.";
     max_statement_time_exceeded "Max_statement_time_exceeded" Count "Statements that were ended by max_statement_time.";
+    query_time "Query_time" FractionalSeconds "Duration of statements.";
     questions "Questions" Count "Commands and statements sent by clients.";
     rows_read "Rows_read" Count "Rows fetched from tables.";
     rows_sent "Rows_sent" Count "Rows sent to clients.";
@@ -365,5 +376,14 @@ mod tests {
             (4, 6, 0)
         );
         assert!(SESSION_COUNTERS.is_sorted_by_key(|counter| counter.statistic.name));
+    }
+
+    #[test]
+    fn positions_are_those_of_the_declarations() {
+        let counters = Counters::default();
+        let name = |counter| SESSION_COUNTERS[counters.position(counter)].statistic.name;
+        assert_eq!(name(&counters.access_denied_errors), "Access_denied_errors");
+        assert_eq!(name(&counters.com_select), "Com_select");
+        assert_eq!(name(&counters.update_scan), "Update_scan");
     }
 }

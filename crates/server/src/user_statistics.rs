@@ -327,6 +327,8 @@ impl SessionStatistics {
             max_statement_time_exceeded: now.timeouts.saturating_sub(before.timeouts),
             ..TallyValues::default()
         };
+        counters.busy_time.add(values.busy_micros);
+        counters.cpu_time.add(values.cpu_micros);
         let generation = statistics.generation.load(Relaxed);
         if self.generation == generation {
             self.tallies.iter().for_each(|tally| tally.add(&values));

@@ -21,6 +21,7 @@
 
 mod backup;
 mod buffer_pool;
+mod cluster;
 mod commit;
 mod config;
 mod ddl;

@@ -77,6 +77,8 @@ impl ServerMemory {
 pub struct SessionMemory {
     server: Arc<ServerMemory>,
     used: AtomicU64,
+    /// Most memory since the session began, or since this was forgotten.
+    used_max: AtomicU64,
     limit: AtomicU64,
 }
 
@@ -86,6 +88,7 @@ impl SessionMemory {
         Arc::new(SessionMemory {
             server,
             used: AtomicU64::new(0),
+            used_max: AtomicU64::new(0),
             limit: AtomicU64::new(u64::MAX),
         })
     }
@@ -98,6 +101,16 @@ impl SessionMemory {
     /// Returns the session's memory, in bytes.
     pub fn used(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
+    }
+
+    /// Returns the most memory that the session has had, in bytes.
+    pub fn used_max(&self) -> u64 {
+        self.used_max.load(Ordering::Relaxed)
+    }
+
+    /// Forgets the most memory that the session has had. As in MariaDB, the next charge counts again from zero.
+    pub fn forget_max(&self) {
+        self.used_max.store(0, Ordering::Relaxed);
     }
 
     /// Sets `max_session_mem_used`, in bytes.
@@ -122,10 +135,21 @@ impl SessionMemory {
             return Err(StatementError::new(ER_OPTION_PREVENTS_STATEMENT, &[&option]));
         }
         let charged = self.server.charge(bytes, self.used());
-        if charged.is_err() {
-            self.used.fetch_sub(bytes, Ordering::Relaxed);
+        match charged {
+            Ok(()) => self.raise_max(),
+            Err(_) => {
+                self.used.fetch_sub(bytes, Ordering::Relaxed);
+            }
         }
         charged
+    }
+
+    fn raise_max(&self) {
+        let used = self.used();
+        // A maximum is rarely exceeded, so most charges only read it.
+        if used > self.used_max() {
+            self.used_max.fetch_max(used, Ordering::Relaxed);
+        }
     }
 
     /// Checks that `bytes` more could be charged.
@@ -260,6 +284,30 @@ mod tests {
         assert!(session.used() >= 500_000);
         drop(charge);
         assert_eq!((session.used(), server.used()), (0, 0));
+    }
+
+    #[test]
+    fn the_maximum_stays_until_it_is_forgotten() {
+        let session = SessionMemory::unlimited();
+        let mut charge = MemoryCharge::new(&session);
+        charge.grow(500_000).unwrap();
+        let most = session.used();
+        charge.set(0).unwrap();
+        assert_eq!(session.used_max(), most);
+        charge.grow(400_000).unwrap();
+        assert_eq!(session.used_max(), most);
+        session.forget_max();
+        assert_eq!(session.used_max(), 0);
+        charge.grow(100_000).unwrap();
+        assert_eq!(session.used_max(), session.used());
+    }
+
+    #[test]
+    fn a_refused_charge_is_no_maximum() {
+        let session = SessionMemory::unlimited();
+        session.set_limit(100_000);
+        assert_eq!(code(MemoryCharge::new(&session).grow(200_000)), 1290);
+        assert_eq!(session.used_max(), 0);
     }
 
     #[test]

@@ -205,6 +205,18 @@ impl Client {
         .await
     }
 
+    /// Logs in over a TCP stream that is connected to this host.
+    pub async fn connect_stream(
+        stream: TcpStream,
+        host: &str,
+        options: &ConnectOptions,
+    ) -> WireResult<Client> {
+        with_timeout(options.idle_timeout, async {
+            Self::log_in(Socket::tcp(stream)?, host, options).await
+        })
+        .await
+    }
+
     /// Connects over a UNIX socket.
     pub async fn connect_unix(path: &Path, options: &ConnectOptions) -> WireResult<Client> {
         with_timeout(options.idle_timeout, async {

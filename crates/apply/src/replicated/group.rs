@@ -8,13 +8,13 @@ use super::sequence::{SequenceChangeKind, sequence_rows};
 use super::statement_counts::StatementCounts;
 use super::table::MappedTable;
 use super::{RowOptions, SkippedErrors};
+use paceline_binlog::EventGroup;
 use paceline_binlog::event::{
     Event, EventType, FormatDescription, GtidFlags, QueryEvent, RawEvent, RowsEvent, RowsFlags, RowsKind,
     TableId,
 };
 use paceline_binlog::group::{StatementForm, StatementOptions};
 use paceline_binlog::mysql::PartialUpdateRowsEvent;
-use paceline_binlog::{EpochMark, EventGroup};
 use paceline_catalog::IndexStatistics;
 use paceline_catalog::foreign_key::{ForeignKeyRun, RunMode};
 use paceline_txn::Transaction;
@@ -27,7 +27,7 @@ pub enum GroupKind {
     /// Only rows, or nothing. It can be prepared in parallel with other groups.
     Rows,
     /// The start of an epoch, which is logged as it is.
-    EpochStart(EpochMark),
+    EpochStart,
     /// Statements. They run through SQL, one group at a time.
     Statements,
 }
@@ -37,8 +37,8 @@ pub enum GroupKind {
 /// # Errors
 /// Fails if an event cannot be decoded.
 pub fn group_kind(group: &EventGroup, format: &FormatDescription) -> Result<GroupKind, Failure> {
-    if let Some(mark) = EpochMark::of_group(group) {
-        return Ok(GroupKind::EpochStart(mark));
+    if group.epoch_mark().is_some() {
+        return Ok(GroupKind::EpochStart);
     }
     for event in group.events().skip(1) {
         let event_type = event.event_type();

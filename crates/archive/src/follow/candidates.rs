@@ -2,7 +2,7 @@
 
 use crate::context::ArchiveContext;
 use crate::options::{Address, Candidates};
-use paceline_log_stream::primary::request::GroupRecords;
+use paceline_log_stream::primary::request::{GroupRecords, MemberReader};
 use paceline_log_stream::source::definition::Definition;
 use paceline_log_stream::source::error::SourceError;
 use paceline_log_stream::source::options::ReplicaOptions;
@@ -21,7 +21,7 @@ const RETRIES_SHOWN: u64 = 100_000;
 const PACKET_MAX: usize = 1 << 30;
 
 /// Returns the connection settings for a candidate.
-pub fn definition(context: &ArchiveContext, address: &Address) -> Definition {
+pub fn definition(context: &ArchiveContext, address: &Address, reader: Option<MemberReader>) -> Definition {
     Definition {
         host: address.host.clone(),
         port: address.port,
@@ -30,6 +30,7 @@ pub fn definition(context: &ArchiveContext, address: &Address) -> Definition {
         heartbeat_period_ms: Some(HEARTBEAT_MS),
         connect_retry_seconds: 5,
         tls: context.source_tls.clone(),
+        reader,
         ..Definition::default()
     }
 }
@@ -108,13 +109,18 @@ pub async fn connect_best(
     context: &ArchiveContext,
     candidates: &Candidates,
     refused: Option<&Address>,
+    reader: Option<MemberReader>,
 ) -> Result<ConnectedCandidate, (Address, SourceError)> {
-    let options = replica_options(context);
+    let options = ReplicaOptions {
+        // A member that leads later gets back what it has written itself. GTIDs tell what is here already.
+        replicate_same_server_id: reader.is_some(),
+        ..replica_options(context)
+    };
     let only_one = candidates.0.len() == 1;
     let mut best = Best(None);
     let mut failure = None;
     for address in &candidates.0 {
-        let definition = definition(context, address);
+        let definition = definition(context, address, reader);
         let connected = async {
             let mut source = Source::connect(&definition, &options).await?;
             let writable = match only_one {

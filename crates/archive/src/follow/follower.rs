@@ -3,6 +3,7 @@
 use super::status::FollowStatus;
 use crate::options::{Address, Candidates};
 use crate::writer::Progress;
+use paceline_log_stream::primary::request::MemberReader;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,6 +30,10 @@ pub struct Follower {
     /// The candidate that refused to send what follows the archive's position. Others that accept writes are
     /// preferred.
     refused_candidate: Mutex<Option<Address>>,
+    /// In a cluster: the member that reads, and its epoch.
+    reader: Mutex<Option<MemberReader>>,
+    /// Whether a session with a primary is under way.
+    is_running: watch::Sender<bool>,
     /// Number of groups passed to the writer since the start.
     handed_over: AtomicU64,
     /// Number of these groups that are durable.
@@ -45,6 +50,8 @@ impl Follower {
             changed: watch::Sender::new(0),
             status: Mutex::default(),
             refused_candidate: Mutex::default(),
+            reader: Mutex::default(),
+            is_running: watch::Sender::new(false),
             handed_over: AtomicU64::new(0),
             progress: Arc::new(Progress::new(0)),
         }
@@ -74,6 +81,35 @@ impl Follower {
     /// `START SLAVE`, `STOP SLAVE`: requests a state. Returns the one requested before.
     pub fn request(&self, requested: RequestedState) -> RequestedState {
         self.requested.send_replace(requested)
+    }
+
+    /// Introduces itself to primaries as a member of a cluster, from the next connection on.
+    pub fn read_as(&self, reader: Option<MemberReader>) {
+        *self.reader.lock() = reader;
+    }
+
+    pub(super) fn reader(&self) -> Option<MemberReader> {
+        *self.reader.lock()
+    }
+
+    /// Records whether a session with a primary is under way. Begins one only if it is requested.
+    pub(super) fn set_running(&self, runs: bool) -> bool {
+        self.is_running
+            .send_modify(|is_running| *is_running = runs && self.requested() == RequestedState::Follow);
+        *self.is_running.borrow()
+    }
+
+    /// Waits until no session with a primary is under way. Nothing is received after a stop was requested and this has
+    /// returned.
+    pub async fn stopped(&self) {
+        let mut is_running = self.is_running.subscribe();
+        // This cannot fail: the sender lives as long as the follower.
+        let _ = is_running.wait_for(|is_running| !is_running).await;
+    }
+
+    /// Returns a receiver that sees the number of durable groups.
+    pub fn durable_groups(&self) -> watch::Receiver<u64> {
+        self.progress.subscribe()
     }
 
     /// Returns the requested state.
@@ -125,7 +161,7 @@ impl Follower {
     }
 
     /// Waits until everything passed to the writer is durable.
-    pub(super) async fn written(&self) {
+    pub async fn written(&self) {
         let all = self.handed_over();
         let mut durable = self.progress.subscribe();
         let _ = durable.wait_for(|durable| *durable >= all).await;

@@ -36,8 +36,18 @@ use std::time::{Duration, Instant};
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 /// Longest pause before connecting again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// The same for a member of a cluster, whose copy a commit may wait for.
+const LONGEST_PAUSE_OF_MEMBER: Duration = Duration::from_millis(400);
 /// Interval at which an unchanged error is logged again.
 const LOG_AGAIN_AFTER: Duration = Duration::from_secs(60);
+
+/// Reason why a session with a primary is over.
+enum Ended {
+    Session(SessionEnd),
+    StopRequested,
+    CandidatesChanged,
+    ArchiveStops,
+}
 
 /// Runs a follower until the archive stops.
 pub async fn run(follower: Arc<Follower>, context: Arc<ArchiveContext>) {
@@ -50,26 +60,38 @@ pub async fn run(follower: Arc<Follower>, context: Arc<ArchiveContext>) {
         if *requested.borrow() == RequestedState::Stop {
             follower.update(|status| status.stop());
         }
-        if requested
-            .wait_for(|requested| *requested == RequestedState::Follow)
-            .await
-            .is_err()
-        {
-            return;
+        // A stopped follower ends with the archive, too.
+        tokio::select! {
+            wanted = requested.wait_for(|requested| *requested == RequestedState::Follow) => {
+                if wanted.is_err() {
+                    return;
+                }
+            }
+            () = context.stop_requested() => break,
         }
         changed.borrow_and_update();
         let connects = follower.status().connects;
+        if !follower.set_running(true) {
+            continue;
+        }
         let end = tokio::select! {
-            end = session::run(&follower, &context) => end,
-            _ = requested.wait_for(|requested| *requested == RequestedState::Stop) => {
+            end = session::run(&follower, &context) => Ended::Session(end),
+            _ = requested.wait_for(|requested| *requested == RequestedState::Stop) => Ended::StopRequested,
+            _ = changed.changed() => Ended::CandidatesChanged,
+            () = context.stop_requested() => Ended::ArchiveStops,
+        };
+        follower.set_running(false);
+        let end = match end {
+            Ended::Session(end) => end,
+            Ended::StopRequested => {
                 follower.update(|status| status.stop());
                 continue;
             }
-            _ = changed.changed() => {
+            Ended::CandidatesChanged => {
                 follower.update(|status| status.state = FollowState::Connecting);
                 continue;
             }
-            () = context.stop_requested() => break,
+            Ended::ArchiveStops => break,
         };
         match end {
             SessionEnd::Closed => break,
@@ -104,7 +126,11 @@ pub async fn run(follower: Arc<Follower>, context: Arc<ArchiveContext>) {
             _ = changed.changed() => {}
             _ = requested.wait_for(|requested| *requested == RequestedState::Stop) => {}
         }
-        pause = (pause * 2).min(LONGEST_PAUSE);
+        let longest = match follower.reader() {
+            Some(_) => LONGEST_PAUSE_OF_MEMBER,
+            None => LONGEST_PAUSE,
+        };
+        pause = (pause * 2).min(longest);
     }
     follower.update(|status| status.stop());
 }

@@ -31,6 +31,6 @@ pub async fn wait_until_replaced(context: &ArchiveContext, candidates: &Candidat
 /// Returns `None` for a server that does not answer: the stream itself will detect that.
 async fn is_writable(context: &ArchiveContext, address: &Address) -> Option<Writable> {
     let options = replica_options(context);
-    let connected = Source::connect(&definition(context, address), &options).await;
+    let connected = Source::connect(&definition(context, address, None), &options).await;
     connected.ok()?.writable().await.ok()
 }

@@ -72,7 +72,13 @@ async fn try_run(follower: &Follower, context: &ArchiveContext) -> Result<Infall
         status.state = FollowState::Connecting;
         status.doing = "Connecting to master";
     });
-    let chosen = connect_best(context, &candidates, refused_candidate.as_ref()).await;
+    let chosen = connect_best(
+        context,
+        &candidates,
+        refused_candidate.as_ref(),
+        follower.reader(),
+    )
+    .await;
     let ConnectedCandidate { mut source, address } = chosen.map_err(|(address, error)| {
         follower.update(|status| status.address = Some(address));
         SessionEnd::Failed(error)

@@ -257,6 +257,17 @@ impl Session {
             }
         };
         let (archive, client) = (self.archive.clone(), self.client.clone());
+        let member = archive.member.clone().zip(request.member);
+        if let Some((member, reader)) = &member
+            && !member.admit(*reader, client.id, &client.interrupt)
+        {
+            let refused = "this member of the cluster is not the primary of that epoch";
+            self.write_error(&Error::with_message(
+                ER_MASTER_FATAL_ERROR_READING_BINLOG,
+                refused,
+            ));
+            return Ok(());
+        }
         let show = |state: &'static str| *client.activity.lock() = ("Binlog Dump", state);
         let host = Host {
             connection: self.client.id,
@@ -272,7 +283,11 @@ impl Session {
             writer: &mut self.writer,
             write_timeout: WRITE_TIMEOUT,
         };
-        match archive.primary.serve(link, &request, host).await {
+        let served = archive.primary.serve(link, &request, host).await;
+        if let Some((member, _)) = &member {
+            member.release(client.id);
+        }
+        match served {
             StreamEnd::AtEnd => {
                 write_eof(&mut self.writer, 0, Status::AUTOCOMMIT);
                 Ok(())

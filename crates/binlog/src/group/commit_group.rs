@@ -208,9 +208,7 @@ impl CommitGroup {
         {
             self.note_replicated(gtid);
         }
-        if group.event_count() == 2 {
-            self.note_epoch(gtid, EpochMark::of_group(&group));
-        }
+        self.note_epoch(gtid, group.epoch_mark());
         let length = match group.into_bytes() {
             Bytes::Memory(mut bytes) => {
                 place_received(&mut bytes, start.offset());

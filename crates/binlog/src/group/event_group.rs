@@ -1,8 +1,11 @@
 //! One transaction as a reader returns it. A large one is kept in a file instead of memory. Where each event ends is
 //! known only from its header: a gigabyte of short events has twenty million of them.
 
+use crate::epoch::EpochMark;
 use crate::error::{Error, Result};
-use crate::event::{Event, EventHeader, EventType, FormatDescription, GtidEvent, HEADER_LENGTH, RawEvent};
+use crate::event::{
+    Event, EventHeader, EventType, FormatDescription, GtidEvent, GtidFlags, HEADER_LENGTH, RawEvent,
+};
 use paceline_spill_file::SpillFile;
 use paceline_types::{Gtid, LogPosition};
 use std::path::Path;
@@ -212,6 +215,20 @@ impl EventGroup {
         GtidEvent::decode(event.body(), event.header().server_id)
     }
 
+    /// Returns the epoch that the group starts; `None` for a group of any other kind. Looks only at groups of one
+    /// statement without rows.
+    pub fn epoch_mark(&self) -> Option<EpochMark> {
+        if self.event_count != 2 {
+            return None;
+        }
+        let flags = self.gtid_event().ok()?.flags;
+        let event = self.events().nth(1)?;
+        match flags.contains(GtidFlags::STANDALONE) {
+            true => EpochMark::of_event(event.event_type(), event.body()),
+            false => None,
+        }
+    }
+
     /// Returns the events, the Gtid event first.
     pub fn events(&self) -> impl Iterator<Item = RawEvent<'_>> + Clone + '_ {
         let mut rest = self.bytes();
@@ -240,7 +257,7 @@ pub(super) fn event_length(bytes: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{ChecksumAlgorithm, EventFlags, EventStamp, GtidFlags, XidEvent, encode_event};
+    use crate::event::{ChecksumAlgorithm, EventFlags, EventStamp, XidEvent, encode_event};
     use paceline_types::ServerId;
 
     const STAMP: EventStamp = EventStamp {

@@ -49,10 +49,10 @@ pub use semi_sync::{
 pub use served::ServedLog;
 pub use stream::{Host, Link, StreamEnd};
 
-use paceline_txn::TransactionManager;
+use paceline_txn::{SendLimit, TransactionManager};
 use paceline_types::LogPosition;
 use shared_log::SharedLog;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// State shared by all streams of a server.
 pub struct Primary {
@@ -60,6 +60,8 @@ pub struct Primary {
     shared: SharedLog,
     replicas: Arc<ReplicaRegistry>,
     semi_sync: Arc<SemiSync>,
+    /// In a cluster: how far the log is acknowledged.
+    acknowledged: OnceLock<Arc<SendLimit>>,
 }
 
 impl std::fmt::Debug for Primary {
@@ -89,6 +91,21 @@ impl Primary {
             served,
             replicas: Arc::default(),
             semi_sync,
+            acknowledged: OnceLock::new(),
+        }
+    }
+
+    /// Sends to readers that are no members of the cluster only what the cluster has acknowledged: what is cut off
+    /// after a change of the primary, they must never have had.
+    pub fn limit_outsiders(&self, acknowledged: Arc<SendLimit>) {
+        let _ = self.acknowledged.set(acknowledged);
+    }
+
+    /// Returns how far the log may be sent to a reader.
+    fn limit_of(&self, request: &DumpRequest) -> Arc<SendLimit> {
+        match (request.member, self.acknowledged.get()) {
+            (None, Some(acknowledged)) => acknowledged.clone(),
+            _ => self.served.sendable.clone(),
         }
     }
 

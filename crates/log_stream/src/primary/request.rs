@@ -10,6 +10,7 @@
 //! | `@master_binlog_checksum` | the replica supports checksums, and the algorithm that it expects |
 //! | `@master_heartbeat_period` | nanoseconds without an event after which a heartbeat is sent |
 //! | `@rpl_semi_sync_slave` | the replica acknowledges |
+//! | `@paceline_cluster_member`, `@paceline_cluster_epoch` | a member of a cluster reads in that epoch. Not in MariaDB |
 //! | `@paceline_group_records` | it stores the rows of statements that are sent as text: an archive. Not in MariaDB |
 //!
 //! The sources are MariaDB's `get_master_version_and_clock` (sql/slave.cc), which sets them, and `init_binlog_sender`
@@ -111,6 +112,15 @@ pub enum AheadOfLog {
     Accepted,
 }
 
+/// Member of a cluster that reads the log, as it introduces itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MemberReader {
+    /// Identity of the member.
+    pub member: u32,
+    /// Epoch that it follows, or prepares as a candidate.
+    pub epoch: u64,
+}
+
 /// Kind of reader.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ReaderKind {
@@ -183,6 +193,8 @@ pub struct DumpRequest {
     pub group_records: GroupRecords,
     /// Whether the replica acknowledges.
     pub acknowledges: Acknowledges,
+    /// The member of a cluster that reads; `None` for all other readers.
+    pub member: Option<MemberReader>,
 }
 
 /// Whether a session has registered as a replica (COM_REGISTER_SLAVE).
@@ -268,8 +280,17 @@ impl DumpRequest {
                 0 => Acknowledges::No,
                 _ => Acknowledges::Yes,
             },
+            member: member(variables),
         })
     }
+}
+
+fn member(variables: &VariableLookup<'_>) -> Option<MemberReader> {
+    text(variables, "paceline_cluster_member")?;
+    Some(MemberReader {
+        member: u32::try_from(number(variables, "paceline_cluster_member")).ok()?,
+        epoch: u64::try_from(number(variables, "paceline_cluster_epoch")).ok()?,
+    })
 }
 
 /// Returns a user variable's text, or `None` if it is NULL or was never set.

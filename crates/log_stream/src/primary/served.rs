@@ -1,7 +1,7 @@
 //! The served log as streams see it, independent of its writer: a server's transactions, or an archive.
 
 use paceline_binlog::log::Log;
-use paceline_txn::{LeaseRegistry, LogLease, SendLimit, SendLimitWait, TransactionManager};
+use paceline_txn::{LeaseRegistry, LogLease, SendLimit, TransactionManager};
 use paceline_types::LogPosition;
 use std::fmt;
 use std::sync::Arc;
@@ -29,10 +29,6 @@ impl ServedLog {
 
     pub(super) fn sendable(&self) -> LogPosition {
         self.sendable.position()
-    }
-
-    pub(super) fn sendable_past(&self, position: LogPosition) -> SendLimitWait {
-        self.sendable.past(position)
     }
 
     pub(super) fn lease(&self, position: LogPosition, holder: String) -> LogLease {

@@ -6,7 +6,8 @@
 //!                                             at the end:  └─▶ wait for more, with heartbeats
 //! ```
 //!
-//! One task per replica. It sends nothing beyond the durable position. While it sends or waits it also reads:
+//! One task per replica. It sends nothing beyond the durable position; in a cluster, to readers that are no members,
+//! nothing beyond the acknowledged one. While it sends or waits it also reads:
 //! acknowledgements, a closed connection, COM_QUIT. An idle stream has no buffers and wakes up only for new events and
 //! its heartbeats.
 
@@ -22,7 +23,7 @@ use super::shared_log::{Chunk, Cursor};
 use super::start::{HeadList, Start, Surroundings};
 use paceline_binlog::GtidPosition;
 use paceline_binlog::event::{ChecksumAlgorithm, EventType, GtidListEvent, HEADER_LENGTH, RawEvent};
-use paceline_txn::{Interrupt, LogLease};
+use paceline_txn::{Interrupt, LogLease, SendLimit};
 use paceline_types::{LogPosition, ServerId};
 use paceline_wire::command::Command;
 use paceline_wire::framing::{poll_send_all, send_within};
@@ -116,6 +117,8 @@ type Step<T = ()> = Result<T, StreamEnd>;
 /// A running stream.
 pub(super) struct Stream<'a> {
     primary: &'a Primary,
+    /// How far the log may be sent to this reader.
+    limit: Arc<SendLimit>,
     link: Link<'a>,
     host: Host<'a>,
     request: &'a DumpRequest,
@@ -139,7 +142,7 @@ impl Primary {
     pub async fn serve(&self, link: Link<'_>, request: &DumpRequest, host: Host<'_>) -> StreamEnd {
         let running = self.replicas.begin_stream(host.connection, request.server_id);
         let interrupt = host.interrupt;
-        let limit = self.served.sendable();
+        let limit = self.limit_of(request);
         // Take the lease before any position is searched, so that the files still exist when they are read.
         let lease = self
             .served
@@ -148,7 +151,7 @@ impl Primary {
             log: self.shared.log(),
             server_id: host.server_id,
             replicated: &host.replicated,
-            limit,
+            limit: limit.position(),
         };
         let start = match tokio::task::block_in_place(|| Start::find(&around, request)) {
             Ok(start) => start,
@@ -156,6 +159,7 @@ impl Primary {
         };
         let stream = Stream {
             primary: self,
+            limit,
             made_up: ArtificialEvents {
                 server_id: host.server_id,
             },
@@ -200,7 +204,7 @@ impl Stream<'_> {
         loop {
             self.check_stop_request()?;
             let from = self.cursor.position();
-            let limit = self.primary.served.sendable();
+            let limit = self.limit.position();
             match self.primary.shared.next(&mut self.cursor, limit) {
                 Err(error) => return Err(self.unreadable(error).into()),
                 Ok(Some(chunk)) => {
@@ -208,7 +212,7 @@ impl Stream<'_> {
                         return self.flush().await;
                     }
                     // At the end of the log nothing may stay in the buffer.
-                    if self.cursor.position() >= self.primary.served.sendable() {
+                    if self.cursor.position() >= self.limit.position() {
                         self.flush().await?;
                     }
                 }
@@ -229,12 +233,12 @@ impl Stream<'_> {
             .made_up
             .rotate(&self.file, start.announced_offset, first_checksum);
         self.send(&rotate);
-        if self.cursor.position() >= self.primary.served.sendable() {
+        if self.cursor.position() >= self.limit.position() {
             // The log has continued in this file while the previous one is still being closed.
             self.flush().await?;
             self.wait().await?;
         }
-        let limit = self.primary.served.sendable();
+        let limit = self.limit.position();
         let chunk = self
             .primary
             .shared
@@ -354,7 +358,7 @@ impl Stream<'_> {
             .heartbeat
             .and_then(|period| began.checked_add(period));
         let mut idle_at = Some(began + IDLE_AFTER);
-        let mut more = pin!(self.primary.served.sendable_past(self.cursor.position()));
+        let mut more = pin!(self.limit.past(self.cursor.position()));
         let running = self.running.replaced.clone();
         loop {
             let wake_at = [heartbeat_at, idle_at].into_iter().flatten().min();
@@ -546,7 +550,7 @@ impl Stream<'_> {
             Some(length) if length > EVENT_LENGTH_MAX => {
                 "log event entry exceeded max_allowed_packet; Increase max_allowed_packet on master"
             }
-            Some(length) if at.offset() + u64::from(length) > self.primary.served.sendable().offset() => {
+            Some(length) if at.offset() + u64::from(length) > self.limit.position().offset() => {
                 "binlog truncated in the middle of event; consider out of disk space on master"
             }
             _ => "event read from binlog did not pass crc check",

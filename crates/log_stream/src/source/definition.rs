@@ -6,6 +6,7 @@
 
 use super::error::SourceError;
 use super::password::{KEY_FILE, Password, PasswordKey};
+use crate::primary::request::MemberReader;
 use paceline_types::error_code::ER_MASTER_INFO;
 use paceline_wire::WireResult;
 use paceline_wire::tls::{ClientTls, TlsParameters};
@@ -82,6 +83,10 @@ pub struct Definition {
     pub ignore_server_ids: Vec<u32>,
     /// TLS settings.
     pub tls: TlsSettings,
+    /// In a cluster: this member, and the epoch in which it reads. Such a definition is never recorded. The connection
+    /// continues from the end of the log, whatever is published.
+    #[serde(skip)]
+    pub reader: Option<MemberReader>,
 }
 
 /// Form of the password in a record.
@@ -134,6 +139,7 @@ impl Default for Definition {
             ignore_domain_ids: Vec::new(),
             ignore_server_ids: Vec::new(),
             tls: TlsSettings::default(),
+            reader: None,
         }
     }
 }

@@ -202,6 +202,13 @@ impl Source {
         if options.group_records == GroupRecords::Sent {
             self.set_variable("SET @paceline_group_records=1").await?;
         }
+        if let Some(reader) = definition.reader {
+            self.set_variable(&format!(
+                "SET @paceline_cluster_member={}, @paceline_cluster_epoch={}",
+                reader.member, reader.epoch
+            ))
+            .await?;
+        }
         self.set_variable("SET @mariadb_slave_capability=4").await
     }
 

@@ -26,7 +26,7 @@ RETURN CASE
   WHEN bytes >= 1073741824 THEN CONCAT(CAST(bytes / 1073741824 AS DECIMAL(30,2)), ' GiB')
   WHEN bytes >= 1048576 THEN CONCAT(CAST(bytes / 1048576 AS DECIMAL(30,2)), ' MiB')
   WHEN bytes >= 1024 THEN CONCAT(CAST(bytes / 1024 AS DECIMAL(30,2)), ' KiB')
-  ELSE CONCAT(CAST(bytes AS SIGNED), ' bytes')
+  ELSE CONCAT(ROUND(bytes, 0), ' bytes')
 END
 
 CREATE OR REPLACE FUNCTION sys.format_time(picoseconds TEXT)

@@ -32,9 +32,9 @@ use super::collections::hash_table::JoinBuffers;
 use super::collections::memory::{Budget, Reservation};
 use super::interface::{ExecutionContext, Outcome, ProgramHost, RowSink, UsedTables};
 use crate::error::{Error, Result};
+use crate::plan::Plan;
 use crate::plan::measurements::{Collection, MeasuredAccess, Measurements};
 use crate::plan::tree::{QueryPlan, TableAccess};
-use crate::plan::{AnalyzePlan, Plan};
 use crate::program::ProgramCache;
 use paceline_catalog::RoutineDefinition;
 use paceline_expression::session::{SessionContext, SessionMemory};
@@ -76,10 +76,10 @@ pub(crate) struct StatementState<'t> {
     /// Number of the step's leading conditions that are known to hold for the current row; [`ALL_CONDITIONS`] if its
     /// range admits only rows that meet all of them. Set by a reader for the join above it.
     pub conditions_held: usize,
-    /// Measurements, for the ANALYZE statement.
+    /// Measurements, if the statement is measured.
     pub measurements: Option<Box<Measurements>>,
-    /// The statement that ANALYZE executes, and when it began.
-    pub analyzed: Option<(&'t AnalyzePlan, Instant)>,
+    /// Plan of a statement whose measurements other sessions can ask for, and the time when it began.
+    pub measured_plan: Option<(&'t Plan, Instant)>,
     /// Plans of the subqueries in expressions, by [`SubqueryId`].
     subqueries: &'t [Arc<QueryPlan>],
     run_query: RunQuery,
@@ -136,7 +136,7 @@ impl<'t> StatementState<'t> {
             join_buffers: JoinBuffers::default(),
             conditions_held: 0,
             measurements: None,
-            analyzed: None,
+            measured_plan: None,
             subqueries,
             run_query,
             programs: None,
@@ -343,14 +343,11 @@ impl<'e, 't> Execution<'e, 't> {
     #[cold]
     fn answer_plan_request(&self) {
         let state = &*self.state;
-        let (Some((analyzed, started)), Some(measurements)) = (state.analyzed, &state.measurements) else {
+        let (Some((plan, started)), Some(measurements)) = (state.measured_plan, &state.measurements) else {
             return;
         };
-        if let Some(request) = self.session.services.functions.take_plan_request()
-            && let Ok(rows) =
-                analyzed.rows_so_far(request.flavour, measurements, started.elapsed(), state.subqueries)
-        {
-            (request.answer)(rows);
+        if let Some(request) = self.session.services.functions.take_plan_request() {
+            (request.answer)(plan.rows_so_far(request.flavour, measurements, started.elapsed()));
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::early_conditions::check_early;
 use super::keys::{COST_FETCHED_ROW, COST_SCANNED_ROW, TableInfo};
+use super::needless_distinct::drop_needless_distinct;
 use super::range::{NearestValue, RangeCondition, nearest_value, rule_for};
 use super::selectivity::selectivity;
 use super::trace::{BlockTrace, Physical};
@@ -153,6 +154,8 @@ fn rely_on_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64, tr
     if is_served {
         return;
     }
+    drop_needless_distinct(select, infos);
+    trace.pass("needless DISTINCT", |names| Physical(select).lines(names));
     loose_scan::skip_through_groups(select, infos);
     trace.pass("loose scan", |names| Physical(select).lines(names));
     let group_served = group_in_order(select, infos);

@@ -61,6 +61,7 @@ pub(crate) mod known_values;
 mod load;
 mod loose_scan;
 pub(crate) mod measurements;
+mod needless_distinct;
 mod planner;
 pub(crate) mod position;
 pub(crate) mod range;
@@ -108,4 +109,4 @@ pub(crate) use change_plan::{
 };
 pub(crate) use handler_plan::{HandlerPlan, HandlerReadPlan, HandlerStartPlan};
 pub(crate) use planner::{Planner, unique_id};
-pub(crate) use statement_plan::{AnalyzePlan, PlanKind, PointRead, QueryStatementPlan};
+pub(crate) use statement_plan::{PlanKind, PointRead, QueryStatementPlan};

@@ -5,8 +5,8 @@
 //! a constant unique key makes it a scan or a range; each further table can make a full join.
 
 use super::tree::{
-    AccessPath, GroupStrategy, JoinStep, QueryBody, QueryPlan, SelectPlan, SetOperation, StepSource,
-    TableAccess, TableSource,
+    AccessPath, GroupStrategy, JoinStep, QueryBody, QueryPlan, SelectPlan, StepSource, TableAccess,
+    TableSource,
 };
 use paceline_expression::session::StatementCounts;
 
@@ -82,8 +82,7 @@ impl ScanCounts {
             QueryBody::Select(select) => self.select(select),
             QueryBody::Set(set) => {
                 set.sides.iter().for_each(|side| self.add_query(side));
-                let is_streamed = set.operation == SetOperation::UnionAll && set.order.is_empty();
-                self.results += u32::from(!is_streamed);
+                self.results += u32::from(!set.passes_rows_on());
             }
             QueryBody::Values(_) => {}
             QueryBody::Recursive(recursive) => {

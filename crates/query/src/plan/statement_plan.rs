@@ -54,6 +54,10 @@ pub enum PlannedValues {
     Unknown,
 }
 
+/// Number of expected rows from which the rows that each step reads are counted. Reading so many takes some tens of
+/// milliseconds, beside which the counting is not seen, and what is shorter has ended before anybody asks.
+const LONG_FROM_ROWS: f64 = 100_000.0;
+
 /// Number of expected rows from which execution is much more expensive than planning.
 const WORTH_PLANNING_ROWS: f64 = 1_000.0;
 
@@ -436,9 +440,11 @@ impl Plan {
         matches!(&self.kind, PlanKind::Query(query) if query.point.is_some())
     }
 
-    /// Returns whether its execution is measured: ANALYZE.
+    /// Returns whether its execution is measured for other sessions: ANALYZE, with times, and what is expected to take
+    /// so long that somebody may ask (SHOW ANALYZE), without.
     pub fn is_measured(&self) -> bool {
         matches!(self.kind, PlanKind::Analyze(_))
+            || self.joined_rows.max(self.expected_rows) >= LONG_FROM_ROWS
     }
 
     /// Returns the kind of statement.

@@ -158,6 +158,13 @@ pub struct SetPlan {
     pub limit: Limit,
 }
 
+impl SetPlan {
+    /// Returns whether rows are passed on as they come: nothing is collected.
+    pub fn passes_rows_on(&self) -> bool {
+        self.operation == SetOperation::UnionAll && self.order.is_empty()
+    }
+}
+
 /// A set operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SetOperation {
@@ -184,6 +191,13 @@ pub struct Limit {
     pub offset: Option<Expr>,
     /// Treatment of rows that the order does not distinguish from the last one.
     pub ties: Ties,
+}
+
+impl Limit {
+    /// Returns whether there is no limit.
+    pub fn is_absent(&self) -> bool {
+        self.count.is_none() && self.offset.is_none()
+    }
 }
 
 /// A column of the outer query that a block reads.

@@ -2,7 +2,7 @@
 
 use super::load_files::LoadFiles;
 use super::options::{KeptPosition, ParallelMode};
-use super::pipeline::Pipeline;
+use super::pipeline::{Drained, Pipeline};
 use super::plan::{Conflicts, Fit, TableLocks, TableMaps};
 use super::progress::PushNumber;
 use super::queue::{Item, LaneQueue, Next, Pass, Work};
@@ -89,13 +89,18 @@ impl Lane {
         }
     }
 
+    /// Returns its pipeline.
+    pub(super) fn pipeline(&self) -> Arc<Pipeline> {
+        self.pipeline.clone()
+    }
+
     /// Applies transactions until it is told to end or an error ends it.
     pub(super) fn run(mut self) {
         let shared = self.shared.clone();
         let ended = catch_unwind(AssertUnwindSafe(|| {
             while let Ok(()) = self.step() {}
             // Wait for the rounds that were handed over: the applier ends after whole transactions.
-            self.pipeline.drain();
+            let _ = self.pipeline.drain();
         }));
         if ended.is_err() {
             let failure = Failure::fatal("the applier has panicked; the error log has the reason");
@@ -157,8 +162,9 @@ impl Lane {
         match group_kind(&received.group, &received.format) {
             Err(failure) => self.stop_after(failure, gtid, end),
             Ok(GroupKind::Statements) => self.statements(number, received),
-            // The start of an epoch waits for nothing to be published: what is before it may wait for its acknowledgement.
-            Ok(GroupKind::Rows | GroupKind::EpochStart(_)) => self.plan_rows(number, received),
+            // The start of an epoch does not wait until what precedes it is published: that may wait for the
+            // acknowledgement of the start.
+            Ok(GroupKind::Rows | GroupKind::EpochStart) => self.plan_rows(number, received),
         }
     }
 
@@ -326,7 +332,9 @@ impl Lane {
         let later = std::mem::take(&mut self.items);
         loop {
             self.dispatch();
-            self.pipeline.drain();
+            if self.pipeline.drain() == Drained::GivenUp {
+                return Err(LaneEnd);
+            }
             if self.pipeline.has_failed() {
                 self.recover()?;
                 self.rerun()?;
@@ -350,7 +358,9 @@ impl Lane {
     /// Recovers from a failure in a round: waits until nothing is in progress, takes back the uncommitted transactions,
     /// and retries the first one alone.
     fn recover(&mut self) -> Result<(), LaneEnd> {
-        self.pipeline.drain();
+        if self.pipeline.drain() == Drained::GivenUp {
+            return Err(LaneEnd);
+        }
         let round = std::mem::take(&mut self.round.planned);
         self.release_locks();
         self.conflicts.forget();
@@ -425,6 +435,10 @@ impl Lane {
     /// Applies a transaction of statements, or of statements and rows.
     fn statements(&mut self, number: PushNumber, received: ReceivedGroup) -> Result<(), LaneEnd> {
         self.settle()?;
+        let shared = self.shared.clone();
+        let Some(_executing) = shared.begin_executing() else {
+            return Err(LaneEnd);
+        };
         let gtid = received.group.gtid();
         self.forget_passed(gtid);
         let mut runner = match self.runner.take() {

@@ -7,6 +7,9 @@
 //! **A failure** in round F: the rounds before it continue. Of round F the transactions before the failure are handed
 //! over. The rest and all later rounds are abandoned: their transactions are dropped, and the lane plans them again
 //! when nothing is in progress any more.
+//!
+//! **In a cluster** nothing is published before the cluster has acknowledged it, perhaps never. When the applier is
+//! stopped it does not wait for that: it ends when everything handed over is placed.
 
 use super::progress::PushNumber;
 use super::queue::{Item, LaneQueue};
@@ -14,15 +17,28 @@ use super::round::{PreparedTransaction, Round, RoundNumber};
 use super::shared::Shared;
 use paceline_txn::{BatchObserver, CommitStream, Transaction};
 use paceline_types::Version;
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 /// Maximum number of rounds that are dispatched and not published.
 const UNPUBLISHED_MAX: u64 = 8;
 /// Maximum number of rounds that are dispatched and not placed.
 const UNPLACED_MAX: u64 = 3;
+
+/// How often a lane that waits for a publication, which a cluster may withhold, checks whether the applier is stopped.
+const STOP_LOOK: Duration = Duration::from_millis(20);
+
+/// How a lane's wait has ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Drained {
+    /// Nothing is in progress.
+    Completely,
+    /// The applier is stopped. Everything that was handed over is placed, and not all of it is published.
+    GivenUp,
+}
 
 /// Value of `failed_at` while no round has failed.
 const NEVER: RoundNumber = RoundNumber::MAX;
@@ -34,9 +50,12 @@ struct State {
     /// The next round to hand over.
     next: RoundNumber,
     complete: BTreeMap<RoundNumber, Arc<Round>>,
-    /// Number of batches given to the commit queue, and of those that have ended.
+    /// Number of batches given to the commit queue, of those that are placed, and of those that have ended.
     handed_over: u64,
+    batches_placed: u64,
     ended: u64,
+    /// Number of those that have ended without being in the log.
+    unlogged: u64,
     /// Transactions to plan again, by round.
     abandoned: BTreeMap<RoundNumber, Vec<Item>>,
     /// Error of the commit queue for a transaction.
@@ -67,7 +86,9 @@ impl Pipeline {
                 next: 1,
                 complete: BTreeMap::new(),
                 handed_over: 0,
+                batches_placed: 0,
                 ended: 0,
+                unlogged: 0,
                 abandoned: BTreeMap::new(),
                 refused: None,
             }),
@@ -97,7 +118,8 @@ impl Pipeline {
         self.failed_at.load(Ordering::Acquire) <= number
     }
 
-    /// Waits for room and returns the number of a new round. Returns `None` if a round has failed.
+    /// Waits for room and returns the number of a new round. Returns `None` if a round has failed, or the applier is
+    /// stopped while there may never be room.
     pub(super) fn dispatch(&self) -> Option<RoundNumber> {
         let mut state = self.state.lock();
         loop {
@@ -110,8 +132,28 @@ impl Pipeline {
                 state.dispatched += 1;
                 return Some(state.dispatched);
             }
-            self.changed.wait(&mut state);
+            if self.is_given_up(&state) {
+                return None;
+            }
+            self.wait_for_change(&mut state);
         }
+    }
+
+    /// Waits for a change of the state, or of the applier's if that alone may end the wait.
+    fn wait_for_change(&self, state: &mut MutexGuard<'_, State>) {
+        match self.shared.parts.manager.may_hold_back() {
+            true => drop(self.changed.wait_for(state, STOP_LOOK)),
+            false => self.changed.wait(state),
+        }
+    }
+
+    /// Returns whether the applier is stopped, and only waits for what may never be published.
+    fn is_given_up(&self, state: &State) -> bool {
+        self.shared.is_stopping()
+            && state.completed == state.dispatched
+            && state.complete.is_empty()
+            && state.batches_placed == state.handed_over
+            && self.shared.parts.manager.may_hold_back()
     }
 
     /// Returns whether nothing is in progress.
@@ -179,7 +221,9 @@ impl Pipeline {
 
     fn hand_over(self: &Arc<Self>, round: &Round, stream: &CommitStream) {
         let (prepared, guards) = round.take();
-        let follows_failure = self.failed_at.load(Ordering::Acquire) < round.number;
+        // An applier that is told to end hands nothing over any more: see `until_logged`.
+        let follows_failure =
+            self.shared.is_stopping() || self.failed_at.load(Ordering::Acquire) < round.number;
         let mut transactions: Vec<Box<Transaction>> = Vec::with_capacity(prepared.len());
         let mut pushes: Vec<PushNumber> = Vec::with_capacity(prepared.len());
         let mut rest: Vec<Item> = Vec::new();
@@ -197,7 +241,10 @@ impl Pipeline {
             self.state.lock().abandoned.insert(round.number, rest);
         }
         if transactions.is_empty() {
-            self.state.lock().ended += 1;
+            let mut state = self.state.lock();
+            state.batches_placed += 1;
+            state.ended += 1;
+            state.unlogged += 1;
             return;
         }
         self.shared.rounds.fetch_add(1, Ordering::Relaxed);
@@ -212,15 +259,31 @@ impl Pipeline {
             .commit_batch(stream, transactions, Arc::new(guards), observer);
     }
 
-    /// Waits until nothing is in progress.
-    pub(super) fn drain(&self) {
+    /// Waits until each batch that was handed over is in the log or has failed. The applier has been told to end, so no
+    /// other follows: when this returns, nothing of it reaches the log any more. Does not wait until it is published.
+    pub(super) fn until_logged(&self) {
+        // One that is being handed over has looked at the flag before.
+        drop(self.handing_over.lock());
+        let mut state = self.state.lock();
+        while self.placed() + state.unlogged < state.next - 1 {
+            self.changed.wait(&mut state);
+        }
+    }
+
+    /// Waits until nothing is in progress, or until the applier is stopped and only waits for what may never be
+    /// published.
+    pub(super) fn drain(&self) -> Drained {
         let mut state = self.state.lock();
         while state.completed < state.dispatched
             || state.ended < state.handed_over
             || !state.complete.is_empty()
         {
-            self.changed.wait(&mut state);
+            if self.is_given_up(&state) {
+                return Drained::GivenUp;
+            }
+            self.wait_for_change(&mut state);
         }
+        Drained::Completely
     }
 
     /// Returns the transactions to plan again after a failure, when nothing is in progress, in order; or the error of
@@ -250,7 +313,8 @@ impl BatchObserver for RoundObserver {
     fn placed(&self) {
         let pipeline = &self.pipeline;
         {
-            let _state = pipeline.state.lock();
+            let mut state = pipeline.state.lock();
+            state.batches_placed += 1;
             pipeline.placed.fetch_max(self.number, Ordering::AcqRel);
         }
         pipeline.changed.notify_all();
@@ -266,6 +330,7 @@ impl BatchObserver for RoundObserver {
             let mut state = pipeline.state.lock();
             state.ended += 1;
             if let Err(error) = result {
+                state.unlogged += 1;
                 // Later transactions only get the error that an earlier one failed.
                 let is_consequence = matches!(error, paceline_txn::Error::Aborted);
                 if state.refused.is_none() || !is_consequence {

@@ -10,7 +10,6 @@ use super::pipeline::Pipeline;
 use super::round::{Chunk, PlannedTransaction, PreparedTransaction};
 use crate::received::ReceivedGroup;
 use paceline_apply::replicated::{Failure, ReplicatedRows, RowApplier, RowsOutcome};
-use paceline_binlog::EpochMark;
 use paceline_binlog::event::{EventFlags, RawEvent};
 use paceline_binlog::group::StatementOptions;
 use paceline_txn::{
@@ -290,7 +289,7 @@ impl Worker {
     ) -> Result<Box<Transaction>, Failure> {
         let mut transaction = self.begin(&planned.received, session);
         let received = &planned.received;
-        if let Some(mark) = EpochMark::of_group(&received.group) {
+        if let Some(mark) = received.group.epoch_mark() {
             let first = received.group.events().next();
             transaction.start_epoch(mark, first.map_or(0, |event| event.header().timestamp))?;
             return Ok(transaction);

@@ -246,6 +246,9 @@ impl Receiver {
     /// Returns this server's GTID position from the log.
     fn own_position(&self, options: &ReplicaOptions) -> GtidPosition {
         let transactions = self.shared.environment.transactions();
+        if self.definition.reader.is_some() {
+            return transactions.log().state().position();
+        }
         match self.definition.use_gtid {
             UseGtid::CurrentPos => transactions.current_position(options.server_id),
             UseGtid::SlavePos | UseGtid::No => transactions.replicated_position(),

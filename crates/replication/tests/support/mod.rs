@@ -18,8 +18,9 @@ use paceline_replication::received::{ReceivedGroup, ReceivedItem, SourcePosition
 use paceline_storage::{Direction, Row, Storage, StorageConfig, value_payload};
 use paceline_syntax::AccountStatement;
 use paceline_txn::{
-    Config, DdlCommit, GtidChoice, Interrupt, LockMode, LockWait, ManagerParts, Replication, RowChange,
-    SequenceSource, Session, Transaction, TransactionManager, TransactionOptions,
+    Acknowledger, Config, DdlCommit, GtidChoice, ImmediateAcknowledger, Interrupt, LockMode, LockWait,
+    ManagerParts, Replication, RowChange, SequenceSource, Session, Transaction, TransactionManager,
+    TransactionOptions,
 };
 use paceline_types::table_map_metadata::RowMetadata;
 use paceline_types::{DomainId, LogPosition, SequenceNumber, ServerId, Value};
@@ -54,6 +55,15 @@ pub struct TestServer {
 
 impl TestServer {
     pub fn open(directory: &Path, server_id: u32, config: Config) -> Self {
+        Self::open_with(directory, server_id, config, Box::new(ImmediateAcknowledger))
+    }
+
+    pub fn open_with(
+        directory: &Path,
+        server_id: u32,
+        config: Config,
+        acknowledger: Box<dyn Acknowledger>,
+    ) -> Self {
         let server_id = ServerId(server_id);
         let storage = Arc::new(Storage::open(&StorageConfig::new(directory.join("tables"))).unwrap());
         let log_directory = directory.join("log");
@@ -70,6 +80,7 @@ impl TestServer {
         recover(&log, &storage, &mut definitions).unwrap();
         let parts = ManagerParts {
             config,
+            acknowledger,
             ..ManagerParts::new(log, recovery.state, storage)
         };
         TestServer {

@@ -172,6 +172,14 @@ impl Account {
         }
     }
 
+    /// Returns the account of the other members of a cluster, which is in no list.
+    pub fn of_member(user: &str) -> Account {
+        Account {
+            global: PrivilegeSet::everything(),
+            ..Account::new(user, "%")
+        }
+    }
+
     /// Encodes the record.
     pub fn to_record(&self) -> Vec<u8> {
         serde_json::to_vec(&AccountRecord {

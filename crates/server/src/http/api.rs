@@ -111,23 +111,24 @@ pub(super) fn statements(server: &Arc<Server>) -> Value {
     let mut all = server
         .digests
         .summaries(sessions.iter().map(|session| &session.digests));
-    all.sort_by_key(|digest| std::cmp::Reverse(digest.statistics.nanos));
+    all.sort_by_key(|digest| std::cmp::Reverse(digest.statistics.sums.nanos));
     all.truncate(STATEMENTS_MAX);
     let statement = |digest: &crate::statement_digests::DigestSummary| {
         let counted = &digest.statistics;
+        let sums = &counted.sums;
         json!({
             "database": digest.statement.database,
             "digest": digest.statement.name(),
             "text": digest.statement.text,
-            "executions": counted.count,
-            "errors": counted.errors,
-            "rows_sent": counted.rows_sent,
-            "rows_affected": counted.rows_affected,
-            "total_usec": counted.nanos / 1000,
+            "executions": sums.count,
+            "errors": sums.errors,
+            "rows_sent": sums.rows_sent,
+            "rows_affected": sums.rows_affected,
+            "total_usec": sums.nanos / 1000,
             "p50_usec": counted.percentile(50) / 1000,
             "p95_usec": counted.percentile(95) / 1000,
             "p99_usec": counted.percentile(99) / 1000,
-            "max_usec": counted.nanos_max / 1000,
+            "max_usec": sums.nanos_max / 1000,
         })
     };
     json!({ "statements": all.iter().map(statement).collect::<Vec<_>>() })

@@ -36,11 +36,14 @@ pub use programs::RoutineAccess;
 
 use crate::cells::{number, number_or_null, text, text_or_null, yes_no};
 use crate::memory::MemoryPart;
+use crate::registry::host_without_port;
 use crate::session_progress::ShownProgress;
 use crate::statement_digests::DigestSummary;
+use crate::statement_events::{EventLevel, EventOwner, KindSums};
 use crate::statement_history::StatementEvent;
 use crate::statistic::ShownStatistic;
 use crate::user_statistics::{StatisticsOf, TallyValues};
+use paceline_binlog::FileStatistics;
 use paceline_catalog::{
     DatabaseDefinition, EventDefinition, RoutineDescription, TableDescription, ViewDefinition,
 };
@@ -48,6 +51,7 @@ use paceline_expression::session::{Privilege, VirtualColumn, WantedRows};
 use paceline_replication::connection::ConnectionStatus;
 use paceline_types::Value;
 use paceline_types::temporal::TimeZone;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub(crate) use catalog_tables::column_default;
@@ -116,13 +120,14 @@ pub struct Process {
     pub progress: ShownProgress,
     /// Memory that it has collected, in bytes.
     pub memory_used: u64,
+    /// Most memory that it has had, in bytes.
+    pub memory_used_max: u64,
 }
 
 impl Process {
     /// Returns its host without the port.
     pub fn host_name(&self) -> String {
-        let host = self.host.rsplit_once(':');
-        host.map_or(self.host.as_str(), |(host, _)| host).to_owned()
+        host_without_port(&self.host).to_owned()
     }
 }
 
@@ -278,6 +283,12 @@ pub trait Sources {
     fn metrics(&self) -> Vec<ShownStatistic>;
     /// Returns the row of OPTIMIZER_TRACE, if a statement was traced.
     fn optimizer_trace(&self) -> Option<Row>;
+
+    /// Returns the statistics of the log's files.
+    fn file_statistics(&self) -> Option<Arc<FileStatistics>>;
+
+    /// Returns the statistics of statements by kind, by owner.
+    fn statement_events(&self, level: EventLevel) -> BTreeMap<EventOwner, KindSums>;
 
     /// Returns the statements of the history that a table of `performance_schema` shows.
     fn statement_history(&self, shown: ShownHistory) -> Vec<Arc<StatementEvent>>;

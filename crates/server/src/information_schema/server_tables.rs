@@ -138,7 +138,7 @@ pub(super) fn processlist(sources: &dyn Sources) -> Vec<Row> {
             Value::Int(process.progress.stages.into()),
             Value::Decimal(Decimal::from_scaled(process.progress.thousandths.into(), 3)),
             number(process.memory_used),
-            Value::Int(0),
+            number(process.memory_used_max),
             number(process.progress.examined_rows),
             number(process.query_id),
             process
@@ -189,20 +189,21 @@ pub(super) fn metrics(sources: &dyn Sources) -> Vec<Row> {
 pub(super) fn statements(sources: &dyn Sources) -> Vec<Row> {
     let row = |digest: DigestSummary| {
         let counted = &digest.statistics;
+        let sums = &counted.sums;
         let micros = |nanos: u64| number(nanos / 1000);
         vec![
             text_or_null(digest.statement.database.clone()),
             text_or_null(digest.statement.name()),
             text_or_null(digest.statement.text.clone()),
-            number(counted.count),
-            number(counted.errors),
-            number(counted.warnings),
-            number(counted.rows_affected),
-            number(counted.rows_sent),
-            micros(counted.nanos),
-            micros(counted.nanos / counted.count.max(1)),
-            micros(counted.nanos_min),
-            micros(counted.nanos_max),
+            number(sums.count),
+            number(sums.errors),
+            number(sums.warnings),
+            number(sums.rows_affected),
+            number(sums.rows_sent),
+            micros(sums.nanos),
+            micros(sums.nanos / sums.count.max(1)),
+            micros(sums.nanos_min),
+            micros(sums.nanos_max),
             micros(counted.percentile(50)),
             micros(counted.percentile(95)),
             micros(counted.percentile(99)),

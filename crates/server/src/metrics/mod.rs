@@ -59,7 +59,7 @@ pub fn shown(sample: &Sample) -> Vec<ShownStatistic> {
         put(
             counter.statistic,
             "",
-            (counter.read)(sample.counters()).to_string(),
+            number(counter.statistic.unit, (counter.read)(sample.counters())),
         );
     }
     for metric in TABLE {
@@ -112,6 +112,7 @@ fn number(unit: Unit, value: u64) -> String {
     match (unit, value) {
         (Unit::Switch, 0) => "OFF".to_owned(),
         (Unit::Switch, _) => "ON".to_owned(),
+        (Unit::FractionalSeconds, _) => format!("{}.{:06}", value / 1_000_000, value % 1_000_000),
         _ => value.to_string(),
     }
 }

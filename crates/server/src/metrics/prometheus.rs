@@ -163,6 +163,10 @@ fn add_number(statistic: &Statistic, value: u64, exposition: &mut Exposition) {
     if lower == TOTAL_PAGES {
         return;
     }
+    if statistic.unit == Unit::FractionalSeconds {
+        let seconds = value as f64 / 1e6;
+        return exposition.add(&sample_name(statistic), kind, help, &[], seconds);
+    }
     if lower == DIRTY_PAGES {
         return exposition.add(DIRTY_PAGES_NAME, kind, help, &[], value);
     }

@@ -109,6 +109,18 @@ impl Sample {
         }
     }
 
+    /// Returns the most memory that the session has had, or the most of all living sessions, in bytes.
+    pub fn memory_used_max(&self) -> u64 {
+        match &self.session {
+            Some(session) => session.memory.used_max(),
+            None => {
+                let sessions = self.server.sessions.all();
+                let most = sessions.iter().map(|session| session.memory.used_max());
+                most.max().unwrap_or(0)
+            }
+        }
+    }
+
     /// Returns a value of `Ssl_…`; an empty text if there is none.
     pub fn tls(&self, name: &str) -> &str {
         let found = self.tls.iter().find(|(other, _)| other == name);

@@ -104,6 +104,7 @@ pub static TABLE: &[Metric] = &[
     metric("Innodb_row_lock_time_avg", Kind::Gauge, Unit::Milliseconds, "Average duration of a wait for a lock.", Reader::Number(|s| s.transactions.lock_wait_usec.mean() / 1000)),
     metric("Innodb_row_lock_time_max", Kind::Gauge, Unit::Milliseconds, "Longest wait for a lock.", Reader::Number(|s| s.transactions.lock_wait_usec.max / 1000)),
     metric("Innodb_row_lock_waits", Kind::Counter, Unit::Count, "Waits for row locks.", Reader::Number(|s| s.transactions.row_lock_waits)),
+    metric("Max_memory_used", Kind::Gauge, Unit::Bytes, "Most memory that the session has collected since it began or FLUSH STATUS; of the server, the most of the sessions that exist.", Reader::Number(Sample::memory_used_max)),
     metric("Max_used_connections", Kind::Gauge, Unit::Count, "Largest number of connections at the same time.", Reader::Number(|s| s.server.counters.connections_max.load(Relaxed))),
     metric("Memory_used", Kind::Gauge, Unit::Bytes, "Memory of the process, or of the session.", Reader::Number(Sample::memory_used)),
     metric("Memory_used_initial", Kind::Gauge, Unit::Bytes, "Memory of the process at its start.", Reader::Number(|s| s.server.initial_memory_bytes)),

@@ -19,7 +19,7 @@ fn row(event: &StatementEvent, started_micros: i64) -> Row {
             true => Value::Null,
             false => Value::UInt(event.number),
         },
-        Value::Text(event.name.clone()),
+        Value::Text(event.kind.name()),
         Value::Text(String::new()),
         Value::UInt(begin),
         Value::UInt(begin + duration),

@@ -1,9 +1,11 @@
 //! `setup_…`: what is collected. Only consumers can be switched.
 
+use super::files::class_name;
 use crate::cells::{text, yes_no};
 use crate::information_schema::{Row, Sources};
 use crate::statement_history::CONSUMERS;
-use crate::status::SESSION_COUNTERS;
+use crate::statement_kind::StatementKind;
+use paceline_binlog::FileClass;
 use paceline_types::Value;
 
 /// Returns the rows of `setup_consumers`.
@@ -36,14 +38,19 @@ pub(super) fn objects() -> Vec<Row> {
     ]
 }
 
-/// Returns the rows of `setup_instruments`: kinds of statements, and purposes of memory.
+/// Event of rows that are read and changed, which are counted and not timed.
+const TABLE_EVENT: &str = "wait/io/table/sql/handler";
+
+/// Returns the rows of `setup_instruments`: kinds of statements, files of the log, tables, and purposes of memory.
 pub(super) fn instruments(sources: &dyn Sources) -> Vec<Row> {
-    let kinds = SESSION_COUNTERS.iter();
-    let kinds = kinds.filter_map(|counter| counter.statistic.name.strip_prefix("Com_"));
-    let statements = kinds.map(|kind| (format!("statement/sql/{kind}"), "YES"));
+    let statements = StatementKind::all().map(|kind| (kind.name(), "YES"));
     let memory = sources.memory_usage().into_iter();
     let memory = memory.map(|part| (format!("memory/paceline/{}", part.purpose.name()), "NO"));
+    let files = FileClass::ALL.map(|class| (class_name(class).to_owned(), "YES"));
+    let tables = [(TABLE_EVENT.to_owned(), "NO")];
     statements
+        .chain(files)
+        .chain(tables)
         .chain(memory)
         .map(|(name, timed)| vec![Value::Text(name), text("YES"), text(timed)])
         .collect()

@@ -8,6 +8,7 @@ use super::internal::event_session;
 use super::statements::program;
 use crate::accounts::Account;
 use crate::server::Server;
+use crate::statement_kind::StatementKind;
 use paceline_catalog::EventDefinition;
 use paceline_expression::session::Privilege;
 use paceline_syntax::Error;
@@ -50,6 +51,7 @@ pub async fn run_event(server: &Arc<Server>, event: &EventDefinition) -> Result<
     session.state.context.settings.time_zone = event.zone();
     session.begin_command("Connect", body);
     session.state.begin_statement(None);
+    session.state.shared.statement_kind.set(StatementKind::EVENT);
     let done = program::run_event(
         event,
         &mut session.state,
@@ -61,7 +63,7 @@ pub async fn run_event(server: &Arc<Server>, event: &EventDefinition) -> Result<
         session.state.abort_statement();
     }
     session.state.shared.counters.executed_events.add(1);
-    session.state.settle_counts();
+    session.state.count_event(&done);
     if server.audit_log.is_on() {
         session.state.audit_statement(body, &done);
     }

@@ -158,6 +158,7 @@ impl Drop for RegistryEntry {
         self.server.primary.replicas().forget(self.shared.id);
         self.server.sessions.remove(&self.shared);
         self.server.digests.end(&self.shared.digests);
+        self.server.statement_events.end(&self.shared.owned_events());
     }
 }
 

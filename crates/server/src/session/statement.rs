@@ -10,8 +10,10 @@ use super::state::SessionState;
 use super::statements;
 use crate::registry::now_micros;
 use crate::slow_statements::{SlowStatementEntry, kept_plan, kept_text};
-use crate::statement_digests::{CountedText, EndedStatement};
+use crate::statement_digests::CountedText;
+use crate::statement_kind::StatementKind;
 use crate::statement_logs::SlowStatement;
+use crate::statement_sums::EndedStatement;
 use crate::user_statistics::SessionStatistics;
 use crate::variables::Variable;
 use paceline_expression::session::{KeepDiagnostics, SqlMode, StatementCounts};
@@ -20,7 +22,7 @@ use paceline_syntax::{Error, Result, Show, Statement, has_mask};
 use paceline_types::ErrorCode;
 use paceline_types::error_code::*;
 use paceline_wire::WireResult;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 impl Session {
     /// Executes COM_QUERY: one statement, or several if the client has enabled this. The text is UTF-8.
@@ -45,18 +47,23 @@ impl Session {
             };
             let statement_text = &*statement_text;
             self.begin_command("Query", statement_text);
-            self.state
-                .begin_statement(parsed.as_ref().ok().map(|parsed| &parsed.parsed.statement));
-            if let Ok(parsed) = &parsed {
-                self.state.warn_of_syntax(&parsed.parsed);
-            }
             let more = if next.is_some() { More::Yes } else { More::No };
-            let done = match &parsed {
+            let understood = match &parsed {
                 Err(error) => Err(error.clone()),
                 Ok(parsed) if parsed.parsed.parameters > 0 => Err(syntax_error_near("?")),
                 Ok(_) if next.is_some() && !self.multi_statements => Err(syntax_error_near(
                     &String::from_utf8_lossy(&text[offset + next.unwrap_or(0)..]),
                 )),
+                Ok(parsed) => Ok(parsed),
+            };
+            let statement = understood.as_ref().ok();
+            self.state
+                .begin_statement(statement.map(|parsed| &parsed.parsed.statement));
+            if let Some(parsed) = statement {
+                self.state.warn_of_syntax(&parsed.parsed);
+            }
+            let done = match understood {
+                Err(error) => Err(error),
                 Ok(parsed) => {
                     let execution = Execution {
                         text: statement_text,
@@ -105,12 +112,16 @@ impl Session {
         }
         let duration = self.state.log_settings.started.elapsed();
         let counts = self.state.settle_counts();
-        self.state.count_digest(text, digest, duration, &counts, done);
+        let ended = self.state.ended_statement(duration, &counts, done);
+        self.state.shared.counters.query_time.add(ended.nanos / 1000);
+        self.state.count_digest(text, digest, &ended, done);
+        self.state
+            .count_kind(self.state.shared.statement_kind.get(), &ended);
         if self.state.context.user_statistics {
             self.state.count_for_user(duration, &counts);
         }
         if self.state.server.statement_history.consumers.keep_statements() {
-            self.state.keep_in_history(text, duration, &counts, done);
+            self.state.keep_in_history(text, &ended, done);
         }
         if self.state.server.audit_log.is_on() {
             self.state.audit_statement(text, done);
@@ -198,6 +209,8 @@ impl SessionState {
         self.audited_tables.clear();
         let insert_id = self.context.statement.insert_id;
         self.context.begin_statement(keep);
+        let kind = StatementKind::of(statement, &self.shared.counters);
+        self.shared.statement_kind.set(kind);
         self.context.statement.insert_id = insert_id;
         let limit = self.context.settings.max_statement_time;
         self.services.set_deadline(limit);
@@ -236,16 +249,65 @@ impl SessionState {
         }
     }
 
+    /// Returns the end of a statement for the statistics.
+    #[inline]
+    fn ended_statement<'a>(
+        &self,
+        duration: Duration,
+        counts: &'a StatementCounts,
+        done: &Result<()>,
+    ) -> EndedStatement<'a> {
+        EndedStatement {
+            nanos: u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX),
+            has_failed: done.is_err(),
+            // As in MariaDB, the conditions of a statement that fails are not its warnings.
+            warnings: match done {
+                Ok(()) => self.context.diagnostics.warning_count_u16(),
+                Err(_) => 0,
+            },
+            rows_affected: u64::try_from(self.context.row_count).unwrap_or(0),
+            rows_sent: self.rows_sent_by_statement(),
+            rows_examined: self.rows_examined_by_statement(),
+            counts,
+            start_micros: self.context.statement.start_micros,
+        }
+    }
+
+    /// Counts a statement or command by its kind.
+    #[inline]
+    pub(super) fn count_kind(&self, kind: StatementKind, ended: &EndedStatement<'_>) {
+        if self.server.statement_events.is_enabled() && self.server.statement_history.consumers.count_events()
+        {
+            self.shared.events.count(kind, ended);
+        }
+    }
+
+    /// Counts the run of an event, and its work.
+    pub(super) fn count_event(&mut self, done: &Result<()>) {
+        let counts = self.settle_counts();
+        let duration = self.log_settings.started.elapsed();
+        let ended = self.ended_statement(duration, &counts, done);
+        self.count_kind(StatementKind::EVENT, &ended);
+    }
+
+    /// Counts a command that is not a statement.
+    pub(super) fn count_other_command(&self, kind: StatementKind, started: Instant) {
+        let ended = EndedStatement {
+            nanos: u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX),
+            has_failed: false,
+            warnings: 0,
+            rows_affected: 0,
+            rows_sent: 0,
+            rows_examined: 0,
+            counts: &StatementCounts::default(),
+            start_micros: 0,
+        };
+        self.count_kind(kind, &ended);
+    }
+
     /// Counts a statement by its digest. A text that was not understood has none.
     #[inline]
-    fn count_digest(
-        &self,
-        text: &[u8],
-        known: Option<u64>,
-        duration: Duration,
-        counts: &StatementCounts,
-        done: &Result<()>,
-    ) {
+    fn count_digest(&self, text: &[u8], known: Option<u64>, ended: &EndedStatement<'_>, done: &Result<()>) {
         let digests = &self.server.digests;
         let is_understood = |error: &Error| error.code() != ER_PARSE_ERROR;
         if !digests.is_enabled()
@@ -255,22 +317,12 @@ impl SessionState {
             return;
         }
         let mode = self.digest_mode();
-        let ended = EndedStatement {
-            nanos: u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX),
-            has_failed: done.is_err(),
-            warnings: self.context.diagnostics.warning_count_u16(),
-            rows_affected: u64::try_from(self.context.row_count).unwrap_or(0),
-            rows_sent: self.rows_sent_by_statement(),
-            rows_examined: self.rows_examined_by_statement(),
-            counts,
-            start_micros: self.context.statement.start_micros,
-        };
         let statement = CountedText {
             digest: known.unwrap_or_else(|| on_text(text.len(), || digest(text, mode))),
             make_text: &|| on_text(text.len(), || digest_text(text, mode)),
             database: self.context.database.as_deref(),
         };
-        digests.count(&self.shared.digests, statement, &ended);
+        digests.count(&self.shared.digests, statement, ended);
     }
 
     /// Adds the work of the statement that ends to the session's counters, and returns it.

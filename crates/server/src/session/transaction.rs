@@ -191,6 +191,9 @@ impl SessionState {
         if self.has_open_work() {
             self.context.counts.handler_commit += 1;
         }
+        if self.server.cluster.is_some() && self.transaction.changes_rows() {
+            self.services.wait_while_held().await;
+        }
         let Some(committing) = self.enqueue_commit() else {
             return Ok(());
         };

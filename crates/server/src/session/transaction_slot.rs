@@ -43,6 +43,14 @@ impl TransactionSlot {
         matches!(&self.state, State::Open(transaction) if transaction.has_writes())
     }
 
+    /// Returns whether the transaction, open or of a single statement, has changed rows.
+    pub fn changes_rows(&self) -> bool {
+        match &self.state {
+            State::Open(transaction) | State::Single(transaction) => transaction.has_writes(),
+            State::None | State::Undone => false,
+        }
+    }
+
     /// Returns whether the open transaction is READ ONLY.
     pub fn is_read_only(&self) -> bool {
         matches!(&self.state, State::Open(transaction) if transaction.options().access == AccessMode::ReadOnly)

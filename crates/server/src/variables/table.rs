@@ -441,8 +441,20 @@ mod list {
         OptimizerUseConditionSelectivity "optimizer_use_condition_selectivity" Both Dynamic Unsigned { min: 1, max: 5, block: 1 } => Some("4"), Tuning;
         PacelineBlockCacheSize "paceline_block_cache_size" Global Fixed Unsigned { min: 1048576, max: u64::MAX, block: 1048576 } => Some("1073741824");
         PacelineCheckpointLogBytes "paceline_checkpoint_log_bytes" Global Dynamic Unsigned { min: 1048576, max: u64::MAX, block: 1048576 } => Some("67108864");
+        PacelineCluster "paceline_cluster" Global Fixed Text => Some("");
+        PacelineClusterAddress "paceline_cluster_address" Global Fixed Text => Some("");
+        PacelineClusterMemberName "paceline_cluster_member_name" Global Fixed Text => Some("");
+        PacelineClusterPriority "paceline_cluster_priority" Global Fixed Unsigned { min: 0, max: 255, block: 1 } => Some("0");
+        PacelineClusterSecretFile "paceline_cluster_secret_file" Global Fixed Text => Some("");
+        PacelineClusterZone "paceline_cluster_zone" Global Fixed Unsigned { min: 0, max: 63, block: 1 } => Some("0");
         PacelineCommitLeader "paceline_commit_leader" Global Dynamic Enum(&["inline", "thread", "adaptive"]) => Some("adaptive");
         PacelineEarlyLockRelease "paceline_early_lock_release" Global Dynamic Boolean => Some("ON");
+        PacelineEtcd "paceline_etcd" Global Fixed Text => Some("");
+        PacelineEtcdCaFile "paceline_etcd_ca_file" Global Fixed Text => Some("");
+        PacelineEtcdCertFile "paceline_etcd_cert_file" Global Fixed Text => Some("");
+        PacelineEtcdKeyFile "paceline_etcd_key_file" Global Fixed Text => Some("");
+        PacelineEtcdPasswordFile "paceline_etcd_password_file" Global Fixed Text => Some("");
+        PacelineEtcdUser "paceline_etcd_user" Global Fixed Text => Some("");
         PacelineHttpAddress "paceline_http_address" Global Fixed Text => Some("");
         PacelineHttpTokenFile "paceline_http_token_file" Global Fixed Text => Some("");
         PacelineIdlePollUsec "paceline_idle_poll_usec" Global Dynamic Unsigned { min: 0, max: 1000, block: 1 } => Some("50");
@@ -505,7 +517,7 @@ mod list {
         PreloadBufferSize "preload_buffer_size" Both Dynamic Unsigned { min: 1024, max: 1073741824, block: 1 } => Some("32768"), Absent;
         Profiling "profiling" Both Dynamic Boolean => Some("OFF"), Absent;
         ProfilingHistorySize "profiling_history_size" Both Dynamic Unsigned { min: 0, max: 100, block: 1 } => Some("15"), Absent;
-        ProgressReportTime "progress_report_time" Both Dynamic Unsigned { min: 0, max: 4294967295, block: 1 } => Some("5"), Absent;
+        ProgressReportTime "progress_report_time" Both Dynamic Unsigned { min: 0, max: 4294967295, block: 1 } => Some("5");
         ProtocolVersion "protocol_version" Global Fixed Unsigned { min: 0, max: 4294967295, block: 1 } => Some("10"), NoOption;
         ProxyProtocolNetworks "proxy_protocol_networks" Global Dynamic Text => Some("");
         ProxyUser "proxy_user" SessionOnly Fixed Text => Some("");
@@ -745,7 +757,19 @@ mod list {
 pub use list::{TABLE, Variable};
 
 /// Options that are not named like their variables. MariaDB has variables of the last two names since 11.1.
-const OTHER_OPTION_NAMES: [(&str, Variable); 5] = [
+const OTHER_OPTION_NAMES: [(&str, Variable); 17] = [
+    ("cluster", Variable::PacelineCluster),
+    ("cluster_address", Variable::PacelineClusterAddress),
+    ("cluster_member_name", Variable::PacelineClusterMemberName),
+    ("cluster_priority", Variable::PacelineClusterPriority),
+    ("cluster_secret_file", Variable::PacelineClusterSecretFile),
+    ("cluster_zone", Variable::PacelineClusterZone),
+    ("etcd", Variable::PacelineEtcd),
+    ("etcd_ca_file", Variable::PacelineEtcdCaFile),
+    ("etcd_cert_file", Variable::PacelineEtcdCertFile),
+    ("etcd_key_file", Variable::PacelineEtcdKeyFile),
+    ("etcd_password_file", Variable::PacelineEtcdPasswordFile),
+    ("etcd_user", Variable::PacelineEtcdUser),
     ("default_time_zone", Variable::TimeZone),
     ("http_address", Variable::PacelineHttpAddress),
     ("http_token_file", Variable::PacelineHttpTokenFile),

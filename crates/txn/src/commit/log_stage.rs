@@ -39,7 +39,7 @@ pub(crate) struct LogStage {
 
 /// Whether transactions may be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Writing {
+pub(crate) enum Writing {
     Allowed,
     Stopped,
 }

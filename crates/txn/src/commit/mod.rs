@@ -14,7 +14,7 @@
 //! - [`log_stage`]: places, writes and syncs a group.
 //! - [`large`]: the differences for a transaction that has grown large.
 //! - [`publish`]: makes groups visible, in order, and notifies their sessions.
-//! - [`epoch_start`]: what a cluster needs: the start of an epoch, and the end of writing.
+//! - [`epoch_start`]: the start of an epoch, which takes no part in the queue.
 //! - [`ticket`]: a session's wait.
 //! - [`batch`]: submission and report of a replica's transactions, many at once.
 //! - [`core`]: the state that they share. [`background`]: threads for checkpoints and for deferred syncs.

@@ -16,7 +16,7 @@ use crate::log::files::entry::FileEntry;
 use crate::log::files::rewind_file::{HighestUsed, RewindFile, RewindRecord};
 use crate::log::offline::detached_file::{DetachedFile, GroupLocation};
 use crate::log::opening::inventory::Inventory;
-use paceline_types::LogPosition;
+use paceline_types::{LogIndex, LogPosition};
 use std::sync::Arc;
 
 /// A log that no server has open; the caller ensures this.
@@ -113,6 +113,59 @@ impl ClosedLog {
             before,
             more_were_purged,
         })
+    }
+
+    /// Returns the first transaction after an index; `None` if the log ends there. Transactions for this server only
+    /// ([`LOCAL_DOMAIN`]) that precede it belong to the part before. Reads one file.
+    ///
+    /// # Errors
+    /// [`Error::UnknownIndex`] if no transaction ends at the index, or it is not in the existing files;
+    /// [`Error::Damaged`], [`Error::Io`].
+    pub fn first_after(&self, index: LogIndex) -> Result<Option<GroupLocation>> {
+        let unknown = |problem: String| Error::UnknownIndex { index, problem };
+        let begins_before = |(file, _): &&(DetachedFile, u64)| file.state_before().log_index() <= index;
+        let Some((file, end)) = self.files.iter().rev().find(begins_before) else {
+            let oldest = self
+                .files
+                .first()
+                .map(|(file, _)| file.state_before().log_index());
+            let oldest = oldest.unwrap_or_default();
+            return Err(unknown(format!("its oldest file begins at index {oldest}")));
+        };
+        let mut state = file.state_before().clone();
+        let mut groups = file.groups(*end)?;
+        while let Some(place) = groups.next_group()? {
+            let before = state.log_index();
+            if before == index && place.gtid.domain_id != LOCAL_DOMAIN {
+                return Ok(Some(place));
+            }
+            state.update(place.gtid);
+            if before < index && state.log_index() > index {
+                return Err(unknown(format!(
+                    "transaction {} goes from {before} to {}",
+                    place.gtid,
+                    state.log_index()
+                )));
+            }
+        }
+        // A file that follows would begin here.
+        match state.log_index() {
+            end if end == index => Ok(None),
+            end => Err(unknown(format!("it ends at index {end}"))),
+        }
+    }
+
+    /// Cuts off every transaction after an index, as [`ClosedLog::rewind`] does. Returns the first of them, or `None`
+    /// if the log ends at the index and nothing has changed.
+    ///
+    /// # Errors
+    /// Those of [`ClosedLog::first_after`] and [`ClosedLog::rewind`].
+    pub fn cut_after(self, index: LogIndex) -> Result<Option<GroupLocation>> {
+        let first = self.first_after(index)?;
+        if let Some(first) = &first {
+            self.rewind(first)?;
+        }
+        Ok(first)
     }
 
     fn file_at(&self, position: LogPosition) -> Result<&DetachedFile> {

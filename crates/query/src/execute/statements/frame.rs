@@ -130,16 +130,17 @@ fn run(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn RowSink) 
         sets: (context.parameter_sets.as_deref_mut()).map(|sets| sets as &mut dyn ParameterSets),
     };
     let PlanKind::Analyze(analyzed) = &plan.kind else {
-        return match exec.session.settings.shows_measured_plan_after {
-            None => execute_kind(exec, kind, &options, results),
-            Some(after) => execute_measured(exec, plan, after, |exec| {
-                execute_kind(exec, kind, &options, results)
-            }),
-        };
+        let after = exec.session.settings.shows_measured_plan_after;
+        if after.is_none() && !plan.is_measured() {
+            return execute_kind(exec, kind, &options, results);
+        }
+        return execute_measured(exec, plan, after, |exec| {
+            execute_kind(exec, kind, &options, results)
+        });
     };
     let started = Instant::now();
     exec.state.measurements = Some(Box::default());
-    exec.state.analyzed = Some((&**analyzed, started));
+    exec.state.measured_plan = Some((plan, started));
     let measured = Results {
         columns: &[],
         sink: &mut DiscardedRows,
@@ -153,19 +154,24 @@ fn run(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn RowSink) 
     send_rows(plan.columns(), &rows, results.sink)
 }
 
-/// Executes a statement whose plan the slow query log shows with the rows that were read, if it takes so long.
+/// Executes a statement and counts the rows that are read: for other sessions, and for the slow query log, which shows
+/// its plan if it takes longer than `after`.
 #[cold]
-fn execute_measured(
-    exec: &mut Execution<'_, '_>,
-    plan: &Plan,
-    after: Duration,
-    execute: impl FnOnce(&mut Execution<'_, '_>) -> Result<Outcome>,
+fn execute_measured<'t>(
+    exec: &mut Execution<'_, 't>,
+    plan: &'t Plan,
+    after: Option<Duration>,
+    execute: impl FnOnce(&mut Execution<'_, 't>) -> Result<Outcome>,
 ) -> Result<Outcome> {
     exec.state.measurements = Some(Box::new(Measurements::of_rows()));
     let started = Instant::now();
+    if plan.is_measured() {
+        exec.state.measured_plan = Some((plan, started));
+    }
     let outcome = execute(exec)?;
+    exec.state.measured_plan = None;
     if let Some(measurements) = exec.state.measurements.take()
-        && started.elapsed() >= after
+        && after.is_some_and(|after| started.elapsed() >= after)
     {
         exec.session.statement.measured_plan = plan.measured_rows(&measurements);
     }

@@ -5,7 +5,9 @@
 
 use std::time::Duration;
 
-use super::line::{Block, BlockNotes, BufferNotes, InnerQuery, Line, LineMeasure, Query, SortNotes, Union};
+use super::line::{
+    Block, BlockNotes, BufferNotes, InnerQuery, Line, LineMeasure, Measured, Query, SortNotes, Union,
+};
 use crate::plan::document::{Members, Node};
 
 /// Times of a statement.
@@ -18,8 +20,11 @@ pub(super) struct Times {
 }
 
 /// Returns the document of a statement.
-pub(super) fn document(query: &Query, times: Times, is_measured: bool) -> String {
-    let writer = Writer { is_measured };
+pub(super) fn document(query: &Query, times: Times, extent: Measured) -> String {
+    let writer = Writer {
+        is_measured: extent != Measured::Nothing,
+        is_timed: extent == Measured::Times,
+    };
     let mut members = vec![];
     if let Some(time) = times.in_progress {
         let time = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
@@ -35,6 +40,7 @@ pub(super) fn document(query: &Query, times: Times, is_measured: bool) -> String
 
 struct Writer {
     is_measured: bool,
+    is_timed: bool,
 }
 
 fn object(name: &'static str, value: Node) -> Node {
@@ -66,20 +72,16 @@ impl Writer {
     }
 
     fn union(&self, union: &Union) -> Node {
-        let sides = union.sides.iter().enumerate();
-        let sides = sides.map(|(place, side)| self.side(side, (place > 0).then_some("UNION")));
+        let sides = union.sides.iter();
+        let sides = sides.map(|(operation, side)| self.side(side, *operation));
         let mut members = vec![];
-        members.extend(
-            union
-                .result
-                .table
-                .clone()
-                .map(|name| ("table_name", Node::Text(name))),
-        );
-        members.push(("access_type", Node::text("ALL")));
-        if let Some(measure) = union.result.measure {
-            members.push(("r_loops", Node::Number(measure.access.loops)));
-            members.push(("r_rows", Node::Decimal(measure.rows())));
+        if let Some(result) = &union.result {
+            members.extend(result.table.clone().map(|name| ("table_name", Node::Text(name))));
+            members.push(("access_type", Node::text("ALL")));
+            if let Some(measure) = result.measure {
+                members.push(("r_loops", Node::Number(measure.access.loops)));
+                members.push(("r_rows", Node::Decimal(measure.rows())));
+            }
         }
         members.extend(union.bytes.map(|bytes| ("r_memory", Node::size(bytes))));
         let list = ("query_specifications", Node::List(sides.collect()));
@@ -110,7 +112,9 @@ impl Writer {
             if notes.change.is_none() {
                 members.push(("r_loops", Node::Number(measure.loops)));
             }
-            members.push(("r_total_time_ms", Node::milliseconds(measure.time)));
+            if self.is_timed {
+                members.push(("r_total_time_ms", Node::milliseconds(measure.time)));
+            }
         }
         members.extend(notes.aggregate_bytes.map(|bytes| ("r_memory", Node::size(bytes))));
         let condition = |text: &Option<String>| text.clone().map(Node::Text);
@@ -236,7 +240,9 @@ impl Writer {
             }
         } else {
             members.push(("r_loops", Node::Number(sorts.loops)));
-            members.push(("r_total_time_ms", Node::milliseconds(measure.time)));
+            if self.is_timed {
+                members.push(("r_total_time_ms", Node::milliseconds(measure.time)));
+            }
             members.extend(sorts.limit.map(|limit| ("r_limit", Node::Number(limit))));
             members.push((
                 "r_used_priority_queue",
@@ -325,7 +331,7 @@ impl Writer {
         if self.is_measured {
             members.push(("r_rows", measured(line.measure.map(LineMeasure::rows))));
         }
-        if let Some(measure) = line.measure {
+        if let Some(measure) = line.measure.filter(|_| self.is_timed) {
             members.push(("r_table_time_ms", Node::milliseconds(measure.access.read_time)));
             members.push(("r_other_time_ms", Node::milliseconds(measure.access.check_time())));
         }

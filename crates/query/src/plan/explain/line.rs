@@ -1,6 +1,6 @@
 //! Lines of EXPLAIN or ANALYZE, and the tree of query blocks to which they belong.
 
-use super::super::measurements::{AccessMeasure, QueryMeasure, SortMeasure};
+use super::super::measurements::{AccessMeasure, Clock, Measurements, QueryMeasure, SortMeasure};
 
 /// A line with MariaDB's columns.
 #[derive(Default)]
@@ -53,6 +53,28 @@ pub(super) struct BufferNotes {
     pub(super) measure: Option<AccessMeasure>,
 }
 
+/// Extent to which a statement is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Measured {
+    /// Not at all.
+    Nothing,
+    /// Rows and reads.
+    Rows,
+    /// Times, too.
+    Times,
+}
+
+impl Measured {
+    /// Returns the extent of measurements.
+    pub(super) fn of(measurements: Option<&Measurements>) -> Measured {
+        match measurements.map(Measurements::clock) {
+            None => Measured::Nothing,
+            Some(Clock::Stopped) => Measured::Rows,
+            Some(Clock::Running) => Measured::Times,
+        }
+    }
+}
+
 /// A query as a tree.
 pub(super) enum Query {
     Block(Block),
@@ -82,8 +104,10 @@ pub(super) struct InnerQuery {
 
 /// A set operation.
 pub(super) struct Union {
-    pub(super) sides: Vec<Query>,
-    pub(super) result: Line,
+    /// Its sides, each with the operation that combines it with those before; the first has none.
+    pub(super) sides: Vec<(Option<&'static str>, Query)>,
+    /// Line of the collected result; `None` if rows are passed on as they come.
+    pub(super) result: Option<Line>,
     pub(super) sort: Option<SortNotes>,
     /// Memory for finding duplicates.
     pub(super) bytes: Option<usize>,
@@ -135,6 +159,13 @@ pub(super) struct SortMeasures {
     pub(super) bytes: Option<usize>,
 }
 
+impl Line {
+    /// Returns whether the line is that of the collected result of a set operation.
+    pub(super) fn is_result(&self) -> bool {
+        self.select_type.ends_with(" RESULT")
+    }
+}
+
 impl Query {
     /// Calls `visit` with all lines, in the order of EXPLAIN.
     pub(super) fn for_each_line<'q>(&'q self, visit: &mut dyn FnMut(&'q Line)) {
@@ -147,8 +178,8 @@ impl Query {
                     .for_each(|inner| inner.query.for_each_line(visit));
             }
             Query::Union(union) => {
-                union.sides.iter().for_each(|side| side.for_each_line(visit));
-                visit(&union.result);
+                union.sides.iter().for_each(|(_, side)| side.for_each_line(visit));
+                union.result.iter().for_each(visit);
             }
             Query::Recursive(parts) => parts.iter().for_each(|part| part.for_each_line(visit)),
         }

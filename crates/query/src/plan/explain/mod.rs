@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use paceline_types::{Collation, Value};
 
 use self::json::Times;
-use self::line::{Line, LineMeasure, Query};
+use self::line::{Line, LineMeasure, Measured, Query};
 use super::measurements::{Measurements, QueryMeasure};
 use super::statement_plan::AnalyzePlan;
 use super::tree::QueryPlan;
@@ -49,26 +49,6 @@ impl AnalyzePlan {
             in_progress: None,
         };
         Ok(tree.rows(self.flavour, times))
-    }
-
-    /// Returns the rows that another session sees while the statement is executed. Blocks and reads that have not
-    /// ended are without their time.
-    ///
-    /// # Errors
-    /// 1235 for statements that EXPLAIN does not support.
-    pub(crate) fn rows_so_far(
-        &self,
-        flavour: ExplainFlavour,
-        measurements: &Measurements,
-        time: Duration,
-        subqueries: &[Arc<QueryPlan>],
-    ) -> Result<Vec<Vec<Value>>> {
-        let tree = StatementTree::new(&self.statement, subqueries, Some(measurements))?;
-        let times = Times {
-            planning: Some(self.planning_time),
-            in_progress: Some(time),
-        };
-        Ok(tree.rows(flavour, times))
     }
 }
 
@@ -116,10 +96,11 @@ impl PlanExplanation {
         for line in self.tree.lines() {
             let has = |text: &str| line.extra.contains(text);
             operations.temporary_table |= has("Using temporary")
-                || matches!(line.select_type, "DERIVED" | "MATERIALIZED" | "UNION RESULT");
+                || matches!(line.select_type, "DERIVED" | "MATERIALIZED")
+                || line.is_result();
             operations.sort |= has("Using filesort");
             let is_first = block.replace((line.id, line.select_type)) != Some((line.id, line.select_type));
-            if matches!(line.select_type, "INSERT" | "UNION RESULT") {
+            if line.select_type == "INSERT" || line.is_result() {
                 continue;
             }
             let reads_all = matches!(line.access, Some("ALL" | "index" | "hash_ALL"));
@@ -136,6 +117,28 @@ impl Plan {
     pub(crate) fn measured_rows(&self, measurements: &Measurements) -> Option<Vec<Vec<Value>>> {
         let tree = StatementTree::new(&self.kind, &self.subqueries, Some(measurements)).ok()?;
         Some(tree.rows(ExplainFlavour::Analyze, Times::default()))
+    }
+
+    /// Returns the rows that another session sees while the statement is executed; nothing for statements that EXPLAIN
+    /// does not describe. Blocks and reads that have not ended are without their time.
+    pub(crate) fn rows_so_far(
+        &self,
+        flavour: ExplainFlavour,
+        measurements: &Measurements,
+        time: Duration,
+    ) -> Vec<Vec<Value>> {
+        let (kind, planning) = match &self.kind {
+            PlanKind::Analyze(analyzed) => (&analyzed.statement, Some(analyzed.planning_time)),
+            kind => (kind, None),
+        };
+        let times = Times {
+            planning,
+            in_progress: Some(time),
+        };
+        match StatementTree::new(kind, &self.subqueries, Some(measurements)) {
+            Ok(tree) => tree.rows(flavour, times),
+            Err(_) => vec![],
+        }
     }
 
     /// Returns the description of the plan; `None` for statements that EXPLAIN does not describe.
@@ -181,7 +184,7 @@ impl Planner<'_> {
 /// A statement as a tree of its lines.
 struct StatementTree {
     query: Query,
-    is_measured: bool,
+    measured: Measured,
 }
 
 impl StatementTree {
@@ -196,7 +199,7 @@ impl StatementTree {
     ) -> Result<Self> {
         Ok(StatementTree {
             query: tree::statement(kind, subqueries, measurements)?,
-            is_measured: measurements.is_some(),
+            measured: Measured::of(measurements),
         })
     }
 
@@ -210,7 +213,7 @@ impl StatementTree {
     fn rows(&self, flavour: ExplainFlavour, times: Times) -> Vec<Vec<Value>> {
         match flavour {
             ExplainFlavour::Json | ExplainFlavour::AnalyzeJson => {
-                let document = json::document(&self.query, times, self.is_measured);
+                let document = json::document(&self.query, times, self.measured);
                 vec![vec![Value::Text(document)]]
             }
             flavour => self

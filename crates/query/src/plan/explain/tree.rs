@@ -13,8 +13,8 @@ use crate::plan::change_plan::InsertRows;
 use crate::plan::measurements::{AccessMeasure, Collection, CollectionMeasure, Measurements, SortMeasure};
 use crate::plan::trace::Names;
 use crate::plan::tree::{
-    AccessPath, GroupStrategy, JoinStep, QueryBody, QueryPlan, SelectPlan, SetPlan, SortItem, SortKey,
-    StepSource, TableAccess, TableSource,
+    AccessPath, GroupStrategy, JoinStep, QueryBody, QueryPlan, SelectPlan, SetOperation, SetPlan, SortItem,
+    SortKey, StepSource, TableAccess, TableSource,
 };
 use paceline_expression::{Aggregate, AggregateFunction, Distinctness, Expr, ExprKind, WindowFunction};
 
@@ -31,6 +31,7 @@ pub(super) fn statement(
         subqueries,
         measurements,
         names: Vec::new(),
+        is_collected: false,
     };
     Ok(match kind {
         PlanKind::Query(statement) => describer.query(&statement.query, "SIMPLE"),
@@ -57,7 +58,10 @@ pub(super) fn statement(
             }
         }
         PlanKind::Insert(insert) => match &insert.source {
-            InsertRows::Query(query) => describer.query(query, "SIMPLE"),
+            InsertRows::Query(query) => {
+                describer.is_collected = insert.reads_changed;
+                describer.query(query, "SIMPLE")
+            }
             _ => Query::Block(Block {
                 lines: vec![Line {
                     id: Some(1),
@@ -146,12 +150,68 @@ fn inner_queries_steps<'s>(steps: &'s [JoinStep], visit: &mut dyn FnMut(&'s Expr
     }
 }
 
+/// A query that a set operation combines with those before it.
+struct Operand<'p> {
+    /// `None` for the first one.
+    operation: Option<SetOperation>,
+    plan: &'p QueryPlan,
+}
+
+/// Returns the operands of a set operation from left to right. As in MariaDB, `a EXCEPT b UNION c` has three.
+fn operands_of(set: &SetPlan) -> Vec<Operand<'_>> {
+    let mut operands = match &set.sides[0].body {
+        QueryBody::Set(inner) if inner.order.is_empty() && inner.limit.is_absent() => operands_of(inner),
+        _ => vec![Operand {
+            operation: None,
+            plan: &set.sides[0],
+        }],
+    };
+    operands.extend(set.sides[1..].iter().map(|plan| Operand {
+        operation: Some(set.operation),
+        plan,
+    }));
+    operands
+}
+
+fn operation_name(operation: SetOperation) -> &'static str {
+    match operation {
+        SetOperation::Union | SetOperation::UnionAll => "UNION",
+        SetOperation::Except | SetOperation::ExceptAll => "EXCEPT",
+        SetOperation::Intersect | SetOperation::IntersectAll => "INTERSECT",
+    }
+}
+
+/// Returns the type of the line of a result, and the beginning of its table's name.
+fn result_names(operands: &[Operand<'_>]) -> (&'static str, &'static str) {
+    let names = operands.iter().filter_map(|operand| operand.operation);
+    let mut names = names.map(operation_name);
+    // A single operand is a query with a second ORDER BY or LIMIT.
+    let first = names.next().unwrap_or("UNION");
+    match (first, names.all(|name| name == first)) {
+        ("UNION", true) => ("UNION RESULT", "union"),
+        ("EXCEPT", true) => ("EXCEPT RESULT", "except"),
+        ("INTERSECT", true) => ("INTERSECT RESULT", "intersect"),
+        _ => ("UNIT RESULT", "unit"),
+    }
+}
+
+/// Returns whether DISTINCT reads an index and skips the entries of equal rows, but for a few. It then compares nearly
+/// only different rows, which MariaDB does not call a temporary table.
+fn skips_duplicates(select: &SelectPlan) -> bool {
+    let access = select.steps.first().map(|step| &step.source);
+    let is_loose = matches!(access, Some(StepSource::Table(access)) if access.loose.is_some());
+    is_loose && select.aggregation.is_none() && select.windows.is_none()
+}
+
 /// Describes plans, with their measurements.
 struct Describer<'t> {
     subqueries: &'t [Arc<QueryPlan>],
     measurements: Option<&'t Measurements>,
     /// Names of the blocks that are being described, outermost first.
     names: Vec<Names>,
+    /// Whether the rows of the next block are collected before they are used: those of an INSERT … SELECT that reads
+    /// its own table.
+    is_collected: bool,
 }
 
 impl Describer<'_> {
@@ -182,11 +242,15 @@ impl Describer<'_> {
         } else {
             select_type
         };
-        let mut sides = vec![self.query(&set.sides[0], first)];
-        sides.extend(set.sides[1..].iter().map(|side| self.query(side, "UNION")));
-        let numbers: Vec<String> = (set.sides.iter())
-            .map(|side| side.first_select_number().to_string())
-            .collect();
+        let operands = operands_of(set);
+        let sides = operands.iter().map(|operand| match operand.operation {
+            None => (None, self.query(operand.plan, first)),
+            Some(operation) => {
+                let name = operation_name(operation);
+                (Some(name), self.query(operand.plan, name))
+            }
+        });
+        let sides: Vec<_> = sides.collect();
         let measure = self.measurements.and_then(|measured| measured.set(set));
         let key = set.order.iter().map(|item| {
             let name = match &item.key {
@@ -195,11 +259,21 @@ impl Describer<'_> {
             };
             directed(name, item.descending)
         });
-        Union {
-            sides,
-            result: Line {
-                select_type: "UNION RESULT",
-                table: Some(format!("<union{}>", numbers.join(","))),
+        let is_streamed = |operand: &Operand<'_>| {
+            operand
+                .operation
+                .is_none_or(|operation| operation == SetOperation::UnionAll)
+        };
+        let is_collected = !set.order.is_empty() || !operands.iter().all(is_streamed);
+        let result = is_collected.then(|| {
+            let numbers: Vec<String> = operands
+                .iter()
+                .map(|operand| operand.plan.first_select_number().to_string())
+                .collect();
+            let (result_type, name) = result_names(&operands);
+            Line {
+                select_type: result_type,
+                table: Some(format!("<{name}{}>", numbers.join(","))),
                 access: Some("ALL"),
                 extra: if set.order.is_empty() {
                     String::new()
@@ -208,7 +282,11 @@ impl Describer<'_> {
                 },
                 measure: measure.map(LineMeasure::of_result),
                 ..Line::default()
-            },
+            }
+        });
+        Union {
+            sides,
+            result,
             sort: set.order.first().map(|item| SortNotes {
                 key: key.collect::<Vec<_>>().join(", "),
                 measure: self.sort_measures(item, false),
@@ -273,6 +351,10 @@ impl Describer<'_> {
             ..Block::default()
         };
         block.notes.measure = measure;
+        let is_collected = std::mem::take(&mut self.is_collected);
+        if is_collected {
+            block.notes.temporary.get_or_insert_default();
+        }
         if let Some(message) = message {
             block.lines.push(Line {
                 id: Some(select.number),
@@ -282,7 +364,7 @@ impl Describer<'_> {
             });
         } else {
             let mut extra = Vec::new();
-            if select.notes.temporary && (!select.distinct || select.windows.is_some()) {
+            if (select.notes.temporary && !skips_duplicates(select)) || is_collected {
                 extra.push("Using temporary");
             }
             if select.notes.filesort {
@@ -377,7 +459,8 @@ impl Describer<'_> {
             }
             (None, None) => None,
         };
-        let temporary = groups.is_some() || (select.distinct && !select.steps.is_empty());
+        let temporary =
+            groups.is_some() || (select.distinct && !select.steps.is_empty() && !skips_duplicates(select));
         let bytes = [
             groups.and_then(|groups| self.bytes(groups, Collection::Groups)),
             self.bytes(select, Collection::Distinct),

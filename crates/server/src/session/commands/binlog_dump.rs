@@ -1,18 +1,23 @@
 //! Replicas of this server: COM_REGISTER_SLAVE and COM_BINLOG_DUMP. The session passes its connection to
 //! [`paceline_log_stream::primary`].
 
+use crate::cluster::Cluster;
 use crate::registry::STREAM_COMMAND;
 use crate::session::{Phase, Session};
 use crate::variables::Variable;
+use paceline_cluster::{Epoch, MemberId};
+use paceline_cluster_host::Reader;
 use paceline_expression::session::Privilege;
 use paceline_log_stream::primary::{
     DumpRequest, Host, Link, MarkedEvents, Refusal, Registration, RegistrationState, StreamEnd,
 };
 use paceline_syntax::{Error, Result};
+use paceline_txn::InterruptReason;
 use paceline_types::ServerId;
-use paceline_types::error_code::ER_UNKNOWN_ERROR;
+use paceline_types::error_code::{ER_MASTER_FATAL_ERROR_READING_BINLOG, ER_UNKNOWN_ERROR};
 use paceline_wire::WireResult;
 use paceline_wire::command::Command;
+use std::sync::Arc;
 
 impl Session {
     fn own_server_id(&self) -> ServerId {
@@ -51,6 +56,13 @@ impl Session {
                 return Ok(());
             }
         };
+        let admitted = match self.admit_member(&request) {
+            Ok(admitted) => admitted,
+            Err(error) => {
+                self.replies().error(&error);
+                return Ok(());
+            }
+        };
         let shared = self.state.shared.clone();
         let show = move |state: &'static str| shared.update(|activity| activity.state = state);
         let server = self.state.server.clone();
@@ -67,7 +79,9 @@ impl Session {
             writer: &mut self.connection.writer,
             write_timeout: self.connection.write_timeout,
         };
-        match server.primary.serve(link, &request, host).await {
+        let served = server.primary.serve(link, &request, host).await;
+        drop(admitted);
+        match served {
             StreamEnd::AtEnd => {
                 self.replies().eof();
                 Ok(())
@@ -83,6 +97,31 @@ impl Session {
                 Ok(())
             }
             StreamEnd::Gone(error) => Err(error),
+        }
+    }
+
+    /// Admits the stream of a member of the cluster.
+    ///
+    /// # Errors
+    /// 1236 if this server is not the primary of the epoch that the member follows.
+    fn admit_member(&self, request: &DumpRequest) -> Result<Option<AdmittedMember>> {
+        let Some((cluster, reader)) = self.state.server.cluster.clone().zip(request.member) else {
+            return Ok(None);
+        };
+        self.state.services.require_any(&[Privilege::Super])?;
+        let shared = self.state.shared.clone();
+        let end = move || shared.kill(InterruptReason::Connection);
+        let reader = Reader {
+            member: MemberId(reader.member),
+            epoch: Epoch(reader.epoch),
+        };
+        let connection = self.state.shared.id;
+        match cluster.readers.admit(reader, connection, end) {
+            true => Ok(Some(AdmittedMember { cluster, connection })),
+            false => Err(Error::with_message(
+                ER_MASTER_FATAL_ERROR_READING_BINLOG,
+                "this member of the cluster is not the primary of that epoch",
+            )),
         }
     }
 
@@ -124,6 +163,18 @@ impl Session {
             request.start
         );
         Ok(request)
+    }
+}
+
+/// Admission of a member's stream.
+struct AdmittedMember {
+    cluster: Arc<Cluster>,
+    connection: u32,
+}
+
+impl Drop for AdmittedMember {
+    fn drop(&mut self) {
+        self.cluster.readers.remove(self.connection);
     }
 }
 

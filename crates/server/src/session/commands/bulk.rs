@@ -22,6 +22,7 @@ use crate::session::replies::result_style;
 use crate::session::services::on_text;
 use crate::session::state::SessionState;
 use crate::session::statements::query::{note_plan, reply_of};
+use crate::statement_kind::StatementKind;
 use paceline_expression::session::{MemoryCharge, SessionMemory};
 use paceline_query::execute::{
     AffectedRows, ExecutionContext, Indicator, Outcome, ParameterSet, ParameterSets, RowSink,
@@ -185,6 +186,7 @@ impl Session {
         counters.com_stmt_execute.add(1);
         count_command(&prepared.statement, counters);
         self.state.begin_statement(Some(&prepared.statement));
+        self.state.shared.statement_kind.set(StatementKind::BULK_EXECUTE);
         prepared.cursor = None;
         let left = self.state.enter_database(prepared.database.as_deref());
         let done = self.execute_sets(&mut prepared, flags, payload).await;

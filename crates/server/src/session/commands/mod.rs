@@ -14,6 +14,7 @@ use crate::server::Server;
 use crate::session::protocol::{definition, unknown_statement};
 use crate::session::statements::{flush_binary_logs, kill_connection, shut_down};
 use crate::session::{Phase, Session};
+use crate::statement_kind::StatementKind;
 use crate::statement_logs::LoggedSession;
 use paceline_expression::session::Privilege;
 use paceline_syntax::{Error, Result};
@@ -24,6 +25,7 @@ use paceline_wire::command::{Command, SetOption};
 use paceline_wire::{WireError, WireResult};
 use std::borrow::Cow;
 use std::fmt::Write;
+use std::time::Instant;
 
 impl Session {
     /// Executes the command that was read.
@@ -57,7 +59,12 @@ impl Session {
             _ => {}
         }
         self.state.context.diagnostics.begin_command();
+        let kind = StatementKind::of_command(&command);
+        let started = Instant::now();
         self.other_command().await?;
+        if let Some(kind) = kind {
+            self.state.count_other_command(kind, started);
+        }
         self.state.shared.interrupt.clear_query();
         self.rest();
         Ok(())

@@ -16,6 +16,7 @@ use crate::session::protocol::{
 };
 use crate::session::services::on_text;
 use crate::session::statements::query::{collect, run_plan};
+use crate::statement_kind::StatementKind;
 use paceline_expression::ExprType;
 use paceline_query::execute::CursorSink;
 use paceline_query::plan::{ResultColumn, is_to_be_planned_again};
@@ -107,6 +108,7 @@ impl Session {
         self.begin_command("Execute", &prepared.text);
         self.state.shared.counters.com_stmt_execute.add(1);
         self.state.begin_statement(Some(&prepared.statement));
+        self.state.shared.statement_kind.set(StatementKind::EXECUTE);
         prepared.cursor = None;
         let done = match self.take_parameters(&mut prepared) {
             Ok(parameters) => {

@@ -4,6 +4,7 @@ use crate::accounts::Account;
 use crate::accounts::authentication::Method;
 use crate::accounts::initial::system_user;
 use crate::audit_log::ConnectionEvent;
+use crate::cluster::CLUSTER_USER;
 use crate::session::protocol::More;
 use crate::session::{Phase, Session};
 use crate::user_statistics::TallyValues;
@@ -11,7 +12,7 @@ use crate::variables::Variable;
 use paceline_syntax::{Error, Result};
 use paceline_types::error_code::*;
 use paceline_wire::WireResult;
-use paceline_wire::authentication::{NATIVE_PASSWORD, Scramble};
+use paceline_wire::authentication::{NATIVE_PASSWORD, NativePassword, Scramble};
 use paceline_wire::caching_sha2::{CACHING_SHA2_PASSWORD, CachedPassword, CachingSha2Password, auth_status};
 use paceline_wire::ed25519::{CLIENT_ED25519, Nonce};
 use paceline_wire::handshake::{
@@ -73,6 +74,12 @@ impl Session {
             let outcome = self.enter(&login, Account::of_skipped());
             return self.answer_login(&login, outcome, "").await;
         }
+        if let Some(cluster) = &self.state.server.cluster
+            && login.user == CLUSTER_USER
+        {
+            let secret = Method::Native(NativePassword::of(&cluster.membership.secret));
+            return self.authenticate_member(&login, scramble, &secret).await;
+        }
         let found = self
             .state
             .server
@@ -125,6 +132,27 @@ impl Session {
             None => Err(attempt.refusal(&login.user, &self.client.name)),
         };
         self.answer_login(&login, outcome, &proof).await
+    }
+
+    /// Authenticates another member of the cluster, which may do everything.
+    async fn authenticate_member(
+        &mut self,
+        login: &HandshakeResponse,
+        scramble: Scramble,
+        secret: &Method,
+    ) -> WireResult<()> {
+        let mut attempt = LoginAttempt::new(login, scramble);
+        let (outcome, proof) = match self.try_method(secret, login, &mut attempt).await? {
+            true => (
+                self.enter(login, Account::of_member(CLUSTER_USER)),
+                self.proof(secret, &attempt.scramble),
+            ),
+            false => (
+                Err(attempt.refusal(&login.user, &self.client.name)),
+                String::new(),
+            ),
+        };
+        self.answer_login(login, outcome, &proof).await
     }
 
     /// Tries to authenticate the client by this method. Data that it has already sent for the same method is not

@@ -57,6 +57,28 @@ impl Connection {
         self.write_timeout = Duration::from_secs(values.get(Variable::NetWriteTimeout).as_u64());
     }
 
+    /// Returns a connection with the socket and the collected bytes of this one, which cannot be used until
+    /// [`Self::take_back`].
+    pub fn lend(&mut self) -> Connection {
+        Connection {
+            socket: self.socket.take(),
+            reader: PacketReader::new(0),
+            writer: std::mem::take(&mut self.writer),
+            capabilities: self.capabilities,
+            write_timeout: self.write_timeout,
+            tls: None,
+            bytes_sent: self.bytes_sent,
+            killed: self.killed.clone(),
+        }
+    }
+
+    /// Continues with what [`Self::lend`] returned.
+    pub fn take_back(&mut self, lent: Connection) {
+        self.socket = lent.socket;
+        self.writer = lent.writer;
+        self.bytes_sent = lent.bytes_sent;
+    }
+
     /// Starts TLS at the client's request.
     ///
     /// # Errors

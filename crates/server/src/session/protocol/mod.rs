@@ -3,6 +3,7 @@
 //! * [`connection`]: the socket and its buffers; [`idle_poll`]: waiting for the next command.
 //! * [`reply`]: replies of statements; [`result`], [`columns`]: rows and column definitions; [`output`]: result sets
 //!   that the server builds itself.
+//! * [`progress_report`]: packets that say how far a statement is.
 //! * [`client_statements`], [`cursor`]: prepared statements and their open cursors.
 
 mod client_statements;
@@ -11,6 +12,7 @@ mod connection;
 mod cursor;
 mod idle_poll;
 mod output;
+mod progress_report;
 mod reply;
 mod result;
 
@@ -24,5 +26,6 @@ pub(super) use connection::FLUSH_AT;
 pub(super) use cursor::Cursor;
 pub use idle_poll::IdlePoll;
 pub use output::Output;
+pub use progress_report::ProgressReports;
 pub use reply::{More, Reply, StateChanges};
 pub use result::{ResultStyle, ResultWriter, RowCollector, RowFormat, Streaming};

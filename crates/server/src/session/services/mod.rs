@@ -12,12 +12,14 @@ pub use statement_trace::StatementTrace;
 pub use time_slice::on_text;
 
 use crate::accounts::{Account, Authority, SessionPrivileges};
+use crate::cluster::GateState;
 use crate::information_schema;
 use crate::metrics::{Sample, SessionView};
 use crate::registry::SessionHandle;
 use crate::replica_filters::filter_kind;
 use crate::server::Server;
 use crate::session::files::named_file;
+use crate::session::protocol::ProgressReports;
 use crate::variables::{Scope, SessionValues, Variable, VariableValue};
 use gtid_wait::AwaitedGtid;
 use paceline_binlog::{GtidPosition, GtidState};
@@ -68,6 +70,8 @@ pub struct SessionServices {
     pub(super) shown_temporary: Mutex<Option<Arc<TableDefinition>>>,
     /// Trace of the session's latest planned statement.
     pub(super) optimizer_trace: Mutex<Option<StatementTrace>>,
+    /// Connection of a statement that tells its client how far it is.
+    pub(super) progress_reports: ProgressReports,
     /// Variables that functions and triggers of the running statement have set.
     pub(super) set_by_programs: Mutex<Vec<Variable>>,
 }
@@ -112,6 +116,7 @@ impl SessionServices {
             time_slice: TimeSlice::default(),
             shown_temporary: Mutex::default(),
             optimizer_trace: Mutex::default(),
+            progress_reports: ProgressReports::default(),
             set_by_programs: Mutex::default(),
         }
     }
@@ -242,14 +247,28 @@ impl SessionServices {
         }
     }
 
-    /// Returns 1290 if the server is read only and the account has no exemption.
+    /// Returns 1290 if the server is read only and the account has no exemption. In a cluster nobody but an applier may
+    /// write on a server that is not the primary.
     pub fn check_writable(&self) -> Result<()> {
+        if let Some(cluster) = &self.server.cluster
+            && cluster.gate.state() == GateState::Closed
+            && self.transaction.lock().replicated.is_none()
+        {
+            return Err(Error::new(ER_OPTION_PREVENTS_STATEMENT, &[&"--read-only"]));
+        }
         if self.server.globals.is_on(Variable::ReadOnly)
             && self.require_any(&[Privilege::ReadOnlyAdmin]).is_err()
         {
             return Err(Error::new(ER_OPTION_PREVENTS_STATEMENT, &[&"--read-only"]));
         }
         Ok(())
+    }
+
+    /// Waits while the cluster holds commits back, because another server is about to take over.
+    pub async fn wait_while_held(&self) {
+        if let Some(cluster) = &self.server.cluster {
+            cluster.gate.pass().await;
+        }
     }
 
     /// Returns 1227 if the account has none of these privileges.
@@ -437,6 +456,18 @@ impl Privileges for SessionServices {
     }
 }
 
+impl SessionServices {
+    /// Returns `progress_report_time`: the larger of the session's and the server's, or 0 if either is.
+    fn progress_report_seconds(&self) -> u64 {
+        let own = self.values.lock().get(Variable::ProgressReportTime).as_u64();
+        let global = self.server.globals.number(Variable::ProgressReportTime);
+        match own.min(global) {
+            0 => 0,
+            _ => own.max(global),
+        }
+    }
+}
+
 impl ServerFunctions for SessionServices {
     fn sleep(&self, _session: &SessionContext, duration: Duration) -> WaitOutcome {
         self.shared
@@ -452,6 +483,8 @@ impl ServerFunctions for SessionServices {
     fn note_progress(&self, progress: &StatementProgress) {
         self.shared.progress.set(progress);
         self.shared.update(|activity| activity.state = progress.state);
+        self.progress_reports
+            .report(progress, || self.progress_report_seconds());
     }
 
     fn check_interrupt(&self, session: &SessionContext) -> Result<()> {

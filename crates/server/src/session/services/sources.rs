@@ -1,11 +1,11 @@
 //! Source of the rows of `information_schema`, restricted to what one session may see.
 
 use super::SessionServices;
-use super::{StatementTrace, on_text};
+use super::StatementTrace;
 use crate::accounts::checks::{may_see_events, may_see_triggers, routine_access};
 use crate::accounts::show::select_all;
 use crate::accounts::{Account, PrivilegeSet, RoleGrant};
-use crate::command_counter::event_name;
+use crate::cluster::CLUSTER_USER;
 use crate::information_schema::RoutineAccess;
 use crate::information_schema::{
     self, ApplicableRole, ColumnPrivileges, GrantedObject, GrantedPrivilege, OpenTransaction,
@@ -19,12 +19,14 @@ use crate::registry::{SessionHandle, now_micros};
 use crate::replication_options;
 use crate::session_progress::ShownProgress;
 use crate::statement_digests::DigestSummary;
+use crate::statement_events::{EventLevel, EventOwner, KindSums};
 use crate::statement_history::{Consumer, StatementEvent, StatementHistory};
 use crate::statistic::ShownStatistic;
 use crate::user_statistics::{StatisticsOf, TallyValues};
 use crate::variables::{self, Access, Kind, TABLE, Variable};
 use crate::virtual_tables::{EMPTY_DATABASES, virtual_columns};
 use crate::{mysql_columns, mysql_tables, performance_schema};
+use paceline_binlog::FileStatistics;
 use paceline_catalog::{
     Catalog, DatabaseDefinition, EventDefinition, RoutineDescription, SYSTEM_DATABASE, TableDefinition,
     TableDescription, ViewDefinition,
@@ -38,7 +40,7 @@ use paceline_syntax::Result;
 use paceline_syntax::{ParseOptions, parse_first};
 use paceline_types::temporal::TimeZone;
 use paceline_types::{Collation, Value, Version};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// Source for one session.
@@ -137,10 +139,7 @@ fn current_statement(session: &SessionHandle, history: &StatementHistory) -> Opt
     Some(Arc::new(StatementEvent {
         session: u64::from(session.id),
         number,
-        // Its session knows in which SQL mode it is read; nearly all texts mean the same in all.
-        name: on_text(activity.text.len(), || {
-            event_name(&activity.text, &ParseOptions::default())
-        }),
+        kind: session.statement_kind.get(),
         is_running: true,
         start_micros: activity.since_micros,
         nanos: u64::try_from(nanos).unwrap_or(0),
@@ -343,6 +342,7 @@ impl Sources for SessionSources<'_> {
                     false => ShownProgress::default(),
                 },
                 memory_used: session.memory.used(),
+                memory_used_max: session.memory.used_max(),
             });
         }
         if all {
@@ -444,6 +444,17 @@ impl Sources for SessionSources<'_> {
             .summaries(sessions.iter().map(|session| &session.digests))
     }
 
+    fn file_statistics(&self) -> Option<Arc<FileStatistics>> {
+        self.services.server.file_statistics.clone()
+    }
+
+    fn statement_events(&self, level: EventLevel) -> BTreeMap<EventOwner, KindSums> {
+        let server = &self.services.server;
+        let sessions = server.sessions.all();
+        let owned = sessions.iter().map(|session| session.owned_events());
+        server.statement_events.sums(level, owned)
+    }
+
     fn user_statistics(&self, of: StatisticsOf) -> Vec<(String, TallyValues)> {
         let global = self.services.account().global;
         match global.has(Privilege::Process) || global.has(Privilege::Super) {
@@ -537,6 +548,10 @@ impl Sources for SessionSources<'_> {
         let all = own.global.has(Privilege::Select) || own.global.has(Privilege::CreateUser);
         let accounts = self.services.server.accounts.load();
         let mut list = vec![];
+        if own.user == CLUSTER_USER {
+            // It is in no list of accounts.
+            list.extend(PrivilegeRows::of(&own).rows);
+        }
         for account in accounts.iter() {
             if !all && (account.user != own.user || account.host != own.host) {
                 continue;

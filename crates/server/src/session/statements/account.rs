@@ -245,6 +245,7 @@ async fn commit_changes(
         replication: replication(&state.context, &state.services),
         metadata_lock_timeout: state.context.settings.metadata_lock_wait_timeout,
     };
+    state.services.wait_while_held().await;
     let locks = &state.services.locks;
     let committing = server
         .transactions

@@ -15,6 +15,7 @@
 //! ([`crate::session::replicated`]).
 
 use super::query::{note_plan, reply_of};
+use super::{give_back, lend_for_progress};
 use crate::session::execution::Execution;
 use crate::session::files::{FileProblem, named_file};
 use crate::session::planning::ATTEMPTS_MAX;
@@ -59,7 +60,10 @@ pub async fn execute(
 ) -> Result<Reply> {
     if !load.local {
         state.services.require_any(&[Privilege::File])?;
-        return load_from(Origin::Server, statement, load, state, execution).await;
+        let lent = lend_for_progress(state, connection);
+        let done = load_from(Origin::Server, statement, load, state, execution).await;
+        give_back(lent, connection);
+        return done;
     }
     let offered = connection.capabilities.has(Capabilities::LOCAL_FILES);
     if !offered || !state.server.globals.is_on(Variable::LocalInfile) {

@@ -44,6 +44,7 @@ use super::execution::Execution;
 use super::planning::switches_consumers;
 use super::protocol::{Connection, Reply};
 use super::replies::ReplyWriter;
+use super::services::SessionServices;
 use super::state::SessionState;
 use crate::command_counter::count_command;
 use crate::statement_logs::Operations;
@@ -52,6 +53,8 @@ use paceline_syntax::ast::QueryBody;
 use paceline_syntax::definition::DdlStatement;
 use paceline_syntax::{Error, FlushTarget, Result, SelectInto, Show, Statement};
 use paceline_types::error_code::{ER_EMPTY_QUERY, ER_LOCK_OR_ACTIVE_TRANSACTION};
+use paceline_wire::Capabilities;
+use std::sync::Arc;
 
 /// Executes a statement of any kind and writes its reply.
 ///
@@ -99,7 +102,10 @@ pub async fn execute(
         Statement::Ddl(statement @ DdlStatement::AlterTable(_)) => {
             state.log_settings.note(Operations::ADMINISTRATION);
             state.audit_definition(statement);
-            ddl::execute(statement, state, execution).await?
+            let lent = lend_for_progress(state, connection);
+            let done = ddl::execute(statement, state, execution).await;
+            give_back(lent, connection);
+            done?
         }
         Statement::Ddl(statement) => {
             state.audit_definition(statement);
@@ -132,7 +138,11 @@ pub async fn execute(
             write_to_binlog,
         } => {
             state.log_settings.note(Operations::ADMINISTRATION);
-            table_administration::execute(*operation, tables, *write_to_binlog, state, execution.text).await?
+            let lent = lend_for_progress(state, connection);
+            let text = execution.text;
+            let done = table_administration::execute(*operation, tables, *write_to_binlog, state, text).await;
+            give_back(lent, connection);
+            done?
         }
         Statement::ChecksumTable { tables, effort } => {
             table_administration::checksum(tables, *effort, state).await?
@@ -175,6 +185,21 @@ pub async fn execute(
         Statement::Unsupported(what) => return Err(Error::unsupported(what)),
     };
     ReplyWriter::new(state, connection).reply(reply, execution)
+}
+
+/// Lends the connection to the place where progress is noted, if the client wants to know how far its statement is.
+fn lend_for_progress(state: &SessionState, connection: &mut Connection) -> Option<Arc<SessionServices>> {
+    let wants = connection.capabilities.has(Capabilities::MARIADB_PROGRESS);
+    let services = wants.then(|| state.services.clone())?;
+    services.progress_reports.lend(connection);
+    Some(services)
+}
+
+/// Takes a connection back that was lent.
+fn give_back(lent: Option<Arc<SessionServices>>, connection: &mut Connection) {
+    if let Some(services) = lent {
+        services.progress_reports.give_back(connection);
+    }
 }
 
 /// Executes a text without a statement. As in MariaDB a comment is a statement without effect, but an empty text is an

@@ -15,6 +15,7 @@ use super::account::wait_for_others_changes;
 use crate::accounts::checks::{DefinitionCatalogs, check_definition, check_view_definer, check_view_query};
 use crate::accounts::records::{WrittenRecords, records_without_routines};
 use crate::names::qualified;
+use crate::performance_schema::Truncation;
 use crate::session::execution::Execution;
 use crate::session::protocol::Reply;
 use crate::session::state::SessionState;
@@ -271,7 +272,7 @@ fn leave_dropped_database(state: &mut SessionState) {
 /// Executes TRUNCATE of a table of `performance_schema`, which is not logged. Returns whether it is one.
 ///
 /// # Errors
-/// 1142 for a table that shows a state; 1146.
+/// 1683 for a table that shows a state, 1142 for one of settings; 1146.
 fn forget_statistics(table: &TableName, state: &SessionState) -> Result<bool> {
     let (database, name) = state.qualified(table)?;
     if database == mysql_columns::DATABASE && state.server.statement_logs.clear_table(&name) {
@@ -283,24 +284,36 @@ fn forget_statistics(table: &TableName, state: &SessionState) -> Result<bool> {
     if performance_schema::columns(&name).is_none() {
         return Err(Error::new(ER_NO_SUCH_TABLE, &[&database, &name]));
     }
-    if !performance_schema::is_truncatable(&name) {
-        let (user, host) = (&state.context.current_user.user, &state.context.user.host);
-        return Err(Error::new(
-            ER_TABLEACCESS_DENIED_ERROR,
-            &[&"DROP", user, host, &database, &name],
-        ));
+    match performance_schema::truncation(&name) {
+        Truncation::Allowed => {}
+        Truncation::Invalid => return Err(Error::new(ER_WRONG_PERFSCHEMA_USAGE, &[])),
+        Truncation::Refused => {
+            let (user, host) = (&state.context.current_user.user, &state.context.user.host);
+            return Err(Error::new(
+                ER_TABLEACCESS_DENIED_ERROR,
+                &[&"DROP", user, host, &database, &name],
+            ));
+        }
     }
     if name.eq_ignore_ascii_case("events_statements_summary_by_digest") {
         let sessions = state.server.sessions.all();
         let digests = sessions.iter().map(|session| &session.digests);
         state.server.digests.clear(digests);
     }
+    if let Some(level) = performance_schema::event_level(&name) {
+        let sessions = state.server.sessions.all();
+        let owned = sessions.iter().map(|session| session.owned_events());
+        state.server.statement_events.clear(level, owned);
+    }
     if performance_schema::shows_table_io(&name) {
         let catalog = state.server.catalog.load();
         let tables = catalog.databases().flat_map(|database| database.tables());
         tables.for_each(|table| table.clear_row_counts());
     }
+    let files = state.server.file_statistics.as_ref();
     match name.to_ascii_lowercase().as_str() {
+        "file_summary_by_event_name" => files.into_iter().for_each(|files| files.clear()),
+        "file_summary_by_instance" => files.into_iter().for_each(|files| files.clear_files()),
         "events_statements_history_long" => state.server.statement_history.clear_long(),
         "events_statements_current" | "events_statements_history" => {
             let sessions = state.server.sessions.all();

@@ -1,0 +1,315 @@
+//! A member of a cluster that has only its log.
+//!
+//! ```text
+//!   driver (cluster_host) ── follow, fetch, write_start, freeze ──▶ LogMember ──▶ Follower ──▶ Writer ──▶ Log
+//!                         ◀── progress: more of the log is durable ─────┘
+//! ```
+//! A server takes part in this way from its start until its log is acknowledged to its end ([`crate::hold`]): with the log
+//! alone nothing has to be undone when a tail turns out not to be acknowledged, nothing of it is visible, and a
+//! transaction never waits for another one to be published. Then the tables are opened and the log is replayed.
+//!
+//! # Writing roles
+//! There is one follower. Its candidates are the one member that the present role reads from; without a role it is
+//! stopped. [`LogHost::freeze`] stops it, and waits until it has ended and everything that it has received is written:
+//! then nothing more can be appended. A role that has to cut the log ends the whole holder with [`HoldEnd::Cut`], and
+//! the log is cut while it is closed.
+//!
+//! # Readiness
+//! A holder is ready when the log is acknowledged to its end while it follows a primary, or when it is the primary and
+//! may open. More may arrive after that; it is acknowledged by the server, or by its recovery at the latest.
+
+use crate::context::ArchiveContext;
+use crate::follow::{Follower, RequestedState};
+use crate::options::{Address, Candidates};
+use paceline_cluster::{Epoch, EpochSpan, LogRank, LogTail, MemberId, Millis, Promise};
+use paceline_cluster_host::{FreezeFuture, HostError, LogHost, LogProgress, Reader, Readers};
+use paceline_log_stream::primary::request::MemberReader;
+use paceline_txn::{Interrupt, InterruptReason};
+use paceline_types::LogIndex;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+/// Finds the addresses at which members serve their logs.
+pub type MemberAddresses = Arc<dyn Fn(MemberId) -> Option<Address> + Send + Sync>;
+
+/// Interval at which the address of a member is looked up again, while it is unknown or the member does not answer.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// Reason why a holder ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HoldEnd {
+    /// The log is acknowledged to its end, or this member is the primary: a server can be started on it.
+    Ready,
+    /// The log must be cut at this index.
+    Cut(LogIndex),
+    /// It was told to stop.
+    Stopped,
+}
+
+/// The log of a member without tables.
+pub struct LogMember {
+    id: MemberId,
+    context: Arc<ArchiveContext>,
+    follower: Arc<Follower>,
+    addresses: MemberAddresses,
+    /// Members that may read the log.
+    readers: Readers,
+    runtime: Handle,
+    state: Mutex<State>,
+    end: watch::Sender<Option<HoldEnd>>,
+    /// Changes with each role, and when more is published.
+    changes: watch::Sender<()>,
+}
+
+#[derive(Default)]
+struct State {
+    follows: bool,
+    published: LogIndex,
+    role: Option<JoinHandle<()>>,
+    /// Number of roles that have begun or ended.
+    roles: u64,
+}
+
+impl LogMember {
+    /// Creates a member that reads nothing yet. The follower must be stopped.
+    pub fn new(
+        id: MemberId,
+        context: Arc<ArchiveContext>,
+        follower: Arc<Follower>,
+        addresses: MemberAddresses,
+    ) -> Arc<Self> {
+        Arc::new(LogMember {
+            id,
+            context,
+            follower,
+            addresses,
+            readers: Readers::default(),
+            runtime: Handle::current(),
+            state: Mutex::default(),
+            end: watch::Sender::new(None),
+            changes: watch::Sender::new(()),
+        })
+    }
+
+    /// Waits until it ends. Before it is ready, nothing more is received, and everything that was received is
+    /// acknowledged: recovery will replay all of the log.
+    pub async fn settled(&self) -> HoldEnd {
+        let mut end = self.end.subscribe();
+        loop {
+            // The sender lives as long as this.
+            let reason = end.wait_for(Option::is_some).await.ok().and_then(|end| *end);
+            let Some(HoldEnd::Ready) = reason else {
+                return reason.unwrap_or(HoldEnd::Stopped);
+            };
+            let role = self.state.lock().roles;
+            self.follower.request(RequestedState::Stop);
+            self.follower.stopped().await;
+            self.follower.written().await;
+            let mut changes = self.changes.subscribe();
+            let is_settled = loop {
+                {
+                    let state = self.state.lock();
+                    if state.roles != role {
+                        break false;
+                    }
+                    if state.published >= self.tail().end() {
+                        break true;
+                    }
+                }
+                if changes.changed().await.is_err() {
+                    break false;
+                }
+            };
+            if is_settled {
+                return HoldEnd::Ready;
+            }
+            // Another role has begun meanwhile, or this one has ended.
+            self.end
+                .send_if_modified(|end| *end == Some(HoldEnd::Ready) && end.take().is_some());
+        }
+    }
+
+    /// Lets it end. Only the first reason counts.
+    pub fn finish(&self, reason: HoldEnd) {
+        self.end.send_if_modified(|end| {
+            let is_first = end.is_none();
+            end.get_or_insert(reason);
+            is_first
+        });
+    }
+
+    /// Admits a member's stream, or returns false. It must be [released](Self::release) at its end.
+    pub fn admit(&self, reader: MemberReader, connection: u32, interrupt: &Interrupt) -> bool {
+        let reader = Reader {
+            member: MemberId(reader.member),
+            epoch: Epoch(reader.epoch),
+        };
+        let interrupt = interrupt.clone();
+        let end = move || interrupt.raise(InterruptReason::Connection);
+        self.readers.admit(reader, connection, end)
+    }
+
+    /// Tells that a stream has ended.
+    pub fn release(&self, connection: u32) {
+        self.readers.remove(connection);
+    }
+
+    fn begin(&self, follows: bool, task: impl Future<Output = ()> + Send + 'static) {
+        let mut state = self.state.lock();
+        state.follows = follows;
+        state.roles += 1;
+        self.changes.send_replace(());
+        if let Some(before) = state.role.replace(self.runtime.spawn(task)) {
+            before.abort();
+        }
+    }
+
+    /// Reads the log of `from` from the end of this log on.
+    fn read(&self, follows: bool, from: MemberId, epoch: Epoch, at: LogIndex, progress: LogProgress) {
+        if at < self.tail().end() {
+            self.finish(HoldEnd::Cut(at));
+            return;
+        }
+        let (follower, addresses) = (self.follower.clone(), self.addresses.clone());
+        let reader = MemberReader {
+            member: self.id.0,
+            epoch: epoch.0,
+        };
+        self.begin(follows, async move {
+            // There is nothing to cut.
+            progress.report();
+            let mut known = None;
+            let mut durable = follower.durable_groups();
+            loop {
+                let address = addresses(from);
+                if address.is_some() && address != known {
+                    follower.read_as(Some(reader));
+                    follower.set_candidates(Candidates(address.iter().cloned().collect()));
+                    follower.request(RequestedState::Follow);
+                    known = address;
+                }
+                tokio::select! {
+                    changed = durable.changed() => {
+                        if changed.is_err() {
+                            return;
+                        }
+                        progress.report();
+                    }
+                    () = tokio::time::sleep(LOOK_EVERY) => {}
+                }
+            }
+        });
+    }
+
+    /// Ends if the log is acknowledged to its end.
+    fn look_whether_ready(&self) {
+        let state = self.state.lock();
+        if state.follows && state.published >= self.tail().end() {
+            drop(state);
+            self.finish(HoldEnd::Ready);
+        }
+    }
+}
+
+impl LogHost for LogMember {
+    fn tail(&self) -> LogTail {
+        let durable = self.context.log.durable_end();
+        let spans = durable.epochs.starts().iter().map(|start| EpochSpan {
+            epoch: Epoch(start.epoch),
+            primary: MemberId(start.primary),
+            start: start.index,
+        });
+        LogTail::new(spans.collect(), durable.index)
+    }
+
+    fn freeze(&self) -> FreezeFuture<'_> {
+        Box::pin(async move {
+            let role = self.state.lock().role.take();
+            if let Some(role) = role {
+                role.abort();
+                let _ = role.await;
+            }
+            {
+                let mut state = self.state.lock();
+                state.follows = false;
+                state.roles += 1;
+            }
+            self.changes.send_replace(());
+            self.follower.request(RequestedState::Stop);
+            self.follower.stopped().await;
+            self.follower.written().await;
+            if *self.context.stop.borrow() && self.end.borrow().is_none() {
+                // The writer has failed: what it says of the log is not to be trusted.
+                return Err(HostError("the log is not written any more".to_owned()));
+            }
+            self.readers.end_all().await;
+            Ok(self.tail())
+        })
+    }
+
+    fn promised(&self, promise: Promise) {
+        self.readers.promised(promise);
+    }
+
+    fn follow(&self, primary: MemberId, epoch: Epoch, at: LogIndex, progress: LogProgress) {
+        tracing::info!("cluster: following {primary} in epoch {epoch}, with the log alone");
+        self.read(true, primary, epoch, at, progress);
+    }
+
+    fn fetch(&self, from: MemberId, epoch: Epoch, at: LogIndex, _upto: LogRank, progress: LogProgress) {
+        tracing::info!("cluster: fetching from {from}, to become the primary of epoch {epoch}");
+        self.read(false, from, epoch, at, progress);
+    }
+
+    fn write_start(&self, epoch: Epoch, progress: LogProgress) {
+        let (context, follower, id) = (self.context.clone(), self.follower.clone(), self.id);
+        let starts_now = self.tail().start_of_last(epoch).is_none();
+        self.begin(false, async move {
+            // All that was fetched is in the log.
+            follower.request(RequestedState::Stop);
+            follower.stopped().await;
+            follower.written().await;
+            let writer = context.writer.lock().clone();
+            if starts_now && let Some(writer) = writer {
+                match writer.start_epoch(context.server_id, epoch.0, id.0).await {
+                    Ok(()) => tracing::info!("cluster: the log has the start of epoch {epoch}"),
+                    Err(error) => {
+                        tracing::error!("cluster: the start of epoch {epoch} cannot be written: {error}");
+                        return;
+                    }
+                }
+            }
+            progress.report();
+        });
+        self.readers.lead(epoch);
+    }
+
+    fn publish(&self, upto: LogIndex) {
+        {
+            let mut state = self.state.lock();
+            state.published = state.published.max(upto);
+        }
+        self.changes.send_replace(());
+        self.look_whether_ready();
+    }
+
+    fn open(&self, _epoch: Epoch) {
+        self.finish(HoldEnd::Ready);
+    }
+
+    // There are no clients.
+    fn hold(&self) {}
+    fn close(&self) {}
+    fn reads_until(&self, _until: Millis) {}
+
+    fn may_be_lost(&self, after: LogIndex) {
+        tracing::error!(
+            "cluster: the quorum was restored by hand; transactions after index {} that only other members had may be lost",
+            after.0
+        );
+    }
+}

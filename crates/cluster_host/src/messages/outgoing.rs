@@ -1,0 +1,258 @@
+//! The dialer's side: a link to each member, with a queue and a task.
+
+use super::{IDLE_INTERVAL, LOGIN_MAX, LocalMember, START_STATEMENT, UNACKNOWLEDGED_MAX, USER};
+use crate::driver::MessageSender;
+use crate::message_codec::{Hello, Packet};
+use crate::register::{MEMBERS_MAX, MemberEntry};
+use paceline_cluster::{MemberId, Message};
+use paceline_wire::WireError;
+use paceline_wire::client::{Client, ConnectOptions};
+use paceline_wire::tls::ClientTls;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::collections::VecDeque;
+use std::fmt;
+use std::mem::discriminant;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::sync::{Notify, watch};
+use tokio::task::AbortHandle;
+use tokio::time::{sleep, timeout};
+
+/// Shortest and longest time between two attempts to connect.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
+
+/// How members log in to each other.
+#[derive(Clone)]
+pub struct PeerLogin {
+    /// The cluster's secret.
+    pub secret: String,
+    /// TLS settings of the dialer. `None`: messages are sent in clear.
+    pub tls: Option<ClientTls>,
+}
+
+impl fmt::Debug for PeerLogin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PeerLogin")
+            .field("tls", &self.tls)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Messages that wait for one member: of each kind the newest.
+#[derive(Default)]
+struct Queue {
+    messages: Mutex<VecDeque<Message>>,
+    filled: Notify,
+}
+
+impl Queue {
+    fn push(&self, message: Message) {
+        let mut messages = self.messages.lock();
+        messages.retain(|older| discriminant(older) != discriminant(&message));
+        messages.push_back(message);
+        drop(messages);
+        self.filled.notify_one();
+    }
+
+    fn pop(&self) -> Option<Message> {
+        self.messages.lock().pop_front()
+    }
+}
+
+struct Link {
+    queue: Arc<Queue>,
+    task: AbortHandle,
+}
+
+/// Connections to the other members. Their tasks end when it is dropped.
+pub struct MessageLinks {
+    local: LocalMember,
+    login: PeerLogin,
+    directory: watch::Receiver<Arc<Vec<MemberEntry>>>,
+    links: Mutex<HashMap<MemberId, Link>>,
+}
+
+impl MessageLinks {
+    /// Creates the links of this member. Addresses come from the directory.
+    pub fn new(
+        local: LocalMember,
+        login: PeerLogin,
+        directory: watch::Receiver<Arc<Vec<MemberEntry>>>,
+    ) -> Self {
+        MessageLinks {
+            local,
+            login,
+            directory,
+            links: Mutex::default(),
+        }
+    }
+
+    fn open(&self, to: MemberId) -> Link {
+        let queue = Arc::new(Queue::default());
+        let dialer = Dialer {
+            to,
+            local: self.local.clone(),
+            login: self.login.clone(),
+            directory: self.directory.clone(),
+            queue: Arc::clone(&queue),
+        };
+        let task = tokio::spawn(dialer.run()).abort_handle();
+        Link { queue, task }
+    }
+}
+
+impl MessageSender for MessageLinks {
+    /// Queues a message.
+    ///
+    /// # Panics
+    /// Outside of a runtime.
+    fn send(&self, to: MemberId, message: Message) {
+        let mut links = self.links.lock();
+        if !links.contains_key(&to) && links.len() >= MEMBERS_MAX {
+            return;
+        }
+        let link = links.entry(to).or_insert_with(|| self.open(to));
+        link.queue.push(message);
+    }
+}
+
+impl Drop for MessageLinks {
+    fn drop(&mut self) {
+        for link in self.links.lock().values() {
+            link.task.abort();
+        }
+    }
+}
+
+struct Dialer {
+    to: MemberId,
+    local: LocalMember,
+    login: PeerLogin,
+    directory: watch::Receiver<Arc<Vec<MemberEntry>>>,
+    queue: Arc<Queue>,
+}
+
+impl Dialer {
+    async fn run(mut self) {
+        let (shortest, longest) = PAUSES;
+        let mut pause = shortest;
+        let mut last_reason = String::new();
+        loop {
+            let Some((host, port)) = self.address() else {
+                let _ = timeout(longest, self.directory.changed()).await;
+                continue;
+            };
+            let reason = match self.dial(&host, port).await {
+                Ok(mut client) => {
+                    tracing::info!("{}: messages go to {host}:{port}", self.to);
+                    pause = shortest;
+                    self.serve(&mut client).await
+                }
+                Err(error) => error,
+            };
+            // Once for each reason: it may last for days.
+            let reason = reason.to_string();
+            if reason != last_reason {
+                tracing::warn!("{}: no messages can be sent to {host}:{port}: {reason}", self.to);
+                last_reason = reason;
+            }
+            sleep(pause).await;
+            pause = (pause * 2).min(longest);
+        }
+    }
+
+    fn address(&mut self) -> Option<(String, u16)> {
+        let directory = self.directory.borrow_and_update();
+        let entry = directory.iter().find(|entry| entry.member() == self.to)?;
+        Some((entry.cluster_host.clone(), entry.cluster_port))
+    }
+
+    async fn dial(&self, host: &str, port: u16) -> Result<Client, WireError> {
+        let options = ConnectOptions {
+            user: USER.to_owned(),
+            password: self.login.secret.clone(),
+            attributes: vec![("program_name".to_owned(), "paceline".to_owned())],
+            tls: self.login.tls.clone(),
+            idle_timeout: Some(LOGIN_MAX),
+            ..ConnectOptions::default()
+        };
+        let connecting = TcpStream::connect((host.trim_matches(['[', ']']), port));
+        let stream = timeout(LOGIN_MAX, connecting)
+            .await
+            .map_err(|_| WireError::ReadTimeout(LOGIN_MAX))??;
+        let limit = u32::try_from(UNACKNOWLEDGED_MAX.as_millis()).expect("seconds");
+        rustix::net::sockopt::set_tcp_user_timeout(&stream, limit).map_err(std::io::Error::from)?;
+        let mut client = Client::connect_stream(stream, host, &options).await?;
+        client.query(START_STATEMENT).await?;
+        let hello = Packet::Hello(Hello {
+            cluster: self.local.cluster.clone(),
+            from: self.local.id,
+            to: self.to,
+        });
+        send(&mut client, &hello).await?;
+        Ok(client)
+    }
+
+    /// Sends what is queued until the connection ends; returns why.
+    async fn serve(&self, client: &mut Client) -> WireError {
+        loop {
+            while let Some(message) = self.queue.pop() {
+                if let Err(error) = send(client, &Packet::Message(message)).await {
+                    return error;
+                }
+            }
+            tokio::select! {
+                () = self.queue.filled.notified() => {}
+                () = sleep(IDLE_INTERVAL) => {
+                    if let Err(error) = send(client, &Packet::Idle).await {
+                        return error;
+                    }
+                }
+                // Nothing ever comes back but the end.
+                received = client.receive() => return match received {
+                    Ok(_) => WireError::Malformed("an answer to messages"),
+                    Err(error) => error,
+                },
+            }
+        }
+    }
+}
+
+async fn send(client: &mut Client, packet: &Packet) -> Result<(), WireError> {
+    let mut bytes = Vec::with_capacity(64);
+    packet.encode(&mut bytes);
+    client.send(&bytes).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use paceline_cluster::{Epoch, LogIndex, Millis};
+
+    #[test]
+    fn of_each_kind_only_the_newest_message_waits() {
+        let copy = |end| Message::Copy {
+            epoch: Epoch(1),
+            end: LogIndex(end),
+            sent: Millis(1),
+        };
+        let queue = Queue::default();
+        queue.push(copy(1));
+        queue.push(Message::Missing);
+        (2..1000).for_each(|end| queue.push(copy(end)));
+        assert_eq!(queue.pop(), Some(Message::Missing));
+        assert_eq!(queue.pop(), Some(copy(999)));
+        assert_eq!(queue.pop(), None);
+    }
+
+    #[test]
+    fn the_secret_is_not_shown() {
+        let login = PeerLogin {
+            secret: "geheim".to_owned(),
+            tls: None,
+        };
+        assert!(!format!("{login:?}").contains("geheim"));
+    }
+}

@@ -1,0 +1,158 @@
+//! Which members may read this member's log.
+//!
+//! Members receive records that are not acknowledged yet, so they are served only by the primary of the epoch that
+//! they follow, or, while a candidate fetches, by a holder whose promise is the candidate's. A promise of a later epoch
+//! ends all of these streams before it is written. A stream is admitted and ended under one lock, so none can slip
+//! through between.
+
+use paceline_cluster::{Epoch, MemberId, Promise};
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::fmt;
+use tokio::sync::watch;
+
+/// Member that wants to read the log, as it says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reader {
+    /// The member.
+    pub member: MemberId,
+    /// Epoch that it follows, or prepares.
+    pub epoch: Epoch,
+}
+
+/// Registry of the members that read the log.
+#[derive(Debug)]
+pub struct Readers {
+    state: Mutex<State>,
+    /// Number of streams.
+    count: watch::Sender<usize>,
+}
+
+struct State {
+    /// Epoch in which this member is the primary and has written the start.
+    leads: Option<Epoch>,
+    /// The durable promise: that candidate may fetch.
+    promise: Promise,
+    /// Streams by connection id.
+    streams: BTreeMap<u32, EndStream>,
+}
+
+/// Tells a stream to end.
+type EndStream = Box<dyn Fn() + Send>;
+
+impl fmt::Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("State")
+            .field("leads", &self.leads)
+            .field("promise", &self.promise)
+            .field("streams", &self.streams.keys())
+            .finish()
+    }
+}
+
+impl Default for Readers {
+    fn default() -> Self {
+        Readers {
+            state: Mutex::new(State {
+                leads: None,
+                promise: Promise::NONE,
+                streams: BTreeMap::new(),
+            }),
+            count: watch::Sender::new(0),
+        }
+    }
+}
+
+impl Readers {
+    /// Serves the members that follow in this epoch.
+    pub fn lead(&self, epoch: Epoch) {
+        self.state.lock().leads = Some(epoch);
+    }
+
+    /// Serves the candidate of this promise.
+    pub fn promised(&self, promise: Promise) {
+        self.state.lock().promise = promise;
+    }
+
+    /// Admits a stream, or returns false. `end` tells it to end. An admitted stream must be [removed](Self::remove) at
+    /// its end.
+    pub fn admit(&self, reader: Reader, connection: u32, end: impl Fn() + Send + 'static) -> bool {
+        let mut state = self.state.lock();
+        let of_candidate = Promise {
+            epoch: reader.epoch,
+            primary: reader.member,
+        };
+        let is_served = state.leads == Some(reader.epoch) || state.promise == of_candidate;
+        if is_served {
+            state.streams.insert(connection, Box::new(end));
+            self.count.send_replace(state.streams.len());
+        }
+        is_served
+    }
+
+    /// Removes a stream that has ended.
+    pub fn remove(&self, connection: u32) {
+        let mut state = self.state.lock();
+        state.streams.remove(&connection);
+        self.count.send_replace(state.streams.len());
+    }
+
+    /// Ends all streams and serves nobody, until [`lead`](Self::lead) or [`promised`](Self::promised). When this
+    /// returns nothing more is sent.
+    pub async fn end_all(&self) {
+        {
+            let mut state = self.state.lock();
+            state.leads = None;
+            state.promise = Promise::NONE;
+            state.streams.values().for_each(|end| end());
+        }
+        let mut count = self.count.subscribe();
+        // The sender lives as long as the registry.
+        let _ = count.wait_for(|count| *count == 0).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    fn reader(member: u32, epoch: u64) -> Reader {
+        Reader {
+            member: MemberId(member),
+            epoch: Epoch(epoch),
+        }
+    }
+
+    #[tokio::test]
+    async fn members_are_served_in_their_epoch_only() {
+        let readers = Readers::default();
+        assert!(!readers.admit(reader(2, 5), 1, || {}), "it is not the primary");
+        readers.promised(Promise {
+            epoch: Epoch(6),
+            primary: MemberId(3),
+        });
+        assert!(!readers.admit(reader(2, 6), 1, || {}), "not the candidate");
+        assert!(readers.admit(reader(3, 6), 1, || {}));
+        readers.lead(Epoch(7));
+        assert!(readers.admit(reader(2, 7), 2, || {}));
+        assert!(!readers.admit(reader(2, 8), 3, || {}), "a later epoch");
+    }
+
+    #[tokio::test]
+    async fn the_end_of_a_role_waits_for_its_streams() {
+        let readers = Readers::default();
+        let told = Arc::new(AtomicBool::new(false));
+        let end = told.clone();
+        readers.lead(Epoch(1));
+        assert!(readers.admit(reader(2, 1), 9, move || end.store(true, Ordering::Relaxed)));
+        let mut ending = std::pin::pin!(readers.end_all());
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        assert!(ending.as_mut().poll(&mut context).is_pending());
+        assert!(told.load(Ordering::Relaxed));
+        assert!(!readers.admit(reader(2, 1), 10, || {}));
+        readers.remove(9);
+        assert!(ending.as_mut().poll(&mut context).is_ready());
+    }
+}

@@ -1,0 +1,198 @@
+//! The part of the log that is durable here and not acknowledged by the cluster.
+//!
+//! ```text
+//!   commit leader ── durable up to (index, position) ──▶ waiting groups ◀── published up to index ── driver
+//!                                                             │
+//!                                 TransactionManager::acknowledge(position), in a thread of its own
+//! ```
+//! The commit pipeline counts in positions of this server's files, the cluster in log indexes. Each durable extent is
+//! remembered with both until it is acknowledged. Publication applies rows to the tables and wakes sessions, so it has
+//! a thread: the driver has to send pulses.
+
+use paceline_cluster_host::LogProgress;
+use paceline_txn::{Acknowledger, DurableExtent, SendLimit, TransactionManager};
+use paceline_types::{LogIndex, LogPosition};
+use parking_lot::{Condvar, Mutex};
+use std::collections::VecDeque;
+use std::sync::{Arc, Weak};
+
+/// Durable part of the log that waits for the cluster's acknowledgement.
+pub struct HeldLog {
+    state: Mutex<State>,
+    /// Something can be acknowledged, or the thread must end.
+    changed: Condvar,
+    /// How far the log is acknowledged, for readers that are no members.
+    limit: Arc<SendLimit>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The cluster has acknowledged everything up to here.
+    published: LogIndex,
+    /// Ends of durable extents that are not acknowledged, in order.
+    waiting: VecDeque<(LogIndex, LogPosition)>,
+    /// Position up to which this server's log is acknowledged.
+    acknowledged: LogPosition,
+    /// Position that the thread has passed on.
+    passed_on: LogPosition,
+    /// Where more of the durable log is reported.
+    progress: Option<LogProgress>,
+    is_ended: bool,
+}
+
+impl State {
+    /// Takes the extents that are acknowledged.
+    fn advance(&mut self) {
+        while let Some((index, position)) = self.waiting.front().copied()
+            && index <= self.published
+        {
+            self.waiting.pop_front();
+            self.acknowledged = self.acknowledged.max(position);
+        }
+    }
+}
+
+impl HeldLog {
+    /// Creates it for a log that is acknowledged up to its end.
+    pub fn new(published: LogIndex, end: LogPosition) -> Arc<Self> {
+        Arc::new(HeldLog {
+            state: Mutex::new(State {
+                published,
+                acknowledged: end,
+                passed_on: end,
+                ..State::default()
+            }),
+            changed: Condvar::new(),
+            limit: Arc::new(SendLimit::new(end)),
+        })
+    }
+
+    /// Returns how far the log is acknowledged, for readers that are no members.
+    pub fn limit(&self) -> Arc<SendLimit> {
+        self.limit.clone()
+    }
+
+    /// Sets where more of the durable log is reported.
+    pub fn report_to(&self, progress: Option<LogProgress>) {
+        self.state.lock().progress = progress;
+    }
+
+    /// Records that the cluster has acknowledged everything up to `index`.
+    pub fn publish(&self, index: LogIndex) {
+        let mut state = self.state.lock();
+        state.published = state.published.max(index);
+        state.advance();
+        if state.acknowledged > state.passed_on {
+            self.changed.notify_one();
+        }
+    }
+
+    /// Returns the number of durable extents that wait.
+    pub fn waiting(&self) -> usize {
+        self.state.lock().waiting.len()
+    }
+
+    /// Ends the thread.
+    pub fn end(&self) {
+        self.state.lock().is_ended = true;
+        self.changed.notify_one();
+    }
+
+    /// Starts the thread that passes acknowledged positions on.
+    ///
+    /// # Errors
+    /// A message, if there is no thread to be had.
+    pub fn pass_on(self: &Arc<Self>, transactions: Weak<TransactionManager>) -> Result<(), String> {
+        let held = Arc::clone(self);
+        let run = move || {
+            let mut state = held.state.lock();
+            loop {
+                if state.is_ended {
+                    return;
+                }
+                if state.acknowledged <= state.passed_on {
+                    held.changed.wait(&mut state);
+                    continue;
+                }
+                state.passed_on = state.acknowledged;
+                let position = state.acknowledged;
+                parking_lot::MutexGuard::unlocked(&mut state, || {
+                    if let Some(transactions) = transactions.upgrade() {
+                        transactions.acknowledge(position);
+                    }
+                    held.limit.advance(position);
+                });
+            }
+        };
+        let thread = std::thread::Builder::new().name("cluster-publish".into());
+        thread
+            .spawn(run)
+            .map(drop)
+            .map_err(|error| format!("cannot start a thread: {error}"))
+    }
+}
+
+/// The commit pipeline's acknowledger in a cluster.
+pub struct ClusterAcknowledger(pub Arc<HeldLog>);
+
+impl Acknowledger for ClusterAcknowledger {
+    fn on_durable(&self, made: DurableExtent) -> LogPosition {
+        let mut state = self.0.state.lock();
+        state.waiting.push_back((made.end_index, made.durable));
+        state.advance();
+        if let Some(progress) = &state.progress {
+            progress.report();
+        }
+        if state.acknowledged > state.passed_on {
+            self.0.changed.notify_one();
+        }
+        state.acknowledged
+    }
+
+    fn waits_for_sync(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn extent(index: u64, offset: u64) -> DurableExtent {
+        DurableExtent {
+            durable: LogPosition::new(1, offset),
+            end_index: LogIndex(index),
+            replicated: None,
+            own: None,
+            transactions: 1,
+        }
+    }
+
+    #[test]
+    fn an_extent_is_acknowledged_when_all_of_it_is() {
+        let held = HeldLog::new(LogIndex(10), LogPosition::new(1, 50));
+        let acknowledger = ClusterAcknowledger(Arc::clone(&held));
+        // A rotation adds nothing that others could acknowledge.
+        assert_eq!(acknowledger.on_durable(extent(10, 100)), LogPosition::new(1, 100));
+        assert_eq!(acknowledger.on_durable(extent(13, 200)), LogPosition::new(1, 100));
+        assert_eq!(acknowledger.on_durable(extent(14, 300)), LogPosition::new(1, 100));
+        held.publish(LogIndex(12));
+        assert_eq!(held.waiting(), 2);
+        held.publish(LogIndex(13));
+        assert_eq!(held.waiting(), 1);
+        assert_eq!(acknowledger.on_durable(extent(15, 400)), LogPosition::new(1, 200));
+        held.publish(LogIndex(99));
+        assert_eq!(acknowledger.on_durable(extent(16, 500)), LogPosition::new(1, 500));
+    }
+
+    #[test]
+    fn each_extent_is_reported() {
+        let held = HeldLog::new(LogIndex(0), LogPosition::ZERO);
+        let (progress, reported) = LogProgress::unconnected();
+        held.report_to(Some(progress));
+        ClusterAcknowledger(Arc::clone(&held)).on_durable(extent(1, 100));
+        let mut notified = std::pin::pin!(reported.notified());
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        assert!(notified.as_mut().poll(&mut context).is_ready());
+    }
+}

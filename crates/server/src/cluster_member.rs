@@ -1,0 +1,294 @@
+//! The server as [`LogHost`]: it carries out what the member of the cluster decides.
+//!
+//! | call | what it does |
+//! |---|---|
+//! | `freeze` | gate closed, log stage stopped, streams to members ended, connection abandoned; then the log's end |
+//! | `follow`, `fetch` | log stage goes on, connection to that member from the end of the log on |
+//! | `write_start` | log stage goes on, the start goes through the commit pipeline; then members may read |
+//! | `publish` | [`HeldLog`] |
+//! | `open`, `hold`, `close` | [`ClientGate`], `read_only` |
+//!
+//! The order in `freeze` matters: when the log stage is stopped nothing is appended any more, whatever appliers and
+//! sessions still do; only then the end of the log is read. The applier of an abandoned connection ends by itself, when
+//! what it has appended is published.
+//!
+//! # Restart instead of repair
+//! The process starts itself again if the log has to be cut, and if an applier makes no progress because a transaction
+//! needs that those before it are published, while they are published only when that transaction is durable: a
+//! definition, after a transaction that no quorum has acknowledged. With the log alone neither is a problem.
+
+use crate::cluster::{CLUSTER_USER, CONNECTION, Cluster, GateState, HeldLog};
+use crate::server::Server;
+use crate::variables::{Variable, VariableValue};
+use paceline_binlog::EpochMark;
+use paceline_cluster::{Epoch, EpochSpan, LogRank, LogTail, MemberId, Millis, Promise};
+use paceline_cluster_host::{FreezeFuture, HostError, LogHost, LogProgress};
+use paceline_log_stream::primary::request::MemberReader;
+use paceline_log_stream::source::definition::{Definition, UseGtid};
+use paceline_txn::TransactionManager;
+use paceline_types::{DomainId, LogIndex, ServerId};
+use parking_lot::Mutex;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
+
+/// Interval at which a connection that has ended is started again.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// Time that the applier has for the end of the statement that it executes.
+const ABANDON_WITHIN: Duration = Duration::from_millis(500);
+/// Time without progress, though transactions have been received, after which the process starts again.
+const STUCK_AFTER: Duration = Duration::from_secs(2);
+
+/// The server, as the host of its member.
+pub struct ServerHost {
+    server: Weak<Server>,
+    cluster: Arc<Cluster>,
+    transactions: Arc<TransactionManager>,
+    held: Arc<HeldLog>,
+    runtime: Handle,
+    /// Task of the writing role.
+    role: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl ServerHost {
+    /// Creates the host of a server that has just been built.
+    pub fn new(server: &Arc<Server>, cluster: Arc<Cluster>, held: Arc<HeldLog>) -> Arc<Self> {
+        Arc::new(ServerHost {
+            server: Arc::downgrade(server),
+            cluster,
+            transactions: server.transactions.clone(),
+            held,
+            runtime: Handle::current(),
+            role: Mutex::new(None),
+        })
+    }
+
+    /// Begins a role: the task of the one before ends.
+    fn begin(&self, task: impl Future<Output = ()> + Send + 'static) {
+        if let Some(before) = self.role.lock().replace(self.runtime.spawn(task)) {
+            before.abort();
+        }
+    }
+
+    /// Receives the log of `from` from the end of this log on.
+    fn receive(&self, from: MemberId, epoch: Epoch, at: LogIndex, progress: LogProgress) {
+        if at < self.tail().end() {
+            self.cluster
+                .restart("the log has transactions that the cluster does not have: they are cut off");
+            return;
+        }
+        self.held.report_to(Some(progress.clone()));
+        let (server, cluster, transactions) = (
+            self.server.clone(),
+            self.cluster.clone(),
+            self.transactions.clone(),
+        );
+        self.begin(async move {
+            resume(&transactions).await;
+            // There is nothing to cut.
+            progress.report();
+            supervise(&server, &cluster, &transactions, from, epoch).await;
+        });
+    }
+
+    fn set_gate(&self, state: GateState) {
+        self.cluster.gate.set(state);
+        if let Some(server) = self.server.upgrade() {
+            let is_read_only = state == GateState::Closed;
+            server
+                .globals
+                .set(Variable::ReadOnly, VariableValue::Boolean(is_read_only));
+        }
+    }
+}
+
+async fn resume(transactions: &Arc<TransactionManager>) {
+    let transactions = transactions.clone();
+    let resumed = tokio::task::spawn_blocking(move || transactions.resume_writing());
+    resumed.await.expect("resuming does not panic");
+}
+
+/// Keeps the connection to a member running, until the task is aborted.
+async fn supervise(
+    server: &Weak<Server>,
+    cluster: &Arc<Cluster>,
+    transactions: &Arc<TransactionManager>,
+    from: MemberId,
+    epoch: Epoch,
+) {
+    let mut progressed = (transactions.log().durable(), Instant::now());
+    loop {
+        {
+            let Some(server) = server.upgrade() else { return };
+            let connection = server.replicas().get(CONNECTION).ok();
+            if connection
+                .as_ref()
+                .is_none_or(|connection| !connection.runs_both())
+                && let Some(address) = (cluster.membership.addresses)(from)
+            {
+                let definition = Definition {
+                    host: address.host,
+                    port: address.port,
+                    user: CLUSTER_USER.to_owned(),
+                    password: cluster.membership.secret.to_string().into(),
+                    use_gtid: UseGtid::CurrentPos,
+                    connect_retry_seconds: 1,
+                    reader: Some(MemberReader {
+                        member: cluster.membership.id.0,
+                        epoch: epoch.0,
+                    }),
+                    ..Definition::default()
+                };
+                server.replicas().abandon(CONNECTION).await;
+                if let Err(error) = server.replicas().follow(CONNECTION, definition).await {
+                    tracing::warn!("{from} cannot be followed: {error}");
+                }
+            }
+            let durable = transactions.log().durable();
+            let is_pending = connection.is_some_and(|connection| {
+                let applier = connection.status().applier;
+                applier
+                    .pending_since
+                    .is_some_and(|since| since.elapsed() >= STUCK_AFTER)
+            });
+            if durable > progressed.0 || !is_pending {
+                progressed = (durable, Instant::now());
+            } else if progressed.1.elapsed() >= STUCK_AFTER && lacks_start(transactions, epoch) {
+                cluster.restart("the applier waits for transactions that wait for the applier");
+            }
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+/// Returns whether the log does not have the start of the epoch yet. Only then can publication depend on what has been
+/// received and not appended.
+fn lacks_start(transactions: &TransactionManager, epoch: Epoch) -> bool {
+    tail_of(transactions).start_of_last(epoch).is_none()
+}
+
+fn tail_of(transactions: &TransactionManager) -> LogTail {
+    let durable = transactions.durable_tail();
+    let spans = durable.epochs.starts().iter().map(|start| EpochSpan {
+        epoch: Epoch(start.epoch),
+        primary: MemberId(start.primary),
+        start: start.index,
+    });
+    LogTail::new(spans.collect(), durable.index)
+}
+
+impl LogHost for ServerHost {
+    fn tail(&self) -> LogTail {
+        tail_of(&self.transactions)
+    }
+
+    fn freeze(&self) -> FreezeFuture<'_> {
+        Box::pin(async move {
+            self.set_gate(GateState::Closed);
+            if let Some(task) = self.role.lock().take() {
+                task.abort();
+            }
+            self.held.report_to(None);
+            let transactions = self.transactions.clone();
+            let stopped = self.runtime.spawn_blocking(move || transactions.stop_writing());
+            let stopped = stopped.await.expect("stopping does not panic");
+            stopped.map_err(|error| HostError(error.to_string()))?;
+            self.cluster.readers.end_all().await;
+            if let Some(server) = self.server.upgrade()
+                && tokio::time::timeout(ABANDON_WITHIN, server.replicas().abandon(CONNECTION))
+                    .await
+                    .is_err()
+            {
+                // A definition that waits for its publication, for example.
+                self.cluster.restart("a statement of the applier does not end");
+            }
+            Ok(self.tail())
+        })
+    }
+
+    fn promised(&self, promise: Promise) {
+        self.cluster.readers.promised(promise);
+    }
+
+    fn follow(&self, primary: MemberId, epoch: Epoch, at: LogIndex, progress: LogProgress) {
+        tracing::info!("cluster: following {primary} in epoch {epoch}");
+        self.receive(primary, epoch, at, progress);
+    }
+
+    fn fetch(&self, from: MemberId, epoch: Epoch, at: LogIndex, upto: LogRank, progress: LogProgress) {
+        tracing::info!(
+            "cluster: fetching from {from} up to {:?}, to become the primary of epoch {epoch}",
+            upto.end
+        );
+        self.receive(from, epoch, at, progress);
+    }
+
+    fn write_start(&self, epoch: Epoch, progress: LogProgress) {
+        self.held.report_to(Some(progress.clone()));
+        let (transactions, cluster, server) = (
+            self.transactions.clone(),
+            self.cluster.clone(),
+            self.server.clone(),
+        );
+        self.begin(async move {
+            let Some(server) = server.upgrade() else { return };
+            server.replicas().abandon(CONNECTION).await;
+            let server_id = ServerId(server.globals.number(Variable::ServerId) as u32);
+            drop(server);
+            let mark = EpochMark {
+                epoch: epoch.0,
+                primary: cluster.membership.id.0,
+            };
+            let written = tokio::task::spawn_blocking(move || {
+                let written = match tail_of(&transactions).start_of_last(epoch) {
+                    Some(_) => Ok(()),
+                    // In the domain that each server has.
+                    None => transactions
+                        .write_epoch_start(mark, DomainId(0), server_id)
+                        .map(drop),
+                };
+                transactions.resume_writing();
+                written
+            });
+            match written.await.expect("writing the start does not panic") {
+                Ok(()) => {
+                    cluster.readers.lead(epoch);
+                    progress.report();
+                }
+                // A failed log stops the process. Anything else: another epoch follows.
+                Err(error) => {
+                    tracing::error!("cluster: the start of epoch {epoch} cannot be written: {error}")
+                }
+            }
+        });
+    }
+
+    fn publish(&self, upto: LogIndex) {
+        self.held.publish(upto);
+    }
+
+    fn open(&self, epoch: Epoch) {
+        tracing::info!("cluster: this server is the primary, in epoch {epoch}");
+        self.set_gate(GateState::Open);
+    }
+
+    fn hold(&self) {
+        self.set_gate(GateState::Held);
+    }
+
+    fn close(&self) {
+        self.set_gate(GateState::Closed);
+    }
+
+    fn reads_until(&self, until: Millis) {
+        self.cluster.set_reads_until(until);
+    }
+
+    fn may_be_lost(&self, after: LogIndex) {
+        tracing::error!(
+            "cluster: the quorum was restored by hand; transactions after index {} that only other members had may be lost",
+            after.0
+        );
+    }
+}
