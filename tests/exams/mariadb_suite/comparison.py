@@ -51,6 +51,9 @@ END_OF_ROWS = re.compile(r"^(#|connect(ion)? |disconnect |Warnings:$|ERROR |affe
 QUERY = re.compile(r"^\s*(set\s+statement\s.*?\sfor\s+)?\(*\s*(select|with|values|table|show\s+grants|(insert|replace|delete)\b.*\breturning)\b", re.I | re.S)
 
 
+PREPARE = re.compile(r"^\s*prepare\s+(\w+)\s+from\s+[\"'](.*)", re.I | re.S)
+EXECUTE = re.compile(r"^\s*execute\s+(\w+)", re.I)
+
 # Stands below the heading of warnings of which all lines so far were left out.
 LEFT_OUT = "\0"
 
@@ -96,6 +99,8 @@ def without_plans(text: str) -> list[str]:
 def normalised(text: str) -> list[str]:
     """Returns the lines of `text` in which two servers must agree. Rows without an order are sorted."""
     lines, statement, rows = [], None, None
+    # The texts of prepared statements.
+    prepared = {}
     for line in [*without_plans(text), "#"]:
         if rows is not None and (STATEMENT.match(line) or END_OF_ROWS.match(line)):
             lines += rows[:1] + sorted(rows[1:])
@@ -109,6 +114,10 @@ def normalised(text: str) -> list[str]:
         elif STATEMENT.match(line):
             statement = line
         if statement is not None and line.rstrip().endswith(";"):
+            if found := PREPARE.match(statement):
+                prepared[found[1].lower()] = found[2]
+            if found := EXECUTE.match(statement):
+                statement = prepared.get(found[1].lower(), "")
             if QUERY.match(statement) and not re.search(r"\border\s+by\b", statement, re.I):
                 rows = []
             statement = None

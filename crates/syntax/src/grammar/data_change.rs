@@ -137,16 +137,7 @@ impl Parser<'_> {
         } else {
             None
         };
-        let several = tables.len() > 1 || !tables[0].joins.is_empty();
-        let (order_by, limit) = if several && self.is_any_word(&["ORDER", "LIMIT"]) {
-            // Since 10.3.2 MariaDB accepts both for several tables too. The order of a join's rows would be
-            // ours to define.
-            return Err(Error::unsupported(
-                "UPDATE of several tables with ORDER BY or LIMIT",
-            ));
-        } else {
-            self.order_and_limit()?
-        };
+        let (order_by, limit) = self.order_and_limit()?;
         Ok(Statement::Update(Box::new(Update {
             ignore,
             tables,

@@ -2,7 +2,7 @@
 
 use super::parser::{Parser, checked_database_name};
 use crate::ParsedStatement;
-use crate::ast::{Expr, SelectItem};
+use crate::ast::{Expr, Literal, SelectItem};
 use crate::error::{Error, Result};
 use crate::lexer::{Token, is_blank};
 use crate::statement::definition::DdlStatement;
@@ -240,23 +240,40 @@ impl Parser<'_> {
         self.expect_word("EXECUTE")?;
         if self.accept_word("IMMEDIATE") {
             let source = self.expr()?;
+            let (using, omitted) = self.using()?;
             return Ok(Statement::ExecuteImmediate {
                 source,
-                using: self.using()?,
+                using,
+                omitted,
             });
         }
         let name = self.identifier()?;
-        Ok(Statement::Execute {
-            name,
-            using: self.using()?,
-        })
+        let (using, omitted) = self.using()?;
+        Ok(Statement::Execute { name, using, omitted })
     }
 
-    fn using(&mut self) -> Result<Vec<Expr>> {
-        if self.accept_word("USING") {
-            self.comma_separated(Self::expr)
-        } else {
-            Ok(Vec::new())
+    /// Parses USING: the values, and the numbers of those that are left out.
+    fn using(&mut self) -> Result<(Vec<Expr>, OmittedValues)> {
+        let (mut using, mut omitted) = (Vec::new(), Vec::new());
+        if !self.accept_word("USING") {
+            return Ok((using, omitted));
+        }
+        loop {
+            let left_out = match self.is_word("DEFAULT") && !self.is_at(1, &Token::LeftParen) {
+                true => Some(OmittedValue::Default),
+                false => self.is_word("IGNORE").then_some(OmittedValue::Ignore),
+            };
+            match left_out {
+                Some(word) => {
+                    self.advance();
+                    omitted.push((using.len(), word));
+                    using.push(Expr::Literal(Literal::Null));
+                }
+                None => using.push(self.expr()?),
+            }
+            if !self.accept(&Token::Comma) {
+                return Ok((using, omitted));
+            }
         }
     }
 

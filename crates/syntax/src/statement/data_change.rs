@@ -65,9 +65,9 @@ pub struct Update {
     pub assignments: Vec<Assignment>,
     /// `WHERE`.
     pub selection: Option<Expr>,
-    /// `ORDER BY`; only in the simple form.
+    /// `ORDER BY`.
     pub order_by: Vec<OrderItem>,
-    /// `LIMIT`; only in the simple form.
+    /// `LIMIT`; with several tables it counts joined rows.
     pub limit: Option<Expr>,
 }
 

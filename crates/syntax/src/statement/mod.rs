@@ -36,6 +36,18 @@ pub use transaction::*;
 use self::definition::DdlStatement;
 use crate::ast::{Expr, TableName};
 
+/// What USING says instead of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OmittedValue {
+    /// `DEFAULT`.
+    Default,
+    /// `IGNORE`.
+    Ignore,
+}
+
+/// Parameters of USING without a value, by number.
+pub type OmittedValues = Vec<(usize, OmittedValue)>;
+
 #[derive(Debug, Clone, PartialEq)]
 pub enum Statement {
     /// Only comments; the answer is OK.
@@ -77,12 +89,19 @@ pub enum Statement {
         source: Expr,
     },
     /// `EXECUTE name [USING …]`.
-    Execute { name: String, using: Vec<Expr> },
+    Execute {
+        name: String,
+        using: Vec<Expr>,
+        /// Those without a value; they are NULL in `using`.
+        omitted: OmittedValues,
+    },
     /// `EXECUTE IMMEDIATE text [USING …]`.
     ExecuteImmediate {
         /// Text of the statement.
         source: Expr,
         using: Vec<Expr>,
+        /// As in EXECUTE.
+        omitted: OmittedValues,
     },
     /// `DEALLOCATE PREPARE name`.
     Deallocate(String),

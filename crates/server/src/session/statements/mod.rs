@@ -113,10 +113,22 @@ pub async fn execute(
         }
         Statement::Account(statement) => account::execute(statement, state, execution.text).await?,
         Statement::Prepare { name, source } => prepare::prepare(name, source, execution.parameters, state)?,
-        Statement::Execute { name, using } => {
+        Statement::Execute { name, using, omitted } => {
+            let using = prepare::Using {
+                values: using,
+                omitted,
+            };
             return prepare::execute_named(name, using, state, connection, execution).await;
         }
-        Statement::ExecuteImmediate { source, using } => {
+        Statement::ExecuteImmediate {
+            source,
+            using,
+            omitted,
+        } => {
+            let using = prepare::Using {
+                values: using,
+                omitted,
+            };
             return prepare::execute_immediate(source, using, state, connection, execution).await;
         }
         Statement::Deallocate(name) => prepare::deallocate(name, state)?,

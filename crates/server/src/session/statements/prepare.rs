@@ -9,9 +9,32 @@ use crate::session::state::SessionState;
 use paceline_expression::session::SessionContext;
 use paceline_query::program::{evaluate_typed, needs_plan};
 use paceline_syntax::ast::Expr;
-use paceline_syntax::{Error, Result};
+use paceline_syntax::{Error, OmittedValue, Result, Statement, with_omitted_values};
 use paceline_types::error_code::*;
 use paceline_types::{Value, text};
+use std::sync::Arc;
+
+/// USING of EXECUTE.
+#[derive(Clone, Copy)]
+pub struct Using<'u> {
+    /// The values.
+    pub values: &'u [Expr],
+    /// Parameters without a value.
+    pub omitted: &'u [(usize, OmittedValue)],
+}
+
+impl Using<'_> {
+    /// Returns the statement without the parameters that have no value.
+    ///
+    /// # Errors
+    /// 4032.
+    fn applied_to(self, statement: Arc<Statement>) -> Result<Arc<Statement>> {
+        match self.omitted {
+            [] => Ok(statement),
+            omitted => with_omitted_values(&statement, omitted).map(Arc::new),
+        }
+    }
+}
 
 /// Executes PREPARE name FROM text.
 ///
@@ -51,7 +74,7 @@ pub fn prepare(name: &str, source: &Expr, parameters: &[Value], state: &mut Sess
 /// 1243 for an unknown name; 1210 for another number of values; the errors of the statement.
 pub async fn execute_named(
     name: &str,
-    using: &[Expr],
+    using: Using<'_>,
     state: &mut SessionState,
     connection: &mut Connection,
     execution: Execution<'_>,
@@ -66,12 +89,13 @@ pub async fn execute_named(
         prepared.parameters,
         prepared.database.clone(),
     );
-    let parameters = values_of(using, count, execution.parameters, &mut state.context)?;
+    let parameters = values_of(using.values, count, execution.parameters, &mut state.context)?;
+    let statement = using.applied_to(statement)?;
     let left = state.enter_database(database.as_deref());
     let execution = Execution {
         text: &text,
         parameters: &parameters,
-        using,
+        using: using.values,
         ..execution
     };
     let outer = std::mem::take(&mut state.context.program_variables);
@@ -87,7 +111,7 @@ pub async fn execute_named(
 /// The errors of parsing the text; 1210 for another number of values; the errors of the statement.
 pub async fn execute_immediate(
     source: &Expr,
-    using: &[Expr],
+    using: Using<'_>,
     state: &mut SessionState,
     connection: &mut Connection,
     execution: Execution<'_>,
@@ -101,19 +125,20 @@ pub async fn execute_immediate(
     counters.com_stmt_close.add(1);
     let prepared = parse_to_prepare(text, state)?;
     let parameters = values_of(
-        using,
+        using.values,
         prepared.parameters,
         execution.parameters,
         &mut state.context,
     )?;
+    let statement = using.applied_to(prepared.statement)?;
     let execution = Execution {
         text: &prepared.text,
         parameters: &parameters,
-        using,
+        using: using.values,
         ..execution
     };
     let outer = std::mem::take(&mut state.context.program_variables);
-    let done = Box::pin(super::execute(&prepared.statement, state, connection, execution)).await;
+    let done = Box::pin(super::execute(&statement, state, connection, execution)).await;
     state.context.program_variables = outer;
     done
 }
