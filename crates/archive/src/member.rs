@@ -4,8 +4,8 @@
 //!   driver (cluster_host) ── follow, fetch, write_start, freeze ──▶ LogMember ──▶ Follower ──▶ Writer ──▶ Log
 //!                         ◀── progress: more of the log is durable ─────┘
 //! ```
-//! A server takes part in this way from its start until its log is acknowledged to its end ([`crate::hold`]): with the log
-//! alone nothing has to be undone when a tail turns out not to be acknowledged, nothing of it is visible, and a
+//! A server takes part in this way from its start until its log is acknowledged to its end ([`crate::hold`]): with the
+//! log alone nothing has to be undone when a tail turns out not to be acknowledged, nothing of it is visible, and a
 //! transaction never waits for another one to be published. Then the tables are opened and the log is replayed.
 //!
 //! # Writing roles
