@@ -1,0 +1,135 @@
+"""A cluster replaces its primary by itself, and loses nothing that was reported as committed."""
+
+import threading
+
+import pymysql
+import pytest
+from support.clusters import Cluster, Writer
+from support.waiting import let_run, stays, wait_for
+
+
+@pytest.fixture
+def clusters(tmp_path):
+    """Makes clusters, and ends them after the test."""
+    made = []
+
+    def make(size):
+        cluster = Cluster(tmp_path, size)
+        made.append(cluster)
+        cluster.primary().query("create database t", "create table t.n (i int primary key)")
+        return cluster
+
+    yield make
+    for cluster in made:
+        cluster.close()
+
+
+def assert_everywhere(cluster, writer):
+    """Every member has every number that was reported as committed, and all have the same."""
+    expected = set(writer.committed)
+    assert len(expected) > 10
+    rows = cluster.primary().query("select i from t.n order by i")
+    assert expected <= {number for (number,) in rows}
+    cluster.wait_for_rows("select i from t.n order by i", rows)
+
+
+def test_a_server_founds_a_cluster_and_others_copy_it(clusters):
+    cluster = clusters(3)
+    cluster.primary().query("insert into t.n values (1)", "create user someone identified by 'secret'")
+    cluster.wait_for_rows("select i from t.n", ((1,),))
+    for member in cluster.others():
+        # Nobody may write there, whatever his privileges.
+        with pytest.raises(pymysql.err.OperationalError) as refused:
+            member.query("insert into t.n values (2)")
+        assert refused.value.args[0] == 1290
+        with pytest.raises(pymysql.err.OperationalError) as refused:
+            member.query("create table t.other (i int)")
+        assert refused.value.args[0] == 1290
+        wait_for("the account", lambda member=member: member.query("select user from mysql.user where user = 'someone'") == (("someone",),))
+
+
+def test_the_secret_is_needed(clusters):
+    cluster = clusters(1)
+    for password in ("", "wrong"):
+        with pytest.raises(pymysql.err.OperationalError) as refused:
+            cluster.primary().query("select 1", user="paceline.cluster", password=password)
+        assert refused.value.args[0] in (1045, 1698)
+    assert cluster.primary().query("select current_user()", user="paceline.cluster", password=cluster.secret)
+    assert cluster.secret not in cluster.primary().said()
+
+
+def test_a_killed_primary_is_replaced_and_follows_when_it_is_back(clusters):
+    cluster = clusters(3)
+    writer = Writer(cluster)
+    wait_for("some rows", lambda: len(writer.committed) > 50)
+    old = cluster.primary()
+    old.kill()
+    before = len(writer.committed)
+    wait_for("rows after the change", lambda: len(writer.committed) > before + 50)
+    assert cluster.primary() is not old
+    old.start()
+    wait_for("more rows", lambda: len(writer.committed) > before + 100)
+    writer.stop()
+    assert_everywhere(cluster, writer)
+    assert writer.errors <= {1053, 1290, 2003, 2006, 2013}, writer.errors
+
+
+def test_planned_changes_of_the_primary_lose_nothing(clusters):
+    cluster = clusters(3)
+    writer = Writer(cluster)
+    for _ in range(2):
+        for member in cluster.others():
+            cluster.command("switch", "--to", member.directory.name)
+            assert cluster.primary() is member
+            let_run(0.3)
+    writer.stop()
+    assert_everywhere(cluster, writer)
+    assert writer.errors <= {1053, 1290, 2013}, writer.errors
+
+
+def test_all_members_off_at_once(clusters):
+    cluster = clusters(3)
+    writer = Writer(cluster)
+    wait_for("some rows", lambda: len(writer.committed) > 50)
+    for member in cluster.members:
+        member.kill()
+    writer.stop()
+    for member in cluster.members:
+        member.spawn()
+    for member in cluster.members:
+        member.wait_until_ready()
+    assert_everywhere(cluster, writer)
+
+
+def test_without_a_quorum_nothing_is_visible_and_a_restart_changes_that_only_by_the_others(clusters):
+    cluster = clusters(3)
+    primary, others = cluster.primary(), cluster.others()
+    primary.query("insert into t.n values (1)")
+    cluster.wait_for_rows("select i from t.n", ((1,),))
+    for member in others:
+        member.kill()
+    waiting = threading.Thread(target=insert_in_vain, args=(primary,))
+    waiting.start()
+    wait_for("the row in the log", lambda: in_log(primary))
+    stays("the row is invisible", lambda: primary.query("select i from t.n") == ((1,),), seconds=1)
+    primary.kill()
+    waiting.join()
+    # The others go on without it; when it is back, its log is cut.
+    for member in others:
+        member.spawn()
+    for member in others:
+        member.wait_until_ready()
+    cluster.primary().query("insert into t.n values (3)")
+    primary.start()
+    cluster.wait_for_rows("select i from t.n order by i", ((1,), (3,)))
+    assert "were cut off" in primary.said()
+
+
+def insert_in_vain(primary):
+    with pytest.raises(pymysql.err.Error):
+        primary.query("insert into t.n values (2)")
+
+
+def in_log(primary):
+    """Returns whether the transaction with the row 2 is in the log's newest file."""
+    return b"insert into t.n values (2)" in primary.log_files()[-1].read_bytes()

@@ -1,0 +1,138 @@
+"""Clusters: etcd, and servers that are members."""
+
+import secrets
+import subprocess
+import threading
+import time
+import urllib.request
+
+import pymysql
+
+from support.servers import BINARY, Paceline, ReservedPort
+from support.waiting import wait_for
+
+NAME = "test"
+
+
+class Etcd:
+    """A real etcd with one member."""
+
+    def __init__(self, directory):
+        self.directory, self.client, self.peer = directory, ReservedPort(), ReservedPort()
+        self.url = f"http://127.0.0.1:{self.client.number}"
+        self.process = None
+
+    def start(self):
+        peer = f"http://127.0.0.1:{self.peer.number}"
+        with open(f"{self.directory}/etcd.log", "ab") as log:
+            self.process = subprocess.Popen(
+                ["etcd", f"--data-dir={self.directory}/etcd", f"--listen-client-urls={self.url}", f"--advertise-client-urls={self.url}",
+                 f"--listen-peer-urls={peer}", f"--initial-advertise-peer-urls={peer}", f"--initial-cluster=default={peer}"],
+                stdout=log, stderr=log)
+        wait_for("etcd to answer", self.is_healthy)
+        return self
+
+    def is_healthy(self):
+        try:
+            with urllib.request.urlopen(f"{self.url}/health", timeout=1) as answer:
+                return b"true" in answer.read()
+        except OSError:
+            return False
+
+    def close(self):
+        if self.process is not None and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+
+class Member(Paceline):
+    """A server of the cluster. Its name is that of its directory."""
+
+    def __init__(self, directory, etcd, secret):
+        super().__init__(directory)
+        self.messages = ReservedPort()
+        self.options = [f"--cluster={NAME}", f"--etcd={etcd.url}", f"--cluster-address=127.0.0.1:{self.messages.number}",
+                        f"--cluster-secret-file={secret}", f"--cluster-member-name={self.directory.name}", "--bind-address=127.0.0.1"]
+
+    def is_primary(self):
+        """Returns whether the server accepts writes. A server that does not answer does not."""
+        try:
+            return self.query("select @@global.read_only") == ((0,),)
+        except pymysql.err.Error:
+            return False
+
+
+class Cluster:
+    """A cluster of servers on this machine."""
+
+    def __init__(self, directory, size):
+        self.etcd = Etcd(directory).start()
+        secret = directory / "secret"
+        self.secret = secrets.token_hex(16)
+        secret.write_text(self.secret + "\n")
+        secret.chmod(0o600)
+        self.members = [Member(directory / name, self.etcd, secret) for name in "abcdefg"[:size]]
+        for number, member in enumerate(self.members):
+            member.start()
+            wait_for(f"{member.directory.name} to be a log holder", lambda holders=number + 1: self.holders() == holders)
+
+    def command(self, *arguments):
+        """Runs `paceline cluster`. Returns its output."""
+        done = subprocess.run([BINARY, "cluster", *arguments, f"--cluster={NAME}", f"--etcd={self.etcd.url}"], capture_output=True, text=True,
+                              timeout=120)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def holders(self):
+        lines = self.command("status").splitlines()
+        return sum(line.split()[1] in ("primary", "holder") for line in lines[1:] if len(line.split()) > 4)
+
+    def primary(self):
+        """Waits until there is a primary, and returns it."""
+        return wait_for("a primary", lambda: next((member for member in self.members if member.is_primary()), None))
+
+    def others(self):
+        primary = self.primary()
+        return [member for member in self.members if member is not primary]
+
+    def wait_for_rows(self, query, rows, members=None):
+        for member in members or self.members:
+            wait_for(f"{member.directory.name} to have {rows}", lambda member=member: member.query(query) == rows)
+
+    def close(self):
+        for member in self.members:
+            member.close()
+        self.etcd.close()
+
+
+class Writer:
+    """Inserts numbers into t.n, one a transaction, on whichever member takes them. Knows which were reported as committed."""
+
+    def __init__(self, cluster):
+        self.cluster, self.committed, self.errors, self.longest_pause = cluster, [], set(), 0.0
+        self.is_stopping = threading.Event()
+        self.thread = threading.Thread(target=self.run)
+        self.thread.start()
+
+    def run(self):
+        number, turn, connection, last = 0, 0, None, time.monotonic()
+        while not self.is_stopping.is_set():
+            number += 1
+            try:
+                if connection is None:
+                    member = self.cluster.members[turn % len(self.cluster.members)]
+                    connection = member.connect(read_timeout=10)
+                connection.cursor().execute("insert into t.n values (%s)", (number,))
+            except pymysql.err.Error as error:
+                self.errors.add(error.args[0])
+                turn, connection = turn + 1, None
+                # The pause of a loop that waits for another primary.
+                time.sleep(0.01)
+                continue
+            now = time.monotonic()
+            self.longest_pause, last = max(self.longest_pause, now - last), now
+            self.committed.append(number)
+
+    def stop(self):
+        self.is_stopping.set()
+        self.thread.join()
