@@ -48,6 +48,26 @@ def test_a_server_founds_a_cluster_and_others_copy_it(clusters):
         wait_for("the account", lambda member=member: member.query("select user from mysql.user where user = 'someone'") == (("someone",),))
 
 
+def test_statements_that_endanger_the_cluster_are_refused(clusters):
+    cluster = clusters(1)
+    for statement in ("reset master", "flush binary logs delete_domain_id=(3)", "set global gtid_binlog_state=''", "set global gtid_slave_pos=''",
+                      "set global gtid_strict_mode=off", "change master to master_host='127.0.0.1'", "start slave", "stop slave", "reset slave"):
+        with pytest.raises(pymysql.err.Error) as refused:
+            cluster.primary().query(statement)
+        assert refused.value.args == (1290, "The MariaDB server is running with the --cluster option so it cannot execute this statement")
+
+
+def test_members_stop_cleanly_and_go_on(clusters):
+    cluster = clusters(3)
+    cluster.primary().query("insert into t.n values (1)")
+    for member in [*cluster.others(), cluster.primary()]:
+        assert member.stop() == 0
+        assert "shutdown complete" in member.said()
+        member.start()
+        cluster.primary().query("insert into t.n select max(i) + 1 from t.n")
+    cluster.wait_for_rows("select count(*) from t.n", ((4,),))
+
+
 def test_the_secret_is_needed(clusters):
     cluster = clusters(1)
     for password in ("", "wrong"):

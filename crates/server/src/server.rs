@@ -34,7 +34,7 @@ use paceline_replication::environment::Environment;
 use paceline_storage::IndexId;
 use paceline_syntax::{Error, Result};
 use paceline_txn::TransactionManager;
-use paceline_types::error_code::ER_MAX_PREPARED_STMT_COUNT_REACHED;
+use paceline_types::error_code::{ER_MAX_PREPARED_STMT_COUNT_REACHED, ER_OPTION_PREVENTS_STATEMENT};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::fmt;
@@ -195,6 +195,17 @@ impl Server {
             prepared_statements: AtomicU64::new(0),
             shutdown: watch::Sender::new(false),
         })
+    }
+
+    /// Refuses what would endanger a cluster, or has no effect in one.
+    ///
+    /// # Errors
+    /// 1290 for `--cluster`, if this server is a member of one.
+    pub fn refuse_in_cluster(&self) -> Result<()> {
+        match &self.cluster {
+            Some(_) => Err(Error::new(ER_OPTION_PREVENTS_STATEMENT, &[&"--cluster"])),
+            None => Ok(()),
+        }
     }
 
     /// Enables semi-sync if the variables require it. Call this only when replicas can connect: earlier commits would

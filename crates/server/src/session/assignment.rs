@@ -160,6 +160,7 @@ pub fn check(
         return Err(Error::new(ER_INCORRECT_GLOBAL_LOCAL_VAR, &[&name, &"SESSION"]));
     }
     check_transaction(variable, scope, services)?;
+    check_cluster(variable, scope, &setting, services)?;
     definition.warn_assigned(session, &setting, &services.server.globals);
     warn_without_effect(session, variable, &setting);
     let effect = match variable {
@@ -184,6 +185,24 @@ pub fn check(
         connection: connection.map(str::to_owned),
         effect,
     })
+}
+
+/// Checks variables by which a log's GTIDs would begin anew, or lose their order: a cluster counts with them.
+fn check_cluster(
+    variable: Variable,
+    scope: VariableScope,
+    setting: &VariableValue,
+    services: &SessionServices,
+) -> Result<()> {
+    let endangers = match variable {
+        Variable::GtidSlavePos | Variable::GtidBinlogState => true,
+        Variable::GtidStrictMode => scope == VariableScope::Global && !setting.as_bool(),
+        _ => false,
+    };
+    match endangers {
+        true => services.server.refuse_in_cluster(),
+        false => Ok(()),
+    }
 }
 
 /// Checks variables that must not be assigned in an open transaction.

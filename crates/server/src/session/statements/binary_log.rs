@@ -48,6 +48,7 @@ pub fn delete_domains(domains: &[u32], server: &Server, diagnostics: &mut Diagno
     if domains.is_empty() {
         return flush_binary_logs(server);
     }
+    server.refuse_in_cluster()?;
     let domains: Vec<DomainId> = domains.iter().copied().map(DomainId).collect();
     let transactions = &server.transactions;
     let deletion = tokio::task::block_in_place(|| transactions.delete_domains(&domains))
@@ -118,6 +119,7 @@ pub async fn reset(targets: &[ResetTarget], state: &mut SessionState) -> Result<
     for target in targets {
         match target {
             ResetTarget::Master(number) => {
+                state.server.refuse_in_cluster()?;
                 state.commit().await?;
                 end_streams(&state.services).await?;
                 let number = number.map(|number| u32::try_from(number).unwrap_or(u32::MAX));

@@ -29,6 +29,8 @@ pub async fn execute(statement: &ReplicationStatement, state: &mut SessionState)
     state
         .services
         .require_any(&[Privilege::Super, Privilege::ReplicationSlaveAdmin])?;
+    // The members decide whom they follow.
+    state.server.refuse_in_cluster()?;
     match statement {
         ReplicationStatement::ChangeMaster { connection, settings } => {
             let name = connection_name(connection.as_deref(), &state.services)?;
@@ -97,6 +99,7 @@ pub async fn reset_slave(
     services: &SessionServices,
     diagnostics: &mut Diagnostics,
 ) -> Result<()> {
+    services.server.refuse_in_cluster()?;
     let name = connection_name(connection, services)?;
     let server = &services.server;
     // The default connection need not exist.
