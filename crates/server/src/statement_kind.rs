@@ -48,7 +48,7 @@ const SPECIAL: [&str; 24] = [
 ];
 
 /// Counters that are not of a kind of statements, but of some that have another one as well.
-const NO_KINDS: [&str; 9] = [
+const NO_KINDS: [&str; 10] = [
     "admin_commands",
     "create_temporary_table",
     "drop_temporary_table",
@@ -58,6 +58,7 @@ const NO_KINDS: [&str; 9] = [
     "stmt_prepare",
     "stmt_reprepare",
     "stmt_reset",
+    "stmt_send_long_data",
 ];
 
 impl Default for StatementKind {
