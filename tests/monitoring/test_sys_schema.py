@@ -240,7 +240,7 @@ def test_readers_see_what_their_own_privileges_allow(server):
             server.query(f"select * from sys.{view}", **reader)
         assert refused.value.args[0] == error
     server.query("grant select on performance_schema.* to reader", "grant process on *.* to reader")
-    assert server.query("select user from sys.session where user like 'reader%'", **reader) == (("reader@localhost",),)
+    assert server.query("select distinct user from sys.session where user like 'reader%'", **reader) == (("reader@localhost",),)
     assert server.query("select * from sys.innodb_lock_waits", **reader) == ()
 
 
