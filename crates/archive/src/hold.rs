@@ -28,7 +28,7 @@ pub struct HoldOptions {
     pub datadir: PathBuf,
     /// The log.
     pub log: LogConfig,
-    /// What must be known to open it: the tables' position.
+    /// Request to open it, with the tables' position.
     pub request: OpenRequest,
     /// User and password with which members log in to each other.
     pub account: Account,
@@ -62,7 +62,7 @@ pub async fn hold(
     if let Some(cut) = &recovery.cut {
         tracing::warn!("the end of the binary log was torn by a crash: {cut}");
     }
-    // What is in the log counts as this member's copy from now on.
+    // The member acknowledges all of the log from now on.
     tokio::task::block_in_place(|| log.sync())?;
     let tables = options.request.engine_position;
     let applied = match tables == LogPosition::ZERO {

@@ -86,7 +86,7 @@ pub enum Error {
     UnknownIndex {
         /// The requested index.
         index: LogIndex,
-        /// What the log has instead.
+        /// Index that the log has instead.
         problem: String,
     },
     /// The requested position needs files that were purged (1236).

@@ -263,7 +263,7 @@ struct KnownFiles {
     files: BTreeMap<PathBuf, Arc<FileCounters>>,
     /// Number of files so far.
     numbers: u64,
-    /// What files did that are not known any more.
+    /// Operations of files that are forgotten.
     classes: BTreeMap<FileClass, FileSums>,
 }
 

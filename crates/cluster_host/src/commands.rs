@@ -1,4 +1,4 @@
-//! What an operator does with a cluster: functions over etcd alone. Each returns data; the program shows it.
+//! An operator's commands for a cluster: functions over etcd alone. Each returns data; the program shows it.
 //!
 //! | command | what it changes | done when |
 //! |---|---|---|
@@ -355,7 +355,7 @@ async fn set_elections(store: &Store, elections: Elections) -> Result<(), Comman
     store.change(change).await.map(|_| ())
 }
 
-/// What remains of a cluster after a disaster.
+/// Members that are left after a disaster.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Remainder {
     /// The server that becomes the primary.

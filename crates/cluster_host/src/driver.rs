@@ -67,7 +67,7 @@ pub enum RegisterRequest {
     MarkOpened(EpochRecord),
 }
 
-/// What a member finds on its disk when it starts, beside the log.
+/// State of a member on its disk, beside the log, when it starts.
 #[derive(Debug)]
 pub struct StoredMember {
     /// Identity of the directory.

@@ -1,4 +1,4 @@
-//! What the rest of a process holds of its member.
+//! Handle of a running member, for the rest of its process.
 
 use crate::clock;
 use crate::host::LogHost;

@@ -1,4 +1,4 @@
-//! What the driver needs of the log: [`LogHost`]. The server and the archive implement it.
+//! The driver's interface to the log: [`LogHost`]. The server and the archive implement it.
 //!
 //! # Writing roles
 //! The log of a member is written in one *writing role* at a time: it follows a primary, fetches from a holder, or

@@ -1,4 +1,4 @@
-//! What etcd keeps for a cluster, and its form there. No I/O.
+//! State of a cluster in etcd, and its encoding. No I/O.
 //!
 //! ```text
 //!   /paceline/NAME/epochs       JSON: list of the newest epochs' records      changed by compare-and-swap

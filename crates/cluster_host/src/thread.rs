@@ -61,7 +61,7 @@ pub enum StartError {
     Secret,
 }
 
-/// What is done when the log or the promise's file has failed. The process must end.
+/// Called when the log or the promise's file has failed. It must end the process.
 pub type OnFailure = Box<dyn FnOnce(DriverError) + Send>;
 
 /// Thread of a running member. It ends with [`stop`](Self::stop), or when this is dropped.

@@ -51,7 +51,7 @@ const HEAD_BYTES_MAX: usize = 8 << 10;
 const HEAD_PATIENCE: Duration = Duration::from_secs(10);
 const LIFETIME_MAX: Duration = Duration::from_secs(600);
 
-/// Content behind an endpoint: answers its requests.
+/// Service of an endpoint: answers its requests.
 pub trait Site: Send + Sync + 'static {
     /// Answers a request.
     fn answer(&self, request: Request<Incoming>, from: Requester<'_>) -> impl Future<Output = Answer> + Send;

@@ -390,7 +390,7 @@ async fn serve(
     stop(&server).await
 }
 
-/// What decides when a durable group is acknowledged.
+/// Source of the acknowledgements of durable groups.
 #[derive(Clone, Copy)]
 enum Acknowledgement<'a> {
     /// Replicas, if semi-sync is on.

@@ -1,4 +1,4 @@
-//! What a cluster needs of the commit pipeline: the start of an epoch, the end of writing, and where the log is
+//! The commit pipeline's interface for a cluster: the start of an epoch, the end of writing, and where the log is
 //! durable.
 //!
 //! A member that promises a later epoch must not add to its log what an older primary or its own clients wrote. It

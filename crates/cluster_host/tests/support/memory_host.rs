@@ -135,7 +135,7 @@ pub struct MemoryHost {
     frozen_until: Mutex<Option<Arc<Notify>>>,
 }
 
-/// What a stream asks for.
+/// Request of a stream.
 #[derive(Clone, Copy)]
 enum Stream {
     Follow {

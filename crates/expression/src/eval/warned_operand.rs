@@ -1,4 +1,4 @@
-//! What warnings name: the column whose value is not a date, the item of the select list that is a cast.
+//! Operands as warnings name them: the column whose value is not a date, the item of the select list that is a cast.
 
 use crate::context::EvalContext;
 use crate::tree::{Expr, ExprKind};

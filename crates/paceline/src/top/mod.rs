@@ -102,7 +102,7 @@ async fn print(options: &Options, server: Server, connection: Connection, count:
     Ok(())
 }
 
-/// Maximum number of requests in flight: a reading, and a KILL behind it.
+/// Maximum number of requests that wait: a reading, and a KILL after it.
 const REQUESTS: usize = 2;
 
 /// Shows the server in the terminal.

@@ -49,7 +49,7 @@ pub type MemberAddresses = Arc<dyn Fn(MemberId) -> Option<TcpAddress> + Send + S
 /// Ends this process and starts it again with the same arguments. The reason is logged.
 pub type Restart = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// What a server is told of its cluster when it is started.
+/// A server's cluster, and its place in it.
 #[derive(Clone)]
 pub struct Membership {
     /// Name of the cluster.

@@ -223,7 +223,7 @@ impl SessionState {
                 .get_or_insert_with(statistics)
                 .begin(statement);
         } else if self.user_statistics.is_some() {
-            // What happens while they are off does not count later.
+            // Events while they are off do not count later.
             self.user_statistics = None;
         }
         let rows_sent = self.shared.counters.rows_sent.get();

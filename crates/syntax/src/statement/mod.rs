@@ -36,7 +36,7 @@ pub use transaction::*;
 use self::definition::DdlStatement;
 use crate::ast::{Expr, TableName};
 
-/// What USING says instead of a value.
+/// Keyword of USING in the place of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OmittedValue {
     /// `DEFAULT`.

@@ -67,7 +67,7 @@ struct ScannedRange {
     continues: bool,
 }
 
-/// What a READ has done so far.
+/// Progress of a READ.
 struct Progress {
     /// Rows read, whether they match or not.
     rows: u64,

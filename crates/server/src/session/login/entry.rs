@@ -69,7 +69,7 @@ impl Session {
                 &setting,
             );
         }
-        // What was done before counts for the user of that time.
+        // Earlier work counts for the user of that time.
         let before = self.state.shared.owned_events();
         self.state.server.statement_events.end(&before);
         self.state.shared.update(|activity| {
