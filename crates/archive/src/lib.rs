@@ -60,7 +60,6 @@ mod clock;
 pub mod closed_files;
 pub mod context;
 pub mod disk;
-mod epoch_group;
 pub mod error;
 pub mod follow;
 pub mod hold;

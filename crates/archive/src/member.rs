@@ -21,8 +21,10 @@
 use crate::context::ArchiveContext;
 use crate::follow::{Follower, RequestedState};
 use crate::options::{Address, Candidates};
-use paceline_cluster::{Epoch, EpochSpan, LogRank, LogTail, MemberId, Millis, Promise};
-use paceline_cluster_host::{FreezeFuture, HostError, LogHost, LogProgress, Reader, Readers};
+use paceline_cluster::{Epoch, LogRank, LogTail, MemberId, Millis, Promise};
+use paceline_cluster_host::{
+    FreezeFuture, HostError, LogHost, LogProgress, Reader, Readers, RoleFence, RoleNumber, durable_tail,
+};
 use paceline_log_stream::primary::request::MemberReader;
 use paceline_txn::{Interrupt, InterruptReason};
 use paceline_types::LogIndex;
@@ -31,7 +33,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
-use tokio::task::JoinHandle;
 
 /// Finds the addresses at which members serve their logs.
 pub type MemberAddresses = Arc<dyn Fn(MemberId) -> Option<Address> + Send + Sync>;
@@ -57,7 +58,8 @@ pub struct LogMember {
     follower: Arc<Follower>,
     addresses: MemberAddresses,
     /// Members that may read the log.
-    readers: Readers,
+    readers: Arc<Readers>,
+    fence: Arc<RoleFence>,
     runtime: Handle,
     state: Mutex<State>,
     end: watch::Sender<Option<HoldEnd>>,
@@ -69,9 +71,6 @@ pub struct LogMember {
 struct State {
     follows: bool,
     published: LogIndex,
-    role: Option<JoinHandle<()>>,
-    /// Number of roles that have begun or ended.
-    roles: u64,
 }
 
 impl LogMember {
@@ -87,7 +86,8 @@ impl LogMember {
             context,
             follower,
             addresses,
-            readers: Readers::default(),
+            readers: Arc::default(),
+            fence: Arc::default(),
             runtime: Handle::current(),
             state: Mutex::default(),
             end: watch::Sender::new(None),
@@ -105,20 +105,17 @@ impl LogMember {
             let Some(HoldEnd::Ready) = reason else {
                 return reason.unwrap_or(HoldEnd::Stopped);
             };
-            let role = self.state.lock().roles;
+            let role = self.fence.present();
             self.follower.request(RequestedState::Stop);
             self.follower.stopped().await;
             self.follower.written().await;
             let mut changes = self.changes.subscribe();
             let is_settled = loop {
-                {
-                    let state = self.state.lock();
-                    if state.roles != role {
-                        break false;
-                    }
-                    if state.published >= self.tail().end() {
-                        break true;
-                    }
+                if self.fence.present() != role {
+                    break false;
+                }
+                if self.state.lock().published >= self.tail().end() {
+                    break true;
                 }
                 if changes.changed().await.is_err() {
                     break false;
@@ -158,39 +155,42 @@ impl LogMember {
         self.readers.remove(connection);
     }
 
-    fn begin(&self, follows: bool, task: impl Future<Output = ()> + Send + 'static) {
-        let mut state = self.state.lock();
-        state.follows = follows;
-        state.roles += 1;
+    /// Begins a role: no step of the one before begins any more.
+    fn begin(&self, follows: bool) -> RoleNumber {
+        let role = self.fence.begin();
+        self.state.lock().follows = follows;
         self.changes.send_replace(());
-        if let Some(before) = state.role.replace(self.runtime.spawn(task)) {
-            before.abort();
-        }
+        role
     }
 
     /// Reads the log of `from` from the end of this log on.
     fn read(&self, follows: bool, from: MemberId, epoch: Epoch, at: LogIndex, progress: LogProgress) {
+        let role = self.begin(follows);
         if at < self.tail().end() {
             self.finish(HoldEnd::Cut(at));
             return;
         }
-        let (follower, addresses) = (self.follower.clone(), self.addresses.clone());
+        let (fence, follower, addresses) =
+            (self.fence.clone(), self.follower.clone(), self.addresses.clone());
         let reader = MemberReader {
             member: self.id.0,
             epoch: epoch.0,
         };
-        self.begin(follows, async move {
+        self.runtime.spawn(async move {
             // There is nothing to cut.
             progress.report();
             let mut known = None;
             let mut durable = follower.durable_groups();
             loop {
                 let address = addresses(from);
-                if address.is_some() && address != known {
-                    follower.read_as(Some(reader));
-                    follower.set_candidates(Candidates(address.iter().cloned().collect()));
-                    follower.request(RequestedState::Follow);
-                    known = address;
+                {
+                    let Some(_step) = fence.step(role).await else { return };
+                    if let Some(address) = address.filter(|address| known.as_ref() != Some(address)) {
+                        follower.read_as(Some(reader));
+                        follower.set_candidates(Candidates(vec![address.clone()]));
+                        follower.request(RequestedState::Follow);
+                        known = Some(address);
+                    }
                 }
                 tokio::select! {
                     changed = durable.changed() => {
@@ -217,27 +217,13 @@ impl LogMember {
 
 impl LogHost for LogMember {
     fn tail(&self) -> LogTail {
-        let durable = self.context.log.durable_end();
-        let spans = durable.epochs.starts().iter().map(|start| EpochSpan {
-            epoch: Epoch(start.epoch),
-            primary: MemberId(start.primary),
-            start: start.index,
-        });
-        LogTail::new(spans.collect(), durable.index)
+        durable_tail(&self.context.log.durable_end())
     }
 
     fn freeze(&self) -> FreezeFuture<'_> {
         Box::pin(async move {
-            let role = self.state.lock().role.take();
-            if let Some(role) = role {
-                role.abort();
-                let _ = role.await;
-            }
-            {
-                let mut state = self.state.lock();
-                state.follows = false;
-                state.roles += 1;
-            }
+            self.fence.end().await;
+            self.state.lock().follows = false;
             self.changes.send_replace(());
             self.follower.request(RequestedState::Stop);
             self.follower.stopped().await;
@@ -266,9 +252,12 @@ impl LogHost for LogMember {
     }
 
     fn write_start(&self, epoch: Epoch, progress: LogProgress) {
-        let (context, follower, id) = (self.context.clone(), self.follower.clone(), self.id);
+        let role = self.begin(false);
         let starts_now = self.tail().start_of_last(epoch).is_none();
-        self.begin(false, async move {
+        let (fence, context, follower) = (self.fence.clone(), self.context.clone(), self.follower.clone());
+        let (readers, id) = (self.readers.clone(), self.id);
+        self.runtime.spawn(async move {
+            let Some(_step) = fence.step(role).await else { return };
             // All that was fetched is in the log.
             follower.request(RequestedState::Stop);
             follower.stopped().await;
@@ -283,9 +272,9 @@ impl LogHost for LogMember {
                     }
                 }
             }
+            readers.lead(epoch);
             progress.report();
         });
-        self.readers.lead(epoch);
     }
 
     fn publish(&self, upto: LogIndex) {

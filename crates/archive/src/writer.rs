@@ -10,9 +10,8 @@
 
 use crate::clock::unix_seconds;
 use crate::closed_files::ClosedFiles;
-use crate::epoch_group::epoch_group;
 use crate::error::{Error, Result};
-use paceline_binlog::group::{CommitGroup, GroupSize};
+use paceline_binlog::group::{CommitGroup, EventGroupBuffer, GroupOptions, GroupSize};
 use paceline_binlog::{EpochHistory, EpochMark, EventGroup, GtidState, Log};
 use paceline_txn::SendLimit;
 use paceline_types::{DomainId, Gtid, ServerId};
@@ -333,9 +332,14 @@ impl Worker {
                 .next_sequence(DomainId(0))
                 .ok_or_else(|| Error::Failed("the sequence numbers of domain 0 are used up".into()))?,
         };
-        let group = epoch_group(mark, gtid, unix_seconds());
+        let mut start = EventGroupBuffer::new(GroupOptions::new(server_id));
+        start.start_epoch(unix_seconds(), mark);
         self.state.update(gtid);
-        self.append(vec![group])
+        let bytes = start.len() + CommitGroup::GTID_EVENT_LENGTH_MAX;
+        self.append_with(1, bytes, |group| {
+            group.add(&mut start, gtid);
+            Ok(())
+        })
     }
 
     fn write(&mut self, batch: Vec<QueuedGroup>) -> Result<Outcome> {
@@ -395,6 +399,18 @@ impl Worker {
     fn append(&mut self, groups: Vec<EventGroup>) -> Result<Outcome> {
         let count = groups.len() as u64;
         let bytes: u64 = groups.iter().map(|group| group.bytes().len() as u64).sum();
+        self.append_with(count, bytes, |commit| {
+            groups.into_iter().try_for_each(|group| commit.add_received(group).map(drop))
+        })
+    }
+
+    /// Appends what `fill` adds to a group, `bytes` at most, and syncs it.
+    fn append_with(
+        &mut self,
+        count: u64,
+        bytes: u64,
+        fill: impl FnOnce(&mut CommitGroup) -> paceline_binlog::Result<()>,
+    ) -> Result<Outcome> {
         let start = loop {
             match self.log.reserve(bytes) {
                 Ok(start) => break start,
@@ -415,9 +431,7 @@ impl Worker {
             tracing::info!("there is room again");
         }
         self.group.begin(start, GroupSize::Single);
-        for group in groups {
-            self.group.add_received(group)?;
-        }
+        fill(&mut self.group)?;
         self.log.append(&self.group)?;
         self.log.sync()?;
         self.group.clear();

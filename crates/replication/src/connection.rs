@@ -269,27 +269,17 @@ impl Connection {
         changed
     }
 
-    /// Ends both parts without waiting until what is in the log is published. When this returns, no statement of the
-    /// connection runs.
-    pub(super) async fn abandon(&self) {
-        let running = self.receiver.lock().take();
-        if let Some(running) = running {
-            running.stop.send_replace(true);
-            let _ = running.task.await;
-        }
-        if let Some(applier) = self.shared.applier.get() {
-            applier.abandon().await;
-        }
-        self.shared.applier.end();
-    }
-
     /// Returns whether both parts are running.
     pub fn runs_both(&self) -> bool {
         self.receiver_runs() && self.applier_runs()
     }
 
     async fn stop_applier(&self) {
-        if let Some(status) = self.shared.applier.stop().await {
+        // A member of a cluster continues from the end of its log, and while it changes its primary nothing may be logged.
+        let keeps_place = self.definition().reader.is_none();
+        if let Some(status) = self.shared.applier.stop().await
+            && keeps_place
+        {
             self.shared.record_place(&status);
         }
     }

@@ -261,14 +261,14 @@ impl ConnectionSet {
         connection.start(Threads::Both, None).await.map(drop)
     }
 
-    /// Ends a connection made by [`follow`](Self::follow). Does not wait until what it has written to the log is
-    /// published; no statement of it runs any more when this returns.
-    pub async fn abandon(&self, name: &str) {
+    /// Ends and forgets a connection made by [`follow`](Self::follow). Nothing more of it reaches the log when this
+    /// returns; what it has logged may be unpublished.
+    pub async fn leave(&self, name: &str) {
         let _defining = self.defining.lock().await;
         let known = self.connections.write().remove(&name.to_lowercase());
         if let Some(connection) = known {
             let _changing = connection.changing.lock().await;
-            connection.abandon().await;
+            connection.stop(Threads::Both).await;
         }
     }
 

@@ -2,15 +2,15 @@
 //!
 //! | call | what it does |
 //! |---|---|
-//! | `freeze` | gate closed, log stage stopped, streams to members ended, connection abandoned; then the log's end |
+//! | `freeze` | gate closed, log stage stopped, streams to members ended, connection left; then the log's end |
 //! | `follow`, `fetch` | log stage goes on, connection to that member from the end of the log on |
 //! | `write_start` | log stage goes on, the start goes through the commit pipeline; then members may read |
 //! | `publish` | [`HeldLog`] |
 //! | `open`, `hold`, `close` | [`ClientGate`], `read_only` |
 //!
 //! The order in `freeze` matters: when the log stage is stopped nothing is appended any more, whatever appliers and
-//! sessions still do; only then the end of the log is read. The applier of an abandoned connection ends by itself, when
-//! what it has appended is published.
+//! sessions still do; only then the end of the log is read. The applier of a connection that is left does not wait until
+//! what it has logged is published.
 //!
 //! # Restart instead of repair
 //! The process starts itself again if the log has to be cut, and if an applier makes no progress because a transaction
@@ -21,22 +21,23 @@ use crate::cluster::{CLUSTER_USER, CONNECTION, Cluster, GateState, HeldLog};
 use crate::server::Server;
 use crate::variables::{Variable, VariableValue};
 use paceline_binlog::EpochMark;
-use paceline_cluster::{Epoch, EpochSpan, LogRank, LogTail, MemberId, Millis, Promise};
-use paceline_cluster_host::{FreezeFuture, HostError, LogHost, LogProgress};
+use paceline_cluster::{Epoch, LogRank, LogTail, MemberId, Millis, Promise};
+use paceline_cluster_host::{
+    FreezeFuture, HostError, LogHost, LogProgress, RoleFence, RoleNumber, durable_tail,
+};
 use paceline_log_stream::primary::request::MemberReader;
 use paceline_log_stream::source::definition::{Definition, UseGtid};
 use paceline_txn::TransactionManager;
 use paceline_types::{DomainId, LogIndex, ServerId};
-use parking_lot::Mutex;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
-use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
 /// Interval at which a connection that has ended is started again.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Time that the applier has for the end of the statement that it executes.
-const ABANDON_WITHIN: Duration = Duration::from_millis(500);
+const LEAVE_WITHIN: Duration = Duration::from_millis(500);
 /// Time without progress, though transactions have been received, after which the process starts again.
 const STUCK_AFTER: Duration = Duration::from_secs(2);
 
@@ -47,8 +48,7 @@ pub struct ServerHost {
     transactions: Arc<TransactionManager>,
     held: Arc<HeldLog>,
     runtime: Handle,
-    /// Task of the writing role.
-    role: Mutex<Option<JoinHandle<()>>>,
+    fence: Arc<RoleFence>,
 }
 
 impl ServerHost {
@@ -60,36 +60,29 @@ impl ServerHost {
             transactions: server.transactions.clone(),
             held,
             runtime: Handle::current(),
-            role: Mutex::new(None),
+            fence: Arc::default(),
         })
-    }
-
-    /// Begins a role: the task of the one before ends.
-    fn begin(&self, task: impl Future<Output = ()> + Send + 'static) {
-        if let Some(before) = self.role.lock().replace(self.runtime.spawn(task)) {
-            before.abort();
-        }
     }
 
     /// Receives the log of `from` from the end of this log on.
     fn receive(&self, from: MemberId, epoch: Epoch, at: LogIndex, progress: LogProgress) {
+        let role = self.fence.begin();
         if at < self.tail().end() {
             self.cluster
                 .restart("the log has transactions that the cluster does not have: they are cut off");
             return;
         }
         self.held.report_to(Some(progress.clone()));
-        let (server, cluster, transactions) = (
-            self.server.clone(),
-            self.cluster.clone(),
-            self.transactions.clone(),
-        );
-        self.begin(async move {
-            resume(&transactions).await;
-            // There is nothing to cut.
-            progress.report();
-            supervise(&server, &cluster, &transactions, from, epoch).await;
-        });
+        let reception = Reception {
+            server: self.server.clone(),
+            cluster: self.cluster.clone(),
+            transactions: self.transactions.clone(),
+            fence: self.fence.clone(),
+            role,
+            from,
+            epoch,
+        };
+        self.runtime.spawn(reception.run(progress));
     }
 
     fn set_gate(&self, state: GateState) {
@@ -103,91 +96,99 @@ impl ServerHost {
     }
 }
 
-async fn resume(transactions: &Arc<TransactionManager>) {
-    let transactions = transactions.clone();
-    let resumed = tokio::task::spawn_blocking(move || transactions.resume_writing());
-    resumed.await.expect("resuming does not panic");
-}
-
-/// Keeps the connection to a member running, until the task is aborted.
-async fn supervise(
-    server: &Weak<Server>,
-    cluster: &Arc<Cluster>,
-    transactions: &Arc<TransactionManager>,
+/// Role of a member that receives another one's log.
+struct Reception {
+    server: Weak<Server>,
+    cluster: Arc<Cluster>,
+    transactions: Arc<TransactionManager>,
+    fence: Arc<RoleFence>,
+    role: RoleNumber,
     from: MemberId,
     epoch: Epoch,
-) {
-    let mut progressed = (transactions.log().durable(), Instant::now());
-    loop {
+}
+
+impl Reception {
+    /// Keeps the connection to the member running until the role ends.
+    async fn run(self, progress: LogProgress) {
         {
-            let Some(server) = server.upgrade() else { return };
-            let connection = server.replicas().get(CONNECTION).ok();
-            if connection
-                .as_ref()
-                .is_none_or(|connection| !connection.runs_both())
-                && let Some(address) = (cluster.membership.addresses)(from)
+            let Some(_step) = self.fence.step(self.role).await else { return };
+            let transactions = self.transactions.clone();
+            let resumed = tokio::task::spawn_blocking(move || transactions.resume_writing());
+            resumed.await.expect("resuming does not panic");
+        }
+        // There is nothing to cut.
+        progress.report();
+        let mut progressed = (self.transactions.log().durable(), Instant::now());
+        loop {
             {
-                let definition = Definition {
-                    host: address.host,
-                    port: address.port,
-                    user: CLUSTER_USER.to_owned(),
-                    password: cluster.membership.secret.to_string().into(),
-                    use_gtid: UseGtid::CurrentPos,
-                    connect_retry_seconds: 1,
-                    reader: Some(MemberReader {
-                        member: cluster.membership.id.0,
-                        epoch: epoch.0,
-                    }),
-                    ..Definition::default()
-                };
-                server.replicas().abandon(CONNECTION).await;
-                if let Err(error) = server.replicas().follow(CONNECTION, definition).await {
-                    tracing::warn!("{from} cannot be followed: {error}");
+                let Some(_step) = self.fence.step(self.role).await else { return };
+                let Some(server) = self.server.upgrade() else { return };
+                let connection = server.replicas().get(CONNECTION).ok();
+                if connection
+                    .as_ref()
+                    .is_none_or(|connection| !connection.runs_both())
+                {
+                    self.connect(&server).await;
+                }
+                let durable = self.transactions.log().durable();
+                let is_pending = connection.is_some_and(|connection| {
+                    let since = connection.status().applier.pending_since;
+                    since.is_some_and(|since| since.elapsed() >= STUCK_AFTER)
+                });
+                if durable > progressed.0 || !is_pending {
+                    progressed = (durable, Instant::now());
+                } else if progressed.1.elapsed() >= STUCK_AFTER && self.lacks_start() {
+                    self.cluster
+                        .restart("the applier waits for transactions that wait for the applier");
                 }
             }
-            let durable = transactions.log().durable();
-            let is_pending = connection.is_some_and(|connection| {
-                let applier = connection.status().applier;
-                applier
-                    .pending_since
-                    .is_some_and(|since| since.elapsed() >= STUCK_AFTER)
-            });
-            if durable > progressed.0 || !is_pending {
-                progressed = (durable, Instant::now());
-            } else if progressed.1.elapsed() >= STUCK_AFTER && lacks_start(transactions, epoch) {
-                cluster.restart("the applier waits for transactions that wait for the applier");
-            }
+            tokio::time::sleep(LOOK_EVERY).await;
         }
-        tokio::time::sleep(LOOK_EVERY).await;
     }
-}
 
-/// Returns whether the log does not have the start of the epoch yet. Only then can publication depend on what has been
-/// received and not appended.
-fn lacks_start(transactions: &TransactionManager, epoch: Epoch) -> bool {
-    tail_of(transactions).start_of_last(epoch).is_none()
-}
+    /// Connects to the member, if its address is known.
+    async fn connect(&self, server: &Arc<Server>) {
+        let membership = &self.cluster.membership;
+        let Some(entry) = membership.handle.entry(self.from) else {
+            return;
+        };
+        let definition = Definition {
+            host: entry.host,
+            port: entry.port,
+            user: CLUSTER_USER.to_owned(),
+            password: membership.secret.to_string().into(),
+            use_gtid: UseGtid::CurrentPos,
+            connect_retry_seconds: 1,
+            reader: Some(MemberReader {
+                member: membership.id.0,
+                epoch: self.epoch.0,
+            }),
+            ..Definition::default()
+        };
+        server.replicas().leave(CONNECTION).await;
+        if let Err(error) = server.replicas().follow(CONNECTION, definition).await {
+            tracing::warn!("{} cannot be followed: {error}", self.from);
+        }
+    }
 
-fn tail_of(transactions: &TransactionManager) -> LogTail {
-    let durable = transactions.durable_tail();
-    let spans = durable.epochs.starts().iter().map(|start| EpochSpan {
-        epoch: Epoch(start.epoch),
-        primary: MemberId(start.primary),
-        start: start.index,
-    });
-    LogTail::new(spans.collect(), durable.index)
+    /// Returns whether the log does not have the start of the epoch yet. Only then can publication depend on a
+    /// transaction that has been received and not appended.
+    fn lacks_start(&self) -> bool {
+        let tail = durable_tail(&self.transactions.durable_tail());
+        tail.start_of_last(self.epoch).is_none()
+    }
 }
 
 impl LogHost for ServerHost {
     fn tail(&self) -> LogTail {
-        tail_of(&self.transactions)
+        durable_tail(&self.transactions.durable_tail())
     }
 
     fn freeze(&self) -> FreezeFuture<'_> {
         Box::pin(async move {
             self.set_gate(GateState::Closed);
-            if let Some(task) = self.role.lock().take() {
-                task.abort();
+            if timeout(LEAVE_WITHIN, self.fence.end()).await.is_err() {
+                self.cluster.restart("a step of the member's role does not end");
             }
             self.held.report_to(None);
             let transactions = self.transactions.clone();
@@ -196,7 +197,7 @@ impl LogHost for ServerHost {
             stopped.map_err(|error| HostError(error.to_string()))?;
             self.cluster.readers.end_all().await;
             if let Some(server) = self.server.upgrade()
-                && tokio::time::timeout(ABANDON_WITHIN, server.replicas().abandon(CONNECTION))
+                && timeout(LEAVE_WITHIN, server.replicas().leave(CONNECTION))
                     .await
                     .is_err()
             {
@@ -225,23 +226,26 @@ impl LogHost for ServerHost {
     }
 
     fn write_start(&self, epoch: Epoch, progress: LogProgress) {
+        let role = self.fence.begin();
         self.held.report_to(Some(progress.clone()));
-        let (transactions, cluster, server) = (
+        let (transactions, cluster, server, fence) = (
             self.transactions.clone(),
             self.cluster.clone(),
             self.server.clone(),
+            self.fence.clone(),
         );
-        self.begin(async move {
+        self.runtime.spawn(async move {
+            let Some(_step) = fence.step(role).await else { return };
             let Some(server) = server.upgrade() else { return };
-            server.replicas().abandon(CONNECTION).await;
+            server.replicas().leave(CONNECTION).await;
             let server_id = ServerId(server.globals.number(Variable::ServerId) as u32);
-            drop(server);
             let mark = EpochMark {
                 epoch: epoch.0,
                 primary: cluster.membership.id.0,
             };
             let written = tokio::task::spawn_blocking(move || {
-                let written = match tail_of(&transactions).start_of_last(epoch) {
+                let tail = durable_tail(&transactions.durable_tail());
+                let written = match tail.start_of_last(epoch) {
                     Some(_) => Ok(()),
                     // In the domain that each server has.
                     None => transactions
@@ -257,9 +261,7 @@ impl LogHost for ServerHost {
                     progress.report();
                 }
                 // A failed log stops the process. Anything else: another epoch follows.
-                Err(error) => {
-                    tracing::error!("cluster: the start of epoch {epoch} cannot be written: {error}")
-                }
+                Err(error) => tracing::error!("cluster: the start of epoch {epoch} cannot be written: {error}"),
             }
         });
     }

@@ -183,7 +183,6 @@ pub fn run(settings: MemberSettings, options: StartOptions, arguments: &[String]
         id,
         handle,
         secret: settings.secret.into(),
-        addresses,
         restart: Arc::new(start_again),
     };
     let outcome = prepared.run(Some(membership));

@@ -89,11 +89,6 @@ impl Lane {
         }
     }
 
-    /// Returns its pipeline.
-    pub(super) fn pipeline(&self) -> Arc<Pipeline> {
-        self.pipeline.clone()
-    }
-
     /// Applies transactions until it is told to end or an error ends it.
     pub(super) fn run(mut self) {
         let shared = self.shared.clone();
@@ -435,10 +430,6 @@ impl Lane {
     /// Applies a transaction of statements, or of statements and rows.
     fn statements(&mut self, number: PushNumber, received: ReceivedGroup) -> Result<(), LaneEnd> {
         self.settle()?;
-        let shared = self.shared.clone();
-        let Some(_executing) = shared.begin_executing() else {
-            return Err(LaneEnd);
-        };
         let gtid = received.group.gtid();
         self.forget_passed(gtid);
         let mut runner = match self.runner.take() {

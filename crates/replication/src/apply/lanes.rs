@@ -3,7 +3,6 @@
 
 use super::lane::Lane;
 use super::options::{ApplierParts, KeptPosition, LANES_MAX};
-use super::pipeline::Pipeline;
 use super::progress::PushedItem;
 use super::queue::{Item, LaneQueue, Pass, Work};
 use super::shared::{ApplierStopped, Shared};
@@ -27,7 +26,6 @@ struct State {
     /// By lane number: the domain, or a number shared by several domains if there are too many.
     queues: HashMap<u32, Arc<LaneQueue>>,
     threads: Vec<JoinHandle<()>>,
-    pipelines: Vec<Arc<Pipeline>>,
 }
 
 /// All lanes of an applier; see the module comment.
@@ -135,7 +133,6 @@ impl Lanes {
         }
         let queue = self.shared.new_queue()?;
         let lane = Lane::new(self.shared.clone(), self.pool.clone(), queue.clone());
-        state.pipelines.push(lane.pipeline());
         let lanes = self.clone();
         let thread = std::thread::Builder::new()
             .name(format!("apply-{number}"))
@@ -190,12 +187,6 @@ impl Lanes {
         if let Err(error) = ended.await {
             tracing::error!("the applier's threads could not be awaited: {error}");
         }
-    }
-
-    /// Blocks until nothing of this applier reaches the log any more. It must have been told to end.
-    pub(super) fn until_logged(&self) {
-        let pipelines = self.state.lock().pipelines.clone();
-        pipelines.iter().for_each(|pipeline| pipeline.until_logged());
     }
 
     fn join(&self) {

@@ -137,19 +137,8 @@ impl Applier {
         self.lanes.shared.failed().await;
     }
 
-    /// Tells the applier to end, and waits until nothing of it reaches the log any more. Does not wait until what is in
-    /// the log is published.
-    pub async fn abandon(&self) {
-        self.lanes.request_stop();
-        self.lanes.shared.until_no_statement().await;
-        let lanes = self.lanes.clone();
-        let logged = tokio::task::spawn_blocking(move || lanes.until_logged());
-        if let Err(error) = logged.await {
-            tracing::error!("the applier's transactions could not be awaited: {error}");
-        }
-    }
-
-    /// Ends the applier after a whole transaction, without waiting for those that are only queued.
+    /// Ends the applier after a whole transaction, without waiting for those that are only queued. In a cluster it does
+    /// not wait until what it has logged is published, either: when this returns, nothing more of it reaches the log.
     pub async fn stop(&self) {
         self.lanes.stop().await;
     }

@@ -20,7 +20,7 @@ use paceline_types::Version;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Maximum number of rounds that are dispatched and not published.
@@ -54,8 +54,6 @@ struct State {
     handed_over: u64,
     batches_placed: u64,
     ended: u64,
-    /// Number of those that have ended without being in the log.
-    unlogged: u64,
     /// Transactions to plan again, by round.
     abandoned: BTreeMap<RoundNumber, Vec<Item>>,
     /// Error of the commit queue for a transaction.
@@ -88,7 +86,6 @@ impl Pipeline {
                 handed_over: 0,
                 batches_placed: 0,
                 ended: 0,
-                unlogged: 0,
                 abandoned: BTreeMap::new(),
                 refused: None,
             }),
@@ -221,9 +218,7 @@ impl Pipeline {
 
     fn hand_over(self: &Arc<Self>, round: &Round, stream: &CommitStream) {
         let (prepared, guards) = round.take();
-        // An applier that is told to end hands nothing over any more: see `until_logged`.
-        let follows_failure =
-            self.shared.is_stopping() || self.failed_at.load(Ordering::Acquire) < round.number;
+        let follows_failure = self.failed_at.load(Ordering::Acquire) < round.number;
         let mut transactions: Vec<Box<Transaction>> = Vec::with_capacity(prepared.len());
         let mut pushes: Vec<PushNumber> = Vec::with_capacity(prepared.len());
         let mut rest: Vec<Item> = Vec::new();
@@ -244,7 +239,6 @@ impl Pipeline {
             let mut state = self.state.lock();
             state.batches_placed += 1;
             state.ended += 1;
-            state.unlogged += 1;
             return;
         }
         self.shared.rounds.fetch_add(1, Ordering::Relaxed);
@@ -252,22 +246,12 @@ impl Pipeline {
             pipeline: self.clone(),
             number: round.number,
             pushes: Mutex::new(pushes),
+            is_placed: AtomicBool::new(false),
         });
         self.shared
             .parts
             .manager
             .commit_batch(stream, transactions, Arc::new(guards), observer);
-    }
-
-    /// Waits until each batch that was handed over is in the log or has failed. The applier has been told to end, so no
-    /// other follows: when this returns, nothing of it reaches the log any more. Does not wait until it is published.
-    pub(super) fn until_logged(&self) {
-        // One that is being handed over has looked at the flag before.
-        drop(self.handing_over.lock());
-        let mut state = self.state.lock();
-        while self.placed() + state.unlogged < state.next - 1 {
-            self.changed.wait(&mut state);
-        }
     }
 
     /// Waits until nothing is in progress, or until the applier is stopped and only waits for what may never be
@@ -307,6 +291,7 @@ struct RoundObserver {
     pipeline: Arc<Pipeline>,
     number: RoundNumber,
     pushes: Mutex<Vec<PushNumber>>,
+    is_placed: AtomicBool,
 }
 
 impl BatchObserver for RoundObserver {
@@ -314,6 +299,7 @@ impl BatchObserver for RoundObserver {
         let pipeline = &self.pipeline;
         {
             let mut state = pipeline.state.lock();
+            self.is_placed.store(true, Ordering::Release);
             state.batches_placed += 1;
             pipeline.placed.fetch_max(self.number, Ordering::AcqRel);
         }
@@ -330,8 +316,7 @@ impl BatchObserver for RoundObserver {
             let mut state = pipeline.state.lock();
             state.ended += 1;
             if let Err(error) = result {
-                state.unlogged += 1;
-                // Later transactions only get the error that an earlier one failed.
+                    // Later transactions only get the error that an earlier one failed.
                 let is_consequence = matches!(error, paceline_txn::Error::Aborted);
                 if state.refused.is_none() || !is_consequence {
                     state.refused.get_or_insert(error);

@@ -12,21 +12,12 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::SystemTime;
-use tokio::sync::{Notify, watch};
+use tokio::sync::Notify;
 
 /// The applier accepts nothing any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the applier has stopped")]
 pub struct ApplierStopped;
-
-/// A lane that is executing statements.
-pub(super) struct Executing<'a>(&'a Shared);
-
-impl Drop for Executing<'_> {
-    fn drop(&mut self) {
-        self.0.executing.send_modify(|count| *count -= 1);
-    }
-}
 
 /// Shared state of an applier; see the module comment.
 pub(super) struct Shared {
@@ -43,8 +34,6 @@ pub(super) struct Shared {
     /// Notified when more is done.
     advanced: Notify,
     is_stopping: AtomicBool,
-    /// Number of lanes that are executing statements.
-    executing: watch::Sender<usize>,
     error: Mutex<Option<ApplyError>>,
     error_raised: Notify,
     pub(super) rounds: AtomicU64,
@@ -62,7 +51,6 @@ impl Shared {
             idle: Notify::new(),
             advanced: Notify::new(),
             is_stopping: AtomicBool::new(false),
-            executing: watch::Sender::new(0),
             error: Mutex::new(None),
             error_raised: Notify::new(),
             rounds: AtomicU64::new(0),
@@ -73,24 +61,6 @@ impl Shared {
 
     pub(super) fn is_stopping(&self) -> bool {
         self.is_stopping.load(Ordering::Acquire)
-    }
-
-    /// Enters the execution of statements, unless the applier is stopping.
-    pub(super) fn begin_executing(&self) -> Option<Executing<'_>> {
-        let mut entered = false;
-        // Checked under the channel's lock: who waits for the count has set the flag before.
-        self.executing.send_modify(|count| {
-            entered = !self.is_stopping();
-            *count += usize::from(entered);
-        });
-        entered.then_some(Executing(self))
-    }
-
-    /// Waits until no lane is executing statements.
-    pub(super) async fn until_no_statement(&self) {
-        let mut executing = self.executing.subscribe();
-        // The sender lives as long as this.
-        let _ = executing.wait_for(|count| *count == 0).await;
     }
 
     /// Creates the queue of a new lane. It is closed when the applier is stopped.

@@ -19,7 +19,7 @@ use std::sync::{Arc, Weak};
 /// Durable part of the log that waits for the cluster's acknowledgement.
 pub struct HeldLog {
     state: Mutex<State>,
-    /// Something can be acknowledged, or the thread must end.
+    /// Something can be acknowledged.
     changed: Condvar,
     /// How far the log is acknowledged, for readers that are no members.
     limit: Arc<SendLimit>,
@@ -37,7 +37,6 @@ struct State {
     passed_on: LogPosition,
     /// Where more of the durable log is reported.
     progress: Option<LogProgress>,
-    is_ended: bool,
 }
 
 impl State {
@@ -92,13 +91,7 @@ impl HeldLog {
         self.state.lock().waiting.len()
     }
 
-    /// Ends the thread.
-    pub fn end(&self) {
-        self.state.lock().is_ended = true;
-        self.changed.notify_one();
-    }
-
-    /// Starts the thread that passes acknowledged positions on.
+    /// Starts the thread that passes acknowledged positions on, until the process ends.
     ///
     /// # Errors
     /// A message, if there is no thread to be had.
@@ -107,9 +100,6 @@ impl HeldLog {
         let run = move || {
             let mut state = held.state.lock();
             loop {
-                if state.is_ended {
-                    return;
-                }
                 if state.acknowledged <= state.passed_on {
                     held.changed.wait(&mut state);
                     continue;

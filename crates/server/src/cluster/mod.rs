@@ -32,19 +32,15 @@ pub use held_log::{ClusterAcknowledger, HeldLog};
 
 use paceline_cluster::{MemberId, Millis};
 use paceline_cluster_host::{ClusterHandle, Readers, clock};
-use paceline_wire::TcpAddress;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// User name with which members log in to each other. No account can have it.
+/// User name with which members log in to each other. On a member, nobody can log in to an account of that name.
 pub const CLUSTER_USER: &str = "paceline.cluster";
 
 /// Name of the connection to the primary: the default one, so that SHOW SLAVE STATUS shows it.
 pub const CONNECTION: &str = "";
-
-/// Finds the addresses at which members serve clients.
-pub type MemberAddresses = Arc<dyn Fn(MemberId) -> Option<TcpAddress> + Send + Sync>;
 
 /// Ends this process and starts it again with the same arguments. The reason is logged.
 pub type Restart = Arc<dyn Fn(&str) + Send + Sync>;
@@ -60,8 +56,6 @@ pub struct Membership {
     pub handle: ClusterHandle,
     /// Secret of the cluster: the password of [`CLUSTER_USER`].
     pub secret: Arc<str>,
-    /// Addresses of the members.
-    pub addresses: MemberAddresses,
     /// Starts the process again.
     pub restart: Restart,
 }
