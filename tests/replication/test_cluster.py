@@ -1,10 +1,12 @@
 """A cluster replaces its primary by itself, and loses nothing that was reported as committed."""
 
+import subprocess
 import threading
 
 import pymysql
 import pytest
 from support.clusters import Cluster, Writer
+from support.servers import BINARY
 from support.waiting import let_run, stays, wait_for
 
 
@@ -66,6 +68,35 @@ def test_members_stop_cleanly_and_go_on(clusters):
         member.start()
         cluster.primary().query("insert into t.n select max(i) + 1 from t.n")
     cluster.wait_for_rows("select count(*) from t.n", ((4,),))
+
+
+def test_a_member_without_a_quorum_stops_and_reports_nothing_as_committed(clusters):
+    cluster = clusters(3)
+    primary, others = cluster.primary(), cluster.others()
+    for member in others:
+        member.kill()
+    waiting = threading.Thread(target=insert_in_vain, args=(primary,))
+    waiting.start()
+    wait_for("the row in the log", lambda: in_log(primary))
+    assert primary.stop() == 0
+    waiting.join()
+    assert "1 transactions are in the log and not acknowledged by the cluster" in primary.said()
+    for member in cluster.members:
+        member.spawn()
+    for member in cluster.members:
+        member.wait_until_ready()
+    # The whole log is there again, so it may be acknowledged now, or replaced: but everywhere alike.
+    rows = cluster.primary().query("select i from t.n")
+    assert rows in ((), ((2,),))
+    cluster.wait_for_rows("select i from t.n", rows)
+
+
+def test_options_of_a_cluster_need_one(tmp_path):
+    for option in ("--cluster-zone=3", "--cluster-priority=1", "--etcd=http://127.0.0.1:1", "--etcd-user=x"):
+        refused = subprocess.run([BINARY, "server", f"--datadir={tmp_path / 'data'}", option], capture_output=True, text=True, timeout=30)
+        assert refused.returncode == 1, refused
+        assert f"{option.partition('=')[0]} has no effect without --cluster" in refused.stdout + refused.stderr
+    assert not (tmp_path / "data").exists()
 
 
 def test_the_secret_is_needed(clusters):

@@ -109,13 +109,13 @@ class Writer:
     """Inserts numbers into t.n, one a transaction, on whichever member takes them. Knows which were reported as committed."""
 
     def __init__(self, cluster):
-        self.cluster, self.committed, self.errors, self.longest_pause = cluster, [], set(), 0.0
+        self.cluster, self.committed, self.errors = cluster, [], set()
         self.is_stopping = threading.Event()
         self.thread = threading.Thread(target=self.run)
         self.thread.start()
 
     def run(self):
-        number, turn, connection, last = 0, 0, None, time.monotonic()
+        number, turn, connection = 0, 0, None
         while not self.is_stopping.is_set():
             number += 1
             try:
@@ -129,8 +129,6 @@ class Writer:
                 # The pause of a loop that waits for another primary.
                 time.sleep(0.01)
                 continue
-            now = time.monotonic()
-            self.longest_pause, last = max(self.longest_pause, now - last), now
             self.committed.append(number)
 
     def stop(self):

@@ -184,7 +184,9 @@ impl LogMember {
             loop {
                 let address = addresses(from);
                 {
-                    let Some(_step) = fence.step(role).await else { return };
+                    let Some(_step) = fence.step(role).await else {
+                        return;
+                    };
                     if let Some(address) = address.filter(|address| known.as_ref() != Some(address)) {
                         follower.read_as(Some(reader));
                         follower.set_candidates(Candidates(vec![address.clone()]));
@@ -257,7 +259,9 @@ impl LogHost for LogMember {
         let (fence, context, follower) = (self.fence.clone(), self.context.clone(), self.follower.clone());
         let (readers, id) = (self.readers.clone(), self.id);
         self.runtime.spawn(async move {
-            let Some(_step) = fence.step(role).await else { return };
+            let Some(_step) = fence.step(role).await else {
+                return;
+            };
             // All that was fetched is in the log.
             follower.request(RequestedState::Stop);
             follower.stopped().await;

@@ -400,7 +400,9 @@ impl Worker {
         let count = groups.len() as u64;
         let bytes: u64 = groups.iter().map(|group| group.bytes().len() as u64).sum();
         self.append_with(count, bytes, |commit| {
-            groups.into_iter().try_for_each(|group| commit.add_received(group).map(drop))
+            groups
+                .into_iter()
+                .try_for_each(|group| commit.add_received(group).map(drop))
         })
     }
 

@@ -190,6 +190,19 @@ fn join(arguments: &[String]) -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    match cluster::MemberSettings::of(&arguments.server) {
+        Ok(None) => {}
+        Ok(Some(_)) => {
+            eprintln!(
+                "paceline join: a member of a cluster copies the primary by itself: start `paceline server` with these options"
+            );
+            return ExitCode::from(2);
+        }
+        Err(error) => {
+            eprintln!("paceline join: {error}");
+            return ExitCode::from(2);
+        }
+    }
     // Nothing uses the server while it is being filled, so it logs little.
     let level = start_logging(LevelFilter::WARN);
     match join::prepare(&arguments) {

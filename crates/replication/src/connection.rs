@@ -275,7 +275,8 @@ impl Connection {
     }
 
     async fn stop_applier(&self) {
-        // A member of a cluster continues from the end of its log, and while it changes its primary nothing may be logged.
+        // A member of a cluster continues from the end of its log. While it changes its primary, nothing may be
+        // logged.
         let keeps_place = self.definition().reader.is_none();
         if let Some(status) = self.shared.applier.stop().await
             && keeps_place

@@ -9,8 +9,8 @@
 //! | `open`, `hold`, `close` | [`ClientGate`], `read_only` |
 //!
 //! The order in `freeze` matters: when the log stage is stopped nothing is appended any more, whatever appliers and
-//! sessions still do; only then the end of the log is read. The applier of a connection that is left does not wait until
-//! what it has logged is published.
+//! sessions still do; only then the end of the log is read. The applier of a connection that is left does not wait
+//! until what it has logged is published. [`RoleFence`] keeps the steps of an ended role from following.
 //!
 //! # Restart instead of repair
 //! The process starts itself again if the log has to be cut, and if an applier makes no progress because a transaction
@@ -111,7 +111,9 @@ impl Reception {
     /// Keeps the connection to the member running until the role ends.
     async fn run(self, progress: LogProgress) {
         {
-            let Some(_step) = self.fence.step(self.role).await else { return };
+            let Some(_step) = self.fence.step(self.role).await else {
+                return;
+            };
             let transactions = self.transactions.clone();
             let resumed = tokio::task::spawn_blocking(move || transactions.resume_writing());
             resumed.await.expect("resuming does not panic");
@@ -121,8 +123,12 @@ impl Reception {
         let mut progressed = (self.transactions.log().durable(), Instant::now());
         loop {
             {
-                let Some(_step) = self.fence.step(self.role).await else { return };
-                let Some(server) = self.server.upgrade() else { return };
+                let Some(_step) = self.fence.step(self.role).await else {
+                    return;
+                };
+                let Some(server) = self.server.upgrade().filter(|server| !server.is_stopping()) else {
+                    return;
+                };
                 let connection = server.replicas().get(CONNECTION).ok();
                 if connection
                     .as_ref()
@@ -235,7 +241,9 @@ impl LogHost for ServerHost {
             self.fence.clone(),
         );
         self.runtime.spawn(async move {
-            let Some(_step) = fence.step(role).await else { return };
+            let Some(_step) = fence.step(role).await else {
+                return;
+            };
             let Some(server) = server.upgrade() else { return };
             server.replicas().leave(CONNECTION).await;
             let server_id = ServerId(server.globals.number(Variable::ServerId) as u32);
@@ -261,7 +269,9 @@ impl LogHost for ServerHost {
                     progress.report();
                 }
                 // A failed log stops the process. Anything else: another epoch follows.
-                Err(error) => tracing::error!("cluster: the start of epoch {epoch} cannot be written: {error}"),
+                Err(error) => {
+                    tracing::error!("cluster: the start of epoch {epoch} cannot be written: {error}")
+                }
             }
         });
     }

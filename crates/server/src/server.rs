@@ -260,6 +260,11 @@ impl Server {
         self.shutdown.send_replace(true);
     }
 
+    /// Returns whether shutdown is requested.
+    pub fn is_stopping(&self) -> bool {
+        *self.shutdown.borrow()
+    }
+
     /// Waits until shutdown is requested.
     pub async fn shutdown_requested(&self) {
         let mut receiver = self.shutdown.subscribe();

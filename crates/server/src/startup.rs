@@ -69,6 +69,9 @@ const PID_FILE: &str = "paceline.pid";
 /// Maximum time for sessions to end at shutdown.
 const GRACE: Duration = Duration::from_secs(10);
 
+/// Time that the commits of a member of a cluster have for their acknowledgement at shutdown.
+const ACKNOWLEDGED_WITHIN: Duration = Duration::from_secs(1);
+
 /// Runs a server until shutdown is requested by SIGTERM, SIGINT or SHUTDOWN.
 ///
 /// # Errors
@@ -622,6 +625,28 @@ fn watch_signals(server: &Arc<Server>) -> Result<(), String> {
     Ok(())
 }
 
+/// Lets the commits of a member of a cluster end: those that the others acknowledge soon are reported, the rest remains
+/// undecided in the log.
+async fn give_up_unacknowledged(server: &Arc<Server>) -> Result<(), String> {
+    let deadline = Instant::now() + ACKNOWLEDGED_WITHIN;
+    while server.sessions.stop_clients() > 0 && Instant::now() < deadline {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let transactions = server.transactions.clone();
+    let given_up = tokio::task::spawn_blocking(move || transactions.give_up_unacknowledged()).await;
+    match given_up {
+        Ok(Ok(0)) => Ok(()),
+        Ok(Ok(count)) => {
+            tracing::warn!(
+                "{count} transactions are in the log and not acknowledged by the cluster; their clients were not told"
+            );
+            Ok(())
+        }
+        Ok(Err(error)) => Err(error.to_string()),
+        Err(error) => Err(format!("the end was interrupted: {error}")),
+    }
+}
+
 /// Shuts down cleanly: notifies the sessions, then flushes the engines and writes the Stop event to the log.
 async fn stop(server: &Arc<Server>) -> Result<(), String> {
     server.sessions.stop_clients();
@@ -632,6 +657,9 @@ async fn stop(server: &Arc<Server>) -> Result<(), String> {
         tracing::warn!("connections to primaries did not end in time");
     }
     let deadline = Instant::now() + GRACE;
+    if server.cluster.is_some() {
+        give_up_unacknowledged(server).await?;
+    }
     let semi_sync = server.primary.semi_sync();
     // No replica connects any more. A commit that waits for more replicas than are connected waits in vain.
     let in_vain = || semi_sync.waits_in_vain() as usize;

@@ -4,12 +4,34 @@ use paceline_cluster_host::etcd::EtcdSettings;
 use paceline_cluster_host::member_file::is_cluster_name;
 use paceline_cluster_host::register::{KindText, MemberEntry};
 use paceline_server::options::StartOptions;
-use paceline_server::variables::Variable;
+use paceline_server::variables::{Variable, VariableValue};
 use paceline_wire::TcpAddress;
 use std::path::{Path, PathBuf};
 
 /// Longest file with a secret, in bytes.
 const SECRET_BYTES_MAX: u64 = 4096;
+
+/// Options that only a member of a cluster has.
+const OTHERS: [Variable; 11] = [
+    Variable::PacelineClusterAddress,
+    Variable::PacelineClusterMemberName,
+    Variable::PacelineClusterPriority,
+    Variable::PacelineClusterSecretFile,
+    Variable::PacelineClusterZone,
+    Variable::PacelineEtcd,
+    Variable::PacelineEtcdCaFile,
+    Variable::PacelineEtcdCertFile,
+    Variable::PacelineEtcdKeyFile,
+    Variable::PacelineEtcdPasswordFile,
+    Variable::PacelineEtcdUser,
+];
+
+fn is_given(options: &StartOptions, variable: Variable) -> bool {
+    match options.globals.get(variable) {
+        VariableValue::Text(text) => !text.is_empty(),
+        number => number.as_u64() != 0,
+    }
+}
 
 /// Settings of a member, from the options of its server.
 pub struct MemberSettings {
@@ -35,14 +57,14 @@ impl MemberSettings {
         let text = |variable: Variable| options.globals.get(variable).as_str().to_owned();
         let cluster = text(Variable::PacelineCluster);
         if cluster.is_empty() {
-            let others = [
-                (Variable::PacelineEtcd, "--etcd"),
-                (Variable::PacelineClusterAddress, "--cluster-address"),
-                (Variable::PacelineClusterSecretFile, "--cluster-secret-file"),
-            ];
-            let given = others.iter().find(|(variable, _)| !text(*variable).is_empty());
-            return match given {
-                Some((_, option)) => Err(format!("{option} has no effect without --cluster")),
+            return match OTHERS.iter().find(|variable| is_given(options, **variable)) {
+                Some(variable) => {
+                    let option = variable.other_option_name().unwrap_or(variable.definition().name);
+                    Err(format!(
+                        "--{} has no effect without --cluster",
+                        option.replace('_', "-")
+                    ))
+                }
                 None => Ok(None),
             };
         }

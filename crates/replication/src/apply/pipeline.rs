@@ -316,7 +316,7 @@ impl BatchObserver for RoundObserver {
             let mut state = pipeline.state.lock();
             state.ended += 1;
             if let Err(error) = result {
-                    // Later transactions only get the error that an earlier one failed.
+                // Later transactions only get the error that an earlier one failed.
                 let is_consequence = matches!(error, paceline_txn::Error::Aborted);
                 if state.refused.is_none() || !is_consequence {
                     state.refused.get_or_insert(error);

@@ -3,14 +3,12 @@
 //! Table files are missing: RocksDB reads and writes them, and says how much and how long only if it counts at each
 //! read of a row, too, which costs more than the limit of these statistics. `Paceline_table_file_bytes` has their size.
 
+use super::timed::timed;
 use crate::cells::text;
 use crate::information_schema::{Row, Sources};
 use paceline_binlog::{FileClass, FileSums, OperationSums};
 use paceline_types::Value;
 use std::path::Path;
-
-/// Picoseconds in a nanosecond.
-const PICOSECONDS: u64 = 1000;
 
 /// Returns the name of a class as an event: MariaDB's where it has such files.
 pub(super) fn class_name(class: FileClass) -> &'static str {
@@ -30,15 +28,7 @@ fn shown_path(path: &Path) -> Value {
 
 /// Appends a number of operations, and the sum, minimum, average and maximum of their times.
 fn append(row: &mut Row, sums: &OperationSums) {
-    let time = |nanos: u64| Value::UInt(nanos.saturating_mul(PICOSECONDS));
-    let shortest = if sums.count > 0 { sums.nanos_min } else { 0 };
-    row.extend([
-        Value::UInt(sums.count),
-        time(sums.nanos),
-        time(shortest),
-        time(sums.nanos / sums.count.max(1)),
-        time(sums.nanos_max),
-    ]);
+    row.extend(timed(sums.count, sums.nanos, sums.nanos_min, sums.nanos_max));
 }
 
 fn append_all(row: &mut Row, sums: &FileSums) {

@@ -23,6 +23,7 @@ mod setup;
 mod statements;
 mod table_io;
 mod threads;
+mod timed;
 
 use crate::information_schema::{
     Row, Scope, ShownHistory, Sources, VirtualTable, declared, metadata_lock_rows,

@@ -1,5 +1,6 @@
 //! Statistics of statements.
 
+use super::timed::timed;
 use crate::cells::moment;
 use crate::information_schema::{Row, Sources};
 use crate::statement_digests::DigestSummary;
@@ -7,9 +8,6 @@ use crate::statement_events::{EventLevel, EventOwner};
 use crate::statement_kind::StatementKind;
 use crate::statement_sums::{StatementSums, StatementWork};
 use paceline_types::Value;
-
-/// Picoseconds in a nanosecond: the unit of all times in `performance_schema`.
-const PICOSECONDS: u64 = 1000;
 
 /// Returns the rows of `events_statements_summary_by_digest`.
 pub(super) fn by_digest(sources: &dyn Sources) -> Vec<Row> {
@@ -32,14 +30,8 @@ fn summary(digest: &DigestSummary) -> Row {
 
 /// Appends the columns about the executions of a digest or a kind.
 fn append_sums(row: &mut Row, sums: &StatementSums) {
-    let time = |nanos: u64| Value::UInt(nanos.saturating_mul(PICOSECONDS));
-    let shortest = if sums.count > 0 { sums.nanos_min } else { 0 };
+    row.extend(timed(sums.count, sums.nanos, sums.nanos_min, sums.nanos_max));
     row.extend([
-        Value::UInt(sums.count),
-        time(sums.nanos),
-        time(shortest),
-        time(sums.nanos / sums.count.max(1)),
-        time(sums.nanos_max),
         // Waits for locks are not timed by statement.
         Value::UInt(0),
         Value::UInt(sums.errors),
