@@ -1,10 +1,12 @@
 """A cluster replaces its primary by itself, and loses nothing that was reported as committed."""
 
+import struct
 import subprocess
 import threading
 
 import pymysql
 import pytest
+from pymysql.constants import COMMAND
 from support.clusters import Cluster, Writer
 from support.servers import BINARY
 from support.waiting import let_run, stays, wait_for
@@ -89,6 +91,23 @@ def test_a_member_without_a_quorum_stops_and_reports_nothing_as_committed(cluste
     rows = cluster.primary().query("select i from t.n")
     assert rows in ((), ((2,),))
     cluster.wait_for_rows("select i from t.n", rows)
+
+
+def test_only_members_read_what_is_not_acknowledged(clusters):
+    cluster = clusters(1)
+    epoch = cluster.command("status").splitlines()[-1].split()[1]
+    for reader, code in (({}, 1236), ({"user": "paceline.cluster", "password": cluster.secret}, None)):
+        with cluster.primary().connect(**reader) as connection:
+            announced = f"set @paceline_cluster_member=1, @paceline_cluster_epoch={epoch}, @master_binlog_checksum='CRC32'"
+            connection.cursor().execute(announced)
+            # From the start of the first file, as server 77, up to the end of the log.
+            connection._execute_command(COMMAND.COM_BINLOG_DUMP, struct.pack("<IHI", 4, 1, 77))
+            if code is None:
+                assert connection._read_packet().is_ok_packet()
+            else:
+                with pytest.raises(pymysql.err.Error) as refused:
+                    connection._read_packet()
+                assert refused.value.args[0] == code
 
 
 def test_options_of_a_cluster_need_one(tmp_path):

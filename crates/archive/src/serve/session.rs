@@ -4,6 +4,7 @@ use super::answer::Answer;
 use super::variables::SessionState;
 use crate::archive::{Archive, version};
 use crate::clients::ClientHandle;
+use crate::member::LogMember;
 use paceline_binlog::GtidPosition;
 use paceline_log_stream::primary::{
     DumpRequest, Host, Link, MarkedEvents, Registration, RegistrationState, StreamEnd,
@@ -257,10 +258,13 @@ impl Session {
             }
         };
         let (archive, client) = (self.archive.clone(), self.client.clone());
-        let member = archive.member.clone().zip(request.member);
-        if let Some((member, reader)) = &member
-            && !member.admit(*reader, client.id, &client.interrupt)
-        {
+        // Nothing here is known to be acknowledged, so only members are served.
+        let member = archive.member.clone();
+        let is_refused = |member: &Arc<LogMember>| match request.member {
+            Some(reader) => !member.admit(reader, client.id, &client.interrupt),
+            None => true,
+        };
+        if member.as_ref().is_some_and(is_refused) {
             let refused = "this member of the cluster is not the primary of that epoch";
             self.write_error(&Error::with_message(
                 ER_MASTER_FATAL_ERROR_READING_BINLOG,
@@ -284,7 +288,7 @@ impl Session {
             write_timeout: WRITE_TIMEOUT,
         };
         let served = archive.primary.serve(link, &request, host).await;
-        if let Some((member, _)) = &member {
+        if let Some(member) = &member {
             member.release(client.id);
         }
         match served {

@@ -20,7 +20,7 @@ use paceline_types::Version;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Maximum number of rounds that are dispatched and not published.
@@ -246,7 +246,6 @@ impl Pipeline {
             pipeline: self.clone(),
             number: round.number,
             pushes: Mutex::new(pushes),
-            is_placed: AtomicBool::new(false),
         });
         self.shared
             .parts
@@ -291,7 +290,6 @@ struct RoundObserver {
     pipeline: Arc<Pipeline>,
     number: RoundNumber,
     pushes: Mutex<Vec<PushNumber>>,
-    is_placed: AtomicBool,
 }
 
 impl BatchObserver for RoundObserver {
@@ -299,7 +297,6 @@ impl BatchObserver for RoundObserver {
         let pipeline = &self.pipeline;
         {
             let mut state = pipeline.state.lock();
-            self.is_placed.store(true, Ordering::Release);
             state.batches_placed += 1;
             pipeline.placed.fetch_max(self.number, Ordering::AcqRel);
         }

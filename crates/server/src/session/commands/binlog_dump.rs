@@ -1,7 +1,7 @@
 //! Replicas of this server: COM_REGISTER_SLAVE and COM_BINLOG_DUMP. The session passes its connection to
 //! [`paceline_log_stream::primary`].
 
-use crate::cluster::Cluster;
+use crate::cluster::{CLUSTER_USER, Cluster};
 use crate::registry::STREAM_COMMAND;
 use crate::session::{Phase, Session};
 use crate::variables::Variable;
@@ -100,15 +100,16 @@ impl Session {
         }
     }
 
-    /// Admits the stream of a member of the cluster.
+    /// Admits the stream of a member of the cluster. Members get what is not acknowledged yet, so the session must be one
+    /// of a member.
     ///
     /// # Errors
-    /// 1236 if this server is not the primary of the epoch that the member follows.
+    /// 1236 if it is not, or if this server is not the primary of the epoch that the member follows.
     fn admit_member(&self, request: &DumpRequest) -> Result<Option<AdmittedMember>> {
         let Some((cluster, reader)) = self.state.server.cluster.clone().zip(request.member) else {
             return Ok(None);
         };
-        self.state.services.require_any(&[Privilege::Super])?;
+        let is_of_member = self.state.context.user.user == CLUSTER_USER;
         let shared = self.state.shared.clone();
         let end = move || shared.kill(InterruptReason::Connection);
         let reader = Reader {
@@ -116,7 +117,7 @@ impl Session {
             epoch: Epoch(reader.epoch),
         };
         let connection = self.state.shared.id;
-        match cluster.readers.admit(reader, connection, end) {
+        match is_of_member && cluster.readers.admit(reader, connection, end) {
             true => Ok(Some(AdmittedMember { cluster, connection })),
             false => Err(Error::with_message(
                 ER_MASTER_FATAL_ERROR_READING_BINLOG,
