@@ -100,8 +100,8 @@ impl Session {
         }
     }
 
-    /// Admits the stream of a member of the cluster. Members get what is not acknowledged yet, so the session must be one
-    /// of a member.
+    /// Admits the stream of a member of the cluster. Members get what is not acknowledged yet, so the session must be
+    /// one of a member.
     ///
     /// # Errors
     /// 1236 if it is not, or if this server is not the primary of the epoch that the member follows.
