@@ -22,6 +22,7 @@ use crate::context::ArchiveContext;
 use crate::follow::{Follower, RequestedState};
 use crate::options::{Address, Candidates};
 use paceline_cluster::{Epoch, LogRank, LogTail, MemberId, Millis, Promise};
+use paceline_cluster_host::report::{HostReport, Stage};
 use paceline_cluster_host::{
     FreezeFuture, HostError, LogHost, LogProgress, Reader, Readers, RoleFence, RoleNumber, durable_tail,
 };
@@ -298,6 +299,14 @@ impl LogHost for LogMember {
     fn hold(&self) {}
     fn close(&self) {}
     fn reads_until(&self, _until: Millis) {}
+
+    fn report(&self, ends: &[LogIndex]) -> HostReport {
+        HostReport {
+            stage: Stage::Log,
+            gtid_position: self.context.position().to_string(),
+            lags: vec![None; ends.len()],
+        }
+    }
 
     fn may_be_lost(&self, after: LogIndex) {
         tracing::error!(
