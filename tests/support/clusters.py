@@ -48,11 +48,11 @@ class Etcd:
 class Member(Paceline):
     """A server of the cluster. Its name is that of its directory."""
 
-    def __init__(self, directory, etcd, secret):
+    def __init__(self, directory, etcd, secret, *options):
         super().__init__(directory)
         self.messages = ReservedPort()
         self.options = [f"--cluster={NAME}", f"--etcd={etcd.url}", f"--cluster-address=127.0.0.1:{self.messages.number}",
-                        f"--cluster-secret-file={secret}", f"--cluster-member-name={self.directory.name}", "--bind-address=127.0.0.1"]
+                        f"--cluster-secret-file={secret}", f"--cluster-member-name={self.directory.name}", "--bind-address=127.0.0.1", *options]
 
     def is_primary(self):
         """Returns whether the server accepts writes. A server that does not answer does not."""
@@ -65,13 +65,13 @@ class Member(Paceline):
 class Cluster:
     """A cluster of servers on this machine."""
 
-    def __init__(self, directory, size):
+    def __init__(self, directory, size, *options):
         self.etcd = Etcd(directory).start()
         secret = directory / "secret"
         self.secret = secrets.token_hex(16)
         secret.write_text(self.secret + "\n")
         secret.chmod(0o600)
-        self.members = [Member(directory / name, self.etcd, secret) for name in "abcdefg"[:size]]
+        self.members = [Member(directory / name, self.etcd, secret, *options) for name in "abcdefg"[:size]]
         for number, member in enumerate(self.members):
             member.start()
             wait_for(f"{member.directory.name} to be a log holder", lambda holders=number + 1: self.holders() == holders)
