@@ -122,6 +122,7 @@ pub async fn hold(
         options.addresses,
     );
     archive.member = Some(member.clone());
+    archive.is_closed_server = true;
     let archive = Arc::new(archive);
     let listener = Listener::bind(&settings.bind_address, settings.port, None)
         .await
