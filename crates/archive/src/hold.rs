@@ -57,7 +57,7 @@ pub async fn hold(
     mut stop_requested: watch::Receiver<bool>,
 ) -> Result<HoldEnd> {
     let (log, recovery) = tokio::task::block_in_place(|| {
-        Log::open(Arc::new(RealDisk), options.log.clone(), options.request.clone())
+        Log::open(Arc::new(RealDisk), options.log.clone(), options.request)
     })?;
     if let Some(cut) = &recovery.cut {
         tracing::warn!("the end of the binary log was torn by a crash: {cut}");
