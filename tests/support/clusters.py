@@ -4,6 +4,7 @@ import secrets
 import subprocess
 import threading
 import time
+import urllib.error
 import urllib.request
 
 import pymysql
@@ -50,9 +51,20 @@ class Member(Paceline):
 
     def __init__(self, directory, etcd, secret, datadir=None):
         super().__init__(directory, datadir=datadir)
-        self.messages = ReservedPort()
+        self.messages, self.http = ReservedPort(), ReservedPort()
         self.options = [f"--cluster={NAME}", f"--etcd={etcd.url}", f"--cluster-address=127.0.0.1:{self.messages.number}",
-                        f"--cluster-secret-file={secret}", f"--cluster-member-name={self.directory.name}", "--bind-address=127.0.0.1"]
+                        f"--cluster-secret-file={secret}", f"--cluster-member-name={self.directory.name}", "--bind-address=127.0.0.1",
+                        f"--http-address=127.0.0.1:{self.http.number}"]
+
+    def probe(self, path):
+        """Returns status and text of a probe, or `None` if nothing answers."""
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.http.number}{path}", timeout=5) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+        except OSError:
+            return None
 
     def answers(self):
         try:
@@ -117,10 +129,12 @@ class Cluster:
 
 
 class Writer:
-    """Inserts numbers into t.n, one a transaction, on whichever member takes them. Knows which were reported as committed."""
+    """Inserts numbers into t.n, one a transaction, on whichever member takes them. Knows which were reported as committed.
 
-    def __init__(self, cluster):
-        self.cluster, self.committed, self.errors = cluster, [], set()
+    `servers` are the members, or whatever leads to them."""
+
+    def __init__(self, cluster, servers=None):
+        self.servers, self.committed, self.errors = servers or cluster.members, [], set()
         self.is_stopping = threading.Event()
         self.thread = threading.Thread(target=self.run)
         self.thread.start()
@@ -131,8 +145,7 @@ class Writer:
             number += 1
             try:
                 if connection is None:
-                    member = self.cluster.members[turn % len(self.cluster.members)]
-                    connection = member.connect(read_timeout=10)
+                    connection = self.servers[turn % len(self.servers)].connect(read_timeout=10)
                 connection.cursor().execute("insert into t.n values (%s)", (number,))
             except pymysql.err.Error as error:
                 self.errors.add(error.args[0])
