@@ -41,6 +41,7 @@ torture:
 	cargo build --release --locked
 	PACELINE_BINARY=$(PACELINE) .venv/bin/python tests/torture/run.py $(ARGS)
 	cargo run --release --locked -p paceline-cluster --example simulate
+	PACELINE_BINARY=$(PACELINE) .venv/bin/python -m pytest -q -p no:cacheprovider --effort 2.5 tests/replication/test_cluster_balancer.py
 
 exams:
 	tools/install.sh build test exams

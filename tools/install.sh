@@ -31,6 +31,7 @@ for purpose in "$@"; do
         need ganglia-monitor gmond
         need memcached memcached
         need etcd-server etcd
+        need haproxy haproxy
         need iproute2 tc
         need chromium chromium
         need nodejs node
