@@ -53,6 +53,11 @@ for purpose in "$@"; do
         need mariadb-client mariadb
         need sysbench sysbench
         need strace strace
+        need etcd-server etcd
+        need patroni patroni
+        need postgresql-15 /usr/lib/postgresql/15/bin/postgres
+        need python3-psycopg2 /usr/lib/python3/dist-packages/psycopg2
+        need python3-pymysql /usr/lib/python3/dist-packages/pymysql
         need python3 python3 ;;
     *) echo "unknown purpose: $purpose" >&2; exit 2 ;;
     esac
