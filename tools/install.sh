@@ -75,7 +75,7 @@ if [ ${#packages[@]} -gt 0 ]; then
     DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null
 fi
 
-if [ $python = yes ] && ! .venv/bin/python -c 'import pymysql, mysql.connector, pymysqlreplication, pytest, xdist' 2>/dev/null; then
+if [ $python = yes ] && ! .venv/bin/python -c 'import pymysql, mysql.connector, pymysqlreplication, kubernetes_validate, pytest, xdist' 2>/dev/null; then
     echo "installing Python packages into .venv: $(grep -v '^#' tests/requirements.txt | tr '\n' ' ')"
     python3 -m venv .venv 2>/dev/null || {
         as_root=(); [ "$(id -u)" = 0 ] || as_root=(sudo)
