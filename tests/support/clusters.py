@@ -49,8 +49,8 @@ class Etcd:
 class Member(Paceline):
     """A server of the cluster. Its name is that of its directory."""
 
-    def __init__(self, directory, etcd, secret):
-        super().__init__(directory)
+    def __init__(self, directory, etcd, secret, datadir=None):
+        super().__init__(directory, datadir=datadir)
         self.messages, self.http = ReservedPort(), ReservedPort()
         self.options = [f"--cluster={NAME}", f"--etcd={etcd.url}", f"--cluster-address=127.0.0.1:{self.messages.number}",
                         f"--cluster-secret-file={secret}", f"--cluster-member-name={self.directory.name}", "--bind-address=127.0.0.1",
@@ -66,6 +66,12 @@ class Member(Paceline):
         except OSError:
             return None
 
+    def answers(self):
+        try:
+            return self.query("select 1") == ((1,),)
+        except pymysql.err.Error:
+            return False
+
     def is_primary(self):
         """Returns whether the server accepts writes. A server that does not answer does not."""
         try:
@@ -75,23 +81,28 @@ class Member(Paceline):
 
 
 class Cluster:
-    """A cluster of servers on this machine."""
+    """A cluster of servers on this machine. `datadirs` has each member's data directory; by default they are in `directory`."""
 
-    def __init__(self, directory, size):
+    def __init__(self, directory, size, datadirs=None):
         self.etcd = Etcd(directory).start()
         secret = directory / "secret"
         self.secret = secrets.token_hex(16)
         secret.write_text(self.secret + "\n")
         secret.chmod(0o600)
-        self.members = [Member(directory / name, self.etcd, secret) for name in "abcdefg"[:size]]
+        names = "abcdefg"[:size]
+        self.members = [Member(directory / name, self.etcd, secret, datadir) for name, datadir in zip(names, datadirs or [None] * size)]
         for number, member in enumerate(self.members):
             member.start()
             wait_for(f"{member.directory.name} to be a log holder", lambda holders=number + 1: self.holders() == holders)
 
+    def try_command(self, *arguments):
+        """Runs `paceline cluster`, which may fail."""
+        return subprocess.run([BINARY, "cluster", *arguments, f"--cluster={NAME}", f"--etcd={self.etcd.url}"], capture_output=True, text=True,
+                              timeout=120)
+
     def command(self, *arguments):
         """Runs `paceline cluster`. Returns its output."""
-        done = subprocess.run([BINARY, "cluster", *arguments, f"--cluster={NAME}", f"--etcd={self.etcd.url}"], capture_output=True, text=True,
-                              timeout=120)
+        done = self.try_command(*arguments)
         assert done.returncode == 0, done.stderr
         return done.stdout
 

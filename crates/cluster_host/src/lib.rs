@@ -36,6 +36,7 @@ pub mod readers;
 pub mod register;
 mod role_fence;
 pub mod thread;
+mod wait_report;
 
 pub use driver::{Driver, DriverError, MessageSender, RegisterRequest, StoredMember};
 pub use durable_tail::durable_tail;
