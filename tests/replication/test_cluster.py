@@ -198,6 +198,25 @@ def test_without_a_quorum_nothing_is_visible_and_a_restart_changes_that_only_by_
     assert "were cut off" in primary.said()
 
 
+def test_a_server_without_a_quorum_tells_its_clients_to_try_another_one(clusters):
+    cluster = clusters(3)
+    for member in cluster.members:
+        member.kill()
+    member = cluster.members[0]
+    member.spawn()
+    for user in ("root", "nobody"):
+        refused = wait_for("an answer", lambda user=user: refusal(member, user))
+        assert refused == (1047, "This server opens its tables when its cluster has acknowledged all of its log")
+    assert "Access denied" not in member.said()
+
+
+def refusal(member, user):
+    """Returns how a client over the network is refused; `None` if nobody listens."""
+    with pytest.raises(pymysql.err.OperationalError) as refused:
+        pymysql.connect(host="127.0.0.1", port=member.port, user=user)
+    return None if refused.value.args[0] == 2003 else refused.value.args
+
+
 def insert_in_vain(primary):
     with pytest.raises(pymysql.err.Error):
         primary.query("insert into t.n values (2)")

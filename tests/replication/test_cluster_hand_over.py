@@ -12,7 +12,7 @@ def clusters(tmp_path):
     made = []
 
     def make(size, *options):
-        cluster = Cluster(tmp_path, size, *options)
+        cluster = Cluster(tmp_path, size, options=options)
         made.append(cluster)
         cluster.primary().query("create database t", "create table t.n (i int primary key)")
         return cluster

@@ -40,6 +40,7 @@ pub mod register;
 pub mod report;
 mod role_fence;
 pub mod thread;
+mod wait_report;
 
 pub use driver::{Driver, DriverError, MessageSender, RegisterRequest, StoredMember};
 pub use durable_tail::durable_tail;
