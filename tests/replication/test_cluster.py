@@ -72,6 +72,17 @@ def test_members_stop_cleanly_and_go_on(clusters):
     cluster.wait_for_rows("select count(*) from t.n", ((4,),))
 
 
+def test_members_restart_while_nothing_is_written(clusters):
+    cluster = clusters(3)
+    cluster.primary().query("insert into t.n values (1)")
+    for member in cluster.others():
+        # Its tables have the whole log.
+        cluster.wait_for_rows("select i from t.n", ((1,),))
+        assert member.stop() == 0
+        member.start()
+    cluster.wait_for_rows("select i from t.n", ((1,),))
+
+
 def test_a_member_without_a_quorum_stops_and_reports_nothing_as_committed(clusters):
     cluster = clusters(3)
     primary, others = cluster.primary(), cluster.others()

@@ -128,6 +128,8 @@ impl LogMember {
             // Another role has begun meanwhile, or this one has ended.
             self.end
                 .send_if_modified(|end| *end == Some(HoldEnd::Ready) && end.take().is_some());
+            // That role may have been ready while this one was looked at.
+            self.look_whether_ready();
         }
     }
 
@@ -171,6 +173,12 @@ impl LogMember {
             self.finish(HoldEnd::Cut(at));
             return;
         }
+        if self.is_ready() {
+            // The tables have all of it. Nothing must be received now: it would be replayed without acknowledgement.
+            progress.report();
+            self.finish(HoldEnd::Ready);
+            return;
+        }
         let (fence, follower, addresses) =
             (self.fence.clone(), self.follower.clone(), self.addresses.clone());
         let reader = MemberReader {
@@ -208,11 +216,15 @@ impl LogMember {
         });
     }
 
-    /// Ends if the log is acknowledged to its end.
-    fn look_whether_ready(&self) {
+    /// Returns whether the log is acknowledged to its end, while it follows.
+    fn is_ready(&self) -> bool {
         let state = self.state.lock();
-        if state.follows && state.published >= self.tail().end() {
-            drop(state);
+        state.follows && state.published >= self.tail().end()
+    }
+
+    /// Ends if it is ready.
+    fn look_whether_ready(&self) {
+        if self.is_ready() {
             self.finish(HoldEnd::Ready);
         }
     }

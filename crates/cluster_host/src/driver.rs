@@ -216,6 +216,8 @@ impl Driver {
         if let Some(promise) = self.promise {
             self.host.promised(promise);
         }
+        // What the tables have was acknowledged. Nobody may ever say more, if nothing is written any more.
+        self.host.publish(self.published);
         loop {
             if let Err(error) = self.turn().await {
                 return error;

@@ -5,10 +5,10 @@
 //! hands over first, to the best server that is near enough to take over at once, and stops when it follows that server
 //! or when the switch has failed.
 //!
-//! While elections are paused, it keeps its part: an operator who pauses them restarts the primary to have it back.
+//! It does so while elections are paused, too: nobody would replace it then, not even itself after a restart.
 
 use super::Cluster;
-use paceline_cluster::{Configuration, Elections, HolderKind, MemberId, RoleName};
+use paceline_cluster::{Configuration, HolderKind, MemberId, RoleName};
 use paceline_cluster_host::report::MemberReport;
 use std::cmp::Reverse;
 
@@ -27,10 +27,6 @@ pub async fn hand_over(cluster: &Cluster) {
     let Some(known) = handle.etcd_state() else {
         return;
     };
-    if known.elections == Elections::Paused {
-        tracing::warn!("cluster: this primary stops without a successor, because elections are paused");
-        return;
-    }
     let Some(target) = best_target(known.established_configuration(), &handle.report()) else {
         tracing::warn!("cluster: this primary stops without a successor: no other server has its whole log");
         return;
