@@ -446,6 +446,7 @@ mod list {
         PacelineClusterMemberName "paceline_cluster_member_name" Global Fixed Text => Some("");
         PacelineClusterPriority "paceline_cluster_priority" Global Fixed Unsigned { min: 0, max: 255, block: 1 } => Some("0");
         PacelineClusterSecretFile "paceline_cluster_secret_file" Global Fixed Text => Some("");
+        PacelineClusterStaleReads "paceline_cluster_stale_reads" Both Dynamic Enum(&["REFUSE", "WARN", "ALLOW"]) => Some("REFUSE");
         PacelineClusterZone "paceline_cluster_zone" Global Fixed Unsigned { min: 0, max: 63, block: 1 } => Some("0");
         PacelineCommitLeader "paceline_commit_leader" Global Dynamic Enum(&["inline", "thread", "adaptive"]) => Some("adaptive");
         PacelineEarlyLockRelease "paceline_early_lock_release" Global Dynamic Boolean => Some("ON");
