@@ -31,7 +31,10 @@ class ClusterClient(load.Client):
         self.server = self.site or servers[self.rng.randrange(len(servers))]
         self.connection = self.server.dial(self.rng.choice(PATIENCE_SECONDS), database="iso")
         self.cursor = self.connection.cursor()
-        if self.site is None and self.ask("select @@global.read_only") != ((0,),):
+        [(is_read_only, server_id)] = self.ask("select @@global.read_only, @@server_id")
+        # A server that was replaced has another number.
+        self.run.ids.setdefault(self.server.name, set()).add(server_id)
+        if self.site is None and is_read_only:
             raise pymysql.err.OperationalError(1290, "not the primary")
         self.ask(f"set session transaction isolation level {self.level}")
         self.ask("set session innodb_lock_wait_timeout=1")
@@ -55,6 +58,8 @@ class ClusterRun(load.Run):
 
     def __init__(self, servers, level, rng, clients, readers, width):
         self.servers = servers
+        # Numbers of the servers by name.
+        self.ids = {}
         self.commits, self.last, self.longest_gap = 0, time.monotonic(), 0.0
         super().__init__(None, level, rng, clients, servers, readers, width)
 
