@@ -5,16 +5,15 @@ import time
 import pymysql
 
 from torture.isolation import load
-from torture.isolation.history import Status
 
 # Errors of a server without room on its disk.
 FULL = {3, 1021, 1026, 1030, 28, 1114}
-# Answer of a member that has not opened its tables yet.
+# Answer of a member that has not opened its tables yet, or has lost its quorum.
 CLOSED = {1047}
 # Times after which a client that gets no answer asks another server.
 PATIENCE_SECONDS = [0.5, 1, 4]
-# Group of the transactions that write, whichever server was the primary.
-WRITERS = "the primaries"
+# Group of the transactions that were begun at a primary.
+PRIMARIES = "the primaries"
 
 
 class ClusterClient(load.Client):
@@ -69,10 +68,9 @@ class ClusterRun(load.Run):
         self.commits, self.last = self.commits + 1, at
 
     def history(self):
-        """Returns the transactions. Those that write are in one order of time, whichever server was the primary: what
-        was acknowledged before one began is visible to it, or it does not commit. For others the order of each server holds."""
-        transactions = super().history()
-        for each in transactions:
-            if each.status != Status.ABORTED and each.writes():
-                each.group = WRITERS
-        return transactions
+        """Returns the transactions. Those at primaries are in one order of time, whichever server was the primary: what was
+        acknowledged before one began is visible to it, or it is refused. For readers of one server that server's order holds."""
+        for client in self.clients:
+            for transaction in client.history:
+                transaction.group = "" if client.site else PRIMARIES
+        return super().history()

@@ -13,8 +13,8 @@ one, that stay or come and go; 30 % of packets lost; links without carrier; slow
 etcd killed or cut off.
 
 # What is checked
-- The isolation checker: no anomaly of the level. Real time counts among the transactions of one server, and among those that
-  write, on all servers (`clients.ClusterRun.history`).
+- The isolation checker: no anomaly of the level. Real time counts among the transactions that were begun at primaries, and among
+  those that read on one other server (`clients.ClusterRun.history`).
 - No acknowledged write is gone, and no other one appears that was answered with an error. At the end all servers have the
   same rows.
 - The logs of all servers are one history; its epochs ascend, and each has transactions of one primary only, that which the
@@ -24,8 +24,7 @@ etcd killed or cut off.
   are committed, after a while; and so they are when everything works again.
 
 # Limits
-Clocks of etcd are right, and its disk neither loses unsynced writes nor becomes slow: it belongs to others. Reads on an
-isolated primary may be old, which the cluster's documentation says; they are in order for each server. Delays of the network
+Clocks of etcd are right, and its disk neither loses unsynced writes nor becomes slow: it belongs to others. Delays of the network
 come from lost packets. What happens in a round is not repeatable, only its schedule.
 """
 

@@ -2,7 +2,7 @@
 
 use super::{IDLE_INTERVAL, LOGIN_MAX, LocalMember, START_STATEMENT, UNACKNOWLEDGED_MAX, USER};
 use crate::driver::MessageSender;
-use crate::message_codec::{Hello, Packet};
+use crate::message_codec::{Hello, Packet, VERSION};
 use crate::register::{MEMBERS_MAX, MemberEntry};
 use paceline_cluster::{MemberId, Message};
 use paceline_wire::WireError;
@@ -190,22 +190,8 @@ impl Dialer {
     }
 
     async fn dial(&self, host: &str, port: u16) -> Result<Client, WireError> {
-        let options = ConnectOptions {
-            user: USER.to_owned(),
-            password: self.login.secret.clone(),
-            attributes: vec![("program_name".to_owned(), "paceline".to_owned())],
-            tls: self.login.tls.clone(),
-            idle_timeout: Some(LOGIN_MAX),
-            ..ConnectOptions::default()
-        };
-        let connecting = TcpStream::connect((host.trim_matches(['[', ']']), port));
-        let stream = timeout(LOGIN_MAX, connecting)
-            .await
-            .map_err(|_| WireError::ReadTimeout(LOGIN_MAX))??;
-        let limit = u32::try_from(UNACKNOWLEDGED_MAX.as_millis()).expect("seconds");
-        rustix::net::sockopt::set_tcp_user_timeout(&stream, limit).map_err(std::io::Error::from)?;
-        let mut client = Client::connect_stream(stream, host, &options).await?;
-        client.query(START_STATEMENT).await?;
+        let mut client = log_in(host, port, &self.login).await?;
+        client.query(&format!("{START_STATEMENT}{VERSION}")).await?;
         let hello = Packet::Hello(Hello {
             cluster: self.local.cluster.clone(),
             from: self.local.id,
@@ -238,6 +224,25 @@ impl Dialer {
             }
         }
     }
+}
+
+/// Connects to a member and logs in.
+pub(super) async fn log_in(host: &str, port: u16, login: &PeerLogin) -> Result<Client, WireError> {
+    let options = ConnectOptions {
+        user: USER.to_owned(),
+        password: login.secret.clone(),
+        attributes: vec![("program_name".to_owned(), "paceline".to_owned())],
+        tls: login.tls.clone(),
+        idle_timeout: Some(LOGIN_MAX),
+        ..ConnectOptions::default()
+    };
+    let connecting = TcpStream::connect((host.trim_matches(['[', ']']), port));
+    let stream = timeout(LOGIN_MAX, connecting)
+        .await
+        .map_err(|_| WireError::ReadTimeout(LOGIN_MAX))??;
+    let limit = u32::try_from(UNACKNOWLEDGED_MAX.as_millis()).expect("seconds");
+    rustix::net::sockopt::set_tcp_user_timeout(&stream, limit).map_err(std::io::Error::from)?;
+    Client::connect_stream(stream, host, &options).await
 }
 
 async fn send(client: &mut Client, packet: &Packet) -> Result<(), WireError> {

@@ -31,7 +31,7 @@ use self::options::{MarkedForSkip, ReplicaOptions};
 use crate::primary::request::GroupRecords;
 use paceline_binlog::event::ChecksumAlgorithm;
 use paceline_binlog::mysql::MySqlGtidSet;
-use paceline_binlog::{GtidPosition, SourcePosition};
+use paceline_binlog::{GtidPosition, LOG_FORMAT, SourcePosition};
 use paceline_types::ServerId;
 use paceline_types::error_code::{
     ER_MASTER_FATAL_ERROR_READING_BINLOG, ER_NET_PACKET_TOO_LARGE, ER_SLAVE_FATAL_ERROR,
@@ -204,7 +204,7 @@ impl Source {
         }
         if let Some(reader) = definition.reader {
             self.set_variable(&format!(
-                "SET @paceline_cluster_member={}, @paceline_cluster_epoch={}",
+                "SET @paceline_cluster_member={}, @paceline_cluster_epoch={}, @paceline_log_format={LOG_FORMAT}",
                 reader.member, reader.epoch
             ))
             .await?;

@@ -120,7 +120,7 @@ pub fn run(settings: MemberSettings, options: StartOptions, arguments: &[String]
         let options = HoldOptions {
             datadir: directory.clone(),
             log: prepared.log_config(),
-            request: request.clone(),
+            request,
             account: Account {
                 user: CLUSTER_USER.to_owned(),
                 password: settings.secret.clone(),
