@@ -515,6 +515,7 @@ impl Driver {
             | Message::Ask { .. }
             | Message::Refused { .. }
             | Message::Pulse { .. }
+            | Message::Published { .. }
             | Message::TakeOver { .. } => {}
         }
     }
