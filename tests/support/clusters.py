@@ -49,12 +49,12 @@ class Etcd:
 class Member(Paceline):
     """A server of the cluster. Its name is that of its directory."""
 
-    def __init__(self, directory, etcd, secret, datadir=None):
+    def __init__(self, directory, etcd, secret, datadir=None, options=()):
         super().__init__(directory, datadir=datadir)
         self.messages, self.http = ReservedPort(), ReservedPort()
         self.options = [f"--cluster={NAME}", f"--etcd={etcd.url}", f"--cluster-address=127.0.0.1:{self.messages.number}",
                         f"--cluster-secret-file={secret}", f"--cluster-member-name={self.directory.name}", "--bind-address=127.0.0.1",
-                        f"--http-address=127.0.0.1:{self.http.number}"]
+                        f"--http-address=127.0.0.1:{self.http.number}", *options]
 
     def probe(self, path):
         """Returns status and text of a probe, or `None` if nothing answers."""
@@ -83,14 +83,15 @@ class Member(Paceline):
 class Cluster:
     """A cluster of servers on this machine. `datadirs` has each member's data directory; by default they are in `directory`."""
 
-    def __init__(self, directory, size, datadirs=None):
+    def __init__(self, directory, size, datadirs=None, options=()):
         self.etcd = Etcd(directory).start()
         secret = directory / "secret"
         self.secret = secrets.token_hex(16)
         secret.write_text(self.secret + "\n")
         secret.chmod(0o600)
         names = "abcdefg"[:size]
-        self.members = [Member(directory / name, self.etcd, secret, datadir) for name, datadir in zip(names, datadirs or [None] * size)]
+        self.members = [Member(directory / name, self.etcd, secret, datadir, options)
+                        for name, datadir in zip(names, datadirs or [None] * size)]
         for number, member in enumerate(self.members):
             member.start()
             wait_for(f"{member.directory.name} to be a log holder", lambda holders=number + 1: self.holders() == holders)

@@ -14,8 +14,8 @@ use crate::etcd::agent::RESULT_SECONDS;
 use crate::etcd::{EtcdError, Store};
 use crate::register::{MemberEntry, Register, Settings, SwitchEntry};
 use paceline_cluster::{
-    Configuration, ConfigurationError, Elections, Epoch, EpochRecord, Holder, HolderKind, MemberId, Origin,
-    Progress,
+    Configuration, ConfigurationError, Elections, Epoch, EpochRecord, EtcdState, Holder, HolderKind,
+    MemberId, Origin, Progress,
 };
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
@@ -81,6 +81,19 @@ pub struct MemberOverview {
     pub entry: Option<MemberEntry>,
 }
 
+impl MemberOverview {
+    /// Returns its part in a word.
+    pub fn part_name(&self) -> &'static str {
+        match (self.part, self.is_leaving) {
+            (Part::Primary, _) => "primary",
+            (Part::Holder, true) => "leaving",
+            (Part::Holder, false) => "holder",
+            (Part::Joining, _) => "joining",
+            (Part::Listed, _) => "listed",
+        }
+    }
+}
+
 /// A cluster, as etcd knows it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Overview {
@@ -106,16 +119,21 @@ pub async fn overview(store: &Store) -> Result<Overview, CommandError> {
 
 fn overview_of(register: &Register) -> Overview {
     let state = register.state();
+    Overview {
+        newest: register.newest().clone(),
+        established: state.established().cloned(),
+        is_claimer_alive: register.claimed == Some(register.newest().epoch),
+        settings: register.settings.clone(),
+        members: members_of(&state, &register.members),
+    }
+}
+
+/// Returns the members of a cluster: holders first, in their configuration's order.
+pub fn members_of(state: &EtcdState, directory: &[MemberEntry]) -> Vec<MemberOverview> {
     let configuration = state.established_configuration();
     let established = state.established();
-    let wanted = register.settings.wanted.as_ref();
-    let entry = |id| {
-        register
-            .members
-            .iter()
-            .find(|entry| entry.member() == id)
-            .cloned()
-    };
+    let wanted = state.wanted.as_ref();
+    let entry = |id| directory.iter().find(|entry| entry.member() == id).cloned();
     let is_leaving = |id| wanted.is_some_and(|wanted| wanted.holder(id).is_none());
     let primary = established.filter(|record| record.progress == Progress::Opened);
     let primary = primary.map(|record| record.primary);
@@ -134,8 +152,9 @@ fn overview_of(register: &Register) -> Overview {
     }
     let wanted_holders = wanted.map_or(&[][..], Configuration::holders).iter();
     let joining = wanted_holders.map(|holder| (holder.id, holder.kind, Part::Joining));
-    let listed = register.members.iter();
-    let listed = listed.map(|entry| (entry.member(), entry.kind.into(), Part::Listed));
+    let listed = directory
+        .iter()
+        .map(|entry| (entry.member(), entry.kind.into(), Part::Listed));
     for (id, kind, part) in joining.chain(listed) {
         if members.iter().all(|member| member.id != id) {
             members.push(MemberOverview {
@@ -147,13 +166,7 @@ fn overview_of(register: &Register) -> Overview {
             });
         }
     }
-    Overview {
-        newest: register.newest().clone(),
-        established: established.cloned(),
-        is_claimer_alive: register.claimed == Some(register.newest().epoch),
-        settings: register.settings.clone(),
-        members,
-    }
+    members
 }
 
 /// Finds a member by its name or its number.

@@ -5,7 +5,7 @@ A fault belongs to a kind. Those of different kinds may overlap, so one never en
 
 import threading
 
-from support.waiting import wait_for
+from support.waiting import let_run, wait_for
 from torture.harness import Finding
 
 HOUR_SECONDS = 3600
@@ -54,6 +54,24 @@ class Kill(Fault):
 
     def end(self):
         self.restart([self.dead])
+
+
+class KillAgain(Fault):
+    """kill -9 of servers that are just starting: those that were killed, and others."""
+
+    kind = "process"
+    is_steady = False
+
+    def begin(self):
+        killed = []
+        for _ in range(self.rng.randrange(2, 5)):
+            server = self.victim()
+            server.kill()
+            killed.append(server.name)
+            let_run(self.rng.uniform(0, 0.1))
+            server.spawn()
+            let_run(self.rng.choice([0.01, 0.05, 0.2, 0.6]) * self.rng.uniform(0.5, 1.5))
+        return f"kill -9 and start of {' '.join(killed)}"
 
 
 class Terminate(Fault):
@@ -143,6 +161,45 @@ class Switch(Fault):
         status, text = self.machines.command("switch", "--to", target)
         self.numbers["planned switches" if status == 0 else "planned switches refused"] += 1
         return f"switch to {target}: {text.strip() or 'done'}"
+
+
+class Removal(Fault):
+    """A member becomes an ordinary replica, and a log holder again when everything works (`Machines.add_removed`)."""
+
+    kind = "switch"
+    is_steady = False
+
+    def begin(self):
+        primary = self.machines.primary()
+        name = self.rng.choice([server.name for server in self.machines.servers if server is not primary])
+        status, text = self.machines.command("remove", name)
+        self.machines.removed.add(name)
+        self.numbers["members removed" if status == 0 else "removals refused"] += 1
+        return f"removal of {name}: {text.strip() or 'done'}"
+
+
+class Replacement(Fault):
+    """A server is removed and lost with its disk. Another one in its place copies the primary and joins."""
+
+    kind = "process"
+    is_steady = False
+
+    def begin(self):
+        primary = self.machines.primary()
+        self.lost = self.rng.choice([server for server in self.machines.servers if server is not primary])
+        self.machines.removed.add(self.lost.name)
+        status, text = self.machines.command("remove", self.lost.name)
+        if status != 0:
+            self.lost = None
+            return f"no replacement: {text.strip()}"
+        self.lost.kill()
+        self.lost.empty_disk()
+        self.numbers["servers replaced"] += 1
+        return f"{self.lost.name} is lost with its disk"
+
+    def end(self):
+        if self.lost is not None:
+            self.restart([self.lost])
 
 
 # Network.
@@ -301,6 +358,28 @@ class FullDisk(Fault):
             self.restart([server])
 
 
+class FailedSync(Fault):
+    """One of the next syncs of a server fails. The server stops; its next start finds what was synced."""
+
+    kind = "disk"
+
+    def begin(self):
+        self.failing = self.victim()
+        # The first of them may be that of a promise, of the log or of a table.
+        self.failing.disk.say(f"fail-sync {self.rng.choice([0, 1, 10, 40])}")
+        return f"a sync of {self.failing.name} fails"
+
+    def end(self):
+        server = self.failing
+        server.disk.say(f"fail-sync {1 << 60}")
+        if server.ended_by_itself():
+            if "Input/output error" not in server.said():
+                raise Finding(f"{server.name} ended with {server.process.returncode}, not for its failed sync")
+            self.numbers["servers that stopped at a failed sync"] += 1
+            lose_power(server, self.rng)
+            self.restart([server])
+
+
 class WrongClock(Fault):
     """The time of day of some servers is wrong by an hour. It jumps there and back."""
 
@@ -341,6 +420,23 @@ class EtcdLost(Fault):
                 etcd.spawn(self.machines.etcds)
 
 
+class EtcdHangs(Fault):
+    """All of etcd, or one of its members, accepts connections and does not answer."""
+
+    kind = "etcd"
+
+    def begin(self):
+        etcds = self.machines.etcds
+        self.hanging = etcds if self.rng.random() < 0.6 else [self.rng.choice(etcds)]
+        for etcd in self.hanging:
+            etcd.hang()
+        return f"SIGSTOP of {' '.join(etcd.name for etcd in self.hanging)}"
+
+    def end(self):
+        for etcd in self.hanging:
+            etcd.go_on()
+
+
 class EtcdCutOff(Fault):
     """Nobody reaches etcd, whose members reach each other."""
 
@@ -356,4 +452,4 @@ class EtcdCutOff(Fault):
 
 
 FAULTS = [Kill, Partition, Suspend, OneWay, EtcdLost, Terminate, WrongClock, Flapping, PowerFailure, Switch, SlowDisk, Loss, Unplugged,
-          EtcdCutOff, FullDisk, PowerFailureOfAll]
+          EtcdCutOff, EtcdHangs, FullDisk, Removal, Replacement, FailedSync, PowerFailureOfAll, KillAgain]

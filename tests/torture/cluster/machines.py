@@ -3,6 +3,7 @@
 import contextlib
 import os
 import secrets
+import shutil
 import signal
 import subprocess
 import urllib.request
@@ -17,8 +18,7 @@ from torture.servers import CLIENT
 
 NAME = "torture"
 PORT, MESSAGES_PORT, ETCD_PORT, ETCD_PEER_PORT = 3306, 3307, 2379, 2380
-# A client that gets no answer in this time asks another server.
-CLIENT_SECONDS_MAX, CONNECT_SECONDS_MAX = 4, 1
+CONNECT_SECONDS_MAX = 1
 # On a busy machine. A longer wait counts as a cluster that does not recover.
 RECOVERY_SECONDS_MAX = 90
 SMALL = ["--paceline_log_block_size=1048576", "--paceline_block_cache_size=33554432", "--paceline_memtable_size=1048576",
@@ -32,7 +32,7 @@ class EtcdMachine:
         self.machine, self.name, self.directory = machine, machine.name, directory
         self.url = f"http://{machine.address}:{ETCD_PORT}"
         self.peer = f"http://{machine.address}:{ETCD_PEER_PORT}"
-        self.process = None
+        self.process, self.is_stopped = None, False
 
     def spawn(self, peers):
         cluster = ",".join(f"{each.name}={each.peer}" for each in peers)
@@ -48,11 +48,22 @@ class EtcdMachine:
             return b"true" in answer.read()
         return False
 
+    def hang(self):
+        if self.process is not None:
+            self.process.send_signal(signal.SIGSTOP)
+            self.is_stopped = True
+
+    def go_on(self):
+        if self.process is not None:
+            self.process.send_signal(signal.SIGCONT)
+        self.is_stopped = False
+
     def kill(self):
         if self.process is not None:
             self.process.kill()
             self.process.wait()
             self.process = None
+        self.is_stopped = False
 
 
 class ServerMachine(Paceline):
@@ -72,10 +83,10 @@ class ServerMachine(Paceline):
             self.process = subprocess.Popen(self.machine.inside(*self.command(), *self.options, *more), stdin=subprocess.DEVNULL, stdout=log,
                                             stderr=log, env={**os.environ, **self.clock.environment})
 
-    def dial(self, **options):
-        """Connects a client over the network."""
-        options = {"user": CLIENT, "connect_timeout": CONNECT_SECONDS_MAX, "read_timeout": CLIENT_SECONDS_MAX,
-                   "write_timeout": CLIENT_SECONDS_MAX, "autocommit": True, "charset": "utf8mb4", "ssl_disabled": True, **options}
+    def dial(self, patience_seconds, **options):
+        """Connects a client over the network. It gives up when no answer comes in time."""
+        options = {"user": CLIENT, "connect_timeout": CONNECT_SECONDS_MAX, "autocommit": True, "charset": "utf8mb4", "ssl_disabled": True,
+                   "read_timeout": patience_seconds, "write_timeout": patience_seconds, **options}
         with self.client_machine.entered():
             return pymysql.connect(host=self.machine.address, port=PORT, **options)
 
@@ -91,6 +102,9 @@ class ServerMachine(Paceline):
             super().kill()
             self.process = None
         self.is_stopped = False
+
+    def empty_disk(self):
+        shutil.rmtree(self.datadir)
 
     def terminate(self):
         self.process.send_signal(signal.SIGTERM)
@@ -126,6 +140,8 @@ class Machines:
         self.directory = directory
         self.network = Network()
         self.etcds, self.servers = [], []
+        # Names of servers that were removed from the log holders, or perhaps not.
+        self.removed = set()
         try:
             self.client = self.network.machine("client")
             for number in range(etcds):
@@ -148,14 +164,15 @@ class Machines:
         wait_for("etcd to answer", lambda: all(etcd.is_healthy() for etcd in self.etcds), RECOVERY_SECONDS_MAX)
 
     def add(self, name, options):
-        """Starts another server. The first one founds the cluster and makes the clients' account."""
+        """Starts another server. The first one founds the cluster and makes the clients' accounts."""
         server = ServerMachine(self.network.machine(name), self.directory, self.client, self.etcd_urls, self.secret, options)
         self.servers.append(server)
         server.start()
         wait_for(f"{name} to be a log holder", lambda: self.holders() == len(self.servers), RECOVERY_SECONDS_MAX)
         if len(self.servers) == 1:
             wait_for("the first primary", server.is_primary)
-            server.query(f"create user {CLIENT}@'%'", f"grant select, insert, update, delete on *.* to {CLIENT}@'%'")
+            server.query(f"create user {CLIENT}@'%'", f"grant select, insert, update, delete on *.* to {CLIENT}@'%'",
+                         "create user definer@'%'", "grant all on iso.* to definer@'%'")
 
     def command(self, *arguments):
         """Runs `paceline cluster` on the clients' machine. Returns its status and its output."""
@@ -166,6 +183,14 @@ class Machines:
     def holders(self):
         status, text = self.command("status")
         return sum(line.split()[1] in ("primary", "holder") for line in text.splitlines()[1:] if len(line.split()) > 4) if status == 0 else 0
+
+    def add_removed(self):
+        """Makes log holders of all servers again. Everything must work."""
+        for name in sorted(self.removed):
+            wait_for(f"{name} to be added", lambda name=name: self.command("add", name)[0] == 0, RECOVERY_SECONDS_MAX)
+        if self.removed:
+            wait_for("all servers to be log holders", lambda: self.holders() == len(self.servers), RECOVERY_SECONDS_MAX)
+        self.removed.clear()
 
     def primary(self):
         """Returns a server that says that it is the primary, or `None`."""
@@ -179,9 +204,11 @@ class Machines:
 
     def can_commit(self):
         """Returns whether the cluster must be able to commit now: a majority of the servers, a majority of etcd and the clients
-        all run and reach each other."""
+        all run and reach each other. After a removal that is not known."""
+        if self.removed:
+            return False
         alive = [server.name for server in self.servers if server.is_running() and not server.is_stopped]
-        etcds = [etcd.name for etcd in self.etcds if etcd.process is not None]
+        etcds = [etcd.name for etcd in self.etcds if etcd.process is not None and not etcd.is_stopped]
         network = self.network
 
         def connected(one, other):
