@@ -117,13 +117,13 @@ def test_memory_tables_are_the_same_everywhere_after_a_change(clusters):
     cluster.wait_for_rows(content, ((4, 4),), [third])
     # As the primary it has the same as all others.
     cluster.command("switch", "--to", third.directory.name)
+    # It accepts writes when its own MEMORY tables, which lack rows, are empty everywhere.
     assert cluster.primary() is third
     third.query("insert into t.m values (5, 5)")
     cluster.wait_for_rows(content, ((5, 5),))
     # Once is enough.
-    for member in (first, third):
-        cluster.command("switch", "--to", member.directory.name)
-        assert cluster.primary() is member
+    cluster.command("switch", "--to", first.directory.name)
+    cluster.command("switch", "--to", third.directory.name)
     cluster.wait_for_rows(content, ((5, 5),))
     for member in cluster.members:
         with member.connect(cursorclass=pymysql.cursors.DictCursor) as connection, connection.cursor() as cursor:

@@ -520,6 +520,7 @@ impl Driver {
             | Message::Ask { .. }
             | Message::Refused { .. }
             | Message::Pulse { .. }
+            | Message::Published { .. }
             | Message::TakeOver { .. } => {}
         }
     }
