@@ -139,3 +139,24 @@ def test_memory_tables_are_the_same_everywhere_after_a_change(clusters):
     new.query("insert into t.m values (7, 7)")
     cluster.wait_for_rows(content, ((5, 5), (6, 6), (7, 7)), [first, second])
     cluster.wait_for_rows(content, ((7, 7),), [third])
+
+
+def test_a_transaction_on_a_memory_table_does_not_keep_a_server_from_becoming_the_primary(clusters):
+    cluster = clusters(3)
+    primary, (target, _) = cluster.primary(), cluster.others()
+    primary.query("create table t.m (i int primary key) engine=memory", "insert into t.m values (1)")
+    content = "select i from t.m order by i"
+    cluster.wait_for_rows(content, ((1,),))
+    target.stop()
+    target.start()
+    primary.query("insert into t.m values (2)")
+    cluster.wait_for_rows(content, ((2,),), [target])
+    with target.connect() as reader, reader.cursor() as cursor:
+        cursor.execute("begin")
+        cursor.execute(content)
+        cluster.command("switch", "--to", target.directory.name)
+        assert cluster.primary() is target
+        target.query("insert into t.n values (1)")
+    cluster.wait_for_rows(content, ())
+    target.query("insert into t.m values (3)")
+    cluster.wait_for_rows(content, ((3,),))

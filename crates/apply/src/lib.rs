@@ -32,6 +32,6 @@ pub use catalog_definitions::CatalogDefinitions;
 pub use definitions::{DdlEffect, DdlError, Definitions, LoggedDdl, ReplayTable};
 pub use error::{Error, Result};
 pub use group::{CurrentRows, GroupApplier, GroupContents, MemoryTables, is_create_table};
-pub use memory_tables::empty_memory_tables;
+pub use memory_tables::{empty_memory_table, empty_memory_tables, memory_tables};
 pub use past_snapshot::{PastSnapshot, undo_to};
 pub use recovery::{RecoveryReport, recover};

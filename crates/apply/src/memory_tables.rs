@@ -30,54 +30,84 @@ pub fn empty_memory_tables(
     replication: Replication,
     metadata_lock_timeout: Duration,
 ) -> Result<usize> {
+    let tables = memory_tables(&catalog.load());
+    for table in &tables {
+        let gtid = gtid.clone();
+        empty_memory_table(manager, catalog, table, gtid, replication, metadata_lock_timeout)?;
+    }
+    Ok(tables.len())
+}
+
+/// Returns database and name of each MEMORY table.
+pub fn memory_tables(catalog: &Catalog) -> Vec<(String, String)> {
+    let tables = catalog.tables().filter(|table| is_memory(table));
+    tables
+        .map(|table| (table.database().to_owned(), table.name().to_owned()))
+        .collect()
+}
+
+fn is_memory(table: &TableDefinition) -> bool {
+    table.engine == TableEngine::Memory
+}
+
+/// Logs a TRUNCATE for a MEMORY table, if it exists.
+///
+/// # Errors
+/// Those of [`empty_memory_tables`].
+pub fn empty_memory_table(
+    manager: &TransactionManager,
+    catalog: &Arc<CatalogHandle>,
+    (database, name): &(String, String),
+    gtid: GtidChoice,
+    replication: Replication,
+    metadata_lock_timeout: Duration,
+) -> Result<()> {
     let current = catalog.load();
-    let tables: Vec<&Arc<TableDefinition>> = current
-        .tables()
-        .filter(|table| table.engine == TableEngine::Memory)
-        .collect();
+    let known = current.table(database, name);
+    if !known.is_some_and(|table| is_memory(table)) {
+        return Ok(());
+    }
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |time| time.as_secs());
     let now = u32::try_from(now).unwrap_or(u32::MAX);
     let session = manager.session(Interrupt::new());
-    for table in &tables {
-        let mut statement = "TRUNCATE TABLE ".to_owned();
-        quote_identifier(table.database(), &mut statement);
-        statement.push('.');
-        quote_identifier(table.name(), &mut statement);
-        statement.push(' ');
-        statement.push_str(COMMENT);
-        let mut query = QueryEvent::new(b"", statement.as_bytes());
-        query.status_vars = vec![StatusVar::SqlMode(0)];
-        let fail = |source: Box<dyn std::error::Error + Send + Sync>| Error::Statement {
-            statement: statement.clone(),
-            source,
-        };
-        // Planned in the same way as a replay of this event.
-        let plan = replay_ddl(catalog, manager.storage(), &query, now, ServerId(0), &NoAccounts)
-            .map_err(|error| fail(error.into()))?;
-        let (changes, catalog) = (plan.changes, Arc::clone(catalog));
-        let ddl = DdlCommit {
-            query: &query,
-            event_flags: EventFlags::NONE,
-            timestamp_seconds: now,
-            writes: plan.writes,
-            builds: plan.builds,
-            on_publish: Some(Box::new(move |version| {
-                catalog
-                    .publish(&changes, version)
-                    .expect("a planned change fits the catalog");
-            })),
-            gtid: gtid.clone(),
-            replication,
-            metadata_lock_timeout,
-        };
-        manager
-            .commit_ddl(&session, ddl)
-            .wait_blocking()
-            .map_err(|error| fail(error.into()))?;
-    }
-    Ok(tables.len())
+    let mut statement = "TRUNCATE TABLE ".to_owned();
+    quote_identifier(database, &mut statement);
+    statement.push('.');
+    quote_identifier(name, &mut statement);
+    statement.push(' ');
+    statement.push_str(COMMENT);
+    let mut query = QueryEvent::new(b"", statement.as_bytes());
+    query.status_vars = vec![StatusVar::SqlMode(0)];
+    let fail = |source: Box<dyn std::error::Error + Send + Sync>| Error::Statement {
+        statement: statement.clone(),
+        source,
+    };
+    // Planned in the same way as a replay of this event.
+    let plan = replay_ddl(catalog, manager.storage(), &query, now, ServerId(0), &NoAccounts)
+        .map_err(|error| fail(error.into()))?;
+    let (changes, catalog) = (plan.changes, Arc::clone(catalog));
+    let ddl = DdlCommit {
+        query: &query,
+        event_flags: EventFlags::NONE,
+        timestamp_seconds: now,
+        writes: plan.writes,
+        builds: plan.builds,
+        on_publish: Some(Box::new(move |version| {
+            catalog
+                .publish(&changes, version)
+                .expect("a planned change fits the catalog");
+        })),
+        gtid,
+        replication,
+        metadata_lock_timeout,
+    };
+    manager
+        .commit_ddl(&session, ddl)
+        .wait_blocking()
+        .map_err(|error| fail(error.into()))?;
+    Ok(())
 }
 
 /// Host for statements that never concern accounts.

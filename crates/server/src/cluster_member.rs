@@ -24,8 +24,10 @@
 
 use crate::cluster::{CLUSTER_USER, CONNECTION, Cluster, GateState};
 use crate::server::Server;
+use crate::session::event::run_for_scheduler;
 use crate::variables::{Variable, VariableValue};
 use paceline_binlog::EpochMark;
+use paceline_catalog::ddl::quote_identifier;
 use paceline_cluster::{Epoch, LogRank, LogTail, MemberId, Millis, Promise};
 use paceline_cluster_host::report::{HostReport, Stage};
 use paceline_cluster_host::{
@@ -42,10 +44,10 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
-/// Time that a statement on a MEMORY table may delay the opening.
+/// Time that a statement on a MEMORY table may delay the opening, and later others on this table.
 const EMPTY_WITHIN: Duration = Duration::from_secs(1);
-/// Time for which the emptying of a MEMORY table waits for statements once the server is open.
-const EMPTY_LATER_WITHIN: Duration = Duration::from_secs(10);
+/// Pause before a MEMORY table that a statement uses is emptied again.
+const EMPTY_AGAIN_AFTER: Duration = Duration::from_secs(5);
 /// Interval at which a connection that has ended is started again.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Time that the applier has for the end of the statement that it executes.
@@ -72,6 +74,7 @@ impl ServerHost {
             cluster: cluster.clone(),
             calls: Mutex::new(0),
             empties_tables: AtomicBool::new(memory_tables > 0),
+            not_emptied: tokio::sync::Mutex::default(),
         };
         Arc::new(ServerHost {
             server: Arc::downgrade(server),
@@ -113,6 +116,8 @@ struct Access {
     calls: Mutex<u64>,
     /// Whether this process has MEMORY tables that may lack rows which other members have.
     empties_tables: AtomicBool,
+    /// Those of them that are still to be emptied. `None`: not listed yet.
+    not_emptied: tokio::sync::Mutex<Option<Vec<(String, String)>>>,
 }
 
 impl Access {
@@ -148,33 +153,71 @@ impl Access {
     }
 
     /// Empties the MEMORY tables of all members, then lets clients in. A statement that uses such a table delays them
-    /// only for a short time; the table is emptied later then.
+    /// only for a short time; the table is emptied later then. Each is emptied once: clients fill it again.
     async fn empty_and_open(self: Arc<Self>, call: u64) {
-        let mut limit = EMPTY_WITHIN;
-        while self.is_last(call) && self.empties_tables.load(Ordering::Relaxed) {
-            let Some(server) = self.server.upgrade().filter(|server| !server.is_stopping()) else {
+        {
+            let mut not_emptied = self.not_emptied.lock().await;
+            let Some(server) = self.server.upgrade().filter(|_| self.is_last(call)) else {
                 return;
             };
-            match tokio::task::spawn_blocking(move || empty_tables(&server, limit)).await {
-                Ok(Ok(())) => self.empties_tables.store(false, Ordering::Relaxed),
-                Ok(Err(error)) => tracing::warn!("cluster: the MEMORY tables cannot be emptied yet: {error}"),
+            let tables = not_emptied.take();
+            let emptying = tokio::task::spawn_blocking(move || empty_tables(&server, tables));
+            match emptying.await {
+                Ok(rest) => *not_emptied = Some(rest),
                 Err(error) => tracing::error!("cluster: the MEMORY tables are not emptied: {error}"),
             }
-            self.set_if(call, GateState::Open);
-            limit = EMPTY_LATER_WITHIN;
         }
+        self.set_if(call, GateState::Open);
+        // Nothing is locked meanwhile: the statement may wait until this server opens in the next epoch.
+        while let Some((server, table)) = self.next_not_emptied(call).await {
+            if let Err(error) = run_for_scheduler(&server, &truncation(&table)).await {
+                tracing::warn!("cluster: a MEMORY table cannot be emptied yet: {error}");
+                self.not_emptied.lock().await.get_or_insert_default().push(table);
+                tokio::time::sleep(EMPTY_AGAIN_AFTER).await;
+            }
+        }
+        let is_done = self.not_emptied.lock().await.as_ref().is_some_and(Vec::is_empty);
+        self.empties_tables.store(!is_done, Ordering::Relaxed);
+    }
+
+    /// Takes a MEMORY table that is to be emptied, as long as this server is open by this call.
+    async fn next_not_emptied(&self, call: u64) -> Option<(Arc<Server>, (String, String))> {
+        let server = self.server.upgrade().filter(|server| !server.is_stopping())?;
+        let mut not_emptied = self.not_emptied.lock().await;
+        let tables = not_emptied.as_mut().filter(|_| self.is_last(call))?;
+        Some((server, tables.pop()?))
     }
 }
 
-/// Empties the MEMORY tables, for all members.
-fn empty_tables(server: &Server, limit: Duration) -> Result<(), paceline_apply::Error> {
-    let gtid = GtidChoice::Next {
-        domain_id: DomainId(server.globals.number(Variable::GtidDomainId) as u32),
-        server_id: ServerId(server.globals.number(Variable::ServerId) as u32),
-    };
+/// Empties these MEMORY tables, or all, for all members. Returns those that statements use. Nobody can define tables
+/// meanwhile, because this server is not open.
+fn empty_tables(server: &Server, tables: Option<Vec<(String, String)>>) -> Vec<(String, String)> {
     let (transactions, catalog) = (&server.transactions, &server.catalog);
-    let replication = Replication::Replicated;
-    paceline_apply::empty_memory_tables(transactions, catalog, gtid, replication, limit).map(drop)
+    let mut tables = tables.unwrap_or_else(|| paceline_apply::memory_tables(&catalog.load()));
+    tables.retain(|table| {
+        let gtid = GtidChoice::Next {
+            domain_id: DomainId(server.globals.number(Variable::GtidDomainId) as u32),
+            server_id: ServerId(server.globals.number(Variable::ServerId) as u32),
+        };
+        let replication = Replication::Replicated;
+        let emptied =
+            paceline_apply::empty_memory_table(transactions, catalog, table, gtid, replication, EMPTY_WITHIN);
+        if let Err(error) = &emptied {
+            tracing::warn!("cluster: a MEMORY table cannot be emptied yet: {error}");
+        }
+        emptied.is_err()
+    });
+    tables
+}
+
+/// Returns the statement that empties a MEMORY table while clients may define tables.
+fn truncation((database, name): &(String, String)) -> String {
+    let seconds = EMPTY_WITHIN.as_secs();
+    let mut text = format!("SET STATEMENT lock_wait_timeout={seconds} FOR TRUNCATE TABLE ");
+    quote_identifier(database, &mut text);
+    text.push('.');
+    quote_identifier(name, &mut text);
+    text
 }
 
 /// Role of a member that receives another one's log.
