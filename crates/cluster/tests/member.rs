@@ -403,6 +403,71 @@ fn a_switch_waits_for_the_target_and_is_taken_back() {
     assert_eq!(taken_back[..2], [Action::Open(Epoch(1)), refused]);
 }
 
+/// The open primary's etcd, with its mark, when an operator wants these holders.
+fn wanting(wanted: Configuration) -> Input {
+    Input::Etcd(EtcdState {
+        records: vec![record(1, ONE, configuration(3, 2), Progress::Opened)],
+        claimer: Claimer::Gone,
+        wanted: Some(wanted),
+        elections: Elections::Active,
+    })
+}
+
+#[test]
+fn a_change_of_the_members_waits_for_the_transactions_under_way() {
+    let mut one = open_primary();
+    one.input(Input::LogEnd(tail(&[(1, ONE, 0)], 4)));
+    one.message(TWO, copy(1, 3, 0));
+    let mut acted = one.input(wanting(configuration(2, 2)));
+    acted.extend(one.input(Input::Tick));
+    assert!(acted.contains(&Action::Hold) && !claims(&acted), "{acted:?}");
+    // Acknowledged, but not by the member that remains.
+    let mut acted = one.message(THREE, copy(1, 4, 0));
+    acted.extend(one.input(Input::Tick));
+    assert!(
+        acted.contains(&Action::Publish(LogIndex(4))) && !claims(&acted),
+        "{acted:?}"
+    );
+    assert_eq!(
+        one.input(Input::Switch(TWO)),
+        [Action::SwitchRefused(SwitchError::Busy)]
+    );
+    let mut acted = one.message(TWO, copy(1, 4, 0));
+    acted.extend(one.input(Input::Tick));
+    assert!(
+        claims(&acted) && !acted.contains(&Action::Open(Epoch(1))),
+        "{acted:?}"
+    );
+}
+
+#[test]
+fn a_change_of_the_members_does_not_wait_forever_and_not_in_vain() {
+    let mut one = open_primary();
+    one.input(Input::LogEnd(tail(&[(1, ONE, 0)], 4)));
+    one.message(TWO, copy(1, 3, 0));
+    let mut acted = one.input(wanting(configuration(2, 2)));
+    acted.extend(one.input(Input::Tick));
+    assert!(acted.contains(&Action::Hold));
+    // The operator wants it no more.
+    let mut acted = one.input(wanting(configuration(3, 2)));
+    acted.extend(one.input(Input::Tick));
+    assert!(
+        acted.contains(&Action::Open(Epoch(1))) && !claims(&acted),
+        "{acted:?}"
+    );
+    let mut acted = one.input(wanting(configuration(2, 2)));
+    acted.extend(one.input(Input::Tick));
+    assert!(acted.contains(&Action::Hold));
+    one.now += Timing::default().switch;
+    one.message(TWO, copy(1, 3, 0));
+    let acted = one.input(Input::Tick);
+    assert!(
+        acted.contains(&Action::Open(Epoch(1))) && claims(&acted),
+        "{acted:?}"
+    );
+    assert!(!one.input(Input::Tick).contains(&Action::Hold));
+}
+
 #[test]
 fn a_forced_epoch_says_what_may_be_lost() {
     let durable = tail(&[(1, TWO, 0)], 6);
