@@ -53,6 +53,8 @@ from support.waiting import let_run, wait_for  # noqa: E402
 
 POSTGRES_PROGRAMS = Path("/usr/lib/postgresql/15/bin")
 RETRY_SECONDS = 0.005
+# Pause after a write: a few hundred writes a second are enough to see a gap.
+WRITE_PAUSE_SECONDS = 0.002
 # Writes that are looked at before a fault, and after it.
 QUIET_SECONDS = 1.0
 WHOLE_WITHIN_SECONDS = 240
@@ -86,6 +88,7 @@ class Writers:
                 continue
             with self.lock:
                 self.acknowledged.append((time.monotonic(), number))
+            time.sleep(WRITE_PAUSE_SECONDS)  # The servers share the machine's processors with this.
 
     def newest(self):
         with self.lock:
