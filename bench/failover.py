@@ -130,7 +130,8 @@ class PacelineSystem:
         self.cluster.members[host].kill()
 
     def revive(self, host):
-        self.cluster.members[host].start()
+        if self.cluster.members[host].process.poll() is not None:
+            self.cluster.members[host].start()
 
     def send(self, host, number):
         self.cluster.members[host].process.send_signal(number)
