@@ -27,6 +27,7 @@ PACELINE_BINARY is the server; by default target/release/paceline.
 """
 
 import argparse
+import itertools
 import json
 import os
 import pwd
@@ -57,6 +58,8 @@ RETRY_SECONDS = 0.005
 WRITE_PAUSE_SECONDS = 0.002
 # Writes that are looked at before a fault, and after it.
 QUIET_SECONDS = 1.0
+# No two writes of this process have the same number.
+NUMBERS = itertools.count(1)
 WHOLE_WITHIN_SECONDS = 240
 FAULTS = ["host dead", "server dead", "host silent", "planned"]
 
@@ -66,7 +69,7 @@ class Writers:
 
     def __init__(self, system):
         self.system, self.acknowledged, self.lock = system, [], threading.Lock()
-        self.number, self.is_stopping = 0, threading.Event()
+        self.is_stopping = threading.Event()
         self.threads = [threading.Thread(target=self.run, args=(host,), daemon=True) for host in range(3)]
         for thread in self.threads:
             thread.start()
@@ -74,9 +77,7 @@ class Writers:
     def run(self, host):
         cursor = None
         while not self.is_stopping.is_set():
-            with self.lock:
-                self.number += 1
-                number = self.number
+            number = next(NUMBERS)
             try:
                 if cursor is None:
                     cursor = self.system.connect(host).cursor()
