@@ -16,6 +16,8 @@ DATADIR ?= ./data
 SOCKET ?= $(DATADIR)/paceline.sock
 # Replicas of 10 million rows are among them: an hour and a half, and 20 GB. REPLICATION_ARGS="--load updates" takes minutes.
 REPLICATION_ARGS ?= --load updates,single,read-write --durability on,off --lag 30
+# Faults of a cluster beside Patroni: bench/failover.py; empty for none. Its runs wait for Patroni, half a minute each.
+FAILOVER_ARGS ?=
 
 .PHONY: build run test bench torture exams fuzz deb apt-repository clean
 
@@ -35,12 +37,15 @@ bench:
 	cargo build --release --locked
 	bench/bench.py $(ARGS)
 	bench/replication.py $(REPLICATION_ARGS)
+	bench/cluster.py
+	$(if $(FAILOVER_ARGS),bench/failover.py $(FAILOVER_ARGS))
 
 torture:
 	tools/install.sh build test
 	cargo build --release --locked
 	PACELINE_BINARY=$(PACELINE) .venv/bin/python tests/torture/run.py $(ARGS)
 	cargo run --release --locked -p paceline-cluster --example simulate
+	PACELINE_BINARY=$(PACELINE) .venv/bin/python -m pytest -q -p no:cacheprovider --effort 2.5 tests/replication/test_cluster_balancer.py
 
 exams:
 	tools/install.sh build test exams

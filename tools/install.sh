@@ -31,6 +31,9 @@ for purpose in "$@"; do
         need ganglia-monitor gmond
         need memcached memcached
         need etcd-server etcd
+        need haproxy haproxy
+        need libmariadb-java /usr/share/java/mariadb-java-client.jar
+        need default-jdk-headless javac
         need iproute2 tc
         need chromium chromium
         need nodejs node
@@ -52,6 +55,11 @@ for purpose in "$@"; do
         need mariadb-client mariadb
         need sysbench sysbench
         need strace strace
+        need etcd-server etcd
+        need patroni patroni
+        need postgresql-15 /usr/lib/postgresql/15/bin/postgres
+        need python3-psycopg2 /usr/lib/python3/dist-packages/psycopg2
+        need python3-pymysql /usr/lib/python3/dist-packages/pymysql
         need python3 python3 ;;
     *) echo "unknown purpose: $purpose" >&2; exit 2 ;;
     esac
@@ -69,7 +77,7 @@ if [ ${#packages[@]} -gt 0 ]; then
     DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null
 fi
 
-if [ $python = yes ] && ! .venv/bin/python -c 'import pymysql, mysql.connector, pymysqlreplication, pytest, xdist' 2>/dev/null; then
+if [ $python = yes ] && ! .venv/bin/python -c 'import pymysql, mysql.connector, pymysqlreplication, kubernetes_validate, pytest, xdist' 2>/dev/null; then
     echo "installing Python packages into .venv: $(grep -v '^#' tests/requirements.txt | tr '\n' ' ')"
     python3 -m venv .venv 2>/dev/null || {
         as_root=(); [ "$(id -u)" = 0 ] || as_root=(sudo)

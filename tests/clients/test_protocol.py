@@ -3,6 +3,7 @@
 import datetime
 import os
 import random
+import signal
 import socket
 import struct
 import threading
@@ -163,6 +164,14 @@ def test_the_collation_of_a_login(server, collation, expected):
         except pymysql.err.MySQLError as error:
             got = error.args[0]
     assert got == expected
+
+
+def test_a_server_that_stops_closes_logins_without_an_answer(server):
+    silent = dial(server)
+    assert read_packet(silent)[0] == 10
+    server.process.send_signal(signal.SIGTERM)
+    # An answer would have the number of a packet that the client may have sent meanwhile.
+    assert silent.recv(1) == b""
 
 
 def test_idle_sessions_end_after_wait_timeout(server):

@@ -72,6 +72,17 @@ def test_members_stop_cleanly_and_go_on(clusters):
     cluster.wait_for_rows("select count(*) from t.n", ((4,),))
 
 
+def test_members_restart_while_nothing_is_written(clusters):
+    cluster = clusters(3)
+    cluster.primary().query("insert into t.n values (1)")
+    for member in cluster.others():
+        # Its tables have the whole log.
+        cluster.wait_for_rows("select i from t.n", ((1,),))
+        assert member.stop() == 0
+        member.start()
+    cluster.wait_for_rows("select i from t.n", ((1,),))
+
+
 def test_a_member_without_a_quorum_stops_and_reports_nothing_as_committed(clusters):
     cluster = clusters(3)
     primary, others = cluster.primary(), cluster.others()
@@ -96,9 +107,12 @@ def test_a_member_without_a_quorum_stops_and_reports_nothing_as_committed(cluste
 def test_only_members_read_what_is_not_acknowledged(clusters):
     cluster = clusters(1)
     epoch = cluster.command("status").splitlines()[-1].split()[1]
-    for reader, code in (({}, 1236), ({"user": "paceline.cluster", "password": cluster.secret}, None)):
+    member = {"user": "paceline.cluster", "password": cluster.secret}
+    # Format 0 of the log: a version before this one.
+    for reader, log_format, code in (({}, 1, 1236), (member, 0, 1236), (member, 1, None), (member, 99, None)):
         with cluster.primary().connect(**reader) as connection:
-            announced = f"set @paceline_cluster_member=1, @paceline_cluster_epoch={epoch}, @master_binlog_checksum='CRC32'"
+            announced = (f"set @paceline_cluster_member=1, @paceline_cluster_epoch={epoch}, @paceline_log_format={log_format},"
+                         f" @master_binlog_checksum='CRC32'")
             connection.cursor().execute(announced)
             # From the start of the first file, as server 77, up to the end of the log.
             connection._execute_command(COMMAND.COM_BINLOG_DUMP, struct.pack("<IHI", 4, 1, 77))
@@ -181,7 +195,8 @@ def test_without_a_quorum_nothing_is_visible_and_a_restart_changes_that_only_by_
     waiting = threading.Thread(target=insert_in_vain, args=(primary,))
     waiting.start()
     wait_for("the row in the log", lambda: in_log(primary))
-    stays("the row is invisible", lambda: primary.query("select i from t.n") == ((1,),), seconds=1)
+    may_be_old = "set paceline_cluster_stale_reads = allow"
+    stays("the row is invisible", lambda: primary.query(may_be_old, "select i from t.n") == ((1,),), seconds=1)
     primary.kill()
     waiting.join()
     # The others go on without it; when it is back, its log is cut.
@@ -193,6 +208,25 @@ def test_without_a_quorum_nothing_is_visible_and_a_restart_changes_that_only_by_
     primary.start()
     cluster.wait_for_rows("select i from t.n order by i", ((1,), (3,)))
     assert "were cut off" in primary.said()
+
+
+def test_a_server_without_a_quorum_tells_its_clients_to_try_another_one(clusters):
+    cluster = clusters(3)
+    for member in cluster.members:
+        member.kill()
+    member = cluster.members[0]
+    member.spawn()
+    for user in ("root", "nobody"):
+        refused = wait_for("an answer", lambda user=user: refusal(member, user))
+        assert refused == (1047, "This server opens its tables when its cluster has acknowledged all of its log")
+    assert "Access denied" not in member.said()
+
+
+def refusal(member, user):
+    """Returns how a client over the network is refused; `None` if nobody listens."""
+    with pytest.raises(pymysql.err.OperationalError) as refused:
+        pymysql.connect(host="127.0.0.1", port=member.port, user=user)
+    return None if refused.value.args[0] == 2003 else refused.value.args
 
 
 def insert_in_vain(primary):

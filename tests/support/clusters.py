@@ -4,6 +4,7 @@ import secrets
 import subprocess
 import threading
 import time
+import urllib.error
 import urllib.request
 
 import pymysql
@@ -48,11 +49,35 @@ class Etcd:
 class Member(Paceline):
     """A server of the cluster. Its name is that of its directory."""
 
-    def __init__(self, directory, etcd, secret):
-        super().__init__(directory)
-        self.messages = ReservedPort()
+    def __init__(self, directory, etcd, secret, datadir=None, options=()):
+        super().__init__(directory, datadir=datadir)
+        self.messages, self.http = ReservedPort(), ReservedPort()
         self.options = [f"--cluster={NAME}", f"--etcd={etcd.url}", f"--cluster-address=127.0.0.1:{self.messages.number}",
-                        f"--cluster-secret-file={secret}", f"--cluster-member-name={self.directory.name}", "--bind-address=127.0.0.1"]
+                        f"--cluster-secret-file={secret}", f"--cluster-member-name={self.directory.name}", "--bind-address=127.0.0.1",
+                        f"--http-address=127.0.0.1:{self.http.number}", *options]
+
+    def probe(self, path):
+        """Returns status and text of a probe, or `None` if nothing answers."""
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.http.number}{path}", timeout=5) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+        except OSError:
+            return None
+
+    def has_rows(self, query, rows):
+        """Returns whether the query gives these rows. A replica may not have the table yet."""
+        try:
+            return self.query(query) == rows
+        except pymysql.err.ProgrammingError:
+            return False
+
+    def answers(self):
+        try:
+            return self.query("select 1") == ((1,),)
+        except pymysql.err.Error:
+            return False
 
     def is_primary(self):
         """Returns whether the server accepts writes. A server that does not answer does not."""
@@ -63,23 +88,29 @@ class Member(Paceline):
 
 
 class Cluster:
-    """A cluster of servers on this machine."""
+    """A cluster of servers on this machine. `datadirs` has each member's data directory; by default they are in `directory`."""
 
-    def __init__(self, directory, size):
+    def __init__(self, directory, size, datadirs=None, options=()):
         self.etcd = Etcd(directory).start()
         secret = directory / "secret"
         self.secret = secrets.token_hex(16)
         secret.write_text(self.secret + "\n")
         secret.chmod(0o600)
-        self.members = [Member(directory / name, self.etcd, secret) for name in "abcdefg"[:size]]
+        names = "abcdefg"[:size]
+        self.members = [Member(directory / name, self.etcd, secret, datadir, options)
+                        for name, datadir in zip(names, datadirs or [None] * size)]
         for number, member in enumerate(self.members):
             member.start()
             wait_for(f"{member.directory.name} to be a log holder", lambda holders=number + 1: self.holders() == holders)
 
+    def try_command(self, *arguments):
+        """Runs `paceline cluster`, which may fail."""
+        return subprocess.run([BINARY, "cluster", *arguments, f"--cluster={NAME}", f"--etcd={self.etcd.url}"], capture_output=True, text=True,
+                              timeout=120)
+
     def command(self, *arguments):
         """Runs `paceline cluster`. Returns its output."""
-        done = subprocess.run([BINARY, "cluster", *arguments, f"--cluster={NAME}", f"--etcd={self.etcd.url}"], capture_output=True, text=True,
-                              timeout=120)
+        done = self.try_command(*arguments)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -97,7 +128,7 @@ class Cluster:
 
     def wait_for_rows(self, query, rows, members=None):
         for member in members or self.members:
-            wait_for(f"{member.directory.name} to have {rows}", lambda member=member: member.query(query) == rows)
+            wait_for(f"{member.directory.name} to have {rows}", lambda member=member: member.has_rows(query, rows))
 
     def close(self):
         for member in self.members:
@@ -106,10 +137,12 @@ class Cluster:
 
 
 class Writer:
-    """Inserts numbers into t.n, one a transaction, on whichever member takes them. Knows which were reported as committed."""
+    """Inserts numbers into t.n, one a transaction, on whichever member takes them. Knows which were reported as committed.
 
-    def __init__(self, cluster):
-        self.cluster, self.committed, self.errors = cluster, [], set()
+    `servers` are the members, or whatever leads to them."""
+
+    def __init__(self, cluster, servers=None):
+        self.servers, self.committed, self.errors = servers or cluster.members, [], set()
         self.is_stopping = threading.Event()
         self.thread = threading.Thread(target=self.run)
         self.thread.start()
@@ -120,8 +153,7 @@ class Writer:
             number += 1
             try:
                 if connection is None:
-                    member = self.cluster.members[turn % len(self.cluster.members)]
-                    connection = member.connect(read_timeout=10)
+                    connection = self.servers[turn % len(self.servers)].connect(read_timeout=10)
                 connection.cursor().execute("insert into t.n values (%s)", (number,))
             except pymysql.err.Error as error:
                 self.errors.add(error.args[0])

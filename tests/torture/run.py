@@ -35,6 +35,7 @@ PARTS = [
     ("power", "torture.power.part", 0.60, "power failures: what was not synced is kept, dropped, torn or reordered"),
     ("bit-rot", "torture.bit_rot.part", 0.25, "flipped bits in log and table files: an error or the right answer"),
     ("pressure", "torture.pressure.part", 0.35, "connections, slow readers, huge transactions, many rows, a full disk, a jumping clock"),
+    ("cluster", "torture.cluster.part", 0.60, "a cluster's machines, network, disks and clocks fail while clients work"),
 ]
 
 

@@ -228,7 +228,14 @@ fn a_copy_and_the_later_log_restore_the_same_tables() {
     assert!(everything(server.manager.storage()) == expected);
     let before = server.manager.positions().published;
     assert_eq!(
-        empty_memory_tables(&server.manager, &server.catalog, GTID, Replication::Replicated).unwrap(),
+        empty_memory_tables(
+            &server.manager,
+            &server.catalog,
+            GTID,
+            Replication::Replicated,
+            std::time::Duration::from_secs(60)
+        )
+        .unwrap(),
         1
     );
     assert!(server.manager.positions().published > before);

@@ -49,6 +49,8 @@ pub struct Archive {
     pub followers: Vec<Arc<Follower>>,
     /// In a cluster: this archive as a member.
     pub member: Option<Arc<LogMember>>,
+    /// Whether this is a server that will open its tables: its clients are told that it is not ready.
+    pub is_closed_server: bool,
     /// Sessions of clients.
     pub sessions: Sessions,
     /// Time of the start.
@@ -103,6 +105,7 @@ impl Archive {
             primary: Primary::of_archive(served),
             followers: sources.iter().enumerate().map(follower).collect(),
             member: None,
+            is_closed_server: false,
             sessions: Sessions::default(),
             started: Instant::now(),
         }

@@ -56,9 +56,8 @@ pub async fn hold(
     begin: impl FnOnce(Arc<dyn LogHost>, LogIndex) -> std::result::Result<(), String>,
     mut stop_requested: watch::Receiver<bool>,
 ) -> Result<HoldEnd> {
-    let (log, recovery) = tokio::task::block_in_place(|| {
-        Log::open(Arc::new(RealDisk), options.log.clone(), options.request.clone())
-    })?;
+    let (log, recovery) =
+        tokio::task::block_in_place(|| Log::open(Arc::new(RealDisk), options.log.clone(), options.request))?;
     if let Some(cut) = &recovery.cut {
         tracing::warn!("the end of the binary log was torn by a crash: {cut}");
     }
@@ -123,6 +122,7 @@ pub async fn hold(
         options.addresses,
     );
     archive.member = Some(member.clone());
+    archive.is_closed_server = true;
     let archive = Arc::new(archive);
     let listener = Listener::bind(&settings.bind_address, settings.port, None)
         .await

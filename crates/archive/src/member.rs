@@ -22,6 +22,7 @@ use crate::context::ArchiveContext;
 use crate::follow::{Follower, RequestedState};
 use crate::options::{Address, Candidates};
 use paceline_cluster::{Epoch, LogRank, LogTail, MemberId, Millis, Promise};
+use paceline_cluster_host::report::{HostReport, Stage};
 use paceline_cluster_host::{
     FreezeFuture, HostError, LogHost, LogProgress, Reader, Readers, RoleFence, RoleNumber, durable_tail,
 };
@@ -127,6 +128,8 @@ impl LogMember {
             // Another role has begun meanwhile, or this one has ended.
             self.end
                 .send_if_modified(|end| *end == Some(HoldEnd::Ready) && end.take().is_some());
+            // That role may have been ready while this one was looked at.
+            self.look_whether_ready();
         }
     }
 
@@ -170,6 +173,12 @@ impl LogMember {
             self.finish(HoldEnd::Cut(at));
             return;
         }
+        if self.is_ready() {
+            // The tables have all of it. Nothing must be received now: it would be replayed without acknowledgement.
+            progress.report();
+            self.finish(HoldEnd::Ready);
+            return;
+        }
         let (fence, follower, addresses) =
             (self.fence.clone(), self.follower.clone(), self.addresses.clone());
         let reader = MemberReader {
@@ -207,11 +216,15 @@ impl LogMember {
         });
     }
 
-    /// Ends if the log is acknowledged to its end.
-    fn look_whether_ready(&self) {
+    /// Returns whether the log is acknowledged to its end, while it follows.
+    fn is_ready(&self) -> bool {
         let state = self.state.lock();
-        if state.follows && state.published >= self.tail().end() {
-            drop(state);
+        state.follows && state.published >= self.tail().end()
+    }
+
+    /// Ends if it is ready.
+    fn look_whether_ready(&self) {
+        if self.is_ready() {
             self.finish(HoldEnd::Ready);
         }
     }
@@ -298,6 +311,14 @@ impl LogHost for LogMember {
     fn hold(&self) {}
     fn close(&self) {}
     fn reads_until(&self, _until: Millis) {}
+
+    fn report(&self, ends: &[LogIndex]) -> HostReport {
+        HostReport {
+            stage: Stage::Log,
+            gtid_position: self.context.position().to_string(),
+            lags: vec![None; ends.len()],
+        }
+    }
 
     fn may_be_lost(&self, after: LogIndex) {
         tracing::error!(

@@ -14,8 +14,8 @@ use crate::etcd::agent::RESULT_SECONDS;
 use crate::etcd::{EtcdError, Store};
 use crate::register::{MemberEntry, Register, Settings, SwitchEntry};
 use paceline_cluster::{
-    Configuration, ConfigurationError, Elections, Epoch, EpochRecord, Holder, HolderKind, MemberId, Origin,
-    Progress,
+    Configuration, ConfigurationError, Elections, Epoch, EpochRecord, EtcdState, Holder, HolderKind,
+    MemberId, Origin, Progress,
 };
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
@@ -49,6 +49,8 @@ pub enum CommandError {
     Refused(String),
     #[error("no primary has answered in {} s", .0.as_secs())]
     NoAnswer(Duration),
+    #[error("{0} takes over, but does not accept writes yet")]
+    NotOpened(MemberId),
     #[error("the change is not established after {} s; the primary goes on trying", .0.as_secs())]
     NotEstablished(Duration),
 }
@@ -81,6 +83,19 @@ pub struct MemberOverview {
     pub entry: Option<MemberEntry>,
 }
 
+impl MemberOverview {
+    /// Returns its part in a word.
+    pub fn part_name(&self) -> &'static str {
+        match (self.part, self.is_leaving) {
+            (Part::Primary, _) => "primary",
+            (Part::Holder, true) => "leaving",
+            (Part::Holder, false) => "holder",
+            (Part::Joining, _) => "joining",
+            (Part::Listed, _) => "listed",
+        }
+    }
+}
+
 /// A cluster, as etcd knows it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Overview {
@@ -106,16 +121,21 @@ pub async fn overview(store: &Store) -> Result<Overview, CommandError> {
 
 fn overview_of(register: &Register) -> Overview {
     let state = register.state();
+    Overview {
+        newest: register.newest().clone(),
+        established: state.established().cloned(),
+        is_claimer_alive: register.claimed == Some(register.newest().epoch),
+        settings: register.settings.clone(),
+        members: members_of(&state, &register.members),
+    }
+}
+
+/// Returns the members of a cluster: holders first, in their configuration's order.
+pub fn members_of(state: &EtcdState, directory: &[MemberEntry]) -> Vec<MemberOverview> {
     let configuration = state.established_configuration();
     let established = state.established();
-    let wanted = register.settings.wanted.as_ref();
-    let entry = |id| {
-        register
-            .members
-            .iter()
-            .find(|entry| entry.member() == id)
-            .cloned()
-    };
+    let wanted = state.wanted.as_ref();
+    let entry = |id| directory.iter().find(|entry| entry.member() == id).cloned();
     let is_leaving = |id| wanted.is_some_and(|wanted| wanted.holder(id).is_none());
     let primary = established.filter(|record| record.progress == Progress::Opened);
     let primary = primary.map(|record| record.primary);
@@ -134,8 +154,9 @@ fn overview_of(register: &Register) -> Overview {
     }
     let wanted_holders = wanted.map_or(&[][..], Configuration::holders).iter();
     let joining = wanted_holders.map(|holder| (holder.id, holder.kind, Part::Joining));
-    let listed = register.members.iter();
-    let listed = listed.map(|entry| (entry.member(), entry.kind.into(), Part::Listed));
+    let listed = directory
+        .iter()
+        .map(|entry| (entry.member(), entry.kind.into(), Part::Listed));
     for (id, kind, part) in joining.chain(listed) {
         if members.iter().all(|member| member.id != id) {
             members.push(MemberOverview {
@@ -147,13 +168,7 @@ fn overview_of(register: &Register) -> Overview {
             });
         }
     }
-    Overview {
-        newest: register.newest().clone(),
-        established: established.cloned(),
-        is_claimer_alive: register.claimed == Some(register.newest().epoch),
-        settings: register.settings.clone(),
-        members,
-    }
+    members
 }
 
 /// Finds a member by its name or its number.
@@ -179,10 +194,10 @@ fn find_in(register: &Register, name: &str) -> Result<MemberId, CommandError> {
     is_known.then_some(id).ok_or_else(unknown)
 }
 
-/// Asks the primary to hand over to this server, and waits for the result, at most `limit`.
+/// Asks the primary to hand over to this server, and waits until this one accepts writes, at most `limit`.
 ///
 /// # Errors
-/// The primary refuses, or there is none that answers.
+/// The primary refuses, or there is none that answers, or the server has not opened in time.
 pub async fn switch(store: &Store, target: MemberId, limit: Duration) -> Result<(), CommandError> {
     let snapshot = store.read_founded().await?;
     let state = snapshot.register.state();
@@ -219,7 +234,7 @@ pub async fn switch(store: &Store, target: MemberId, limit: Duration) -> Result<
                 result: Some(result), ..
             }) => {
                 return match result.is_empty() {
-                    true => Ok(()),
+                    true => until_opened(store, target, ends).await,
                     false => Err(CommandError::Refused(result)),
                 };
             }
@@ -228,6 +243,18 @@ pub async fn switch(store: &Store, target: MemberId, limit: Duration) -> Result<
         }
     }
     Err(CommandError::NoAnswer(limit))
+}
+
+/// Waits until this server is the primary of the newest epoch that has opened.
+async fn until_opened(store: &Store, target: MemberId, ends: Instant) -> Result<(), CommandError> {
+    while Instant::now() < ends {
+        let state = store.read_founded().await?.register.state();
+        if state.established().is_some_and(|record| record.primary == target) {
+            return Ok(());
+        }
+        sleep(LOOK_INTERVAL).await;
+    }
+    Err(CommandError::NotOpened(target))
 }
 
 /// Wants this member of the directory as a log holder, with the kind, zone and priority of its entry. Returns the

@@ -25,9 +25,10 @@
 //! many messages there are.
 
 use crate::clock;
-use crate::handle::{ClusterHandle, PeerView, SwitchFailure};
+use crate::handle::{ClusterHandle, SwitchFailure};
 use crate::host::{HostError, LogHost};
 use crate::inbox::{EtcdNews, EtcdView, Inbox, PeerEvent, SwitchRequest};
+use crate::peer_view::PeerView;
 use crate::promise_file::{PromiseFile, PromiseFileError};
 use crate::register::MemberEntry;
 use paceline_cluster::{
@@ -179,7 +180,8 @@ impl Driver {
             applied: stored.applied,
         };
         let member = Member::new(stored.id, timing, durable, clock::now());
-        let inbox = Inbox::new(member.status(), directory);
+        let inbox = Inbox::new(stored.id, member.status(), directory);
+        *inbox.host.lock() = Some(Arc::clone(&host));
         let promise = match stored.promise {
             StoredPromise::Whole(promise) => Some(promise),
             StoredPromise::Torn => None,
@@ -214,6 +216,8 @@ impl Driver {
         if let Some(promise) = self.promise {
             self.host.promised(promise);
         }
+        // What the tables have was acknowledged. Nobody may ever say more, if nothing is written any more.
+        self.host.publish(self.published);
         loop {
             if let Err(error) = self.turn().await {
                 return error;
@@ -417,6 +421,7 @@ impl Driver {
     /// Tells the new host everything that lasts.
     fn replace_host(&mut self, host: Arc<dyn LogHost>) -> Result<(), DriverError> {
         assert!(self.writing.is_none(), "the old host is freezing");
+        *self.inbox.host.lock() = Some(Arc::clone(&host));
         self.host = host;
         if let Some(promise) = self.promise {
             self.host.promised(promise);
@@ -515,6 +520,7 @@ impl Driver {
             | Message::Ask { .. }
             | Message::Refused { .. }
             | Message::Pulse { .. }
+            | Message::Published { .. }
             | Message::TakeOver { .. } => {}
         }
     }

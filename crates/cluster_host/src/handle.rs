@@ -2,9 +2,11 @@
 
 use crate::clock;
 use crate::host::LogHost;
+pub use crate::inbox::SwitchFailure;
 use crate::inbox::{EtcdNews, Inbox, PeerEvent, SwitchRequest};
-pub use crate::inbox::{PeerView, SwitchFailure};
+use crate::peer_view::PeerView;
 use crate::register::MemberEntry;
+use crate::report::{HostReport, MemberReport};
 use paceline_cluster::{EtcdState, MemberId, Message, Status};
 use std::sync::Arc;
 use tokio::sync::{oneshot, watch};
@@ -78,6 +80,17 @@ impl ClusterHandle {
     /// Returns how long ago a peer was heard, in milliseconds.
     pub fn silence_ms(peer: &PeerView) -> u64 {
         clock::now().0.saturating_sub(peer.heard.0)
+    }
+
+    /// Returns the member's state as it tells it to others.
+    pub fn report(&self) -> MemberReport {
+        let (status, peers) = (self.status(), self.peers());
+        let host = self.inbox.host.lock().clone();
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        MemberReport::new(self.inbox.id, version, &status, &peers, |ends| match host {
+            Some(host) => host.report(ends),
+            None => HostReport::default(),
+        })
     }
 
     /// Returns the state of etcd that the member knows.

@@ -32,6 +32,7 @@
 //! cannot tell a late report of a long, old log from a new one, because both agree below the cut.
 //! *A number for each role* that the host passes back: the same as a `LogProgress`, but it can be passed wrongly.
 
+use crate::report::HostReport;
 use paceline_cluster::{Epoch, LogIndex, LogRank, LogTail, MemberId, Millis, Promise};
 use std::fmt;
 use std::pin::Pin;
@@ -85,6 +86,9 @@ pub trait LogHost: Send + Sync {
 
     /// Until this time, by [`clock::now`](crate::clock::now), reads here are new. The last call counts.
     fn reads_until(&self, until: Millis);
+
+    /// Returns what a report says of the log, and how far it has grown beyond each of these indexes. Returns at once.
+    fn report(&self, ends: &[LogIndex]) -> HostReport;
 
     /// A forced epoch has opened: transactions from this index on, which only other holders had, may be lost.
     fn may_be_lost(&self, after: LogIndex);

@@ -5,8 +5,9 @@
 //! matters; of reports of the log only that there is one ([`ProgressSignal`]).
 
 use crate::host::{LogHost, ProgressSignal};
+use crate::peer_view::PeerView;
 use crate::register::MemberEntry;
-use paceline_cluster::{EtcdState, LogIndex, MemberId, Message, Millis, Status, SwitchError};
+use paceline_cluster::{EtcdState, MemberId, Message, Status, SwitchError};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::mem::discriminant;
@@ -19,17 +20,6 @@ const MESSAGES_MAX: usize = 1024;
 const MESSAGES_MANY: usize = 64;
 /// Maximum number of switches that wait. More than one is refused by the driver anyway.
 const SWITCHES_MAX: usize = 8;
-
-/// Another member, as this one knows it from its messages.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PeerView {
-    /// Identity.
-    pub id: MemberId,
-    /// When a message of it arrived last, by [`clock::now`](crate::clock::now).
-    pub heard: Millis,
-    /// Durable end of its log, as it has said last.
-    pub end: Option<LogIndex>,
-}
 
 /// Reason why a planned switch was not made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -98,25 +88,35 @@ pub(crate) struct EtcdView {
 }
 
 pub(crate) struct Inbox {
+    /// This member.
+    pub(crate) id: MemberId,
     pending: Mutex<Pending>,
     pub(crate) wake: Arc<Notify>,
     pub(crate) progress: Arc<ProgressSignal>,
     pub(crate) status: watch::Sender<Status>,
     pub(crate) peers: Mutex<Vec<PeerView>>,
     pub(crate) etcd: Mutex<EtcdView>,
+    /// The log's host that the driver calls.
+    pub(crate) host: Mutex<Option<Arc<dyn LogHost>>>,
     pub(crate) directory: watch::Sender<Arc<Vec<MemberEntry>>>,
 }
 
 impl Inbox {
-    pub(crate) fn new(status: Status, directory: watch::Sender<Arc<Vec<MemberEntry>>>) -> Arc<Self> {
+    pub(crate) fn new(
+        id: MemberId,
+        status: Status,
+        directory: watch::Sender<Arc<Vec<MemberEntry>>>,
+    ) -> Arc<Self> {
         let wake = Arc::new(Notify::new());
         Arc::new(Inbox {
+            id,
             pending: Mutex::default(),
             progress: ProgressSignal::new(Arc::clone(&wake)),
             wake,
             status: watch::Sender::new(status),
             peers: Mutex::default(),
             etcd: Mutex::default(),
+            host: Mutex::default(),
             directory,
         })
     }
@@ -179,7 +179,7 @@ impl Inbox {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use paceline_cluster::{Epoch, RoleName};
+    use paceline_cluster::{Epoch, LogIndex, Millis, RoleName};
 
     #[test]
     fn a_member_that_sends_too_much_hides_no_other() {
@@ -191,7 +191,7 @@ mod tests {
             published: LogIndex(0),
             waits: None,
         };
-        let inbox = Inbox::new(status, watch::Sender::default());
+        let inbox = Inbox::new(MemberId(3), status, watch::Sender::default());
         let copy = |end| Message::Copy {
             epoch: Epoch(1),
             end: LogIndex(end),

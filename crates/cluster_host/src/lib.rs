@@ -15,6 +15,7 @@
 //! - [`message_codec`]: messages as bytes. [`register`]: what etcd keeps, and its form there.
 //! - [`etcd`]: epochs, settings and members' addresses in etcd.
 //! - [`messages`]: connections between members. [`address_book`]: the members' addresses while etcd is away.
+//! - [`report`]: the state of a member, as it tells it; [`picture`]: the cluster, as its members tell it.
 //! - [`thread`]: a thread with all of this. [`commands`]: what an operator does, through etcd.
 //! - [`clock`]: the time that members compare with nothing but itself.
 #![forbid(unsafe_code)]
@@ -31,17 +32,22 @@ mod inbox;
 pub mod member_file;
 pub mod message_codec;
 pub mod messages;
+mod peer_view;
+pub mod picture;
 pub mod promise_file;
 pub mod readers;
 pub mod register;
+pub mod report;
 mod role_fence;
 pub mod thread;
+mod wait_report;
 
 pub use driver::{Driver, DriverError, MessageSender, RegisterRequest, StoredMember};
 pub use durable_tail::durable_tail;
-pub use handle::{ClusterHandle, PeerView, SwitchFailure};
+pub use handle::{ClusterHandle, SwitchFailure};
 pub use host::{FreezeFuture, HostError, LogHost, LogProgress};
 pub use member_file::{MemberFile, MemberFileError};
+pub use peer_view::PeerView;
 pub use promise_file::{PromiseFile, PromiseFileError};
 pub use readers::{Reader, Readers};
 pub use register::{KindText, MemberEntry};

@@ -11,6 +11,7 @@ use crate::handle::ClusterHandle;
 use crate::host::LogHost;
 use crate::messages::{LocalMember, MessageLinks, MessageListener, PeerLogin};
 use crate::register::MemberEntry;
+use crate::wait_report;
 use paceline_cluster::Timing;
 use paceline_wire::tls::ServerTls;
 use std::io;
@@ -122,12 +123,13 @@ impl ClusterThread {
         );
         let agent = EtcdAgent::new(store, settings.entry, handle.clone(), queue);
         let stop = Arc::new(Notify::new());
-        let (stopped, keeper) = (Arc::clone(&stop), handle.clone());
+        let (stopped, keeper, reported) = (Arc::clone(&stop), handle.clone(), handle.clone());
         let run = move |runtime: Runtime| {
             let running = async {
                 if let Some(directory) = settings.directory {
                     tokio::spawn(address_book::keep(directory, keeper));
                 }
+                tokio::spawn(wait_report::report(reported));
                 // Tasks of their own, so that one that is busy does not make the others wait for its turn's end.
                 let agent = tokio::spawn(agent.run());
                 let listener = tokio::spawn(listener.run());

@@ -54,6 +54,7 @@ fn everything_behind(position: &str) -> DumpRequest {
         marked: MarkedEvents::Sent,
         group_records: GroupRecords::LeftOut,
         acknowledges: Acknowledges::No,
+        member: None,
     }
 }
 

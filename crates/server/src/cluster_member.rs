@@ -5,62 +5,81 @@
 //! | `freeze` | gate closed, log stage stopped, streams to members ended, connection left; then the log's end |
 //! | `follow`, `fetch` | log stage goes on, connection to that member from the end of the log on |
 //! | `write_start` | log stage goes on, the start goes through the commit pipeline; then members may read |
-//! | `publish` | [`HeldLog`] |
+//! | `publish` | [`HeldLog`](crate::cluster::HeldLog) |
 //! | `open`, `hold`, `close` | [`ClientGate`], `read_only` |
 //!
 //! The order in `freeze` matters: when the log stage is stopped nothing is appended any more, whatever appliers and
 //! sessions still do; only then the end of the log is read. The applier of a connection that is left does not wait
 //! until what it has logged is published. [`RoleFence`] keeps the steps of an ended role from following.
 //!
+//! # MEMORY tables
+//! They are empty after a start, while those of other members are not. A replica passes over rows that it lacks, so it
+//! has a part of what the primary has. When it becomes the primary for the first time since its start, it empties them
+//! once more, with a statement that all members get: then all have the same again. MariaDB's primaries do that too.
+//!
 //! # Restart instead of repair
 //! The process starts itself again if the log has to be cut, and if an applier makes no progress because a transaction
 //! needs that those before it are published, while they are published only when that transaction is durable: a
 //! definition, after a transaction that no quorum has acknowledged. With the log alone neither is a problem.
 
-use crate::cluster::{CLUSTER_USER, CONNECTION, Cluster, GateState, HeldLog};
+use crate::cluster::{CLUSTER_USER, CONNECTION, Cluster, GateState};
 use crate::server::Server;
 use crate::variables::{Variable, VariableValue};
 use paceline_binlog::EpochMark;
 use paceline_cluster::{Epoch, LogRank, LogTail, MemberId, Millis, Promise};
+use paceline_cluster_host::report::{HostReport, Stage};
 use paceline_cluster_host::{
     FreezeFuture, HostError, LogHost, LogProgress, RoleFence, RoleNumber, durable_tail,
 };
 use paceline_log_stream::primary::request::MemberReader;
 use paceline_log_stream::source::definition::{Definition, UseGtid};
-use paceline_txn::TransactionManager;
+use paceline_txn::{GtidChoice, Replication, TransactionManager};
 use paceline_types::{DomainId, LogIndex, ServerId};
+use parking_lot::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
+/// Time that a statement on a MEMORY table may delay the opening.
+const EMPTY_WITHIN: Duration = Duration::from_secs(1);
+/// Time for which the emptying of a MEMORY table waits for statements once the server is open.
+const EMPTY_LATER_WITHIN: Duration = Duration::from_secs(10);
 /// Interval at which a connection that has ended is started again.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Time that the applier has for the end of the statement that it executes.
 const LEAVE_WITHIN: Duration = Duration::from_millis(500);
-/// Time without progress, though transactions have been received, after which the process starts again.
-const STUCK_AFTER: Duration = Duration::from_secs(2);
+/// Time without progress, though transactions have been received, after which the process starts again. If others can
+/// acknowledge what the applier waits for, that takes a round trip; if nobody can, nothing is committed meanwhile.
+const STUCK_AFTER: Duration = Duration::from_millis(700);
 
 /// The server, as the host of its member.
 pub struct ServerHost {
     server: Weak<Server>,
     cluster: Arc<Cluster>,
     transactions: Arc<TransactionManager>,
-    held: Arc<HeldLog>,
     runtime: Handle,
     fence: Arc<RoleFence>,
+    access: Arc<Access>,
 }
 
 impl ServerHost {
-    /// Creates the host of a server that has just been built.
-    pub fn new(server: &Arc<Server>, cluster: Arc<Cluster>, held: Arc<HeldLog>) -> Arc<Self> {
+    /// Creates the host of a server that has just been built, and has emptied so many MEMORY tables.
+    pub fn new(server: &Arc<Server>, cluster: Arc<Cluster>, memory_tables: usize) -> Arc<Self> {
+        let access = Access {
+            server: Arc::downgrade(server),
+            cluster: cluster.clone(),
+            calls: Mutex::new(0),
+            empties_tables: AtomicBool::new(memory_tables > 0),
+        };
         Arc::new(ServerHost {
             server: Arc::downgrade(server),
             cluster,
             transactions: server.transactions.clone(),
-            held,
             runtime: Handle::current(),
             fence: Arc::default(),
+            access: Arc::new(access),
         })
     }
 
@@ -72,7 +91,7 @@ impl ServerHost {
                 .restart("the log has transactions that the cluster does not have: they are cut off");
             return;
         }
-        self.held.report_to(Some(progress.clone()));
+        self.cluster.held.report_to(Some(progress.clone()));
         let reception = Reception {
             server: self.server.clone(),
             cluster: self.cluster.clone(),
@@ -84,9 +103,38 @@ impl ServerHost {
         };
         self.runtime.spawn(reception.run(progress));
     }
+}
 
-    fn set_gate(&self, state: GateState) {
-        self.cluster.gate.set(state);
+/// Access of clients, and what comes before it.
+struct Access {
+    server: Weak<Server>,
+    cluster: Arc<Cluster>,
+    /// Number of the last change. A later one ends what an earlier one has begun.
+    calls: Mutex<u64>,
+    /// Whether this process has MEMORY tables that may lack rows which other members have.
+    empties_tables: AtomicBool,
+}
+
+impl Access {
+    /// Begins a change.
+    fn call(&self) -> u64 {
+        let mut calls = self.calls.lock();
+        *calls += 1;
+        *calls
+    }
+
+    fn set(&self, state: GateState) {
+        let call = self.call();
+        self.set_if(call, state);
+    }
+
+    /// Sets the state if this is the last change.
+    fn set_if(&self, call: u64, state: GateState) {
+        let calls = self.calls.lock();
+        if *calls != call {
+            return;
+        }
+        self.cluster.set_gate(state);
         if let Some(server) = self.server.upgrade() {
             let is_read_only = state == GateState::Closed;
             server
@@ -94,6 +142,39 @@ impl ServerHost {
                 .set(Variable::ReadOnly, VariableValue::Boolean(is_read_only));
         }
     }
+
+    fn is_last(&self, call: u64) -> bool {
+        *self.calls.lock() == call
+    }
+
+    /// Empties the MEMORY tables of all members, then lets clients in. A statement that uses such a table delays them
+    /// only for a short time; the table is emptied later then.
+    async fn empty_and_open(self: Arc<Self>, call: u64) {
+        let mut limit = EMPTY_WITHIN;
+        while self.is_last(call) && self.empties_tables.load(Ordering::Relaxed) {
+            let Some(server) = self.server.upgrade().filter(|server| !server.is_stopping()) else {
+                return;
+            };
+            match tokio::task::spawn_blocking(move || empty_tables(&server, limit)).await {
+                Ok(Ok(())) => self.empties_tables.store(false, Ordering::Relaxed),
+                Ok(Err(error)) => tracing::warn!("cluster: the MEMORY tables cannot be emptied yet: {error}"),
+                Err(error) => tracing::error!("cluster: the MEMORY tables are not emptied: {error}"),
+            }
+            self.set_if(call, GateState::Open);
+            limit = EMPTY_LATER_WITHIN;
+        }
+    }
+}
+
+/// Empties the MEMORY tables, for all members.
+fn empty_tables(server: &Server, limit: Duration) -> Result<(), paceline_apply::Error> {
+    let gtid = GtidChoice::Next {
+        domain_id: DomainId(server.globals.number(Variable::GtidDomainId) as u32),
+        server_id: ServerId(server.globals.number(Variable::ServerId) as u32),
+    };
+    let (transactions, catalog) = (&server.transactions, &server.catalog);
+    let replication = Replication::Replicated;
+    paceline_apply::empty_memory_tables(transactions, catalog, gtid, replication, limit).map(drop)
 }
 
 /// Role of a member that receives another one's log.
@@ -137,10 +218,8 @@ impl Reception {
                     self.connect(&server).await;
                 }
                 let durable = self.transactions.log().durable();
-                let is_pending = connection.is_some_and(|connection| {
-                    let since = connection.status().applier.pending_since;
-                    since.is_some_and(|since| since.elapsed() >= STUCK_AFTER)
-                });
+                let is_pending =
+                    connection.is_some_and(|connection| connection.status().applier.pending_since.is_some());
                 if durable > progressed.0 || !is_pending {
                     progressed = (durable, Instant::now());
                 } else if progressed.1.elapsed() >= STUCK_AFTER && self.lacks_start() {
@@ -192,11 +271,12 @@ impl LogHost for ServerHost {
 
     fn freeze(&self) -> FreezeFuture<'_> {
         Box::pin(async move {
-            self.set_gate(GateState::Closed);
+            self.cluster.count_epoch();
+            self.access.set(GateState::Closed);
             if timeout(LEAVE_WITHIN, self.fence.end()).await.is_err() {
                 self.cluster.restart("a step of the member's role does not end");
             }
-            self.held.report_to(None);
+            self.cluster.held.report_to(None);
             let transactions = self.transactions.clone();
             let stopped = self.runtime.spawn_blocking(move || transactions.stop_writing());
             let stopped = stopped.await.expect("stopping does not panic");
@@ -233,7 +313,7 @@ impl LogHost for ServerHost {
 
     fn write_start(&self, epoch: Epoch, progress: LogProgress) {
         let role = self.fence.begin();
-        self.held.report_to(Some(progress.clone()));
+        self.cluster.held.report_to(Some(progress.clone()));
         let (transactions, cluster, server, fence) = (
             self.transactions.clone(),
             self.cluster.clone(),
@@ -277,24 +357,38 @@ impl LogHost for ServerHost {
     }
 
     fn publish(&self, upto: LogIndex) {
-        self.held.publish(upto);
+        self.cluster.held.publish(upto);
     }
 
     fn open(&self, epoch: Epoch) {
         tracing::info!("cluster: this server is the primary, in epoch {epoch}");
-        self.set_gate(GateState::Open);
+        let call = self.access.call();
+        match self.access.empties_tables.load(Ordering::Relaxed) {
+            false => self.access.set_if(call, GateState::Open),
+            true => {
+                self.runtime.spawn(self.access.clone().empty_and_open(call));
+            }
+        }
     }
 
     fn hold(&self) {
-        self.set_gate(GateState::Held);
+        self.access.set(GateState::Held);
     }
 
     fn close(&self) {
-        self.set_gate(GateState::Closed);
+        self.access.set(GateState::Closed);
     }
 
     fn reads_until(&self, until: Millis) {
-        self.cluster.set_reads_until(until);
+        self.cluster.reads.set_until(until);
+    }
+
+    fn report(&self, ends: &[LogIndex]) -> HostReport {
+        HostReport {
+            stage: Stage::Tables,
+            gtid_position: self.transactions.gtid_state().position().to_string(),
+            lags: self.cluster.held.lags(ends),
+        }
     }
 
     fn may_be_lost(&self, after: LogIndex) {

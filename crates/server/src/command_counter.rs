@@ -249,6 +249,7 @@ fn of_show<'c>(show: &Show, counters: &'c Counters) -> Option<&'c Counter> {
         Show::BinlogEvents { .. } => &counters.com_show_relaylog_events,
         Show::SlaveStatus { .. } => &counters.com_show_slave_status,
         Show::SlaveHosts => &counters.com_show_slave_hosts,
+        Show::ClusterStatus => return None,
         Show::Triggers { .. } => &counters.com_show_triggers,
         Show::Events { .. } => &counters.com_show_events,
         Show::RoutineStatus { kind, .. } => match *kind {

@@ -10,6 +10,10 @@
 //! ([`paceline_catalog::ddl`]), and its changes come as rows. A backup of the primary contains its events as ENABLED:
 //! as long as this server has a connection to a primary, events of other servers do not run, whatever their status.
 //!
+//! *In a cluster* an event is ENABLED on all members and runs on the one that is the primary. A server that becomes the
+//! primary begins with the second after that one, so a run that the old primary has begun is not repeated; one that is
+//! due during the change may be lost. One-time events that were missed run at once.
+//!
 //! *Order.* An event that has no run left is dropped or disabled by a statement that is logged, before its last run: a
 //! crash between the two may lose the run, and never repeats it. Of one event there is at most one run at a time; a run
 //! that is due meanwhile is omitted.
@@ -22,6 +26,7 @@
 //! Rejected: waking by a message from each definition of an event. The catalog is compared once a second anyway, and
 //! one comparison of two pointers costs nothing.
 
+use crate::cluster::GateState;
 use crate::event_runs::{EventName, name_of};
 use crate::event_scheduler_process::process;
 use crate::registry::now_micros;
@@ -71,7 +76,7 @@ struct Schedule {
 impl Schedule {
     /// Starts what is due.
     fn look(&mut self, server: &Arc<Server>, now: i64) {
-        if process(server).is_none() {
+        if process(server).is_none() || !accepts_runs(server) {
             // What is defined from now on may be defined after the scheduler is switched on.
             *self = Schedule {
                 looked: Some(now),
@@ -126,7 +131,11 @@ impl Schedule {
                 .filter(|scheduled| Arc::ptr_eq(&scheduled.event, event));
             self.events.push(same.unwrap_or_else(|| {
                 // An event that was defined after the last look has missed nothing.
-                let from = self.looked.unwrap_or(now);
+                let first = match server.cluster {
+                    Some(_) => now + 1,
+                    None => now,
+                };
+                let from = self.looked.unwrap_or(first);
                 Scheduled {
                     next: first_run(event, from, server.event_runs.last_executed(event)),
                     event: event.clone(),
@@ -149,10 +158,16 @@ fn first_run(event: &EventDefinition, from: i64, last_executed: Option<i64>) -> 
     }
 }
 
+/// Returns whether events can run on this server now: in a cluster only on the primary.
+fn accepts_runs(server: &Server) -> bool {
+    let cluster = server.cluster.as_ref();
+    cluster.is_none_or(|cluster| cluster.gate.state() == GateState::Open)
+}
+
 /// Returns whether an enabled event runs on this server: see the module comment.
 fn may_run(event: &EventDefinition, server: &Server) -> bool {
     let own = server.globals.number(Variable::ServerId);
-    u64::from(event.originator) == own || server.replicas().all().is_empty()
+    server.cluster.is_some() || u64::from(event.originator) == own || server.replicas().all().is_empty()
 }
 
 /// Runs an event once. If it is the last run, the event is dropped or disabled before.

@@ -41,7 +41,7 @@ mod event_runs;
 mod event_scheduler;
 mod event_scheduler_process;
 mod host_errors;
-mod http;
+pub mod http;
 pub mod incomplete_directory;
 mod information_schema;
 mod last_command;

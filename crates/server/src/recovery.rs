@@ -14,6 +14,15 @@ use paceline_syntax::AccountStatement;
 use paceline_types::{LogPosition, ServerId, Value};
 use std::sync::Arc;
 
+/// Servers whose events remain enabled when the log is replayed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EventOrigins {
+    /// This one: those of a primary run there.
+    Only(ServerId),
+    /// All: the log of a cluster, whose members are one server in this respect.
+    All,
+}
+
 /// Applies what the tables do not contain yet, and reads the catalog.
 ///
 /// # Errors
@@ -23,7 +32,7 @@ pub fn recover(
     log: &Log,
     start: LogPosition,
     initial_accounts: &InitialAccounts,
-    server_id: ServerId,
+    events: EventOrigins,
 ) -> Result<Arc<CatalogHandle>, String> {
     follow_reset(storage, log, start)?;
     let catalog =
@@ -31,7 +40,7 @@ pub fn recover(
     let catalog = Arc::new(CatalogHandle::new(catalog));
     let host = ServerHost {
         initial_accounts,
-        server_id,
+        events,
     };
     let mut definitions = CatalogDefinitions::new(catalog.clone(), &host);
     paceline_apply::recover(log, storage, &mut definitions)
@@ -85,8 +94,8 @@ impl VirtualTables for DeclaredTables {
 pub struct ServerHost<'a> {
     /// Accounts before the first statement about them.
     pub initial_accounts: &'a InitialAccounts,
-    /// Number of this server.
-    pub server_id: ServerId,
+    /// Servers whose events remain enabled.
+    pub events: EventOrigins,
 }
 
 impl ReplayHost for ServerHost<'_> {
@@ -95,7 +104,10 @@ impl ReplayHost for ServerHost<'_> {
     }
 
     fn server_id(&self) -> Option<ServerId> {
-        Some(self.server_id)
+        match self.events {
+            EventOrigins::Only(own) => Some(own),
+            EventOrigins::All => None,
+        }
     }
 
     fn accounts_without(&self, dropped: &[CatalogChange], catalog: &Catalog) -> Vec<CatalogChange> {
@@ -153,7 +165,7 @@ mod tests {
 
     fn recover_tables(storage: &Arc<Storage>, log: &Log, start: LogPosition) {
         let accounts = InitialAccounts::WithoutPassword;
-        recover(storage, log, start, &accounts, ServerId(1)).unwrap();
+        recover(storage, log, start, &accounts, EventOrigins::Only(ServerId(1))).unwrap();
     }
 
     /// Returns the position of the new log after a crash: the log has begun, and the tables have not followed.

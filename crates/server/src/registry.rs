@@ -231,6 +231,8 @@ fn state_of_wait(wait: AwaitedLock, statement: &[u8]) -> &'static str {
 
 /// State of a session in `GET_LOCK()`.
 pub const USER_LOCK: &str = "User lock";
+/// State of a session whose transaction the cluster has not acknowledged.
+pub const CLUSTER_COMMIT: &str = "Waiting for the cluster to acknowledge the commit";
 /// State of a session in `SLEEP()`.
 pub const USER_SLEEP: &str = "User sleep";
 /// States in which a statement may wait indefinitely although its client has disconnected.

@@ -10,6 +10,7 @@
 //!   that joins is connected at once ([`ReplicationSource`]), in the same record of the log.
 
 use crate::accounts::InitialAccounts;
+pub use crate::recovery::EventOrigins;
 use crate::startup::version;
 use paceline_binlog::log::{Log, LogConfig, OpenRequest, RealDisk};
 use paceline_binlog::{
@@ -37,6 +38,8 @@ pub struct CopiedDirectory {
     pub log_bin: String,
     /// Server id in the events of the log itself.
     pub server_id: ServerId,
+    /// Servers whose events remain enabled.
+    pub events: EventOrigins,
     /// Position of the tables, as recorded by the copy.
     pub tables: LogPosition,
     /// Primary that the server follows after it starts.
@@ -100,7 +103,7 @@ pub fn recover_copy(
             &log,
             recovery.start,
             &InitialAccounts::by_socket(),
-            copied.server_id,
+            copied.events,
         )
     })?;
     let state = recovery.state.position();

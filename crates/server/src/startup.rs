@@ -23,6 +23,7 @@
 //! ```
 
 use crate::accounts::InitialAccounts;
+use crate::cluster::hand_over::hand_over;
 use crate::cluster::{Cluster, ClusterAcknowledger, HeldLog, Membership};
 use crate::cluster_member::ServerHost;
 use crate::data_directory::{DataDirectory, DirectoryAge, LOCK_PATIENCE, refuse_foreign_directory};
@@ -32,6 +33,7 @@ use crate::incomplete_directory::{IncompleteDirectory, refuse_incomplete_directo
 use crate::listener;
 use crate::memory_control;
 use crate::options::{OfferTls, StartOptions, absolute};
+use crate::recovery::EventOrigins;
 use crate::replication::ServerEnvironment;
 use crate::server::{Choices, Server};
 use crate::session::init_file::run_init_file;
@@ -243,8 +245,7 @@ async fn serve(
     }
     let is_instrumented = options.globals.is_on(Variable::PerformanceSchema);
     let file_statistics = is_instrumented.then(Arc::<FileStatistics>::default);
-    let cluster = membership.map(Cluster::new);
-    if cluster.is_some() {
+    if membership.is_some() {
         obey_cluster(&options.globals);
     }
     let (catalog, transactions, held) = open(
@@ -252,12 +253,15 @@ async fn serve(
         &log_bin,
         &options.globals,
         &initial_accounts,
-        match &cluster {
+        match &membership {
             Some(_) => Acknowledgement::Cluster,
             None => Acknowledgement::SemiSync(&semi_sync),
         },
         file_statistics.as_ref(),
     )?;
+    let cluster = membership
+        .zip(held)
+        .map(|(membership, held)| Cluster::new(membership, held));
     let is_new = catalog.load().accounts().next().is_none();
     let environment = {
         let transactions = transactions.clone();
@@ -306,8 +310,10 @@ async fn serve(
         true => Replication::LocalOnly,
         false => Replication::Replicated,
     };
-    paceline_apply::empty_memory_tables(&server.transactions, &server.catalog, gtid, replication)
-        .map_err(|error| format!("the MEMORY tables cannot be emptied: {error}"))?;
+    let limit = Duration::from_secs(60);
+    let emptied =
+        paceline_apply::empty_memory_tables(&server.transactions, &server.catalog, gtid, replication, limit)
+            .map_err(|error| format!("the MEMORY tables cannot be emptied: {error}"))?;
     if cluster.is_none() {
         server.start_semi_sync();
     }
@@ -374,12 +380,13 @@ async fn serve(
         http.running(&server);
     }
     let _ = sd_notify::notify(&[NotifyState::Ready, NotifyState::Status(&line)]);
-    match cluster.zip(held) {
-        Some((cluster, held)) => {
-            held.pass_on(Arc::downgrade(&server.transactions))?;
-            server.primary.limit_outsiders(held.limit());
+    match cluster {
+        Some(cluster) => {
+            cluster.held.pass_on(Arc::downgrade(&server.transactions))?;
+            server.primary.limit_outsiders(cluster.held.limit());
+            crate::cluster::commit_watch::start(cluster.clone());
             let handle = cluster.membership.handle.clone();
-            handle.set_host(ServerHost::new(&server, cluster, held));
+            handle.set_host(ServerHost::new(&server, cluster, emptied));
         }
         None if server.globals.is_on(Variable::SkipSlaveStart) => {}
         None => server.replicas().start_all().await,
@@ -390,6 +397,9 @@ async fn serve(
         http.stopping();
     }
     let _ = sd_notify::notify(&[NotifyState::Stopping]);
+    if let Some(cluster) = &server.cluster {
+        hand_over(cluster).await;
+    }
     stop(&server).await
 }
 
@@ -474,7 +484,12 @@ fn open(
         &log,
         recovery.start,
         initial_accounts,
-        ServerId(globals.number(Variable::ServerId) as u32),
+        match acknowledgement {
+            Acknowledgement::SemiSync(_) => {
+                EventOrigins::Only(ServerId(globals.number(Variable::ServerId) as u32))
+            }
+            Acknowledgement::Cluster => EventOrigins::All,
+        },
     )?;
     let held = match acknowledgement {
         Acknowledgement::SemiSync(_) => None,

@@ -19,6 +19,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::time::Duration;
 
 use crate::record::{Operation, Recorder};
 use rand::rngs::StdRng;
@@ -235,6 +236,8 @@ pub struct Disk {
     pub syncs_until_failure: Option<u64>,
     /// Number of file syncs since the start.
     pub syncs: u64,
+    /// Time after which a sync is answered.
+    pub sync_delay: Duration,
     /// Records all operations if present.
     pub recorder: Option<Recorder>,
 }
@@ -249,6 +252,7 @@ impl Default for Disk {
             used: 0,
             syncs_until_failure: None,
             syncs: 0,
+            sync_delay: Duration::ZERO,
             recorder: None,
         }
     }

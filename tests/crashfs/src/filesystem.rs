@@ -28,6 +28,20 @@ impl CrashFs {
     fn disk(&self) -> MutexGuard<'_, Disk> {
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
+
+    /// Syncs an inode. On a slow disk the answer comes later, and nothing else waits for it.
+    fn sync(&self, inode: INodeNo, reply: ReplyEmpty) {
+        let mut disk = self.disk();
+        let (result, delay) = (disk.sync(inode.0), disk.sync_delay);
+        drop(disk);
+        if delay.is_zero() {
+            return empty(result, reply);
+        }
+        std::thread::spawn(move || {
+            std::thread::sleep(delay);
+            empty(result, reply);
+        });
+    }
 }
 
 fn attributes(disk: &Disk, inode: Inode) -> Result<FileAttr> {
@@ -248,7 +262,7 @@ impl Filesystem for CrashFs {
         _datasync: bool,
         reply: ReplyEmpty,
     ) {
-        empty(self.disk().sync(inode.0), reply);
+        self.sync(inode, reply);
     }
 
     fn fsyncdir(
@@ -259,7 +273,7 @@ impl Filesystem for CrashFs {
         _datasync: bool,
         reply: ReplyEmpty,
     ) {
-        empty(self.disk().sync(inode.0), reply);
+        self.sync(inode, reply);
     }
 
     fn readdir(

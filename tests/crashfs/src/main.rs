@@ -5,6 +5,7 @@
 //! ```text
 //! crash SEED       lose power: SEED decides which unsynced changes are kept, dropped, torn or reordered (kill processes first)
 //! fail-sync N      after N more syncs of files, one fails with EIO (0: the next one)
+//! slow-sync MS     from now on, a sync is answered after this many milliseconds (0: at once)
 //! capacity BYTES   writes that would need more total space get ENOSPC
 //! used             total bytes of all files
 //! syncs            number of file syncs since the start
@@ -23,6 +24,7 @@
 use std::io::{BufRead, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use fuser::{Config, MountOption};
 
@@ -45,6 +47,7 @@ fn execute_command(disk: &Mutex<Disk>, line: &str) -> String {
     match (command, number) {
         ("crash", Some(Ok(seed))) => disk.crash(seed),
         ("fail-sync", Some(Ok(syncs))) => disk.syncs_until_failure = Some(syncs),
+        ("slow-sync", Some(Ok(milliseconds))) => disk.sync_delay = Duration::from_millis(milliseconds),
         ("capacity", Some(Ok(bytes))) => {
             disk.collect();
             disk.capacity = bytes;

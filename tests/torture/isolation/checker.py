@@ -6,7 +6,7 @@ The reads determine the order of each object's versions, and these orders determ
 transactions (A. Adya, Weak Consistency, 1999; inferred as by K. Kingsbury and P. Alvaro, Elle, 2020):
 
     ww   overwrote its version         wr   read its version         rw   read the version that this one overwrote
-    rt   began on a server after that server had acknowledged the other's commit
+    rt   began on a server after that server, or another one of its group, had acknowledged the other's commit
 
 A cycle is an anomaly. Its kind depends on the edges:
 
@@ -213,9 +213,10 @@ class Checker:
         sites = defaultdict(list)
         for number in self.committed:
             transaction = self.all[number]
-            sites[transaction.site].append((transaction.begin, 1, transaction))
-            if transaction.status == Status.COMMITTED:
-                sites[transaction.site].append((transaction.end, 0, transaction))
+            for site in filter(None, (transaction.site, transaction.group)):
+                sites[site].append((transaction.begin, 1, transaction))
+                if transaction.status == Status.COMMITTED:
+                    sites[site].append((transaction.end, 0, transaction))
         for events in sites.values():
             events.sort(key=lambda event: event[:2])
             ended = []

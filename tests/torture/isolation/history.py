@@ -43,6 +43,11 @@ class Transaction:
     end: float = float("inf")  # after the commit was acknowledged
     status: Status = Status.ABORTED
     operations: list = field(default_factory=list)
+    group: str = ""  # servers among which the order in time must hold, too
+
+    def writes(self):
+        """Returns whether it changed something, and did not undo it."""
+        return any(kind in (Kind.APPEND, Kind.WRITE, Kind.INSERT) for kind, _, _ in self.operations)
 
     def did(self, kind, key, what):
         self.operations.append((kind, key, what))

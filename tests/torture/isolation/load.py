@@ -68,6 +68,10 @@ class Objects:
 class Client:
     """One session. It appends its transactions to `history`."""
 
+    # Errors after which it looks for another server, and those that are an answer: the transaction did not commit.
+    lost = GONE | TURNED_AWAY
+    refusals = ROLLED_BACK | STATEMENT_ONLY | TURNED_AWAY
+
     def __init__(self, run, rng, level, read_only_site=None):
         self.run, self.rng, self.level = run, rng, level
         self.site = read_only_site  # a replica to read from; None: the current primary
@@ -81,10 +85,10 @@ class Client:
         while not self.run.stopping.is_set():
             try:
                 self.connect()
-                while not self.run.stopping.is_set() and self.server is (self.site or self.run.primary):
+                while not self.run.stopping.is_set() and self.is_current():
                     self.transaction()
             except pymysql.err.MySQLError as error:
-                if error.args[0] not in GONE | TURNED_AWAY:
+                if error.args[0] not in self.lost:
                     self.errors.append(repr(error))
                     return
             except OSError:
@@ -104,6 +108,10 @@ class Client:
             except (pymysql.err.MySQLError, OSError):
                 pass
             self.connection = None
+
+    def is_current(self):
+        """Returns whether it is connected to the server that it should talk to."""
+        return self.server is (self.site or self.run.primary)
 
     def connect(self):
         self.server = self.site or self.run.primary
@@ -152,7 +160,7 @@ class Client:
             raise error
         # An error reported by the server is an answer: the transaction did not commit.
         self.open.status = Status.ABORTED
-        if number not in ROLLED_BACK | STATEMENT_ONLY | TURNED_AWAY:
+        if number not in self.refusals:
             raise error
         self.run.refused[number] = self.run.refused.get(number, 0) + 1
         self.ask("rollback")
@@ -272,12 +280,14 @@ class Client:
 class Run:
     """Clients on a primary and on replicas, running until `stop`."""
 
+    client = Client
+
     def __init__(self, primary, level, rng, clients, replicas=(), readers=0, width=3):
         self.primary, self.level = primary, level
         self.objects = Objects(width)
         self.stopping = threading.Event()
         self.refused = {}
-        new = lambda site=None: Client(self, type(rng)(rng.random()), level, site)  # noqa: E731
+        new = lambda site=None: self.client(self, type(rng)(rng.random()), level, site)  # noqa: E731
         self.clients = [new() for _ in range(clients)] + [new(replica) for replica in replicas for _ in range(readers)]
 
     def start(self):
@@ -291,9 +301,12 @@ class Run:
             client.thread.join(180)
             if client.thread.is_alive():
                 raise AssertionError("a client hangs")
-        errors = [error for client in self.clients for error in client.errors]
-        if errors:
-            raise AssertionError(f"clients got errors that nothing explains: {errors}")
+        if self.errors():
+            raise AssertionError(f"clients got errors that nothing explains: {self.errors()}")
+
+    def errors(self):
+        """Returns the errors that nothing explains. They have ended their clients."""
+        return [error for client in self.clients for error in client.errors]
 
     def history(self):
         return sorted((transaction for client in self.clients for transaction in client.history), key=lambda each: each.begin)

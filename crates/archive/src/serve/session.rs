@@ -32,6 +32,9 @@ const LOGIN_SECONDS_MAX: Duration = Duration::from_secs(10);
 const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 /// utf8mb4_general_ci.
 const COLLATION: u8 = 45;
+/// Answer to clients of a server whose tables are not open yet. Its number, 1047 with SQLSTATE 08S01, is what a node of
+/// Galera answers that is not ready: drivers and proxies try another server, or the same one later.
+const CLOSED_SERVER: &str = "This server opens its tables when its cluster has acknowledged all of its log";
 
 /// State of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,6 +95,8 @@ impl Session {
 
     async fn say_goodbye(&mut self, error: &WireError) {
         let code = match (error, self.client.interrupt.raised()) {
+            // In its login a client may have sent a packet that was not read, so the number of an answer is unknown.
+            (WireError::Closed, _) if self.phase != Phase::Commands => return,
             (WireError::Closed, Some(InterruptReason::Shutdown)) => ER_SERVER_SHUTDOWN,
             (WireError::Closed, Some(InterruptReason::Connection)) => ER_CONNECTION_KILLED,
             _ => match error.code() {
@@ -164,6 +169,10 @@ impl Session {
                 ..OkPacket::default()
             };
             ok.write(&mut self.writer, OkKind::Command, self.capabilities);
+        } else if self.archive.is_closed_server && login.user != account.user {
+            self.phase = Phase::Closing;
+            let code = ER_UNKNOWN_COM_ERROR;
+            write_error(&mut self.writer, code.number(), code.sqlstate(), CLOSED_SERVER);
         } else {
             let using = if answer.is_empty() { "NO" } else { "YES" };
             let error = Error::new(ER_ACCESS_DENIED_ERROR, &[&login.user, &self.client.host, &using]);

@@ -18,7 +18,7 @@ pub(super) const TICK_MS: u64 = 25;
 pub(super) const CHAOS_TICKS: u64 = 280;
 /// Bound of the time of a planned switch in a healed cluster.
 const SWITCH_TICKS_MAX: u64 = 2 * TIMING.switch / TICK_MS;
-const SETTLE_TICKS: u64 = 12;
+const SETTLE_TICKS: u64 = DELAY_TICKS_MAX as u64;
 /// Longest line of a trace.
 const LINE_MAX: usize = 600;
 

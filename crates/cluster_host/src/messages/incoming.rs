@@ -1,8 +1,10 @@
 //! The acceptor's side: a listener for members, the login, and the reading of messages.
 
-use super::{CONNECTIONS_MAX, LOGIN_MAX, LOGINS_MAX, LocalMember, SILENCE_MAX, START_STATEMENT, USER};
+use super::{
+    CONNECTIONS_MAX, LOGIN_MAX, LOGINS_MAX, LocalMember, REPORT_STATEMENT, SILENCE_MAX, START_STATEMENT, USER,
+};
 use crate::handle::ClusterHandle;
-use crate::message_codec::{CodecError, Hello, PACKET_BYTES_MAX, Packet};
+use crate::message_codec::{CodecError, Hello, PACKET_BYTES_MAX, Packet, VERSION};
 use paceline_cluster::MemberId;
 use paceline_wire::authentication::{NATIVE_PASSWORD, NativePassword, Scramble};
 use paceline_wire::handshake::{Greeting, HandshakeResponse, encode_authentication_switch, is_tls_request};
@@ -235,8 +237,10 @@ impl Context {
             let mut socket = Socket::tcp(stream).map_err(WireError::from)?;
             let mut reader = PacketReader::new(LOGIN_BYTES_MAX);
             let login = timeout(LOGIN_MAX, self.log_in(&mut socket, &mut reader)).await;
-            login.unwrap_or(Err(WireError::ReadTimeout(LOGIN_MAX)))?;
-            drop(place);
+            match login.unwrap_or(Err(WireError::ReadTimeout(LOGIN_MAX)))? {
+                Purpose::Report => return Ok(()),
+                Purpose::Messages => drop(place),
+            }
             let (handle, local) = (&self.handle, &self.local);
             serve_messages(handle, local, &self.connections, &mut socket, &mut reader).await
         };
@@ -246,7 +250,7 @@ impl Context {
         }
     }
 
-    async fn log_in(&self, socket: &mut Socket, reader: &mut PacketReader) -> WireResult<()> {
+    async fn log_in(&self, socket: &mut Socket, reader: &mut PacketReader) -> WireResult<Purpose> {
         let mut writer = PacketWriter::new();
         let scramble = Scramble::random();
         let offered = match self.tls {
@@ -307,22 +311,73 @@ impl Context {
         reader.set_sequence(0);
         reader.advance(socket).await?;
         writer.set_sequence(reader.sequence());
-        match reader.payload() {
-            [COM_QUERY, text @ ..] if text.eq_ignore_ascii_case(START_STATEMENT.as_bytes()) => {
-                ok("").write(&mut writer, OkKind::Command, capabilities);
-                writer.flush(socket).await
-            }
-            _ => {
-                write_error(
-                    &mut writer,
-                    1064,
-                    "42000",
-                    "This port is for messages between members of a cluster",
-                );
+        let (info, purpose) = match statement(reader.payload()) {
+            Ok(Purpose::Report) => (self.handle.report().encode(), Purpose::Report),
+            Ok(Purpose::Messages) => (String::new(), Purpose::Messages),
+            Err(refusal) => {
+                let (code, sql_state) = refusal.code();
+                write_error(&mut writer, code, sql_state, &refusal.to_string());
                 writer.flush(socket).await?;
-                Err(WireError::Malformed("statement of a member"))
+                return Err(WireError::Malformed("statement of a member"));
             }
+        };
+        ok(&info).write(&mut writer, OkKind::Command, capabilities);
+        writer.flush(socket).await?;
+        Ok(purpose)
+    }
+}
+
+/// Purpose of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Purpose {
+    Messages,
+    /// It was answered with the member's state, and ends.
+    Report,
+}
+
+/// Reason why the statement of a member that has logged in is refused.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+enum Refusal {
+    #[error("This port is for messages between members of a cluster")]
+    Unknown,
+    #[error(
+        "The member that is asked (version {own}) knows messages of format {VERSION}, the one that asks sends format {format}: \
+         upgrade the older one", own = env!("CARGO_PKG_VERSION")
+    )]
+    Format { format: u32 },
+}
+
+impl Refusal {
+    /// Returns the error number and the SQLSTATE.
+    fn code(&self) -> (u16, &'static str) {
+        match self {
+            Refusal::Unknown => (1064, "42000"),
+            Refusal::Format { .. } => (1105, "HY000"),
         }
+    }
+}
+
+/// Reads the statement in a packet.
+fn statement(packet: &[u8]) -> Result<Purpose, Refusal> {
+    let [COM_QUERY, text @ ..] = packet else {
+        return Err(Refusal::Unknown);
+    };
+    if text.eq_ignore_ascii_case(REPORT_STATEMENT.as_bytes()) {
+        return Ok(Purpose::Report);
+    }
+    let (start, format) = text
+        .split_at_checked(START_STATEMENT.len())
+        .ok_or(Refusal::Unknown)?;
+    if !start.eq_ignore_ascii_case(START_STATEMENT.as_bytes()) {
+        return Err(Refusal::Unknown);
+    }
+    let format = std::str::from_utf8(format)
+        .ok()
+        .and_then(|text| text.parse().ok());
+    match format {
+        Some(format) if format == u32::from(VERSION) => Ok(Purpose::Messages),
+        Some(format) => Err(Refusal::Format { format }),
+        None => Err(Refusal::Unknown),
     }
 }
 
@@ -353,6 +408,29 @@ mod tests {
         drop(taken);
         assert!(places.take(one).is_some());
         assert!(places.taken.lock().is_empty());
+    }
+
+    #[test]
+    fn a_member_of_another_format_is_told_so() {
+        let of = |text: &str| statement(&[b"\x03", text.as_bytes()].concat());
+        assert_eq!(of("start cluster messages format 1"), Ok(Purpose::Messages));
+        assert_eq!(of("SHOW CLUSTER MEMBER"), Ok(Purpose::Report));
+        for unknown in [
+            "START CLUSTER MESSAGES",
+            "START CLUSTER MESSAGES FORMAT",
+            "START CLUSTER MESSAGES FORMAT x",
+            "SELECT 1",
+        ] {
+            assert_eq!(of(unknown), Err(Refusal::Unknown), "{unknown}");
+        }
+        let refused = of("START CLUSTER MESSAGES FORMAT 2").unwrap_err();
+        assert_eq!(refused, Refusal::Format { format: 2 });
+        assert!(
+            refused
+                .to_string()
+                .contains("format 1, the one that asks sends format 2"),
+            "{refused}"
+        );
     }
 
     #[test]

@@ -3,12 +3,19 @@
 //! ```text
 //!   dialer                                    acceptor
 //!   login as `paceline.cluster` ────────────▶ checks the cluster's secret       (TLS if both are configured)
-//!   COM_QUERY START CLUSTER MESSAGES ───────▶ OK
+//!   COM_QUERY START CLUSTER MESSAGES FORMAT n ▶ OK, if it knows format n
 //!   hello: cluster, to, from ───────────────▶ checks cluster and `to`
 //!   message, message, sign of life … ───────▶ ClusterHandle::message            until one side closes
 //! ```
 //! Each member dials every member that it has something to say to, at the address in etcd's directory, and accepts
 //! connections of all. A connection carries messages in one direction only, so neither side waits for the other.
+//!
+//! The statement `SHOW CLUSTER MEMBER` instead is answered with the member's [report](crate::report), and the
+//! connection ends ([`inquire`]). It has no version: members of all versions can be asked.
+//!
+//! # Versions
+//! A connection is made only if both sides speak the same format of messages; otherwise the acceptor names both formats
+//! and says which member has to be upgraded. The dialer writes that into its log. Nothing is understood by halves.
 //!
 //! # What a closed connection means
 //! When a process ends, its machine closes its connections at once. The acceptor then tells the member
@@ -25,7 +32,7 @@
 //! # Limits
 //! Of each kind of message to a member only the newest waits: a later one makes it superfluous, and messages may be
 //! lost. [`CONNECTIONS_MAX`] connections are accepted at a time; a login has [`LOGIN_MAX`], and an
-//! address [`LOGINS_MAX`] of them. The listener is for members only: it knows one user and one statement, and no
+//! address [`LOGINS_MAX`] of them. The listener is for members only: it knows one user and two statements, and no
 //! tables.
 //!
 //! # Alternatives considered
@@ -35,17 +42,21 @@
 //! encryption are there for TCP.
 
 mod incoming;
+mod inquiry;
 mod outgoing;
 
 pub use incoming::{IncomingError, MessageListener, PeerConnections, serve_messages};
+pub use inquiry::inquire;
 pub use outgoing::{MessageLinks, PeerLogin};
 
 use std::time::Duration;
 
 /// Name of the user that members log in as. SQL cannot create it: accounts of this name are reserved.
 pub const USER: &str = "paceline.cluster";
-/// Statement that begins the messages.
-pub const START_STATEMENT: &str = "START CLUSTER MESSAGES";
+/// Statement that begins the messages. The number of their format follows.
+pub const START_STATEMENT: &str = "START CLUSTER MESSAGES FORMAT ";
+/// Statement that asks for the member's state.
+pub const REPORT_STATEMENT: &str = "SHOW CLUSTER MEMBER";
 /// Time between two signs of life on a connection without messages.
 pub const IDLE_INTERVAL: Duration = Duration::from_secs(1);
 /// Time without a packet after which an acceptor closes the connection.

@@ -2,7 +2,7 @@
 
 use super::{IDLE_INTERVAL, LOGIN_MAX, LocalMember, START_STATEMENT, UNACKNOWLEDGED_MAX, USER};
 use crate::driver::MessageSender;
-use crate::message_codec::{Hello, Packet};
+use crate::message_codec::{Hello, Packet, VERSION};
 use crate::register::{MEMBERS_MAX, MemberEntry};
 use paceline_cluster::{MemberId, Message};
 use paceline_wire::WireError;
@@ -18,10 +18,13 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::sync::{Notify, watch};
 use tokio::task::AbortHandle;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 /// Shortest and longest time between two attempts to connect.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
+
+/// Time after which a connection counts as accepted. A member with another number closes it at once.
+const ACCEPTED_AFTER: Duration = Duration::from_secs(1);
 
 /// How members log in to each other.
 #[derive(Clone)]
@@ -58,6 +61,13 @@ impl Queue {
 
     fn pop(&self) -> Option<Message> {
         self.messages.lock().pop_front()
+    }
+
+    /// Waits until there is a message.
+    async fn until_filled(&self) {
+        while self.messages.lock().is_empty() {
+            self.filled.notified().await;
+        }
     }
 }
 
@@ -139,16 +149,26 @@ impl Dialer {
         let (shortest, longest) = PAUSES;
         let mut pause = shortest;
         let mut last_reason = String::new();
+        let mut was_refused = false;
         loop {
+            // A member that has left the cluster gets none any more.
+            self.queue.until_filled().await;
             let Some((host, port)) = self.address() else {
                 let _ = timeout(longest, self.directory.changed()).await;
                 continue;
             };
             let reason = match self.dial(&host, port).await {
                 Ok(mut client) => {
-                    tracing::info!("{}: messages go to {host}:{port}", self.to);
-                    pause = shortest;
-                    self.serve(&mut client).await
+                    if !was_refused {
+                        tracing::info!("{}: messages go to {host}:{port}", self.to);
+                    }
+                    let since = Instant::now();
+                    let reason = self.serve(&mut client).await;
+                    was_refused = since.elapsed() < ACCEPTED_AFTER;
+                    if !was_refused {
+                        pause = shortest;
+                    }
+                    reason
                 }
                 Err(error) => error,
             };
@@ -170,22 +190,8 @@ impl Dialer {
     }
 
     async fn dial(&self, host: &str, port: u16) -> Result<Client, WireError> {
-        let options = ConnectOptions {
-            user: USER.to_owned(),
-            password: self.login.secret.clone(),
-            attributes: vec![("program_name".to_owned(), "paceline".to_owned())],
-            tls: self.login.tls.clone(),
-            idle_timeout: Some(LOGIN_MAX),
-            ..ConnectOptions::default()
-        };
-        let connecting = TcpStream::connect((host.trim_matches(['[', ']']), port));
-        let stream = timeout(LOGIN_MAX, connecting)
-            .await
-            .map_err(|_| WireError::ReadTimeout(LOGIN_MAX))??;
-        let limit = u32::try_from(UNACKNOWLEDGED_MAX.as_millis()).expect("seconds");
-        rustix::net::sockopt::set_tcp_user_timeout(&stream, limit).map_err(std::io::Error::from)?;
-        let mut client = Client::connect_stream(stream, host, &options).await?;
-        client.query(START_STATEMENT).await?;
+        let mut client = log_in(host, port, &self.login).await?;
+        client.query(&format!("{START_STATEMENT}{VERSION}")).await?;
         let hello = Packet::Hello(Hello {
             cluster: self.local.cluster.clone(),
             from: self.local.id,
@@ -218,6 +224,25 @@ impl Dialer {
             }
         }
     }
+}
+
+/// Connects to a member and logs in.
+pub(super) async fn log_in(host: &str, port: u16, login: &PeerLogin) -> Result<Client, WireError> {
+    let options = ConnectOptions {
+        user: USER.to_owned(),
+        password: login.secret.clone(),
+        attributes: vec![("program_name".to_owned(), "paceline".to_owned())],
+        tls: login.tls.clone(),
+        idle_timeout: Some(LOGIN_MAX),
+        ..ConnectOptions::default()
+    };
+    let connecting = TcpStream::connect((host.trim_matches(['[', ']']), port));
+    let stream = timeout(LOGIN_MAX, connecting)
+        .await
+        .map_err(|_| WireError::ReadTimeout(LOGIN_MAX))??;
+    let limit = u32::try_from(UNACKNOWLEDGED_MAX.as_millis()).expect("seconds");
+    rustix::net::sockopt::set_tcp_user_timeout(&stream, limit).map_err(std::io::Error::from)?;
+    Client::connect_stream(stream, host, &options).await
 }
 
 async fn send(client: &mut Client, packet: &Packet) -> Result<(), WireError> {

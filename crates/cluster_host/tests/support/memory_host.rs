@@ -1,6 +1,7 @@
 //! A log in memory. What is appended is durable at once; streams copy from host to host.
 
 use paceline_cluster::{Epoch, EpochSpan, LogIndex, LogRank, LogTail, MemberId, Millis, Promise};
+use paceline_cluster_host::report::HostReport;
 use paceline_cluster_host::{FreezeFuture, LogHost, LogProgress};
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -447,6 +448,14 @@ impl LogHost for MemoryHost {
 
     fn reads_until(&self, until: Millis) {
         self.state.lock().reads_until = until;
+    }
+
+    fn report(&self, ends: &[LogIndex]) -> HostReport {
+        HostReport {
+            gtid_position: self.tail().end().0.to_string(),
+            lags: vec![None; ends.len()],
+            ..HostReport::default()
+        }
     }
 
     fn may_be_lost(&self, after: LogIndex) {

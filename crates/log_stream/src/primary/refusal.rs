@@ -4,7 +4,7 @@
 //! file was open at the time, the text ends with positions in it. A replica shows both in `Last_IO_Errno` and
 //! `Last_IO_Error`.
 
-use paceline_binlog::GtidState;
+use paceline_binlog::{GtidState, LOG_FORMAT};
 use paceline_types::Gtid;
 use paceline_types::error_code::{
     ER_MASTER_FATAL_ERROR_READING_BINLOG, ER_SLAVE_SAME_ID, ER_UNKNOWN_ERROR, ErrorCode,
@@ -44,6 +44,11 @@ pub enum Refusal {
     },
     /// Another replica with the same server id has connected.
     SameServerId(Places),
+    /// A member of a cluster that reads only older versions of the log's format.
+    LogFormat {
+        /// Newest version that it reads; 0: it did not say.
+        reads: u32,
+    },
     /// Another error without a position in the log.
     Other(String),
 }
@@ -131,6 +136,10 @@ impl fmt::Display for Refusal {
             Refusal::SameServerId(places) => write!(
                 f,
                 "A slave with the same server_uuid/server_id as this slave has connected to the master{places}"
+            ),
+            Refusal::LogFormat { reads } => write!(
+                f,
+                "the log has format {LOG_FORMAT}, and the member reads up to format {reads}: upgrade the member first"
             ),
             Refusal::Other(text) => f.write_str(text),
         }

@@ -11,14 +11,15 @@
 //! | `@master_heartbeat_period` | nanoseconds without an event after which a heartbeat is sent |
 //! | `@rpl_semi_sync_slave` | the replica acknowledges |
 //! | `@paceline_cluster_member`, `@paceline_cluster_epoch` | a member of a cluster reads in that epoch. Not in MariaDB |
+//! | `@paceline_log_format` | newest version of the log's format that the member reads ([`LOG_FORMAT`]). Not in MariaDB |
 //! | `@paceline_group_records` | it stores the rows of statements that are sent as text: an archive. Not in MariaDB |
 //!
 //! The sources are MariaDB's `get_master_version_and_clock` (sql/slave.cc), which sets them, and `init_binlog_sender`
 //! (sql/sql_repl.cc).
 
 use super::refusal::Refusal;
-use paceline_binlog::GtidPosition;
 use paceline_binlog::event::ChecksumAlgorithm;
+use paceline_binlog::{GtidPosition, LOG_FORMAT};
 use paceline_types::{ServerId, Value};
 use paceline_wire::command::BinlogDump;
 use std::fmt;
@@ -280,17 +281,27 @@ impl DumpRequest {
                 0 => Acknowledges::No,
                 _ => Acknowledges::Yes,
             },
-            member: member(variables),
+            member: member(variables)?,
         })
     }
 }
 
-fn member(variables: &VariableLookup<'_>) -> Option<MemberReader> {
-    text(variables, "paceline_cluster_member")?;
-    Some(MemberReader {
-        member: u32::try_from(number(variables, "paceline_cluster_member")).ok()?,
-        epoch: u64::try_from(number(variables, "paceline_cluster_epoch")).ok()?,
-    })
+/// Returns the member of a cluster that the replica says to be. One that says nothing of the log's format is refused:
+/// every version that knows clusters does.
+fn member(variables: &VariableLookup<'_>) -> Result<Option<MemberReader>, Refusal> {
+    if text(variables, "paceline_cluster_member").is_none() {
+        return Ok(None);
+    }
+    let reads = u32::try_from(number(variables, "paceline_log_format")).unwrap_or(0);
+    if reads < LOG_FORMAT {
+        return Err(Refusal::LogFormat { reads });
+    }
+    let member = u32::try_from(number(variables, "paceline_cluster_member"));
+    let epoch = u64::try_from(number(variables, "paceline_cluster_epoch"));
+    match (member, epoch) {
+        (Ok(member), Ok(epoch)) => Ok(Some(MemberReader { member, epoch })),
+        _ => Err(Refusal::MalformedRequest("member of a cluster")),
+    }
 }
 
 /// Returns a user variable's text, or `None` if it is NULL or was never set.
@@ -374,6 +385,28 @@ mod tests {
         assert_eq!(request.heartbeat, Some(Duration::from_secs(5)));
         assert_eq!(request.annotations, Annotations::Wanted);
         assert_eq!(request.checksum, Some(ChecksumAlgorithm::Crc32));
+    }
+
+    #[test]
+    fn a_member_that_reads_only_an_older_log_is_refused() {
+        let read = |format: Option<i64>| {
+            let mut set = variables(&[
+                ("paceline_cluster_member", Value::Int(9)),
+                ("paceline_cluster_epoch", Value::Int(3)),
+            ]);
+            set.extend(format.map(|format| ("paceline_log_format", Value::Int(format))));
+            let lookup = |name: &str| set.get(name);
+            DumpRequest::read(&dump(0, 7), &lookup, RegistrationState::No, MarkedEvents::Sent)
+        };
+        let member = MemberReader { member: 9, epoch: 3 };
+        assert_eq!(read(Some(i64::from(LOG_FORMAT))).unwrap().member, Some(member));
+        assert_eq!(
+            read(Some(i64::from(LOG_FORMAT) + 1)).unwrap().member,
+            Some(member)
+        );
+        for older in [None, Some(i64::from(LOG_FORMAT) - 1)] {
+            assert_eq!(read(older).unwrap_err(), Refusal::LogFormat { reads: 0 });
+        }
     }
 
     #[test]

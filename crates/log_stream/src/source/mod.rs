@@ -27,16 +27,17 @@ use self::definition::Definition;
 use self::error::{
     CR_CONN_HOST_ERROR, CR_SERVER_LOST, CR_SSL_CONNECTION_ERROR, CR_UNKNOWN_HOST, SourceError,
 };
-use self::options::{MarkedForSkip, ReplicaOptions};
+use self::options::{Compression, MarkedForSkip, ReplicaOptions};
 use crate::primary::request::GroupRecords;
 use paceline_binlog::event::ChecksumAlgorithm;
 use paceline_binlog::mysql::MySqlGtidSet;
-use paceline_binlog::{GtidPosition, SourcePosition};
+use paceline_binlog::{GtidPosition, LOG_FORMAT, SourcePosition};
 use paceline_types::ServerId;
 use paceline_types::error_code::{
     ER_MASTER_FATAL_ERROR_READING_BINLOG, ER_NET_PACKET_TOO_LARGE, ER_SLAVE_FATAL_ERROR,
 };
 use paceline_wire::WireError;
+use paceline_wire::capability::Capabilities;
 use paceline_wire::client::{Client, ConnectOptions};
 use std::io::ErrorKind;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -132,6 +133,10 @@ impl Source {
             user: definition.user.clone(),
             password: definition.password()?.to_owned(),
             attributes: vec![("program_name".to_owned(), "paceline".to_owned())],
+            capabilities: match options.compression {
+                Compression::IfOffered => Capabilities::COMPRESS,
+                Compression::Off => Capabilities::default(),
+            },
             tls: definition
                 .tls
                 .client()
@@ -204,7 +209,7 @@ impl Source {
         }
         if let Some(reader) = definition.reader {
             self.set_variable(&format!(
-                "SET @paceline_cluster_member={}, @paceline_cluster_epoch={}",
+                "SET @paceline_cluster_member={}, @paceline_cluster_epoch={}, @paceline_log_format={LOG_FORMAT}",
                 reader.member, reader.epoch
             ))
             .await?;

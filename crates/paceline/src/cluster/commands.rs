@@ -1,14 +1,19 @@
 //! `paceline cluster …`: what an operator does with a cluster. Everything goes through etcd, so it works from any
-//! machine that reaches it, also while no server answers.
+//! machine that reaches it, also while no server answers. Only `status` with the cluster's secret asks the members.
 
 use super::settings::read_secret;
 use clap::{Args, Subcommand, ValueHint};
 use paceline_cluster::{Elections, Epoch, HolderKind, MemberId, Progress};
 use paceline_cluster_host::commands::{self, MemberOverview, Overview, Part, Remainder};
 use paceline_cluster_host::etcd::{EtcdSettings, Store};
+use paceline_cluster_host::messages::PeerLogin;
+use paceline_cluster_host::picture::{PicturedMember, next_upgrade, picture};
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::Duration;
+
+/// Time limit of a request to one URL of etcd. Longer than a member's, which asks again: here it ends the command.
+const ETCD_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Options of `paceline cluster`.
 #[derive(Args, Debug)]
@@ -54,7 +59,11 @@ pub struct Options {
 #[derive(Subcommand, Debug)]
 enum Action {
     /// Show the members, the epoch, and changes that are under way.
-    Status,
+    Status {
+        /// File with the cluster's secret. With it the members are asked for their state, position and lag.
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, env = "PACELINE_CLUSTER_SECRET_FILE")]
+        cluster_secret_file: Option<PathBuf>,
+    },
     /// Make another server the primary. Clients wait meanwhile; nothing is lost.
     Switch {
         /// Name or number of the server that becomes the primary; by default the one with the highest priority.
@@ -127,17 +136,34 @@ pub fn run(options: &Options) -> Result<(), String> {
         authority: options.etcd_ca_file.clone(),
         certificate: options.etcd_cert_file.clone().zip(options.etcd_key_file.clone()),
         user,
+        timeout: ETCD_TIMEOUT,
         ..EtcdSettings::of_urls(options.etcd.clone())
     };
     let store = Store::new(&settings, &options.cluster).map_err(|error| error.to_string())?;
+    let secret = match &options.action {
+        Action::Status {
+            cluster_secret_file: Some(file),
+        } => Some(read_secret(file)?),
+        _ => None,
+    };
     runtime
-        .block_on(act(&options.action, &store))
+        .block_on(act(&options.action, &store, secret))
         .map_err(|error| error.to_string())
 }
 
-async fn act(action: &Action, store: &Store) -> Result<(), commands::CommandError> {
+async fn act(action: &Action, store: &Store, secret: Option<String>) -> Result<(), commands::CommandError> {
     match action {
-        Action::Status => print!("{}", status(&commands::overview(store).await?)),
+        Action::Status { .. } => {
+            let overview = commands::overview(store).await?;
+            match secret {
+                None => print!("{}", status(&overview)),
+                Some(secret) => {
+                    let login = PeerLogin { secret, tls: None };
+                    let members = picture(overview.members.clone(), None, &login).await;
+                    print!("{}{}", states(&members), summary(&overview));
+                }
+            }
+        }
         Action::Switch { to, timeout } => {
             let target = match to {
                 Some(name) => commands::find(store, name).await?,
@@ -264,13 +290,7 @@ fn status(overview: &Overview) -> String {
     };
     line(["member", "part", "address", "kind", "zone", "priority", "version"]);
     for member in &overview.members {
-        let part = match (member.part, member.is_leaving) {
-            (Part::Primary, _) => "primary",
-            (Part::Holder, true) => "leaving",
-            (Part::Holder, false) => "holder",
-            (Part::Joining, _) => "joining",
-            (Part::Listed, _) => "listed",
-        };
+        let part = member.part_name();
         let kind = match member.kind {
             HolderKind::Server => "server",
             HolderKind::Archive => "archive",
@@ -288,6 +308,59 @@ fn status(overview: &Overview) -> String {
             None => line([&member.id.0.to_string(), part, "", kind, "", "", ""]),
         }
     }
+    text.push_str(&summary(overview));
+    text
+}
+
+/// Returns the members with what they say themselves.
+fn states(members: &[PicturedMember]) -> String {
+    let mut text = String::new();
+    let mut line = |cells: [&str; 8]| {
+        let [name, part, address, version, epoch, behind, seconds, state] = cells;
+        text.push_str(&format!(
+            "{name:<20} {part:<9} {address:<22} {version:<8} {epoch:>6} {behind:>8} {seconds:>8}  {state}\n"
+        ));
+    };
+    line([
+        "member",
+        "part",
+        "address",
+        "version",
+        "epoch",
+        "behind",
+        "seconds",
+        "position, state",
+    ]);
+    for member in members {
+        let entry = member.overview.entry.as_ref();
+        let number = |number: Option<u64>| number.map_or_else(String::new, |number| number.to_string());
+        let report = member.answer.as_ref().ok();
+        let waits = report.and_then(|report| report.waits.as_ref());
+        let mut state = report.map_or_else(String::new, |report| format!("{} ", report.gtid_position));
+        state.push_str(&member.state());
+        if let Some(waits) = waits {
+            state.push_str(&format!("; waits {waits}"));
+        }
+        line([
+            &entry.map_or_else(|| member.overview.id.0.to_string(), |entry| entry.name.clone()),
+            member.overview.part_name(),
+            &entry.map_or_else(String::new, |entry| format!("{}:{}", entry.host, entry.port)),
+            entry.map_or("", |entry| &entry.version),
+            &number(report.and_then(|report| report.epoch)),
+            &number(member.lag.transactions),
+            &member
+                .lag
+                .ms
+                .map_or_else(String::new, |ms| format!("{:.1}", ms as f64 / 1000.0)),
+            &state,
+        ]);
+    }
+    text
+}
+
+/// Returns the lines under the members: the epoch, changes that are under way, the next upgrade.
+fn summary(overview: &Overview) -> String {
+    let mut text = String::new();
     let newest = &overview.newest;
     let state = match (newest.progress, overview.is_claimer_alive) {
         (Progress::Opened, _) => "open",
@@ -304,6 +377,17 @@ fn status(overview: &Overview) -> String {
     }
     if overview.settings.elections == Elections::Paused {
         text.push_str("paused: a dead primary is not replaced\n");
+    }
+    if let Some(upgrade) = next_upgrade(&overview.members) {
+        let name = name_of(overview, upgrade.member);
+        let before = match upgrade.is_primary {
+            true => ", after a switch to another server",
+            false => "",
+        };
+        text.push_str(&format!(
+            "upgrade next: {name}, from {} to {}{before}\n",
+            upgrade.version, upgrade.newest
+        ));
     }
     text
 }

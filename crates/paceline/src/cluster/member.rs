@@ -25,6 +25,7 @@ use paceline_cluster_host::thread::{ClusterSettings, ClusterThread};
 use paceline_cluster_host::{ClusterHandle, LogHost, MemberFile, PromiseFile, StoredMember};
 use paceline_log_stream::source::definition::TlsSettings;
 use paceline_server::cluster::{CLUSTER_USER, Membership};
+use paceline_server::http::Http;
 use paceline_server::options::StartOptions;
 use paceline_server::startup::PreparedServer;
 use paceline_server::variables::{Variable, VariableValue};
@@ -37,6 +38,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::watch;
 
+/// Time that a probe's answer has when the server takes over its address.
+const PROBES_END: Duration = Duration::from_secs(1);
 /// Pause before etcd is asked again.
 const ETCD_PAUSE: Duration = Duration::from_millis(500);
 
@@ -51,6 +54,8 @@ pub fn run(settings: MemberSettings, options: StartOptions, arguments: &[String]
         .enable_all()
         .build()
         .map_err(|error| format!("cannot start threads: {error}"))?;
+    // A copy, and the wait for a quorum, may take long: a probe has to see that the member is alive.
+    let probes = StartingProbes::begin(&options)?;
     let store = Arc::new(Store::new(&settings.etcd, &settings.cluster).map_err(|error| error.to_string())?);
     if is_new(&options.datadir) {
         let primary = runtime.block_on(primary_to_copy(&store, &settings))?;
@@ -120,7 +125,7 @@ pub fn run(settings: MemberSettings, options: StartOptions, arguments: &[String]
         let options = HoldOptions {
             datadir: directory.clone(),
             log: prepared.log_config(),
-            request: request.clone(),
+            request,
             account: Account {
                 user: CLUSTER_USER.to_owned(),
                 password: settings.secret.clone(),
@@ -177,6 +182,10 @@ pub fn run(settings: MemberSettings, options: StartOptions, arguments: &[String]
     }
     stops.abort();
     runtime.shutdown_background();
+    // The server opens the address again.
+    if let Some(probes) = probes {
+        probes.end();
+    }
     let handle = handle.get().expect("the member runs").clone();
     let membership = Membership {
         name: settings.cluster,
@@ -190,6 +199,32 @@ pub fn run(settings: MemberSettings, options: StartOptions, arguments: &[String]
         thread.stop();
     }
     outcome
+}
+
+/// The HTTP address of a member whose server does not run yet. It says "starting".
+struct StartingProbes {
+    runtime: tokio::runtime::Runtime,
+    http: Http,
+}
+
+impl StartingProbes {
+    /// Begins to listen, if the options name an address.
+    fn begin(options: &StartOptions) -> Result<Option<Self>, String> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("probes")
+            .enable_all()
+            .build()
+            .map_err(|error| format!("cannot start threads: {error}"))?;
+        let http = runtime.block_on(Http::start(&options.globals, options.tls))?;
+        Ok(http.map(|http| StartingProbes { runtime, http }))
+    }
+
+    /// Closes the address.
+    fn end(self) {
+        drop(self.http);
+        self.runtime.shutdown_timeout(PROBES_END);
+    }
 }
 
 /// Returns whether a data directory has never been used.
@@ -250,7 +285,7 @@ fn copy(primary: &MemberEntry, settings: &MemberSettings, arguments: &[String]) 
     let all: Vec<String> = own
         .into_iter()
         .chain(arguments.iter().cloned())
-        .chain([server_id])
+        .chain([server_id, "--http-address=".to_owned()])
         .collect();
     let arguments = join::parse(&all).map_err(|error| match error {
         join::Refusal::Server(error) => error.to_string(),

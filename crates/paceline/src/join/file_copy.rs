@@ -29,7 +29,7 @@ use paceline_log_stream::source::definition::Definition;
 use paceline_server::backup::ServerRow;
 use paceline_server::incomplete_directory::IncompleteDirectory;
 use paceline_server::options::StartOptions;
-use paceline_server::restore::{CopiedDirectory, ReplicationSource};
+use paceline_server::restore::{CopiedDirectory, EventOrigins, ReplicationSource};
 use paceline_server::variables::Variable;
 use paceline_types::ServerId;
 
@@ -145,10 +145,15 @@ pub async fn copy(
     LogFiles::open(datadir, log_bin, end.log_end)?.cut(end.log_end)?;
     target.files.sync()?;
     let amount = target.progress.finish();
+    let server_id = ServerId(server.globals.number(Variable::ServerId) as u32);
     let copied = CopiedDirectory {
         directory: datadir.to_owned(),
         log_bin: log_bin.to_owned(),
-        server_id: ServerId(server.globals.number(Variable::ServerId) as u32),
+        server_id,
+        events: match server.globals.get(Variable::PacelineCluster).as_str() {
+            "" => EventOrigins::Only(server_id),
+            _ => EventOrigins::All,
+        },
         tables: tables.position,
         follows: ReplicationSource::Primary(Box::new(definition)),
     };

@@ -22,7 +22,9 @@ use fetch::{Downloader, ObjectRead};
 pub use log_files::LogFiles;
 use paceline_object_storage::ObjectStorage;
 use paceline_server::incomplete_directory::IncompleteDirectory;
-use paceline_server::restore::{CopiedDirectory, ReplicationSource, RestoreReport, recover_copy};
+use paceline_server::restore::{
+    CopiedDirectory, EventOrigins, ReplicationSource, RestoreReport, recover_copy,
+};
 use paceline_types::{LogPosition, ServerId};
 pub use point::time_text;
 use point::{Point, Target};
@@ -198,10 +200,12 @@ async fn restore(
     downloader.all(table_files).await?;
     files.sync()?;
     let amount = downloader.finish();
+    let server_id = ServerId(chain.last().server.server_id);
     let copied = CopiedDirectory {
         directory: datadir.to_owned(),
         log_bin: log_bin.clone(),
-        server_id: ServerId(chain.last().server.server_id),
+        server_id,
+        events: EventOrigins::Only(server_id),
         tables: tables.position,
         follows: ReplicationSource::Nobody,
     };

@@ -19,6 +19,7 @@ pub mod initial;
 pub mod list;
 pub mod object_grant;
 pub mod password_age;
+pub mod password_check;
 pub mod password_errors;
 pub mod privilege;
 pub mod records;

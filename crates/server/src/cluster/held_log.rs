@@ -9,12 +9,16 @@
 //! remembered with both until it is acknowledged. Publication applies rows to the tables and wakes sessions, so it has
 //! a thread: the driver has to send pulses.
 
+use super::log_history::LogHistory;
 use paceline_cluster_host::LogProgress;
+use paceline_cluster_host::report::Lag;
 use paceline_txn::{Acknowledger, DurableExtent, SendLimit, TransactionManager};
 use paceline_types::{LogIndex, LogPosition};
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
+use std::fmt;
 use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
 
 /// Durable part of the log that waits for the cluster's acknowledgement.
 pub struct HeldLog {
@@ -25,12 +29,33 @@ pub struct HeldLog {
     limit: Arc<SendLimit>,
 }
 
-#[derive(Default)]
+/// Durable extent that is not acknowledged.
+#[derive(Clone, Copy)]
+struct WaitingExtent {
+    index: LogIndex,
+    position: LogPosition,
+    /// When it became durable here.
+    since: Instant,
+    /// Transactions of clients in it.
+    transactions: u64,
+}
+
+/// Transactions of clients that wait for acknowledgements.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct WaitingCommits {
+    /// Their number.
+    pub count: u64,
+    /// Time since the oldest became durable here.
+    pub age: Duration,
+}
+
 struct State {
     /// The cluster has acknowledged everything up to here.
     published: LogIndex,
-    /// Ends of durable extents that are not acknowledged, in order.
-    waiting: VecDeque<(LogIndex, LogPosition)>,
+    /// Durable extents that are not acknowledged, in order.
+    waiting: VecDeque<WaitingExtent>,
+    /// Growth of the durable log.
+    history: LogHistory,
     /// Position up to which this server's log is acknowledged.
     acknowledged: LogPosition,
     /// Position that the thread has passed on.
@@ -42,11 +67,11 @@ struct State {
 impl State {
     /// Takes the extents that are acknowledged.
     fn advance(&mut self) {
-        while let Some((index, position)) = self.waiting.front().copied()
-            && index <= self.published
+        while let Some(extent) = self.waiting.front().copied()
+            && extent.index <= self.published
         {
             self.waiting.pop_front();
-            self.acknowledged = self.acknowledged.max(position);
+            self.acknowledged = self.acknowledged.max(extent.position);
         }
     }
 }
@@ -57,9 +82,11 @@ impl HeldLog {
         Arc::new(HeldLog {
             state: Mutex::new(State {
                 published,
+                waiting: VecDeque::new(),
+                history: LogHistory::new(published, end),
                 acknowledged: end,
                 passed_on: end,
-                ..State::default()
+                progress: None,
             }),
             changed: Condvar::new(),
             limit: Arc::new(SendLimit::new(end)),
@@ -86,9 +113,23 @@ impl HeldLog {
         }
     }
 
-    /// Returns the number of durable extents that wait.
-    pub fn waiting(&self) -> usize {
-        self.state.lock().waiting.len()
+    /// Returns the transactions of clients that wait.
+    pub fn waiting(&self) -> WaitingCommits {
+        let state = self.state.lock();
+        let mut own = state.waiting.iter().filter(|extent| extent.transactions > 0);
+        let count = own.clone().map(|extent| extent.transactions).sum();
+        WaitingCommits {
+            count,
+            age: own.next().map_or(Duration::ZERO, |extent| extent.since.elapsed()),
+        }
+    }
+
+    /// Returns how far a log that ends at each of these indexes is behind this one.
+    pub fn lags(&self, ends: &[LogIndex]) -> Vec<Option<Lag>> {
+        let now = Instant::now();
+        let state = self.state.lock();
+        let lags = ends.iter().map(|end| Some(state.history.lag(*end, now)));
+        lags.collect()
     }
 
     /// Starts the thread that passes acknowledged positions on, until the process ends.
@@ -122,13 +163,26 @@ impl HeldLog {
     }
 }
 
+impl fmt::Debug for HeldLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HeldLog").finish_non_exhaustive()
+    }
+}
+
 /// The commit pipeline's acknowledger in a cluster.
 pub struct ClusterAcknowledger(pub Arc<HeldLog>);
 
 impl Acknowledger for ClusterAcknowledger {
     fn on_durable(&self, made: DurableExtent) -> LogPosition {
         let mut state = self.0.state.lock();
-        state.waiting.push_back((made.end_index, made.durable));
+        let since = Instant::now();
+        state.history.add(made.end_index, made.durable, since);
+        state.waiting.push_back(WaitingExtent {
+            index: made.end_index,
+            position: made.durable,
+            since,
+            transactions: made.transactions,
+        });
         state.advance();
         if let Some(progress) = &state.progress {
             progress.report();
@@ -167,9 +221,9 @@ mod tests {
         assert_eq!(acknowledger.on_durable(extent(13, 200)), LogPosition::new(1, 100));
         assert_eq!(acknowledger.on_durable(extent(14, 300)), LogPosition::new(1, 100));
         held.publish(LogIndex(12));
-        assert_eq!(held.waiting(), 2);
+        assert_eq!(held.waiting().count, 2);
         held.publish(LogIndex(13));
-        assert_eq!(held.waiting(), 1);
+        assert_eq!(held.waiting().count, 1);
         assert_eq!(acknowledger.on_durable(extent(15, 400)), LogPosition::new(1, 200));
         held.publish(LogIndex(99));
         assert_eq!(acknowledger.on_durable(extent(16, 500)), LogPosition::new(1, 500));

@@ -13,7 +13,9 @@
 //! (`paceline_archive::member`): a server is only started on a log that is acknowledged to its end. From then on
 //! [`ServerHost`](crate::cluster_member::ServerHost) carries out what the member decides.
 //!
-//! - [`held_log`]: a group is acknowledged when the cluster has it. [`gate`]: what clients are told.
+//! - [`held_log`]: a group is acknowledged when the cluster has it. [`log_history`]: when it became durable.
+//! - [`gate`]: what clients are told. [`read_lease`]: whether reads are new. [`commit_watch`]: what the error log says.
+//! - [`hand_over`]: a primary that stops. [`statistics`]: values for status variables and metrics.
 //!
 //! # Rules
 //! - Whom a member follows is not recorded in its log: it is decided anew at each start.
@@ -24,14 +26,22 @@
 //! - Nobody but the applier writes on a member that is not the primary, not even with READ_ONLY ADMIN: another member
 //!   would not have that transaction.
 
+pub mod commit_watch;
 pub mod gate;
+pub mod hand_over;
 pub mod held_log;
+pub mod log_history;
+pub mod read_lease;
+pub mod statistics;
 
 pub use gate::{ClientGate, GateState};
-pub use held_log::{ClusterAcknowledger, HeldLog};
+pub use held_log::{ClusterAcknowledger, HeldLog, WaitingCommits};
+pub use read_lease::{ReadLease, ReadPart, ReplicaTime};
+pub use statistics::ClusterStatistics;
 
-use paceline_cluster::{MemberId, Millis};
-use paceline_cluster_host::{ClusterHandle, Readers, clock};
+use paceline_cluster::MemberId;
+use paceline_cluster_host::messages::PeerLogin;
+use paceline_cluster_host::{ClusterHandle, Readers};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -60,6 +70,16 @@ pub struct Membership {
     pub restart: Restart,
 }
 
+impl Membership {
+    /// Returns how this member logs in to the others' ports for messages.
+    pub fn login(&self) -> PeerLogin {
+        PeerLogin {
+            secret: self.secret.to_string(),
+            tls: None,
+        }
+    }
+}
+
 impl fmt::Debug for Membership {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Membership")
@@ -78,18 +98,23 @@ pub struct Cluster {
     pub gate: ClientGate,
     /// Members that may read the log.
     pub readers: Readers,
-    /// Time, by [`clock::now`], until which reads here are new.
-    reads_until: AtomicU64,
+    /// The part of the log that is not acknowledged.
+    pub held: Arc<HeldLog>,
+    /// Whether reads here are new.
+    pub reads: ReadLease,
+    epochs_promised: AtomicU64,
 }
 
 impl Cluster {
     /// Creates the state of a member that has just started: closed to clients.
-    pub fn new(membership: Membership) -> Arc<Self> {
+    pub fn new(membership: Membership, held: Arc<HeldLog>) -> Arc<Self> {
         Arc::new(Cluster {
             membership,
             gate: ClientGate::default(),
             readers: Readers::default(),
-            reads_until: AtomicU64::new(0),
+            held,
+            reads: ReadLease::default(),
+            epochs_promised: AtomicU64::new(0),
         })
     }
 
@@ -98,13 +123,28 @@ impl Cluster {
         (self.membership.restart)(reason);
     }
 
-    /// Sets the time until which no other member can become the primary.
-    pub fn set_reads_until(&self, until: Millis) {
-        self.reads_until.store(until.0, Ordering::Release);
+    /// Changes the access of clients.
+    pub fn set_gate(&self, state: GateState) {
+        self.reads.set_part(match state {
+            GateState::Closed => ReadPart::Replica,
+            GateState::Held | GateState::Open => ReadPart::Primary,
+        });
+        self.gate.set(state);
     }
 
-    /// Returns whether no other member can have become the primary: what is read here now is new.
-    pub fn reads_are_new(&self) -> bool {
-        clock::now().0 < self.reads_until.load(Ordering::Acquire)
+    /// Counts a later epoch that is being promised.
+    pub fn count_epoch(&self) {
+        self.epochs_promised.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns how many later epochs were promised since the start of the process.
+    pub fn epochs_promised(&self) -> u64 {
+        self.epochs_promised.load(Ordering::Relaxed)
+    }
+
+    /// Returns the name of a member, or its number in words.
+    pub fn name_of(&self, member: MemberId) -> String {
+        let entry = self.membership.handle.entry(member);
+        entry.map_or_else(|| member.to_string(), |entry| entry.name)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::state::{Phase, ServerSite};
 use super::{api, kill, page};
+use crate::cluster::ReplicaTime;
 use crate::metrics::{Sample, exposition};
 use crate::server::Server;
 use crate::variables::Variable;
@@ -147,6 +148,13 @@ fn max_lag(query: Option<&str>) -> Result<Option<u64>, Negative> {
 fn is_primary(server: &Arc<Server>) -> Result<&'static str, Negative> {
     if server.globals.get(Variable::ReadOnly).as_u64() != 0 {
         return Err(Negative::NotNow("read_only is not OFF"));
+    }
+    if server
+        .cluster
+        .as_ref()
+        .is_some_and(|cluster| !cluster.reads.holds(ReplicaTime::NONE))
+    {
+        return Err(Negative::NotNow("it has lost the quorum of its cluster"));
     }
     let connections = server.replicas().all();
     let follows = |connection: &Arc<paceline_replication::connection::Connection>| {

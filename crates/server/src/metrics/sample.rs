@@ -1,5 +1,6 @@
 //! Values of the server at one moment.
 
+use crate::cluster::ClusterStatistics;
 use crate::memory;
 use crate::registry::SessionHandle;
 use crate::server::Server;
@@ -27,6 +28,8 @@ pub struct Sample {
     pub storage: StorageStatistics,
     /// Semi-sync on the primary's side.
     pub semi_sync: SemiSyncStatus,
+    /// The cluster.
+    pub cluster: ClusterStatistics,
     /// Connections to primaries.
     pub connections: Vec<ConnectionStatus>,
     /// Name of the connection whose values have no name of their own.
@@ -79,6 +82,11 @@ impl Sample {
             session,
             transactions: transactions.status(),
             storage: transactions.storage().statistics(),
+            cluster: server
+                .cluster
+                .as_deref()
+                .map(ClusterStatistics::of)
+                .unwrap_or_default(),
             semi_sync: server.primary.semi_sync().status(),
             connections: connections.iter().map(|connection| connection.status()).collect(),
             default_connection,

@@ -1,6 +1,7 @@
 //! Assignment of a system variable: its check and its effect.
 
 use crate::accounts::checks::check_assignment;
+use crate::accounts::password_check::PasswordRules;
 use crate::audit_log::{AuditedSession, is_audit_variable};
 use crate::errors::{of_gtid_list, of_replica, of_transaction};
 use crate::memory_control::divide_memory;
@@ -347,6 +348,11 @@ fn assign_global(
         false if is_audit_variable(variable) => services.server.audit_log.configure(globals),
         false => Ok(()),
     };
+    if variable.definition().name.starts_with("simple_password_check_")
+        && let Some(adjusted) = PasswordRules::adjust_length(globals)
+    {
+        session.diagnostics.warn(ER_TRUNCATED_WRONG_VALUE, adjusted);
+    }
     if variable == Variable::Userstat {
         services.server.user_statistics.configure(globals);
     }

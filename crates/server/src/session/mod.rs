@@ -314,6 +314,8 @@ impl Session {
     async fn say_goodbye(&mut self, error: WireError) {
         let raised = self.state.shared.interrupt.raised();
         let code = match (&error, raised) {
+            // In its login a client may have sent a packet that was not read, so the number of an answer is unknown.
+            (WireError::Closed, _) if self.phase != Phase::Commands => None,
             (WireError::Closed, Some(InterruptReason::Shutdown)) => Some(ER_SERVER_SHUTDOWN),
             (WireError::Closed, Some(InterruptReason::Connection)) => Some(ER_CONNECTION_KILLED),
             _ => error.code().map(|(code, _)| ErrorCode::from_number(code)),

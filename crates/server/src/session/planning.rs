@@ -110,6 +110,9 @@ impl SessionState {
         self.table_locks.check_plan(plan)?;
         self.services.await_gtid()?;
         self.uses_tables = plan.tables().iter().any(is_stored) || plan.runs_programs();
+        if self.uses_tables && !plan.writes_ordinary() {
+            self.services.await_new_reads(&mut self.context.diagnostics)?;
+        }
         match self.uses_tables {
             true => self.enter_transaction(),
             false => self.enter_tableless(),

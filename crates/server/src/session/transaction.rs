@@ -11,6 +11,7 @@ use super::services::SessionServices;
 use super::state::SessionState;
 use super::transaction_slot::State;
 use crate::errors::of_transaction;
+use crate::registry;
 use crate::variables::Variable;
 use paceline_binlog::event::GtidFlags;
 use paceline_expression::session::SessionContext;
@@ -191,13 +192,19 @@ impl SessionState {
         if self.has_open_work() {
             self.context.counts.handler_commit += 1;
         }
-        if self.server.cluster.is_some() && self.transaction.changes_rows() {
+        let awaits_cluster = self.server.cluster.is_some() && self.transaction.changes_rows();
+        if awaits_cluster {
+            self.shared
+                .update(|activity| activity.state = registry::CLUSTER_COMMIT);
             self.services.wait_while_held().await;
         }
         let Some(committing) = self.enqueue_commit() else {
             return Ok(());
         };
         let outcome = committing.await;
+        if awaits_cluster {
+            self.shared.update(|activity| activity.state = "executing");
+        }
         self.transaction_ended();
         match outcome {
             Ok(outcome) => {

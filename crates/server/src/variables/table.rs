@@ -446,6 +446,7 @@ mod list {
         PacelineClusterMemberName "paceline_cluster_member_name" Global Fixed Text => Some("");
         PacelineClusterPriority "paceline_cluster_priority" Global Fixed Unsigned { min: 0, max: 255, block: 1 } => Some("0");
         PacelineClusterSecretFile "paceline_cluster_secret_file" Global Fixed Text => Some("");
+        PacelineClusterStaleReads "paceline_cluster_stale_reads" Both Dynamic Enum(&["REFUSE", "WARN", "ALLOW"]) => Some("REFUSE");
         PacelineClusterZone "paceline_cluster_zone" Global Fixed Unsigned { min: 0, max: 63, block: 1 } => Some("0");
         PacelineCommitLeader "paceline_commit_leader" Global Dynamic Enum(&["inline", "thread", "adaptive"]) => Some("adaptive");
         PacelineEarlyLockRelease "paceline_early_lock_release" Global Dynamic Boolean => Some("ON");
@@ -589,6 +590,11 @@ mod list {
         SessionTrackStateChange "session_track_state_change" Both Dynamic Boolean => Some("OFF");
         SessionTrackSystemVariables "session_track_system_variables" Both Dynamic Text => Some("autocommit,character_set_client,character_set_connection,character_set_results,time_zone");
         SessionTrackTransactionInfo "session_track_transaction_info" Both Dynamic Enum(&["OFF", "STATE", "CHARACTERISTICS"]) => Some("OFF");
+        SimplePasswordCheck "simple_password_check" Global Fixed Boolean => Some("OFF");
+        SimplePasswordCheckDigits "simple_password_check_digits" Global Dynamic Unsigned { min: 0, max: 1000, block: 1 } => Some("1");
+        SimplePasswordCheckLettersSameCase "simple_password_check_letters_same_case" Global Dynamic Unsigned { min: 0, max: 1000, block: 1 } => Some("1");
+        SimplePasswordCheckMinimalLength "simple_password_check_minimal_length" Global Dynamic Unsigned { min: 0, max: 1000, block: 1 } => Some("8");
+        SimplePasswordCheckOtherCharacters "simple_password_check_other_characters" Global Dynamic Unsigned { min: 0, max: 1000, block: 1 } => Some("1");
         SkipExternalLocking "skip_external_locking" Global Fixed Boolean => Some("ON"), Absent;
         SkipGrantTables "skip_grant_tables" Global Fixed Boolean => Some("OFF");
         SkipNameResolve "skip_name_resolve" Global Fixed Boolean => Some("OFF"), Absent;
@@ -597,7 +603,7 @@ mod list {
         SkipReplication "skip_replication" SessionOnly Dynamic Boolean => Some("OFF");
         SkipShowDatabase "skip_show_database" Global Fixed Boolean => Some("OFF"), Absent;
         SkipSlaveStart "skip_slave_start" Global Fixed Boolean => Some("OFF");
-        SlaveCompressedProtocol "slave_compressed_protocol" Global Dynamic Boolean => Some("OFF"), Absent;
+        SlaveCompressedProtocol "slave_compressed_protocol" Global Dynamic Boolean => Some("OFF");
         SlaveDdlExecMode "slave_ddl_exec_mode" Global Dynamic Enum(&["STRICT", "IDEMPOTENT"]) => Some("IDEMPOTENT");
         SlaveDomainParallelThreads "slave_domain_parallel_threads" Global Dynamic Unsigned { min: 0, max: 16383, block: 1 } => Some("0");
         SlaveExecMode "slave_exec_mode" Global Dynamic Enum(&["STRICT", "IDEMPOTENT"]) => Some("STRICT");
@@ -644,7 +650,7 @@ mod list {
         StandardCompliantCte "standard_compliant_cte" Both Dynamic Boolean => Some("ON"), Absent;
         StorageEngine "storage_engine" Both Dynamic Text => Some("InnoDB");
         StoredProgramCache "stored_program_cache" Global Dynamic Unsigned { min: 0, max: 524288, block: 1 } => Some("256"), Absent;
-        StrictPasswordValidation "strict_password_validation" Global Dynamic Boolean => Some("ON"), Absent;
+        StrictPasswordValidation "strict_password_validation" Global Dynamic Boolean => Some("ON");
         SyncBinlog "sync_binlog" Global Dynamic Unsigned { min: 0, max: 4294967295, block: 1 } => Some("1");
         SyncFrm "sync_frm" Global Dynamic Boolean => Some("ON"), Tuning;
         SyncMasterInfo "sync_master_info" Global Dynamic Unsigned { min: 0, max: 4294967295, block: 1 } => Some("10000"), Tuning;

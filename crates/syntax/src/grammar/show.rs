@@ -240,6 +240,7 @@ impl Parser<'_> {
                 Show::Grants(account)
             }
             "PRIVILEGES" => Show::Privileges,
+            "CLUSTER" if self.accept_word("STATUS") => Show::ClusterStatus,
             "TRIGGERS" => {
                 let (database, filter) = self.database_and_filter()?;
                 Show::Triggers { database, filter }

@@ -145,6 +145,8 @@ pub enum Show {
     },
     /// `SLAVE [name] STATUS`, `REPLICA STATUS`.
     SlaveStatus { connection: Option<String>, all: bool },
+    /// `CLUSTER STATUS`. Not in MariaDB.
+    ClusterStatus,
     /// `SLAVE HOSTS`, `REPLICA HOSTS`.
     SlaveHosts,
     /// `TRIGGERS [FROM database]`.

@@ -4,6 +4,7 @@ pub mod gtid_wait;
 mod place_wait;
 mod sequences;
 mod sources;
+mod stale_reads;
 mod statement_trace;
 mod time_slice;
 mod user_locks;
@@ -12,7 +13,7 @@ pub use statement_trace::StatementTrace;
 pub use time_slice::on_text;
 
 use crate::accounts::{Account, Authority, SessionPrivileges};
-use crate::cluster::GateState;
+use crate::cluster::{GateState, ReplicaTime};
 use crate::information_schema;
 use crate::metrics::{Sample, SessionView};
 use crate::registry::SessionHandle;
@@ -26,9 +27,9 @@ use paceline_binlog::{GtidPosition, GtidState};
 use paceline_catalog::ddl::engine;
 use paceline_catalog::{TableDefinition, TableEngine};
 use paceline_expression::session::{
-    PlaceWait, PlanRequest, Privilege, PrivilegeTarget, Privileges, SequenceSet, ServerFunctions,
-    SessionContext, SourceWaitOutcome, StatementProgress, SystemVariable, SystemVariables, VariableScope,
-    WaitOutcome,
+    Diagnostics, PlaceWait, PlanRequest, Privilege, PrivilegeTarget, Privileges, SequenceSet,
+    ServerFunctions, SessionContext, SourceWaitOutcome, StatementProgress, SystemVariable, SystemVariables,
+    VariableScope, WaitOutcome,
 };
 use paceline_log_stream::source::filter::FilterKind;
 use paceline_replication::received::SourcePosition;
@@ -41,6 +42,7 @@ use sequences::SessionSequences;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use time_slice::TimeSlice;
 use user_locks::UserLocks;
@@ -60,6 +62,8 @@ pub struct SessionServices {
     privileges: SessionPrivileges,
     /// Position of `wait_for_gtid`, until it is reached.
     pub(super) awaited: AwaitedGtid,
+    /// Number of the [`ReplicaTime`] whose reads the session has accepted.
+    accepted_reads: AtomicU64,
     /// Locks of `GET_LOCK`.
     user_locks: UserLocks,
     /// Sequences that the session uses.
@@ -103,6 +107,8 @@ impl SessionServices {
     /// Creates the services of a session that is about to log in.
     pub fn new(server: Arc<Server>, shared: Arc<SessionHandle>, locks: paceline_txn::Session) -> Self {
         let values = SessionValues::new(&server.globals);
+        let cluster = server.cluster.as_ref();
+        let accepted = cluster.map_or(ReplicaTime::NONE, |cluster| cluster.reads.replica_time());
         SessionServices {
             server,
             shared,
@@ -111,6 +117,7 @@ impl SessionServices {
             transaction: Mutex::default(),
             privileges: SessionPrivileges::default(),
             awaited: AwaitedGtid::default(),
+            accepted_reads: AtomicU64::new(accepted.number()),
             user_locks: UserLocks::default(),
             sequences: SessionSequences::default(),
             time_slice: TimeSlice::default(),
@@ -213,6 +220,25 @@ impl SessionServices {
         self.wait_until_logged(&wanted)?;
         self.awaited.set(None);
         Ok(())
+    }
+
+    /// Returns when a read that begins now may begin: at once, unless this server is or was the primary of a cluster
+    /// and may have been replaced ([`crate::cluster::read_lease`]). Then `paceline_cluster_stale_reads` decides.
+    ///
+    /// # Errors
+    /// 1047 if reads are refused; the errors of KILL.
+    #[inline]
+    pub fn await_new_reads(&self, diagnostics: &mut Diagnostics) -> Result<()> {
+        match &self.server.cluster {
+            Some(cluster) if !cluster.reads.holds(self.accepted_reads()) => {
+                stale_reads::decide(self, cluster, diagnostics)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn accepted_reads(&self) -> ReplicaTime {
+        ReplicaTime::from_number(self.accepted_reads.load(Ordering::Relaxed))
     }
 
     /// Waits at most `wait_for_gtid_timeout` until everything in a position is visible.

@@ -5,6 +5,7 @@
 //! from the result of the previous one.
 
 use crate::accounts::checks::{check_account_statement, check_grant_options};
+use crate::accounts::password_check::{PasswordRules, RefusedPassword};
 use crate::accounts::records::{WrittenRecords, changed_records};
 use crate::accounts::show::identifier;
 use crate::accounts::statements::{AccountContext, MissingAccounts, apply, resolve};
@@ -16,6 +17,7 @@ use crate::session::services::SessionServices;
 use crate::session::state::SessionState;
 use crate::session::transaction::replication;
 use paceline_catalog::{CatalogChange, write_changes};
+use paceline_expression::session::Diagnostics;
 use paceline_storage::WriteSet;
 use paceline_syntax::{
     AccountName, AccountSpec, AccountStatement, Authentication, AuthenticationPlugin, PasswordSpec,
@@ -93,6 +95,12 @@ pub async fn change_accounts(
     if on_table {
         state.context.diagnostics.forget_earlier();
     }
+    let rules = PasswordRules::of(&server.globals);
+    if let Some(rules) = rules.filter(|_| !is_replicated(state)) {
+        rules
+            .check(statement, context)
+            .map_err(|refused| refuse_password(refused, statement, &mut state.context.diagnostics))?;
+    }
     let applied = apply(statement, context)?;
     for (code, message) in applied.notes {
         state.context.diagnostics.note(code, message);
@@ -150,6 +158,34 @@ pub async fn change_accounts(
     match applied.failure {
         Some(failure) => Err(failure),
         None => Ok(()),
+    }
+}
+
+/// Returns whether the statement comes from a primary, which has accepted its passwords.
+fn is_replicated(state: &SessionState) -> bool {
+    state.services.transaction.lock().replicated.is_some()
+}
+
+/// Raises the conditions of a refused password. Returns the statement's error: as in MariaDB, ALTER USER ends with the
+/// error of the statement, and the others with that of the password.
+fn refuse_password(
+    refused: RefusedPassword,
+    statement: &AccountStatement,
+    diagnostics: &mut Diagnostics,
+) -> Error {
+    for reason in refused.reasons {
+        diagnostics.warn(ER_NOT_VALID_PASSWORD, reason);
+    }
+    match (refused.failed, statement) {
+        (Some(failed), AccountStatement::Alter { .. }) => {
+            diagnostics.push_error(&refused.error);
+            failed
+        }
+        (Some(failed), _) => {
+            diagnostics.error_after_error(failed.code(), failed.message());
+            refused.error
+        }
+        (None, _) => refused.error,
     }
 }
 

@@ -258,6 +258,7 @@ fn uses_table(statement: &Statement) -> bool {
                 | Show::BinlogEvents { .. }
                 | Show::SlaveStatus { .. }
                 | Show::SlaveHosts
+                | Show::ClusterStatus
                 | Show::CreateDatabase { .. }
                 | Show::CreateUser(_)
                 | Show::Profiles

@@ -7,7 +7,7 @@
 //! whatever the session's settings are.
 
 use crate::errors::of_gtid_list;
-use crate::recovery::ServerHost;
+use crate::recovery::{EventOrigins, ServerHost};
 use crate::session::state::SessionState;
 use crate::variables::Variable;
 use paceline_apply::{CatalogDefinitions, undo_to};
@@ -41,7 +41,10 @@ pub fn begin_at(position: &str, access: Option<AccessMode>, state: &mut SessionS
     let snapshot = transaction.snapshot();
     let host = ServerHost {
         initial_accounts: state.server.accounts.initial(),
-        server_id: ServerId(state.server.globals.number(Variable::ServerId) as u32),
+        events: match state.server.cluster {
+            Some(_) => EventOrigins::All,
+            None => EventOrigins::Only(ServerId(state.server.globals.number(Variable::ServerId) as u32)),
+        },
     };
     let definitions = CatalogDefinitions::new(state.server.catalog.clone(), &host);
     let log = transactions.log();

@@ -35,6 +35,7 @@ pub async fn execute(statement: &TransactionStatement, state: &mut SessionState)
             let begun_access = access.or(state.transaction.next_access);
             let options = state.transaction_options(Lifetime::Explicit, *access);
             if *consistent_snapshot {
+                state.services.await_new_reads(&mut state.context.diagnostics)?;
                 state.services.await_gtid()?;
             }
             let transactions = &state.server.transactions;

@@ -1,6 +1,7 @@
 //! Commit of a prepared DDL statement.
 
 use crate::errors::of_transaction;
+use crate::registry::CLUSTER_COMMIT;
 use crate::session::logged_statement::LoggedStatement;
 use crate::session::services::SessionServices;
 use crate::session::state::SessionState;
@@ -93,6 +94,9 @@ async fn commit_prepared(
         replication: replication(&state.context, &state.services),
         metadata_lock_timeout: state.context.settings.metadata_lock_wait_timeout,
     };
+    if server.cluster.is_some() {
+        state.shared.update(|activity| activity.state = CLUSTER_COMMIT);
+    }
     state.services.wait_while_held().await;
     let locks = &state.services.locks;
     let committing = server

@@ -244,10 +244,12 @@ fn warn_if_nothing_runs(state: &mut SessionState) {
     }
 }
 
-/// Returns the server on which the session's statement was first executed.
+/// Returns the server on which the session's statement was first executed. Members of a cluster are one server in this
+/// respect: an event runs on the one that is the primary at the time.
 fn origin(state: &SessionState) -> StatementOrigin {
     let primarys = primarys_gtid(&state.services).and_then(|choice| choice.given());
     match primarys {
+        Some(gtid) if state.server.cluster.is_some() => StatementOrigin::Here(gtid.server_id),
         Some(gtid) => StatementOrigin::Primary(gtid.server_id),
         None => StatementOrigin::Here(ServerId(state.server.globals.number(Variable::ServerId) as u32)),
     }

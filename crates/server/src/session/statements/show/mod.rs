@@ -5,6 +5,7 @@
 
 mod accounts;
 mod binary_log;
+mod cluster_status;
 mod create;
 mod engine;
 mod explain_for;
@@ -73,6 +74,11 @@ async fn execute_counted(
     connection: &mut Connection,
     execution: Execution<'_>,
 ) -> Result<Reply> {
+    if let Show::ClusterStatus = show {
+        return Ok(Reply::Rows(
+            cluster_status::cluster_status(&state.services).await?,
+        ));
+    }
     match answer(show, state)? {
         Answer::Rows(output) => Ok(Reply::Rows(output)),
         Answer::PlanOf(flavour, connection) => Ok(Reply::Rows(
@@ -191,6 +197,7 @@ fn answer<'a>(show: &'a Show, state: &mut SessionState) -> Result<Answer<'a>> {
             )?)
         }
         Show::SlaveHosts => Rows(slave_status::slave_hosts(&state.services)?),
+        Show::ClusterStatus => unreachable!("members are asked before"),
         Show::CreateTable(table) => Rows(create::table(table, state)?),
         Show::CreateDatabase { if_not_exists, name } => {
             let if_not_exists = match if_not_exists {

@@ -1,0 +1,237 @@
+"""The machines of a cluster under test: servers, etcd, and one for the clients, each in a network namespace of its own."""
+
+import contextlib
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import urllib.request
+
+import pymysql
+
+from support.jumping_clock import JumpingClock
+from support.namespaces import Network
+from support.servers import BINARY, CrashFs, Paceline
+from support.waiting import wait_for
+from torture.servers import CLIENT
+
+NAME = "torture"
+PORT, MESSAGES_PORT, ETCD_PORT, ETCD_PEER_PORT = 3306, 3307, 2379, 2380
+CONNECT_SECONDS_MAX = 1
+# On a busy machine. A longer wait counts as a cluster that does not recover.
+RECOVERY_SECONDS_MAX = 90
+SMALL = ["--paceline_log_block_size=1048576", "--paceline_block_cache_size=33554432", "--paceline_memtable_size=1048576",
+         "--paceline_checkpoint_log_bytes=1048576", "--max_binlog_size=1048576"]
+
+
+class EtcdMachine:
+    """A member of etcd."""
+
+    def __init__(self, machine, directory):
+        self.machine, self.name, self.directory = machine, machine.name, directory
+        self.url = f"http://{machine.address}:{ETCD_PORT}"
+        self.peer = f"http://{machine.address}:{ETCD_PEER_PORT}"
+        self.process, self.is_stopped = None, False
+
+    def spawn(self, peers):
+        cluster = ",".join(f"{each.name}={each.peer}" for each in peers)
+        with open(self.directory / f"{self.name}.log", "ab") as log:
+            self.process = subprocess.Popen(
+                self.machine.inside("etcd", f"--name={self.name}", f"--data-dir={self.directory / self.name}", f"--listen-client-urls={self.url}",
+                                    f"--advertise-client-urls={self.url}", f"--listen-peer-urls={self.peer}",
+                                    f"--initial-advertise-peer-urls={self.peer}", f"--initial-cluster={cluster}"),
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+    def is_healthy(self):
+        with contextlib.suppress(OSError), self.machine.entered(), urllib.request.urlopen(f"{self.url}/health", timeout=1) as answer:
+            return b"true" in answer.read()
+        return False
+
+    def hang(self):
+        if self.process is not None:
+            self.process.send_signal(signal.SIGSTOP)
+            self.is_stopped = True
+
+    def go_on(self):
+        if self.process is not None:
+            self.process.send_signal(signal.SIGCONT)
+        self.is_stopped = False
+
+    def kill(self):
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+        self.is_stopped = False
+
+
+class ServerMachine(Paceline):
+    """A server that is a member, with a disk that can be slow, full, or lose power, and a clock that can be wrong."""
+
+    def __init__(self, machine, directory, client, etcd, secret, options):
+        self.disk = CrashFs(directory / machine.name / "disk")
+        super().__init__(directory / machine.name, datadir=self.disk.mount_point / "data")
+        self.machine, self.name, self.client_machine = machine, machine.name, client
+        self.clock = JumpingClock(self.directory)
+        self.port, self.is_stopped = PORT, False
+        self.options = ["--bind-address=0.0.0.0", f"--cluster={NAME}", f"--etcd={etcd}", f"--cluster-address={machine.address}:{MESSAGES_PORT}",
+                        f"--cluster-secret-file={secret}", f"--cluster-member-name={self.name}", *SMALL, *options]
+
+    def spawn(self, *more):
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(self.machine.inside(*self.command(), *self.options, *more), stdin=subprocess.DEVNULL, stdout=log,
+                                            stderr=log, env={**os.environ, **self.clock.environment})
+
+    def dial(self, patience_seconds, **options):
+        """Connects a client over the network. It gives up when no answer comes in time."""
+        options = {"user": CLIENT, "connect_timeout": CONNECT_SECONDS_MAX, "autocommit": True, "charset": "utf8mb4", "ssl_disabled": True,
+                   "read_timeout": patience_seconds, "write_timeout": patience_seconds, **options}
+        with self.client_machine.entered():
+            return pymysql.connect(host=self.machine.address, port=PORT, **options)
+
+    def is_running(self):
+        return self.process is not None and self.process.poll() is None
+
+    def ended_by_itself(self):
+        """Returns whether the process has ended, though nobody has killed it."""
+        return self.process is not None and self.process.poll() is not None
+
+    def kill(self):
+        if self.process is not None:
+            super().kill()
+            self.process = None
+        self.is_stopped = False
+
+    def empty_disk(self):
+        shutil.rmtree(self.datadir)
+
+    def terminate(self):
+        self.process.send_signal(signal.SIGTERM)
+
+    def stop_running(self):
+        self.process.send_signal(signal.SIGSTOP)
+        self.is_stopped = True
+
+    def go_on(self):
+        if self.is_running():
+            self.process.send_signal(signal.SIGCONT)
+        self.is_stopped = False
+
+    def is_primary(self):
+        """Returns whether the server accepts writes, as it says to somebody on its machine."""
+        if not self.is_running() or self.is_stopped:
+            return False
+        try:
+            return self.query("select @@global.read_only", read_timeout=2, connect_timeout=2) == ((0,),)
+        except (pymysql.err.Error, OSError):
+            return False
+
+    def close(self):
+        self.kill()
+        self.disk.close()
+        self.clock.close()
+
+
+class Machines:
+    """All machines."""
+
+    def __init__(self, directory, servers, etcds, options):
+        self.directory = directory
+        self.network = Network()
+        self.etcds, self.servers = [], []
+        # Names of servers that were removed from the log holders, or perhaps not.
+        self.removed = set()
+        try:
+            self.client = self.network.machine("client")
+            for number in range(etcds):
+                self.etcds.append(EtcdMachine(self.network.machine(f"etcd{number + 1}"), directory))
+            self.start_etcd()
+            self.secret = directory / "secret"
+            self.secret.write_text(secrets.token_hex(16) + "\n")
+            self.secret.chmod(0o600)
+            self.etcd_urls = ",".join(etcd.url for etcd in self.etcds)
+            for name in "abcdefg"[:servers]:
+                self.add(name, options)
+        except BaseException:
+            self.close()
+            raise
+
+    def start_etcd(self):
+        for etcd in self.etcds:
+            if etcd.process is None:
+                etcd.spawn(self.etcds)
+        wait_for("etcd to answer", lambda: all(etcd.is_healthy() for etcd in self.etcds), RECOVERY_SECONDS_MAX)
+
+    def add(self, name, options):
+        """Starts another server. The first one founds the cluster and makes the clients' accounts."""
+        server = ServerMachine(self.network.machine(name), self.directory, self.client, self.etcd_urls, self.secret, options)
+        self.servers.append(server)
+        server.start()
+        wait_for(f"{name} to be a log holder", lambda: self.holders() == len(self.servers), RECOVERY_SECONDS_MAX)
+        if len(self.servers) == 1:
+            wait_for("the first primary", server.is_primary)
+            server.query(f"create user {CLIENT}@'%'", f"grant select, insert, update, delete on *.* to {CLIENT}@'%'",
+                         "create user definer@'%'", "grant all on iso.* to definer@'%'")
+
+    def command(self, *arguments):
+        """Runs `paceline cluster` on the clients' machine. Returns its status and its output."""
+        done = subprocess.run(self.client.inside(BINARY, "cluster", *arguments, f"--cluster={NAME}", f"--etcd={self.etcd_urls}"),
+                              capture_output=True, text=True, timeout=RECOVERY_SECONDS_MAX)
+        return done.returncode, done.stdout + done.stderr
+
+    def holders(self):
+        status, text = self.command("status")
+        return sum(line.split()[1] in ("primary", "holder") for line in text.splitlines()[1:] if len(line.split()) > 4) if status == 0 else 0
+
+    def add_removed(self):
+        """Makes log holders of all servers again. Everything must work."""
+        for name in sorted(self.removed):
+            wait_for(f"{name} to be added", lambda name=name: self.command("add", name)[0] == 0, RECOVERY_SECONDS_MAX)
+        if self.removed:
+            wait_for("all servers to be log holders", lambda: self.holders() == len(self.servers), RECOVERY_SECONDS_MAX)
+        self.removed.clear()
+
+    def primary(self):
+        """Returns a server that says that it is the primary, or `None`."""
+        return next((server for server in self.servers if server.is_primary()), None)
+
+    def names(self):
+        return [each.name for each in (*self.servers, *self.etcds)]
+
+    def named(self, name):
+        return next(each for each in (*self.servers, *self.etcds) if each.name == name)
+
+    def can_commit(self):
+        """Returns whether the cluster must be able to commit now: a majority of the servers, a majority of etcd and the clients
+        all run and reach each other. After a removal that is not known."""
+        if self.removed:
+            return False
+        alive = [server.name for server in self.servers if server.is_running() and not server.is_stopped]
+        etcds = [etcd.name for etcd in self.etcds if etcd.process is not None and not etcd.is_stopped]
+        network = self.network
+
+        def connected(one, other):
+            return one == other or not {(one, other), (other, one)} & network.cuts
+
+        nodes = [name for name in (*alive, *etcds, "client") if name not in network.unplugged]
+        if "client" not in nodes:
+            return False
+        for chosen in subsets(nodes):
+            if "client" in chosen and all(connected(one, other) for one in chosen for other in chosen) \
+                    and sum(name in alive for name in chosen) * 2 > len(self.servers) \
+                    and sum(name in etcds for name in chosen) * 2 > len(self.etcds):
+                return True
+        return False
+
+    def close(self):
+        for server in self.servers:
+            server.close()
+        for etcd in self.etcds:
+            etcd.kill()
+        self.network.close()
+
+
+def subsets(names):
+    for bits in range(1, 1 << len(names)):
+        yield [name for number, name in enumerate(names) if bits >> number & 1]
