@@ -153,8 +153,8 @@ mod member;
 pub use configuration::{Configuration, ConfigurationError, Holder, HolderKind, MemberId};
 pub use epoch::{Epoch, EpochRecord, Origin, Progress, Promise};
 pub use interface::{
-    Action, Claimer, Consent, DurableState, Elections, EtcdState, Hearing, Input, Leave, Message, Millis,
-    StoredPromise, SwitchError, Timing,
+    Action, Claimer, Consent, DurableState, Elections, EtcdState, Hearing, Input, Leave, LogOrigin, Message,
+    Millis, StoredPromise, SwitchError, Timing,
 };
 pub use log_tail::{EpochSpan, LogRank, LogTail};
 pub use member::{Member, RoleName, Status, Wait};

@@ -1,7 +1,7 @@
 //! A primary: from the start of its epoch to the promise of a later one.
 
 use super::{Gate, Member, Role};
-use crate::configuration::{Configuration, MemberId};
+use crate::configuration::{Configuration, HolderKind, MemberId};
 use crate::epoch::{Epoch, EpochRecord, Progress};
 use crate::interface::{Action, Consent, Elections, Hearing, Message, Millis, SwitchError, Timing};
 use paceline_types::LogIndex;
@@ -193,15 +193,32 @@ impl Member {
             false => Hearing::TooFew,
         };
         let (epoch, sent) = (primacy.record.epoch, primacy.last_pulse);
-        let (log, published) = (self.tail.endless(), self.published);
+        let (log, published, needed) = (self.tail.endless(), self.published, self.needed());
         let pulse = Message::Pulse {
             epoch,
             log,
             published,
+            needed,
             sent,
             hearing,
         };
         self.send(to, pulse);
+    }
+
+    /// Returns the index up to which every server that could become the primary has the log, as far as known.
+    pub(super) fn needed(&self) -> LogIndex {
+        let Role::Primary(primacy) = &self.role else {
+            unreachable!("only a primary leads")
+        };
+        let holders = primacy.record.configuration.holders().iter();
+        let servers = holders.filter(|holder| holder.kind == HolderKind::Server && holder.id != self.id);
+        let ends = servers.map(|server| {
+            primacy
+                .peer(server.id)
+                .and_then(|peer| peer.end)
+                .unwrap_or_default()
+        });
+        ends.min().unwrap_or(self.published).min(self.published)
     }
 
     pub(super) fn on_copy(&mut self, from: MemberId, epoch: Epoch, end: LogIndex, sent: Millis) {
