@@ -302,7 +302,16 @@ class PatroniSystem:
                 return False
             if self.dynamic.get("synchronous_mode") and not any(role == "sync_standby" for role, _, _ in roles.values()):
                 return False
-        return True
+        # A replica begins to stream when Patroni has made its slot, up to loop_wait later. Its lag is small before, too.
+        leader = self.leader()
+        if leader is None:
+            return False
+        try:
+            with self.connect(leader).cursor() as cursor:
+                cursor.execute("select count(*) from pg_stat_replication where state = 'streaming'")
+                return cursor.fetchone() == (2,)
+        except psycopg2.Error:
+            return False
 
     def rows(self):
         with self.connect(self.primary()).cursor() as cursor:
