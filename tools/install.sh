@@ -32,6 +32,8 @@ for purpose in "$@"; do
         need memcached memcached
         need etcd-server etcd
         need haproxy haproxy
+        need libmariadb-java /usr/share/java/mariadb-java-client.jar
+        need default-jdk-headless javac
         need iproute2 tc
         need chromium chromium
         need nodejs node

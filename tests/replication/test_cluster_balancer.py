@@ -1,12 +1,13 @@
 """Applications behind HAProxy, which asks the probes, notice a change of the primary as a pause, and nothing else."""
 
 import random
+import signal
 import time
 
 import pymysql
 import pytest
 from support.balancer import CHECK_SECONDS, USER, Balancer, Sysbench
-from support.clusters import Cluster, Writer
+from support.clusters import Cluster, Member, Writer
 from support.waiting import wait_for
 
 # Changes with an effort of 1. --effort=2.5 makes ten.
@@ -90,6 +91,37 @@ def test_the_probes_tell_the_primary_from_replicas_also_to_haproxy(cluster, tmp_
         wait_for("readers on the replica that is left", lambda: {reader(balancer) for _ in range(10)} == {(1, left.port)})
     finally:
         balancer.close()
+
+
+def test_a_member_that_copies_or_waits_for_a_quorum_is_starting_and_not_dead(tmp_path):
+    cluster = Cluster(tmp_path, 1)
+    try:
+        [primary] = cluster.members
+        # The copy cannot begin before the primary answers.
+        primary.process.send_signal(signal.SIGSTOP)
+        member = Member(tmp_path / "b", cluster.etcd, tmp_path / "secret")
+        cluster.members.append(member)
+        member.spawn()
+        assert_starting(member)
+        primary.process.send_signal(signal.SIGCONT)
+        member.wait_until_ready()
+        wait_for("the probes", lambda: (member.probe("/health"), member.probe("/ready")) == ((200, "running\n"), (200, "ready\n")))
+        wait_for("two log holders", lambda: cluster.holders() == 2)
+        primary.kill()
+        member.kill()
+        member.spawn()
+        assert_starting(member)
+        primary.start()
+        member.wait_until_ready()
+        wait_for("the probe", lambda: member.probe("/ready") == (200, "ready\n"))
+    finally:
+        cluster.close()
+
+
+def assert_starting(member):
+    wait_for("the probe", lambda: member.probe("/health") == (200, "starting\n"))
+    for path in ("/ready", "/primary", "/replica", "/replica?max_lag=9"):
+        assert member.probe(path) == (503, "starting\n")
 
 
 def reader(balancer):

@@ -57,7 +57,7 @@ def test_a_primary_without_a_quorum_refuses_reads_or_marks_them(clusters):
         assert primary.query("select @@global.paceline_cluster_stale_reads") == (("REFUSE",),)
         send(others, signal.SIGSTOP)
         for statement in ("select i from t.n", "select i from t.n for update", "start transaction with consistent snapshot"):
-            wait_for("the lease to end", lambda: primary.query("show status like 'Paceline_cluster_lease_milliseconds'")[0][1] == "0")
+            wait_for("the lease to end", lambda: primary.query("show status like 'Paceline_cluster_lease_usec'")[0][1] == "0")
             assert refusal(connection, statement) == (1047, LOST), statement
         # What reads no table tells nothing that could be old.
         assert rows(connection, "select 1")[0] == ((1,),)
@@ -138,7 +138,7 @@ def test_commits_that_wait_are_shown(clusters):
     def status(name):
         return primary.query(f"show status like 'Paceline_cluster_{name}'")[0][1]
 
-    wait_for("a wait", lambda: int(status("oldest_wait_milliseconds")) > 1000)
+    wait_for("a wait", lambda: int(status("oldest_wait_usec")) > 1_000_000)
     assert status("waiting_commits") == "1"
     shown = primary.query("select state from information_schema.processlist where info like 'insert%'")
     assert shown == (("Waiting for the cluster to acknowledge the commit",),)
@@ -161,8 +161,8 @@ def test_status_variables_of_a_cluster(clusters, paceline):
         assert shown["Paceline_cluster_is_primary"] == ("ON" if is_primary else "OFF")
         assert (shown["Paceline_cluster_holders"], shown["Paceline_cluster_copies_required"]) == ("3", "2")
         assert shown["Paceline_cluster_etcd_answers"] == "ON"
-        assert (shown["Paceline_cluster_waiting_commits"], shown["Paceline_cluster_oldest_wait_milliseconds"]) == ("0", "0")
-        assert (int(shown["Paceline_cluster_lease_milliseconds"]) > 0) == is_primary
+        assert (shown["Paceline_cluster_waiting_commits"], shown["Paceline_cluster_oldest_wait_usec"]) == ("0", "0")
+        assert (int(shown["Paceline_cluster_lease_usec"]) > 0) == is_primary
         assert shown["Paceline_cluster_acknowledged_index"] == shown["Paceline_cluster_log_index"] != "0"
         assert int(shown["Paceline_cluster_epoch"]) >= 3
     cluster.etcd.close()

@@ -67,6 +67,13 @@ class Member(Paceline):
         except OSError:
             return None
 
+    def has_rows(self, query, rows):
+        """Returns whether the query gives these rows. A replica may not have the table yet."""
+        try:
+            return self.query(query) == rows
+        except pymysql.err.ProgrammingError:
+            return False
+
     def answers(self):
         try:
             return self.query("select 1") == ((1,),)
@@ -141,7 +148,7 @@ class Cluster:
 
     def wait_for_rows(self, query, rows, members=None):
         for member in members or self.members:
-            wait_for(f"{member.directory.name} to have {rows}", lambda member=member: member.query(query) == rows)
+            wait_for(f"{member.directory.name} to have {rows}", lambda member=member: member.has_rows(query, rows))
 
     def close(self):
         for member in [*self.members, *self.archives]:

@@ -13,7 +13,7 @@ from torture.harness import Finding
 from torture.isolation.history import Kind, Status, Transaction
 
 RUN = Path(__file__).parent / "run.py"
-IDS = {"a": 7, "b": 8}
+IDS = {"a": {7}, "b": {8}}
 
 
 @pytest.fixture

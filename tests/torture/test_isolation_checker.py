@@ -149,3 +149,12 @@ def test_a_saved_history_loads_unchanged(tmp_path):
     level, transactions = BAD["G2"]
     save(tmp_path / "history", level, transactions)
     assert load(tmp_path / "history") == (level, transactions)
+
+
+def test_servers_of_a_group_are_in_one_order_of_time():
+    for group, found in (("", set()), ("primaries", {"G-single-realtime"})):
+        transactions = history(([(A, 1, 1)], (0, 1)), ([(L, 1, []), (A, 2, 2)], (2, 3)), ([(L, 1, [1]), (L, 2, [2])], (4, 5)))
+        transactions[1].site = "s2"
+        for transaction in transactions[:2]:
+            transaction.group = group
+        assert kinds(transactions, REPEATABLE_READ) == found

@@ -208,6 +208,13 @@ pub enum Message {
         /// `sent` of the last pulse.
         sent: Millis,
     },
+    /// "My log is acknowledged up to here." To members that follow, as soon as it is; the next pulse says it again.
+    Published {
+        /// The sender's epoch.
+        epoch: Epoch,
+        /// Index up to which the log is acknowledged.
+        upto: LogIndex,
+    },
     /// "Claim the next epoch." To the target of a planned switch.
     TakeOver {
         /// For those that are asked for promises.

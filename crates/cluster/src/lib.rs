@@ -36,8 +36,8 @@
 //!    where it leaves the primary's, follows, and acknowledges what is durable.
 //! 5. **Open.** When a quorum of e's configuration has acknowledged the start, everything before it is acknowledged,
 //!    too. The primary publishes it, opens for clients, and marks the epoch as opened in etcd.
-//! 6. **Publish.** From then on it publishes up to the highest index that a quorum has. Followers publish what a
-//!    pulse says is published, as far as they have it.
+//! 6. **Publish.** From then on it publishes up to the highest index that a quorum has, and says so at once.
+//!    Followers publish what the primary says is published, as far as they have it.
 //!
 //! A member that starts is closed and publishes nothing. It follows a primary, or it goes through all of this. No
 //! member continues an epoch that it began before a restart: what it wrote last may be lost.

@@ -128,10 +128,21 @@ fn open_primary() -> Driver {
     assert_eq!(pulses.len(), 2, "it is not open yet: {pulses:?}");
     let opening = one.message(TWO, copy(1, 1, 0));
     assert_eq!(
-        opening[..2],
-        [Action::Publish(LogIndex(1)), Action::Open(Epoch(1))]
+        opening[..3],
+        [
+            Action::Publish(LogIndex(1)),
+            Action::Send(TWO, published(1, 1)),
+            Action::Open(Epoch(1))
+        ]
     );
     one
+}
+
+fn published(epoch: u64, upto: u64) -> Message {
+    Message::Published {
+        epoch: Epoch(epoch),
+        upto: LogIndex(upto),
+    }
 }
 
 fn copy(epoch: u64, end: u64, sent: u64) -> Message {
@@ -160,12 +171,38 @@ fn a_single_server_opens_when_its_start_is_durable() {
 fn a_primary_publishes_what_enough_holders_have() {
     let mut one = open_primary();
     assert_eq!(one.input(Input::LogEnd(tail(&[(1, ONE, 0)], 4))), []);
+    let acknowledged = one.message(THREE, copy(1, 3, 0));
+    for told in [
+        Action::Publish(LogIndex(3)),
+        Action::Send(TWO, published(1, 3)),
+        Action::Send(THREE, published(1, 3)),
+    ] {
+        assert!(acknowledged.contains(&told), "{acknowledged:?}");
+    }
     assert!(
-        one.message(THREE, copy(1, 3, 0))
-            .contains(&Action::Publish(LogIndex(3)))
+        !one.message(TWO, copy(1, 2, 0))
+            .contains(&Action::Send(TWO, published(1, 3)))
     );
     let of_another_epoch = one.message(THREE, copy(2, 4, 0));
     assert_eq!(of_another_epoch, []);
+}
+
+#[test]
+fn a_replica_publishes_what_it_has_as_soon_as_it_is_told() {
+    let mut two = Driver::new(
+        TWO,
+        StoredPromise::Whole(promise(1, ONE)),
+        tail(&[(1, ONE, 0)], 3),
+        0,
+    );
+    assert_eq!(two.message(ONE, published(1, 2)), [], "it does not follow yet");
+    two.pulse(ONE, 1, tail(&[(1, ONE, 0)], 20), 1);
+    assert_eq!(two.message(ONE, published(1, 2)), [Action::Publish(LogIndex(2))]);
+    assert_eq!(two.message(ONE, published(1, 9)), [Action::Publish(LogIndex(3))]);
+    let longer = two.input(Input::LogEnd(tail(&[(1, ONE, 0)], 5)));
+    assert!(longer.contains(&Action::Publish(LogIndex(5))), "{longer:?}");
+    assert_eq!(two.message(ONE, published(2, 9)), [], "another epoch");
+    assert_eq!(two.message(THREE, published(1, 9)), [], "not its primary");
 }
 
 #[test]
@@ -351,7 +388,14 @@ fn a_switch_waits_for_the_target_and_is_taken_back() {
     );
     assert_eq!(one.input(Input::Switch(TWO)), [Action::Hold]);
     // The target lacks something.
-    assert_eq!(one.message(THREE, copy(1, 4, 0)), [Action::Publish(LogIndex(4))]);
+    assert_eq!(
+        one.message(THREE, copy(1, 4, 0)),
+        [
+            Action::Publish(LogIndex(4)),
+            Action::Send(TWO, published(1, 4)),
+            Action::Send(THREE, published(1, 4))
+        ]
+    );
     let handed_over = one.message(TWO, copy(1, 4, 0));
     let consent = Consent {
         epoch: Epoch(1),

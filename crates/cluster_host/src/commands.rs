@@ -49,6 +49,8 @@ pub enum CommandError {
     Refused(String),
     #[error("no primary has answered in {} s", .0.as_secs())]
     NoAnswer(Duration),
+    #[error("{0} takes over, but does not accept writes yet")]
+    NotOpened(MemberId),
     #[error("the change is not established after {} s; the primary goes on trying", .0.as_secs())]
     NotEstablished(Duration),
 }
@@ -192,10 +194,10 @@ fn find_in(register: &Register, name: &str) -> Result<MemberId, CommandError> {
     is_known.then_some(id).ok_or_else(unknown)
 }
 
-/// Asks the primary to hand over to this server, and waits for the result, at most `limit`.
+/// Asks the primary to hand over to this server, and waits until this one accepts writes, at most `limit`.
 ///
 /// # Errors
-/// The primary refuses, or there is none that answers.
+/// The primary refuses, or there is none that answers, or the server has not opened in time.
 pub async fn switch(store: &Store, target: MemberId, limit: Duration) -> Result<(), CommandError> {
     let snapshot = store.read_founded().await?;
     let state = snapshot.register.state();
@@ -232,7 +234,7 @@ pub async fn switch(store: &Store, target: MemberId, limit: Duration) -> Result<
                 result: Some(result), ..
             }) => {
                 return match result.is_empty() {
-                    true => Ok(()),
+                    true => until_opened(store, target, ends).await,
                     false => Err(CommandError::Refused(result)),
                 };
             }
@@ -241,6 +243,18 @@ pub async fn switch(store: &Store, target: MemberId, limit: Duration) -> Result<
         }
     }
     Err(CommandError::NoAnswer(limit))
+}
+
+/// Waits until this server is the primary of the newest epoch that has opened.
+async fn until_opened(store: &Store, target: MemberId, ends: Instant) -> Result<(), CommandError> {
+    while Instant::now() < ends {
+        let state = store.read_founded().await?.register.state();
+        if state.established().is_some_and(|record| record.primary == target) {
+            return Ok(());
+        }
+        sleep(LOOK_INTERVAL).await;
+    }
+    Err(CommandError::NotOpened(target))
 }
 
 /// Wants this member of the directory as a log holder, with the kind, zone and priority of its entry. Returns the

@@ -519,7 +519,11 @@ impl Driver {
         match message {
             Message::Copy { end, .. } => peer.end = Some(*end),
             Message::Promised { tail, .. } => peer.end = Some(tail.end()),
-            Message::Missing | Message::Ask { .. } | Message::Refused { .. } | Message::TakeOver { .. } => {}
+            Message::Missing
+            | Message::Ask { .. }
+            | Message::Refused { .. }
+            | Message::Published { .. }
+            | Message::TakeOver { .. } => {}
             Message::Pulse { epoch, log, .. } => self.remember_epochs(from, *epoch, log),
         }
     }

@@ -70,6 +70,7 @@ mod kind {
     pub const PULSE: u8 = 5;
     pub const COPY: u8 = 6;
     pub const TAKE_OVER: u8 = 7;
+    pub const PUBLISHED: u8 = 8;
 }
 
 mod leave {
@@ -181,6 +182,11 @@ fn encode_message(out: &mut Vec<u8>, message: &Message) {
             put(out, end.0);
             put(out, sent.0);
         }
+        Message::Published { epoch, upto } => {
+            out.push(kind::PUBLISHED);
+            put(out, epoch.0);
+            put(out, upto.0);
+        }
         Message::TakeOver { consent } => {
             out.push(kind::TAKE_OVER);
             put_consent(out, *consent);
@@ -227,6 +233,10 @@ fn decode_message(kind: u8, fields: &mut Fields<'_>) -> Result<Message, CodecErr
             epoch: fields.epoch()?,
             end: fields.index()?,
             sent: fields.millis()?,
+        },
+        kind::PUBLISHED => Message::Published {
+            epoch: fields.epoch()?,
+            upto: fields.index()?,
         },
         kind::TAKE_OVER => Message::TakeOver {
             consent: fields.consent()?,
@@ -396,6 +406,10 @@ mod tests {
                 epoch,
                 end: LogIndex(end),
                 sent: Millis(sent),
+            }),
+            (epochs(), any::<u64>()).prop_map(|(epoch, upto)| Message::Published {
+                epoch,
+                upto: LogIndex(upto),
             }),
             consents().prop_map(|consent| Message::TakeOver { consent }),
         ]

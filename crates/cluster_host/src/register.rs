@@ -200,6 +200,13 @@ impl Register {
         self.records.last().expect("the list of epochs is never empty")
     }
 
+    /// Returns whether a configuration that may count has this member.
+    pub fn is_holder(&self, member: MemberId) -> bool {
+        let recorded = self.records.iter().map(|record| &record.configuration);
+        let mut configurations = recorded.chain(&self.settings.wanted);
+        configurations.any(|configuration| configuration.holder(member).is_some())
+    }
+
     /// Returns what a member has to know.
     pub fn state(&self) -> EtcdState {
         EtcdState {

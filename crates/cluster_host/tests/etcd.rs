@@ -114,6 +114,26 @@ async fn claims_at_the_same_time_win_once() {
 }
 
 #[tokio::test]
+async fn a_new_member_replaces_those_at_its_address_that_hold_no_log() {
+    let etcd = EtcdServer::start();
+    let store = etcd.store("test");
+    store.found(&entry(1, 1)).await.unwrap();
+    store.enter(&entry(2, 2)).await.unwrap();
+    commands::add(&store, member(2)).await.unwrap();
+    store.enter(&entry(3, 3)).await.unwrap();
+    for replacement in [4, 5, 6] {
+        store
+            .enter(&entry(replacement, replacement as u16 - 3))
+            .await
+            .unwrap();
+    }
+    let entered = register(&store).await.members;
+    let mut entered: Vec<u32> = entered.iter().map(|entry| entry.id).collect();
+    entered.sort_unstable();
+    assert_eq!(entered, [1, 2, 4, 5, 6], "3 held no log");
+}
+
+#[tokio::test]
 async fn operators_change_the_settings() {
     let etcd = EtcdServer::start();
     let store = etcd.store("test");
@@ -123,7 +143,7 @@ async fn operators_change_the_settings() {
     ));
     store.found(&entry(1, 1)).await.unwrap();
     for id in 2..=3 {
-        store.enter(&entry(id, 1)).await.unwrap();
+        store.enter(&entry(id, id as u16)).await.unwrap();
     }
     assert!(matches!(
         commands::add(&store, member(9)).await,

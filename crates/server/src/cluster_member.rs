@@ -50,8 +50,9 @@ const EMPTY_LATER_WITHIN: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Time that the applier has for the end of the statement that it executes.
 const LEAVE_WITHIN: Duration = Duration::from_millis(500);
-/// Time without progress, though transactions have been received, after which the process starts again.
-const STUCK_AFTER: Duration = Duration::from_secs(2);
+/// Time without progress, though transactions have been received, after which the process starts again. If others can
+/// acknowledge what the applier waits for, that takes a round trip; if nobody can, nothing is committed meanwhile.
+const STUCK_AFTER: Duration = Duration::from_millis(700);
 
 /// The server, as the host of its member.
 pub struct ServerHost {
@@ -217,10 +218,8 @@ impl Reception {
                     self.connect(&server).await;
                 }
                 let durable = self.transactions.log().durable();
-                let is_pending = connection.is_some_and(|connection| {
-                    let since = connection.status().applier.pending_since;
-                    since.is_some_and(|since| since.elapsed() >= STUCK_AFTER)
-                });
+                let is_pending =
+                    connection.is_some_and(|connection| connection.status().applier.pending_since.is_some());
                 if durable > progressed.0 || !is_pending {
                     progressed = (durable, Instant::now());
                 } else if progressed.1.elapsed() >= STUCK_AFTER && self.lacks_start() {

@@ -40,7 +40,7 @@ mod errors;
 mod event_runs;
 mod event_scheduler;
 mod host_errors;
-mod http;
+pub mod http;
 pub mod incomplete_directory;
 mod information_schema;
 mod last_command;

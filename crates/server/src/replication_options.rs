@@ -4,7 +4,7 @@ use crate::cluster::CONNECTION;
 use crate::server::Server;
 use crate::variables::Variable;
 use paceline_log_stream::primary::request::GroupRecords;
-use paceline_log_stream::source::options::{MarkedForSkip, ReplicaOptions};
+use paceline_log_stream::source::options::{Compression, MarkedForSkip, ReplicaOptions};
 use paceline_replication::apply::{ApplierOptions, KeptPosition, ParallelMode};
 use paceline_types::{DomainId, ServerId};
 use std::sync::Arc;
@@ -36,6 +36,10 @@ pub fn options(server: &Server, connection: &str) -> ReplicaOptions {
             _ => MarkedForSkip::Replicate,
         },
         group_records: GroupRecords::LeftOut,
+        compression: match globals.is_on(Variable::SlaveCompressedProtocol) {
+            true => Compression::IfOffered,
+            false => Compression::Off,
+        },
         semi_sync: globals.is_on(Variable::RplSemiSyncSlaveEnabled),
         retry_count: globals.number(Variable::MasterRetryCount),
         filters: server.replica_filters.of(connection, globals),

@@ -33,7 +33,8 @@ pub struct ConnectOptions {
     pub password: String,
     /// Default database.
     pub database: Option<String>,
-    /// Capabilities in addition to [`Capabilities::CLIENT`].
+    /// Capabilities in addition to [`Capabilities::CLIENT`]. With [`Capabilities::COMPRESS`] the connection is
+    /// compressed if the server offers it.
     pub capabilities: Capabilities,
     /// Connection attributes.
     pub attributes: Vec<(String, String)>,
@@ -300,6 +301,10 @@ impl Client {
         login.encode(client.writer.begin());
         client.writer.end();
         client.authenticate(method, password).await?;
+        if capabilities.has(Capabilities::COMPRESS) {
+            let early = client.reader.take_buffered();
+            client.socket.compress(early);
+        }
         Ok(client)
     }
 
@@ -399,6 +404,7 @@ impl Client {
     /// Sends the payload of any command.
     pub async fn send(&mut self, payload: &[u8]) -> WireResult<()> {
         self.writer.set_sequence(0);
+        self.socket.set_frame_sequence(0);
         self.writer.packet(payload);
         self.flush().await?;
         self.reader.set_sequence(self.writer.sequence());
@@ -426,6 +432,7 @@ impl Client {
     /// Accepts any sequence number in the server's packets from now on ([`PacketReader::accept_any_sequence`]).
     pub fn accept_any_sequence(&mut self) {
         self.reader.accept_any_sequence();
+        self.socket.let_frames_cross();
     }
 
     /// Receives one payload of the answer.
@@ -554,6 +561,7 @@ impl Client {
             attributes: vec![],
         };
         self.writer.set_sequence(0);
+        self.socket.set_frame_sequence(0);
         login.encode_change_user(self.writer.begin());
         self.writer.end();
         self.authenticate(Method::Native, options.password.as_bytes())

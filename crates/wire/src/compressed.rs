@@ -7,7 +7,8 @@
 //! ```
 //!
 //! Frames are independent of packets: a frame may contain several packets, or a part of one. The sequence numbers of
-//! frames start at 0 with each command, and the answer continues from the command's last frame.
+//! frames start at 0 with each command, and the answer continues from the command's last frame. In a semi-synchronous
+//! stream both sides send without a request, and their frames cross ([`CompressedSocket::let_frames_cross`]).
 
 use crate::socket::Socket;
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
@@ -31,6 +32,8 @@ pub struct CompressedSocket {
     below: Socket,
     /// Sequence number of the next frame, in either direction.
     sequence: u8,
+    /// Whether received frames may have any number, and do not change that of the next frame.
+    frames_cross: bool,
     /// Bytes that were received and not yet decompressed.
     received: Vec<u8>,
     plain: ByteQueue,
@@ -68,10 +71,21 @@ impl CompressedSocket {
         CompressedSocket {
             below,
             sequence: 0,
+            frames_cross: false,
             received: early,
             plain: ByteQueue::default(),
             framed: ByteQueue::default(),
         }
+    }
+
+    /// Sets the sequence number of the next frame that is sent.
+    pub fn set_sequence(&mut self, sequence: u8) {
+        self.sequence = sequence;
+    }
+
+    /// Lets each direction have sequence numbers of its own from now on.
+    pub fn let_frames_cross(&mut self) {
+        self.frames_cross = true;
     }
 
     /// Returns the underlying socket.
@@ -114,7 +128,7 @@ impl CompressedSocket {
         };
         let number = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], 0]) as usize;
         let (length, sequence, plain_length) = (number(&head[..3]), head[3], number(&head[4..]));
-        if sequence != 0 && sequence != self.sequence {
+        if !self.frames_cross && sequence != 0 && sequence != self.sequence {
             return Err(malformed("frames are out of order"));
         }
         let Some(content) = self.received.get(HEADER..HEADER + length) else {
@@ -124,7 +138,9 @@ impl CompressedSocket {
             0 => self.plain.bytes.extend_from_slice(content),
             _ => inflate(content, plain_length, &mut self.plain.bytes)?,
         }
-        self.sequence = sequence.wrapping_add(1);
+        if !self.frames_cross {
+            self.sequence = sequence.wrapping_add(1);
+        }
         self.received.drain(..HEADER + length);
         if self.received.is_empty() && self.received.capacity() > IDLE_BUFFER_MAX {
             self.received = Vec::new();

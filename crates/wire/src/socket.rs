@@ -83,6 +83,20 @@ impl Socket {
         *self = Socket::Compressed(Box::new(CompressedSocket::new(below, early)));
     }
 
+    /// Sets the sequence number of the next frame of a compressed socket. Others have no frames.
+    pub fn set_frame_sequence(&mut self, sequence: u8) {
+        if let Socket::Compressed(compressed) = self {
+            compressed.set_sequence(sequence);
+        }
+    }
+
+    /// Lets frames of a compressed socket cross, for dialogues in which both sides send without a request.
+    pub fn let_frames_cross(&mut self) {
+        if let Socket::Compressed(compressed) = self {
+            compressed.let_frames_cross();
+        }
+    }
+
     /// Returns the address of the peer, if it has one.
     pub fn peer_address(&self) -> Option<SocketAddr> {
         match self {

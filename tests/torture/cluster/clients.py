@@ -5,16 +5,15 @@ import time
 import pymysql
 
 from torture.isolation import load
-from torture.isolation.history import Status
 
 # Errors of a server without room on its disk.
 FULL = {3, 1021, 1026, 1030, 28, 1114}
-# Answer of a member that has not opened its tables yet.
+# Answer of a member that has not opened its tables yet, or has lost its quorum.
 CLOSED = {1047}
 # Times after which a client that gets no answer asks another server.
 PATIENCE_SECONDS = [0.5, 1, 4]
-# Group of the transactions that write, whichever server was the primary.
-WRITERS = "the primaries"
+# Group of the transactions that were begun at a primary.
+PRIMARIES = "the primaries"
 
 
 class ClusterClient(load.Client):
@@ -31,7 +30,10 @@ class ClusterClient(load.Client):
         self.server = self.site or servers[self.rng.randrange(len(servers))]
         self.connection = self.server.dial(self.rng.choice(PATIENCE_SECONDS), database="iso")
         self.cursor = self.connection.cursor()
-        if self.site is None and self.ask("select @@global.read_only") != ((0,),):
+        [(is_read_only, server_id)] = self.ask("select @@global.read_only, @@server_id")
+        # A server that was replaced has another number.
+        self.run.ids.setdefault(self.server.name, set()).add(server_id)
+        if self.site is None and is_read_only:
             raise pymysql.err.OperationalError(1290, "not the primary")
         self.ask(f"set session transaction isolation level {self.level}")
         self.ask("set session innodb_lock_wait_timeout=1")
@@ -55,6 +57,8 @@ class ClusterRun(load.Run):
 
     def __init__(self, servers, level, rng, clients, readers, width):
         self.servers = servers
+        # Numbers of the servers by name.
+        self.ids = {}
         self.commits, self.last, self.longest_gap = 0, time.monotonic(), 0.0
         super().__init__(None, level, rng, clients, servers, readers, width)
 
@@ -64,10 +68,9 @@ class ClusterRun(load.Run):
         self.commits, self.last = self.commits + 1, at
 
     def history(self):
-        """Returns the transactions. Those that write are in one order of time, whichever server was the primary: what
-        was acknowledged before one began is visible to it, or it does not commit. For others the order of each server holds."""
-        transactions = super().history()
-        for each in transactions:
-            if each.status != Status.ABORTED and each.writes():
-                each.group = WRITERS
-        return transactions
+        """Returns the transactions. Those at primaries are in one order of time, whichever server was the primary: what was
+        acknowledged before one began is visible to it, or it is refused. For readers of one server that server's order holds."""
+        for client in self.clients:
+            for transaction in client.history:
+                transaction.group = "" if client.site else PRIMARIES
+        return super().history()

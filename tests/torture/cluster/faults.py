@@ -170,11 +170,36 @@ class Removal(Fault):
     is_steady = False
 
     def begin(self):
-        name = self.victim().name
+        primary = self.machines.primary()
+        name = self.rng.choice([server.name for server in self.machines.servers if server is not primary])
         status, text = self.machines.command("remove", name)
         self.machines.removed.add(name)
         self.numbers["members removed" if status == 0 else "removals refused"] += 1
         return f"removal of {name}: {text.strip() or 'done'}"
+
+
+class Replacement(Fault):
+    """A server is removed and lost with its disk. Another one in its place copies the primary and joins."""
+
+    kind = "process"
+    is_steady = False
+
+    def begin(self):
+        primary = self.machines.primary()
+        self.lost = self.rng.choice([server for server in self.machines.servers if server is not primary])
+        self.machines.removed.add(self.lost.name)
+        status, text = self.machines.command("remove", self.lost.name)
+        if status != 0:
+            self.lost = None
+            return f"no replacement: {text.strip()}"
+        self.lost.kill()
+        self.lost.empty_disk()
+        self.numbers["servers replaced"] += 1
+        return f"{self.lost.name} is lost with its disk"
+
+    def end(self):
+        if self.lost is not None:
+            self.restart([self.lost])
 
 
 # Network.
@@ -395,6 +420,23 @@ class EtcdLost(Fault):
                 etcd.spawn(self.machines.etcds)
 
 
+class EtcdHangs(Fault):
+    """All of etcd, or one of its members, accepts connections and does not answer."""
+
+    kind = "etcd"
+
+    def begin(self):
+        etcds = self.machines.etcds
+        self.hanging = etcds if self.rng.random() < 0.6 else [self.rng.choice(etcds)]
+        for etcd in self.hanging:
+            etcd.hang()
+        return f"SIGSTOP of {' '.join(etcd.name for etcd in self.hanging)}"
+
+    def end(self):
+        for etcd in self.hanging:
+            etcd.go_on()
+
+
 class EtcdCutOff(Fault):
     """Nobody reaches etcd, whose members reach each other."""
 
@@ -410,4 +452,4 @@ class EtcdCutOff(Fault):
 
 
 FAULTS = [Kill, Partition, Suspend, OneWay, EtcdLost, Terminate, WrongClock, Flapping, PowerFailure, Switch, SlowDisk, Loss, Unplugged,
-          EtcdCutOff, FullDisk, Removal, FailedSync, PowerFailureOfAll, KillAgain]
+          EtcdCutOff, EtcdHangs, FullDisk, Removal, Replacement, FailedSync, PowerFailureOfAll, KillAgain]

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import secrets
+import shutil
 import signal
 import subprocess
 import urllib.request
@@ -31,7 +32,7 @@ class EtcdMachine:
         self.machine, self.name, self.directory = machine, machine.name, directory
         self.url = f"http://{machine.address}:{ETCD_PORT}"
         self.peer = f"http://{machine.address}:{ETCD_PEER_PORT}"
-        self.process = None
+        self.process, self.is_stopped = None, False
 
     def spawn(self, peers):
         cluster = ",".join(f"{each.name}={each.peer}" for each in peers)
@@ -47,11 +48,22 @@ class EtcdMachine:
             return b"true" in answer.read()
         return False
 
+    def hang(self):
+        if self.process is not None:
+            self.process.send_signal(signal.SIGSTOP)
+            self.is_stopped = True
+
+    def go_on(self):
+        if self.process is not None:
+            self.process.send_signal(signal.SIGCONT)
+        self.is_stopped = False
+
     def kill(self):
         if self.process is not None:
             self.process.kill()
             self.process.wait()
             self.process = None
+        self.is_stopped = False
 
 
 class ServerMachine(Paceline):
@@ -90,6 +102,9 @@ class ServerMachine(Paceline):
             super().kill()
             self.process = None
         self.is_stopped = False
+
+    def empty_disk(self):
+        shutil.rmtree(self.datadir)
 
     def terminate(self):
         self.process.send_signal(signal.SIGTERM)
@@ -149,14 +164,15 @@ class Machines:
         wait_for("etcd to answer", lambda: all(etcd.is_healthy() for etcd in self.etcds), RECOVERY_SECONDS_MAX)
 
     def add(self, name, options):
-        """Starts another server. The first one founds the cluster and makes the clients' account."""
+        """Starts another server. The first one founds the cluster and makes the clients' accounts."""
         server = ServerMachine(self.network.machine(name), self.directory, self.client, self.etcd_urls, self.secret, options)
         self.servers.append(server)
         server.start()
         wait_for(f"{name} to be a log holder", lambda: self.holders() == len(self.servers), RECOVERY_SECONDS_MAX)
         if len(self.servers) == 1:
             wait_for("the first primary", server.is_primary)
-            server.query(f"create user {CLIENT}@'%'", f"grant select, insert, update, delete on *.* to {CLIENT}@'%'")
+            server.query(f"create user {CLIENT}@'%'", f"grant select, insert, update, delete on *.* to {CLIENT}@'%'",
+                         "create user definer@'%'", "grant all on iso.* to definer@'%'")
 
     def command(self, *arguments):
         """Runs `paceline cluster` on the clients' machine. Returns its status and its output."""
@@ -172,6 +188,8 @@ class Machines:
         """Makes log holders of all servers again. Everything must work."""
         for name in sorted(self.removed):
             wait_for(f"{name} to be added", lambda name=name: self.command("add", name)[0] == 0, RECOVERY_SECONDS_MAX)
+        if self.removed:
+            wait_for("all servers to be log holders", lambda: self.holders() == len(self.servers), RECOVERY_SECONDS_MAX)
         self.removed.clear()
 
     def primary(self):
@@ -190,7 +208,7 @@ class Machines:
         if self.removed:
             return False
         alive = [server.name for server in self.servers if server.is_running() and not server.is_stopped]
-        etcds = [etcd.name for etcd in self.etcds if etcd.process is not None]
+        etcds = [etcd.name for etcd in self.etcds if etcd.process is not None and not etcd.is_stopped]
         network = self.network
 
         def connected(one, other):

@@ -50,6 +50,7 @@ pub fn replica_options(context: &ArchiveContext) -> ReplicaOptions {
         gtid_ignore_duplicates: false,
         replicate_same_server_id: false,
         marked_for_skip: Default::default(),
+        compression: Default::default(),
         group_records: GroupRecords::Sent,
         semi_sync: context.semi_sync == crate::options::SemiSync::Acknowledge,
         retry_count: RETRIES_SHOWN,

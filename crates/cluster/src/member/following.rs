@@ -110,6 +110,21 @@ impl Member {
         self.publish(published.min(self.tail.end()));
     }
 
+    /// More is acknowledged in the epoch that this member follows.
+    pub(super) fn on_published(&mut self, primary: Promise, upto: LogIndex) {
+        if self.writing.is_some() || self.promise != Some(primary) {
+            return;
+        }
+        let Role::Following(following) = &mut self.role else {
+            return;
+        };
+        if (following.primary, following.epoch) == (primary.primary, primary.epoch) {
+            following.published = following.published.max(upto);
+            let published = following.published;
+            self.publish(published.min(self.tail.end()));
+        }
+    }
+
     /// The primary hands over to this member.
     pub(super) fn on_take_over(&mut self, from: MemberId, consent: Consent) {
         let is_from_primary = matches!(&self.role, Role::Following(following)

@@ -165,6 +165,7 @@ impl Member {
                 }
             }
             Message::Copy { epoch, end, sent } => self.on_copy(from, epoch, end, sent),
+            Message::Published { epoch, upto } => self.on_published(Promise { epoch, primary: from }, upto),
             Message::TakeOver { consent } => self.on_take_over(from, consent),
         }
     }

@@ -254,7 +254,10 @@ impl Member {
         if is_first && loss == Loss::Possible {
             self.actions.push(Action::MayBeLost { after: start });
         }
-        self.publish(acknowledged);
+        if acknowledged > self.published {
+            self.publish(acknowledged);
+            self.announce(acknowledged);
+        }
         if is_first {
             self.set_gate(Gate::Open);
             self.mark_opened();
@@ -264,6 +267,18 @@ impl Member {
         {
             let grant = grant.saturating_sub(grant * self.timing.drift_percent / 100 + 1);
             self.set_reads(proven.after(grant).max(self.reads_until));
+        }
+    }
+
+    /// Tells those that follow what is acknowledged. A server applies only a little beyond what it has published, so
+    /// without this it would do that much with each pulse, and acknowledge no more meanwhile.
+    fn announce(&mut self, upto: LogIndex) {
+        let primacy = self.primacy();
+        let epoch = primacy.record.epoch;
+        let following = primacy.peers.iter().filter(|peer| peer.end.is_some());
+        let following: Vec<_> = following.map(|peer| peer.id).collect();
+        for member in following {
+            self.send(member, Message::Published { epoch, upto });
         }
     }
 

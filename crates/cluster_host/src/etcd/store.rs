@@ -109,21 +109,31 @@ impl Store {
         })
     }
 
-    /// Writes the member's entry into the directory.
+    /// Writes the member's entry into the directory. It takes the place of members with its address that are no log
+    /// holders: their directory of files was emptied, and they will not come back.
     ///
     /// # Errors
     /// etcd does not answer, or the directory is full.
     pub async fn enter(&self, entry: &MemberEntry) -> Result<(), EtcdError> {
-        let members = self.read_founded().await?.register.members;
+        let register = self.read_founded().await?.register;
+        let members = &register.members;
         if members.contains(entry) {
             return Ok(());
         }
+        let address = |entry: &MemberEntry| (entry.cluster_host.clone(), entry.cluster_port);
+        let is_replaced = |other: &&MemberEntry| {
+            other.id != entry.id && address(other) == address(entry) && !register.is_holder(other.member())
+        };
+        let replaced = members.iter().filter(is_replaced);
+        let mut changes: Vec<_> = replaced
+            .map(|other| self.delete(&member_key(other.member())))
+            .collect();
         let is_known = members.iter().any(|member| member.id == entry.id);
-        if !is_known && members.len() >= MEMBERS_MAX {
+        if !is_known && members.len() - changes.len() >= MEMBERS_MAX {
             return Err(EtcdError::Refused("the directory of members is full".to_owned()));
         }
-        let put = self.put(&member_key(entry.member()), &encode_member(entry), None);
-        self.transaction(&[], &[put]).await.map(|_| ())
+        changes.push(self.put(&member_key(entry.member()), &encode_member(entry), None));
+        self.transaction(&[], &changes).await.map(|_| ())
     }
 
     /// Removes the member's entry from the directory.

@@ -18,10 +18,13 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::sync::{Notify, watch};
 use tokio::task::AbortHandle;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 /// Shortest and longest time between two attempts to connect.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
+
+/// Time after which a connection counts as accepted. A member with another number closes it at once.
+const ACCEPTED_AFTER: Duration = Duration::from_secs(1);
 
 /// How members log in to each other.
 #[derive(Clone)]
@@ -56,6 +59,13 @@ impl Queue {
 
     fn pop(&self) -> Option<Message> {
         self.messages.lock().pop_front()
+    }
+
+    /// Waits until there is a message.
+    async fn until_filled(&self) {
+        while self.messages.lock().is_empty() {
+            self.filled.notified().await;
+        }
     }
 }
 
@@ -137,16 +147,26 @@ impl Dialer {
         let (shortest, longest) = PAUSES;
         let mut pause = shortest;
         let mut last_reason = String::new();
+        let mut was_refused = false;
         loop {
+            // A member that has left the cluster gets none any more.
+            self.queue.until_filled().await;
             let Some((host, port)) = self.address() else {
                 let _ = timeout(longest, self.directory.changed()).await;
                 continue;
             };
             let reason = match self.dial(&host, port).await {
                 Ok(mut client) => {
-                    tracing::info!("{}: messages go to {host}:{port}", self.to);
-                    pause = shortest;
-                    self.serve(&mut client).await
+                    if !was_refused {
+                        tracing::info!("{}: messages go to {host}:{port}", self.to);
+                    }
+                    let since = Instant::now();
+                    let reason = self.serve(&mut client).await;
+                    was_refused = since.elapsed() < ACCEPTED_AFTER;
+                    if !was_refused {
+                        pause = shortest;
+                    }
+                    reason
                 }
                 Err(error) => error,
             };

@@ -193,6 +193,7 @@ impl Stream<'_> {
         self.lease.advance(start.file);
         if self.request.acknowledges == Acknowledges::Yes {
             let semi_sync = &self.primary.semi_sync;
+            self.link.socket.let_frames_cross();
             self.member = Some(semi_sync.join(self.host.connection, self.request.server_id, start.from));
         }
         self.begin(&start).await?;
@@ -322,6 +323,8 @@ impl Stream<'_> {
                     self.ask_by_list(ends)?;
                 }
                 self.flush().await?;
+                // The same for the numbers of frames.
+                self.link.socket.set_frame_sequence(1);
             }
             if then == NextAction::End {
                 return Ok(NextAction::End);

@@ -27,7 +27,7 @@ use self::definition::Definition;
 use self::error::{
     CR_CONN_HOST_ERROR, CR_SERVER_LOST, CR_SSL_CONNECTION_ERROR, CR_UNKNOWN_HOST, SourceError,
 };
-use self::options::{MarkedForSkip, ReplicaOptions};
+use self::options::{Compression, MarkedForSkip, ReplicaOptions};
 use crate::primary::request::GroupRecords;
 use paceline_binlog::event::ChecksumAlgorithm;
 use paceline_binlog::mysql::MySqlGtidSet;
@@ -37,6 +37,7 @@ use paceline_types::error_code::{
     ER_MASTER_FATAL_ERROR_READING_BINLOG, ER_NET_PACKET_TOO_LARGE, ER_SLAVE_FATAL_ERROR,
 };
 use paceline_wire::WireError;
+use paceline_wire::capability::Capabilities;
 use paceline_wire::client::{Client, ConnectOptions};
 use std::io::ErrorKind;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -132,6 +133,10 @@ impl Source {
             user: definition.user.clone(),
             password: definition.password()?.to_owned(),
             attributes: vec![("program_name".to_owned(), "paceline".to_owned())],
+            capabilities: match options.compression {
+                Compression::IfOffered => Capabilities::COMPRESS,
+                Compression::Off => Capabilities::default(),
+            },
             tls: definition
                 .tls
                 .client()

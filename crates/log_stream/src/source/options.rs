@@ -18,6 +18,16 @@ pub enum MarkedForSkip {
     FilterOnPrimary,
 }
 
+/// `slave_compressed_protocol`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Compression {
+    /// The stream comes as it is.
+    #[default]
+    Off,
+    /// The stream is compressed by zlib if the primary offers that.
+    IfOffered,
+}
+
 /// Settings at the time when a connection is opened.
 #[derive(Clone, Debug)]
 pub struct ReplicaOptions {
@@ -47,6 +57,8 @@ pub struct ReplicaOptions {
     pub marked_for_skip: MarkedForSkip,
     /// Records in event groups.
     pub group_records: GroupRecords,
+    /// `slave_compressed_protocol`.
+    pub compression: Compression,
     /// `rpl_semi_sync_slave_enabled`.
     pub semi_sync: bool,
     /// `master_retry_count`.

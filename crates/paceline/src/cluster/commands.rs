@@ -13,6 +13,9 @@ use std::io::{BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// Time limit of a request to one URL of etcd. Longer than a member's, which asks again: here it ends the command.
+const ETCD_TIMEOUT: Duration = Duration::from_secs(3);
+
 /// Options of `paceline cluster`.
 #[derive(Args, Debug)]
 pub struct Options {
@@ -134,6 +137,7 @@ pub fn run(options: &Options) -> Result<(), String> {
         authority: options.etcd_ca_file.clone(),
         certificate: options.etcd_cert_file.clone().zip(options.etcd_key_file.clone()),
         user,
+        timeout: ETCD_TIMEOUT,
         ..EtcdSettings::of_urls(options.etcd.clone())
     };
     let store = Store::new(&settings, &options.cluster).map_err(|error| error.to_string())?;

@@ -23,6 +23,7 @@ use paceline_cluster_host::commands;
 use paceline_cluster_host::etcd::Store;
 use paceline_cluster_host::register::MemberEntry;
 use paceline_server::cluster::{CLUSTER_USER, Membership};
+use paceline_server::http::Http;
 use paceline_server::options::StartOptions;
 use paceline_server::startup::PreparedServer;
 use paceline_server::variables::{Variable, VariableValue};
@@ -30,8 +31,11 @@ use paceline_types::LogPosition;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::watch;
+
+/// Time that a probe's answer has when the server takes over its address.
+const PROBES_END: Duration = Duration::from_secs(1);
 
 /// Runs a server of a cluster until it is told to stop. `arguments` are those of its options.
 ///
@@ -44,6 +48,8 @@ pub fn run(settings: MemberSettings, options: StartOptions, arguments: &[String]
         .enable_all()
         .build()
         .map_err(|error| format!("cannot start threads: {error}"))?;
+    // A copy, and the wait for a quorum, may take long: a probe has to see that the member is alive.
+    let probes = StartingProbes::begin(&options)?;
     let store = Arc::new(Store::new(&settings.etcd, &settings.cluster).map_err(|error| error.to_string())?);
     if is_new(&options.datadir) {
         let primary = runtime.block_on(primary_to_copy(&store, &settings))?;
@@ -108,6 +114,10 @@ pub fn run(settings: MemberSettings, options: StartOptions, arguments: &[String]
     }
     stops.abort();
     runtime.shutdown_background();
+    // The server opens the address again.
+    if let Some(probes) = probes {
+        probes.end();
+    }
     let membership = Membership {
         name: settings.cluster,
         id,
@@ -119,6 +129,32 @@ pub fn run(settings: MemberSettings, options: StartOptions, arguments: &[String]
     let outcome = prepared.run(Some(membership));
     driver.stop();
     outcome
+}
+
+/// The HTTP address of a member whose server does not run yet. It says "starting".
+struct StartingProbes {
+    runtime: tokio::runtime::Runtime,
+    http: Http,
+}
+
+impl StartingProbes {
+    /// Begins to listen, if the options name an address.
+    fn begin(options: &StartOptions) -> Result<Option<Self>, String> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("probes")
+            .enable_all()
+            .build()
+            .map_err(|error| format!("cannot start threads: {error}"))?;
+        let http = runtime.block_on(Http::start(&options.globals, options.tls))?;
+        Ok(http.map(|http| StartingProbes { runtime, http }))
+    }
+
+    /// Closes the address.
+    fn end(self) {
+        drop(self.http);
+        self.runtime.shutdown_timeout(PROBES_END);
+    }
 }
 
 /// Returns whether a data directory has never been used.
@@ -179,7 +215,7 @@ fn copy(primary: &MemberEntry, settings: &MemberSettings, arguments: &[String]) 
     let all: Vec<String> = own
         .into_iter()
         .chain(arguments.iter().cloned())
-        .chain([server_id])
+        .chain([server_id, "--http-address=".to_owned()])
         .collect();
     let mut arguments = join::parse(&all).map_err(|error| match error {
         join::Refusal::Server(error) => error.to_string(),

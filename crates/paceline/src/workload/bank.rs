@@ -59,6 +59,12 @@ impl Bank {
         session.execute("COMMIT").await.map(drop)
     }
 
+    pub async fn count_transfers(&self, session: &mut Session) -> Result<u64> {
+        let statement = "SELECT COUNT(*) FROM transfer";
+        let count = session.value(statement).await?.parse();
+        Ok(count.map_err(|_| session.wrong_answer(statement))?)
+    }
+
     pub async fn check(&self, session: &mut Session) -> Result<Vec<Finding>> {
         let accounts = self.accounts;
         let sum = session.value("SELECT SUM(balance) FROM account").await?;

@@ -84,6 +84,14 @@ impl Load {
         }
     }
 
+    /// Counts the rows of which each transaction adds one. `None`: there are none in this load.
+    pub async fn count_added(&self, session: &mut Session) -> Result<Option<u64>> {
+        match self {
+            Load::Bank(bank) => bank.count_transfers(session).await.map(Some),
+            Load::KeyValue(_) | Load::Shop(_) => Ok(None),
+        }
+    }
+
     /// Checks all rows, in the session's snapshot.
     pub async fn check(&self, session: &mut Session) -> Result<Vec<Finding>> {
         match self {

@@ -40,6 +40,7 @@ pub use options::Options;
 
 use crate::stop::StopSignals;
 use error::{Error, Result};
+use finding::Finding;
 use kind::Load;
 use options::{Action, Format};
 use schedule::Schedule;
@@ -89,13 +90,19 @@ pub async fn run(options: &Options) -> Result<()> {
     };
     let Some(load) = load else { return Ok(()) };
     let load = Arc::new(load);
+    let mut expected = None;
     let done = match options.action() {
-        Action::Run => Some(drive(options, &target, &load, &mut stop, &mut printer).await?),
+        Action::Run => {
+            let before = count_added(&target, &load).await?;
+            let done = drive(options, &target, &load, &mut stop, &mut printer).await?;
+            expected = before.map(|before| (before, done.transactions));
+            Some(done)
+        }
         Action::Check => None,
         Action::Prepare | Action::CleanUp => return Ok(()),
     };
     let wrong = tokio::select! {
-        checked = check(&target, &load, &mut printer) => checked?,
+        checked = check(&target, &load, expected, &mut printer) => checked?,
         () = stop.wait() => return Err(Error::Interrupted),
     };
     match done {
@@ -154,14 +161,36 @@ async fn drive(
     Ok(total)
 }
 
-/// Checks all rows. Returns the number of things that are wrong.
-async fn check(target: &Arc<Target>, load: &Load, printer: &mut Printer) -> Result<usize> {
+/// Returns [`Load::count_added`].
+async fn count_added(target: &Arc<Target>, load: &Load) -> Result<Option<u64>> {
+    let mut session = Session::open(target).await?;
+    session.use_database().await?;
+    load.count_added(&mut session).await
+}
+
+/// Checks all rows. Returns the number of things that are wrong. `expected` is the number of rows of
+/// [`Load::count_added`] before this load, and of the transactions that it has committed.
+async fn check(
+    target: &Arc<Target>,
+    load: &Load,
+    expected: Option<(u64, u64)>,
+    printer: &mut Printer,
+) -> Result<usize> {
     let deadline = Instant::now() + RETURN;
     let findings = loop {
         let checked = async {
             let mut session = Session::open(target).await?;
             session.begin_snapshot().await?;
-            load.check(&mut session).await
+            let mut findings = load.check(&mut session).await?;
+            if let Some((before, committed)) = expected
+                && let Some(present) = load.count_added(&mut session).await?
+            {
+                // There may be more: of other loads, and commits whose reply was lost.
+                let missing = (before + committed).saturating_sub(present);
+                let rule = format!("no row of the {committed} transactions is missing");
+                findings.push(Finding::new(rule, 0, missing));
+            }
+            Ok(findings)
         };
         match checked.await {
             Ok(findings) => break findings,
@@ -220,7 +249,7 @@ impl Printer {
         });
     }
 
-    fn finding(&self, finding: &finding::Finding) {
+    fn finding(&self, finding: &Finding) {
         self.write(&match (self.format, finding.is_right()) {
             (Format::Text, true) => format!("check    {}: right", finding.rule),
             (Format::Text, false) => format!("check    {}: WRONG: {}", finding.rule, finding.problem()),

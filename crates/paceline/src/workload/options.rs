@@ -49,6 +49,10 @@ pub struct Options {
     /// Only remove the tables of the load, and the database if nothing else is in it.
     #[arg(long)]
     cleanup: bool,
+    /// Servers of a cluster instead of one: the load works on the one that accepts writes, and looks for it again when
+    /// it loses it.
+    #[arg(long, value_name = "HOST:PORT,…", value_delimiter = ',', conflicts_with_all = ["host", "port", "socket"])]
+    hosts: Vec<String>,
     /// Name of the database; by default `workload_` and the kind.
     #[arg(long, value_name = "NAME")]
     database: Option<String>,
@@ -103,8 +107,16 @@ impl Options {
     /// Fails if the option file or the TLS options cannot be used, or for an invalid address.
     pub fn target(&self) -> Result<Target> {
         let Server { address, login } = self.server.server().map_err(Error::Usage)?;
+        let addresses = match self.hosts.is_empty() {
+            true => vec![address],
+            false => self
+                .hosts
+                .iter()
+                .map(|host| host.parse())
+                .collect::<std::result::Result<_, _>>()?,
+        };
         Ok(Target {
-            address,
+            addresses,
             login,
             database: self
                 .database

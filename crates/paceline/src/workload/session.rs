@@ -1,15 +1,19 @@
 //! A session of a load.
 
 use crate::connection::{Address, Cause, Connection, ServerError, quoted_identifier};
-use paceline_types::error_code::{ER_CHECKREAD, ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT, ErrorCode};
+use paceline_types::error_code::{
+    ER_CHECKREAD, ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT, ER_OPTION_PREVENTS_STATEMENT, ER_UNKNOWN_COM_ERROR,
+    ErrorCode,
+};
 use paceline_wire::client::{ConnectOptions, QueryResult};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A server and a database on it.
+/// A server, or the servers of a cluster, and a database there.
 #[derive(Debug)]
 pub struct Target {
-    pub address: Address,
+    /// One, or those of a cluster.
+    pub addresses: Vec<Address>,
     pub login: ConnectOptions,
     pub database: String,
 }
@@ -40,7 +44,8 @@ impl ErrorKind {
     pub fn of(error: &ServerError) -> Self {
         match () {
             () if error.is(&RETRIED) => ErrorKind::Retry,
-            () if error.is_lost() => ErrorKind::Away,
+            // A server of a cluster answers 1047 until its tables are open, as a node of Galera does.
+            () if error.is_lost() || error.is(&[ER_UNKNOWN_COM_ERROR]) => ErrorKind::Away,
             () => ErrorKind::Unexpected,
         }
     }
@@ -78,7 +83,10 @@ impl Session {
     /// # Errors
     /// Fails if the connection fails or the server refuses it.
     pub async fn open(target: &Arc<Target>) -> SessionResult<Self> {
-        let connection = Connection::open(&target.address, &target.login).await?;
+        let connection = match &target.addresses[..] {
+            [address] => Connection::open(address, &target.login).await?,
+            addresses => Self::find_primary(addresses, &target.login).await?,
+        };
         let mut session = Session {
             target: target.clone(),
             connection,
@@ -87,6 +95,40 @@ impl Session {
             session.execute(statement).await?;
         }
         Ok(session)
+    }
+
+    /// Connects to the server that accepts writes.
+    async fn find_primary(addresses: &[Address], login: &ConnectOptions) -> SessionResult<Connection> {
+        let mut problem = None;
+        for address in addresses {
+            let found = async {
+                let mut connection = Connection::open(address, login).await?;
+                let is_read_only = connection.texts("SELECT @@GLOBAL.read_only").await?;
+                Ok((connection, is_read_only == [["0"]]))
+            };
+            match found.await {
+                Ok((connection, true)) => return Ok(connection),
+                Ok((_, false)) => {}
+                Err(error) => problem = Some(error),
+            }
+        }
+        Err(match problem {
+            // A password that is wrong everywhere, for example.
+            Some(error) if ErrorKind::of(&error) != ErrorKind::Away => error,
+            _ => ServerError {
+                cause: Cause::NotConnected,
+                ..ServerError::new("--hosts", "none of the servers accepts writes")
+            },
+        })
+    }
+
+    /// Returns how an application proceeds after an error of this session.
+    pub fn kind_of(&self, error: &ServerError) -> ErrorKind {
+        match self.target.addresses.len() > 1 && error.is(&[ER_OPTION_PREVENTS_STATEMENT]) {
+            // It is no primary any more: another one is.
+            true => ErrorKind::Away,
+            false => ErrorKind::of(error),
+        }
     }
 
     /// Makes the load's database the session's default database.

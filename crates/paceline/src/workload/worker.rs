@@ -72,7 +72,7 @@ async fn execute(
             statistics.committed(planned.elapsed());
             return Ok(());
         };
-        let kind = ErrorKind::of(&error);
+        let kind = session.kind_of(&error);
         match kind {
             ErrorKind::Away => {
                 statistics.lost(&error);

@@ -603,7 +603,7 @@ mod list {
         SkipReplication "skip_replication" SessionOnly Dynamic Boolean => Some("OFF");
         SkipShowDatabase "skip_show_database" Global Fixed Boolean => Some("OFF"), Absent;
         SkipSlaveStart "skip_slave_start" Global Fixed Boolean => Some("OFF");
-        SlaveCompressedProtocol "slave_compressed_protocol" Global Dynamic Boolean => Some("OFF"), Absent;
+        SlaveCompressedProtocol "slave_compressed_protocol" Global Dynamic Boolean => Some("OFF");
         SlaveDdlExecMode "slave_ddl_exec_mode" Global Dynamic Enum(&["STRICT", "IDEMPOTENT"]) => Some("IDEMPOTENT");
         SlaveDomainParallelThreads "slave_domain_parallel_threads" Global Dynamic Unsigned { min: 0, max: 16383, block: 1 } => Some("0");
         SlaveExecMode "slave_exec_mode" Global Dynamic Enum(&["STRICT", "IDEMPOTENT"]) => Some("STRICT");

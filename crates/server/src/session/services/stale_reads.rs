@@ -6,9 +6,9 @@
 //! | `WARN` | has this as a warning |
 //! | `ALLOW` | is a read like any other |
 //!
-//! `REFUSE` is the default: an old answer cannot be told from a new one, and a client that has been told goes to another
-//! member. The error is that of Galera's nodes outside the primary component; its SQLSTATE makes drivers with a list of
-//! hosts try the next one. The wait spans what passes by itself: a delayed pulse.
+//! `REFUSE` is the default: an old answer cannot be told from a new one, and a client that has been told goes to
+//! another member. The error is that of Galera's nodes outside the primary component; its SQLSTATE makes drivers with a
+//! list of hosts try the next one. The wait spans what passes by itself: a delayed pulse.
 //!
 //! When the server has become a replica, each session that saw it as the primary is told once. Then its reads are those
 //! of a replica.
