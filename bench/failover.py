@@ -27,6 +27,7 @@ PACELINE_BINARY is the server; by default target/release/paceline.
 """
 
 import argparse
+import itertools
 import json
 import os
 import pwd
@@ -53,8 +54,12 @@ from support.waiting import let_run, wait_for  # noqa: E402
 
 POSTGRES_PROGRAMS = Path("/usr/lib/postgresql/15/bin")
 RETRY_SECONDS = 0.005
+# Pause after a write: a few hundred writes a second are enough to see a gap.
+WRITE_PAUSE_SECONDS = 0.002
 # Writes that are looked at before a fault, and after it.
 QUIET_SECONDS = 1.0
+# No two writes of this process have the same number.
+NUMBERS = itertools.count(1)
 WHOLE_WITHIN_SECONDS = 240
 FAULTS = ["host dead", "server dead", "host silent", "planned"]
 
@@ -64,7 +69,7 @@ class Writers:
 
     def __init__(self, system):
         self.system, self.acknowledged, self.lock = system, [], threading.Lock()
-        self.number, self.is_stopping = 0, threading.Event()
+        self.is_stopping = threading.Event()
         self.threads = [threading.Thread(target=self.run, args=(host,), daemon=True) for host in range(3)]
         for thread in self.threads:
             thread.start()
@@ -72,9 +77,7 @@ class Writers:
     def run(self, host):
         cursor = None
         while not self.is_stopping.is_set():
-            with self.lock:
-                self.number += 1
-                number = self.number
+            number = next(NUMBERS)
             try:
                 if cursor is None:
                     cursor = self.system.connect(host).cursor()
@@ -86,6 +89,7 @@ class Writers:
                 continue
             with self.lock:
                 self.acknowledged.append((time.monotonic(), number))
+            time.sleep(WRITE_PAUSE_SECONDS)  # The servers share the machine's processors with this.
 
     def newest(self):
         with self.lock:
@@ -127,7 +131,8 @@ class PacelineSystem:
         self.cluster.members[host].kill()
 
     def revive(self, host):
-        self.cluster.members[host].start()
+        if self.cluster.members[host].process.poll() is not None:
+            self.cluster.members[host].start()
 
     def send(self, host, number):
         self.cluster.members[host].process.send_signal(number)
@@ -297,7 +302,16 @@ class PatroniSystem:
                 return False
             if self.dynamic.get("synchronous_mode") and not any(role == "sync_standby" for role, _, _ in roles.values()):
                 return False
-        return True
+        # A replica begins to stream when Patroni has made its slot, up to loop_wait later. Its lag is small before, too.
+        leader = self.leader()
+        if leader is None:
+            return False
+        try:
+            with self.connect(leader).cursor() as cursor:
+                cursor.execute("select count(*) from pg_stat_replication where state = 'streaming'")
+                return cursor.fetchone() == (2,)
+        except psycopg2.Error:
+            return False
 
     def rows(self):
         with self.connect(self.primary()).cursor() as cursor:

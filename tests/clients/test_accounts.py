@@ -94,7 +94,7 @@ def test_a_lost_password(tmp_path):
     assert denied(server.connect)[0] == 1045
     server.stop()
     # It stops at the first failure; the server starts nevertheless.
-    script.write_text("create database before_it;\nnonsense;\ncreate database after_it;\n")
+    script.write_text("create database before_it;\ncreate procedure before_it.p() select 1;\ncall before_it.p();\nnonsense;\ncreate database after_it;\n")
     server.spawn("--init-file", str(script))
     wait_for_login(server, password="new")
     assert "the statements after it are not run" in server.said() and "1064" in server.said()
@@ -192,6 +192,9 @@ def test_wrong_passwords_block_an_account(kind, tmp_path):
     server.query("flush privileges")
     assert [outcome(password) for password in "pxxxp"] == [None, wrong, wrong, wrong, blocked]
     server.query("alter user u1@localhost identified by 'q'")
+    assert [outcome(password) for password in "qxxxq"] == [None, wrong, wrong, wrong, blocked]
+    # It unblocks the account although it changes nothing.
+    server.query("alter user u1@localhost account unlock")
     assert [outcome(password) for password in "qxxxq"] == [None, wrong, wrong, wrong, blocked]
     server.query("set global max_password_errors = 10")
     assert outcome("q") is None

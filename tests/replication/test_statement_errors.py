@@ -120,3 +120,17 @@ def test_a_statement_that_stop_slave_interrupts_is_not_skipped(pair):
     replica.query("start slave")
     wait_for_replica(replica, primary)
     assert replica.query("select * from d.t") == ((1, 1),)
+
+
+@pytest.mark.parametrize("change", [
+    "insert into d.narrow values (1), (1000), (2)",
+    "insert into d.narrow select n from d.wide",
+])
+def test_values_are_adjusted_as_in_a_table_without_transactions(pair, change):
+    # There MariaDB's strict mode is for the first row of a statement, because it cannot undo it.
+    primary, replica = pair
+    primary.query("create table d.narrow (a tinyint not null) engine=myisam", "create table d.wide (n int) engine=myisam",
+                  "insert into d.wide values (3), (5000), (-5000)")
+    primary.query("set sql_mode='STRICT_TRANS_TABLES'", change)
+    wait_for_replica(replica, primary)
+    assert_same(primary, replica)

@@ -11,3 +11,10 @@ select min(e), max(e), min(s), max(s) from t1;
 select json_objectagg(id, x), json_objectagg('k', id), json_objectagg(e, j) from t1;
 select json_arrayagg(x), json_objectagg(id, x), group_concat(x) from t1 where id > 9;
 drop table t1;
+-- DISTINCT without ORDER BY sorts.
+create table gd (a int, b varchar(5), c enum('z', 'y'), d decimal(5, 2));
+insert into gd values (3, 'c', 'y', 1.5), (1, 'B', 'z', -2), (2, 'a', 'y', 10), (3, 'c', 'z', 1.5), (10, 'd', 'y', null);
+select group_concat(distinct a), group_concat(distinct b), group_concat(distinct a, b), group_concat(distinct b separator '-'), group_concat(distinct a limit 2) from gd;
+select group_concat(distinct c), group_concat(distinct d), group_concat(distinct -a), json_arrayagg(distinct a), json_arrayagg(distinct d) from gd;
+select group_concat(distinct a order by b), group_concat(distinct a order by a desc) from gd;
+select b < 'c' x, group_concat(distinct a) from gd group by x;

@@ -134,3 +134,16 @@ alter ignore table checked add constraint check (f > 0);
 show warnings;
 select * from checked;
 drop table checked;
+-- A check has no name of another constraint.
+create table cn_p (id int primary key);
+create table cn (a int, b int, constraint s unique (a), constraint s check (b > 1));
+create table cn (a int unique, b int, constraint a check (b > 1));
+create table cn (a int, b int, key k (a), constraint s foreign key (a) references cn_p (id), constraint S check (b > 1));
+create table cn (a int, b int, key s (a), constraint s check (b > 1));
+alter table cn add constraint s unique (b);
+alter table cn add unique u (b);
+alter table cn add constraint u check (b > 1);
+alter table cn add constraint f foreign key (a) references cn_p (id);
+alter table cn add constraint f check (b > 1);
+show create table cn;
+drop table cn, cn_p;

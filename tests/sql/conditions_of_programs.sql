@@ -38,3 +38,34 @@ select own_error();
 create procedure of_no_table() begin declare i int default 0; declare continue handler for sqlexception begin get diagnostics condition 1 @p = message_text; select @p; end; while i < 2 do for r in (select * from gone) do select r.a; end for; create or replace table gone(a int); insert into gone values (5); set i = i + 1; end while; drop table gone; end;
 call of_no_table();
 call of_no_table();
+-- Values of SIGNAL are literals and variables. The number 65535 is no number of an error.
+signal sqlstate 'HY000' set mysql_errno = 65535;
+signal sqlstate 'HY000' set mysql_errno = 65534;
+signal sqlstate 'HY000' set mysql_errno = -1;
+signal sqlstate '45000' set message_text = +5;
+signal sqlstate '45000' set message_text = ('a');
+signal sqlstate '45000' set message_text = current_user;
+signal sqlstate '45000' set message_text = 'abc' 'def';
+signal sqlstate '45000' set message_text = _latin1 x'4142';
+signal sqlstate '45000' set message_text = date'2001-01-01';
+signal sqlstate '45000' set message_text = 1e5;
+signal sqlstate '45000' set message_text = @@session.sql_mode;
+-- RESIGNAL keeps the newest conditions.
+create procedure c1() signal sqlstate '45000' set message_text = 'in c1';
+create procedure c2() begin declare exit handler for sqlexception resignal sqlstate '45000' set message_text = 'in c2'; call c1; end;
+create procedure c3() begin declare exit handler for sqlexception resignal sqlstate '45000' set message_text = 'in c3'; call c2; end;
+create procedure c4() begin declare exit handler for sqlexception resignal sqlstate '45000' set message_text = 'in c4'; call c3; end;
+set max_error_count = 3;
+call c4();
+show warnings;
+set max_error_count = 5;
+call c4();
+show warnings;
+set max_error_count = default;
+-- A function whose RETURN has failed, and whose handler continues, returns NULL.
+create function r1() returns int begin declare continue handler for sqlstate '42000' set @handled = 1; return no_such_function(); end;
+set @handled = 0;
+select r1();
+select @handled;
+create procedure r2(a int) select a;
+call r2(r1());

@@ -22,3 +22,15 @@ create table e (d date);
 insert into e select date(v) from t;
 set sql_mode = '';
 insert into e select date(v) from t;
+-- An index finds dates that sql_mode does not allow any more.
+create table odd_dates (a date, b datetime, key (a), key (b));
+set sql_mode = '';
+insert into odd_dates values ('1000-00-00', '2001-01-00 10:00:00'), ('0000-00-00', '0000-00-00 00:00:00'), ('2001-01-01', '2001-01-01');
+set sql_mode = 'traditional';
+select * from odd_dates where a = '1000-00-00';
+select * from odd_dates where b = '2001-01-00 10:00:00';
+select * from odd_dates where a = '0000-00-00';
+select * from odd_dates where b = '0000-00-00';
+select count(*) from odd_dates where a >= '1000-00-00';
+select count(*) from odd_dates where b < '2001-01-01';
+set sql_mode = default;

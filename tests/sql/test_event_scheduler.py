@@ -2,6 +2,7 @@
 
 import time
 
+import pymysql
 import pytest
 
 from support.servers import Paceline
@@ -89,3 +90,22 @@ def test_a_missed_one_time_event_runs_after_the_restart(server):
     wait_for("the missed run", lambda: rows(server, "once") == 1)
     wait_for("the end of both", lambda: events(server) == {})
     assert rows(server, "ended") == 0
+
+
+def test_the_scheduler_and_its_events_are_processes(server):
+    processes = "select user, host, db, command, state, info from information_schema.processlist where user = 'event_scheduler' or info like 'select sleep%'"
+    server.query("set global event_scheduler = off", "set global event_scheduler = on")
+    daemon = ("event_scheduler", "localhost", None, "Daemon")
+    assert server.query(processes)[0][:5] == (*daemon, "Waiting on empty queue")
+    server.query("create event d.long_one on schedule every 1 hour do select sleep(100)")
+    wait_for("the event to run", lambda: len(server.query(processes)) == 2)
+    first, second = sorted(server.query(processes))
+    assert first[:5] == (*daemon, "Waiting for next activation")
+    assert (second[2], second[3], second[5]) == ("d", "Connect", "select sleep(100)")
+    scheduler = server.query("select id from information_schema.processlist where user = 'event_scheduler'")[0][0]
+    with pytest.raises(pymysql.err.Error) as raised:
+        server.query(f"kill {scheduler}")
+    assert raised.value.args[0] == 1094
+    server.query("set global event_scheduler = off")
+    assert [row[0] for row in server.query(processes)] == ["root"]
+    server.query("drop database d")

@@ -9,6 +9,7 @@ import urllib.request
 
 import pymysql
 
+from support.archive import Archive
 from support.servers import BINARY, Paceline, ReservedPort
 from support.waiting import wait_for
 
@@ -66,6 +67,13 @@ class Member(Paceline):
         except OSError:
             return None
 
+    def has_rows(self, query, rows):
+        """Returns whether the query gives these rows. A replica may not have the table yet."""
+        try:
+            return self.query(query) == rows
+        except pymysql.err.ProgrammingError:
+            return False
+
     def answers(self):
         try:
             return self.query("select 1") == ((1,),)
@@ -80,21 +88,40 @@ class Member(Paceline):
             return False
 
 
-class Cluster:
-    """A cluster of servers on this machine. `datadirs` has each member's data directory; by default they are in `directory`."""
+class ArchiveMember(Archive):
+    """An archive of the cluster: a log holder that never leads."""
 
-    def __init__(self, directory, size, datadirs=None, options=()):
-        self.etcd = Etcd(directory).start()
+    def __init__(self, directory, etcd, secret):
+        super().__init__(directory)
+        self.messages = ReservedPort()
+        self.options = [f"--cluster={NAME}", f"--etcd={etcd.url}", f"--cluster-address=127.0.0.1:{self.messages.number}",
+                        f"--cluster-secret-file={secret}", f"--cluster-member-name={self.directory.name}"]
+
+    def is_primary(self):
+        return False
+
+
+class Cluster:
+    """A cluster of servers on this machine, and of archives, which are called `y` and `z`. `datadirs` has each server's data
+    directory; by default they are in `directory`."""
+
+    def __init__(self, directory, size, datadirs=None, options=(), archives=0):
+        self.etcd, self.archives = Etcd(directory).start(), []
         secret = directory / "secret"
         self.secret = secrets.token_hex(16)
         secret.write_text(self.secret + "\n")
         secret.chmod(0o600)
+        self.secret_file = secret
         names = "abcdefg"[:size]
         self.members = [Member(directory / name, self.etcd, secret, datadir, options)
                         for name, datadir in zip(names, datadirs or [None] * size)]
         for number, member in enumerate(self.members):
             member.start()
             wait_for(f"{member.directory.name} to be a log holder", lambda holders=number + 1: self.holders() == holders)
+        self.archives = [ArchiveMember(directory / name, self.etcd, secret) for name in "yz"[:archives]]
+        for number, archive in enumerate(self.archives):
+            archive.start()
+            wait_for(f"{archive.directory.name} to be a log holder", lambda holders=size + number + 1: self.holders() == holders)
 
     def try_command(self, *arguments):
         """Runs `paceline cluster`, which may fail."""
@@ -121,10 +148,10 @@ class Cluster:
 
     def wait_for_rows(self, query, rows, members=None):
         for member in members or self.members:
-            wait_for(f"{member.directory.name} to have {rows}", lambda member=member: member.query(query) == rows)
+            wait_for(f"{member.directory.name} to have {rows}", lambda member=member: member.has_rows(query, rows))
 
     def close(self):
-        for member in self.members:
+        for member in [*self.members, *self.archives]:
             member.close()
         self.etcd.close()
 

@@ -1,11 +1,12 @@
 //! The running archive: its log, the connections to its primaries, and its clients.
 
+use crate::acknowledged::AcknowledgedLog;
 use crate::clients::Sessions;
 use crate::context::ArchiveContext;
 use crate::follow::Follower;
 use crate::log_start::LogStart;
 use crate::member::LogMember;
-use crate::options::{ArchiveOptions, Candidates};
+use crate::options::{Account, ArchiveOptions, Candidates};
 use crate::retention::RetentionTask;
 use paceline_binlog::Log;
 use paceline_log_stream::primary::{Primary, ServedLog};
@@ -39,6 +40,8 @@ pub struct OpenedLog {
 pub struct Archive {
     /// The log, and what the followers and the retention task share.
     pub context: Arc<ArchiveContext>,
+    /// Accounts of clients.
+    pub clients: Vec<Account>,
     /// TLS for clients; `None` without TLS.
     pub tls: Option<ServerTls>,
     /// Compresses, copies and removes closed files; `None` if the files belong to another server.
@@ -58,12 +61,14 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Builds an archive from what was opened. `sources` are the logs to follow.
+    /// Builds an archive from what was opened. `sources` are the logs to follow; `acknowledged` is the cluster's view
+    /// of the log.
     pub fn new(
         options: &ArchiveOptions,
         opened: OpenedLog,
         sources: &[Candidates],
         stop: watch::Sender<bool>,
+        acknowledged: Option<Arc<AcknowledgedLog>>,
     ) -> Self {
         let OpenedLog {
             datadir,
@@ -86,7 +91,12 @@ impl Archive {
             };
             Arc::new(Follower::new(name, Clone::clone(candidates)))
         };
+        let primary = Primary::of_archive(served);
+        if let Some(acknowledged) = &acknowledged {
+            primary.limit_outsiders(acknowledged.limit());
+        }
         Archive {
+            clients: options.clients.clone(),
             context: Arc::new(ArchiveContext {
                 server_id,
                 datadir,
@@ -96,13 +106,14 @@ impl Archive {
                 log_start: LogStart::new(log.state().is_empty(), sources.len()),
                 leases,
                 sendable,
+                acknowledged,
                 writer: Mutex::new(None),
                 stop,
                 log,
             }),
             tls: None,
             retention,
-            primary: Primary::of_archive(served),
+            primary,
             followers: sources.iter().enumerate().map(follower).collect(),
             member: None,
             is_closed_server: false,

@@ -4,8 +4,8 @@ use paceline_txn::{Interrupt, InterruptReason};
 use paceline_wire::socket::SocketHandle;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 /// Maximum number of sessions.
@@ -21,6 +21,8 @@ pub struct ClientHandle {
     socket: SocketHandle,
     /// Address of the client.
     pub host: String,
+    /// Its user name, once it has logged in.
+    pub user: OnceLock<String>,
     /// Time when the client connected.
     pub connected: Instant,
     /// Current command and state.
@@ -60,6 +62,7 @@ impl Sessions {
             interrupt: Interrupt::new(),
             socket,
             host,
+            user: OnceLock::new(),
             connected: Instant::now(),
             activity: Mutex::new(("Connect", "login")),
         });

@@ -3,9 +3,11 @@
 //!
 //! The followers and the clients' sessions are above it, in [`Archive`](crate::archive::Archive).
 
+use crate::acknowledged::AcknowledgedLog;
 use crate::log_start::LogStart;
 use crate::options::{Account, SemiSync};
 use crate::writer::Writer;
+use paceline_binlog::log::LogFile;
 use paceline_binlog::{GtidPosition, Log};
 use paceline_log_stream::source::definition::TlsSettings;
 use paceline_txn::{LeaseRegistry, SendLimit};
@@ -21,7 +23,7 @@ pub struct ArchiveContext {
     pub server_id: ServerId,
     /// Directory of its files.
     pub datadir: PathBuf,
-    /// Account for the primaries and for clients.
+    /// Account for the primaries.
     pub account: Account,
     /// TLS of the connections to the primaries.
     pub source_tls: TlsSettings,
@@ -37,11 +39,28 @@ pub struct ArchiveContext {
     pub writer: Mutex<Option<Writer>>,
     /// Coordinates the beginning of a new archive's log.
     pub log_start: LogStart,
+    /// In a cluster: how far the log is acknowledged.
+    pub acknowledged: Option<Arc<AcknowledgedLog>>,
     /// True when the archive must stop.
     pub stop: watch::Sender<bool>,
 }
 
 impl ArchiveContext {
+    /// Returns the reader of a closed file, or the reason for which it must stay.
+    pub fn needed_by(&self, file: &LogFile) -> Option<String> {
+        let is_needed = |acknowledged: &Arc<AcknowledgedLog>| match acknowledged.is_needed(file) {
+            Ok(is_needed) => is_needed,
+            Err(error) => {
+                tracing::warn!("'{}' is kept: {error}", file.name);
+                true
+            }
+        };
+        match self.acknowledged.as_ref().is_some_and(is_needed) {
+            true => Some("a server of the cluster, which could fetch it to become the primary".to_owned()),
+            false => self.leases.holder_of(file.ordinal),
+        }
+    }
+
     /// Returns the last GTID of each domain in the log.
     pub fn position(&self) -> GtidPosition {
         self.log.state().position()

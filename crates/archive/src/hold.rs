@@ -1,23 +1,19 @@
 //! A server's member before its tables are opened: the log in the server's directory, written and served as an
 //! archive's.
 
-use crate::archive::{Archive, OpenedLog};
-use crate::closed_files::ClosedFiles;
-use crate::error::{Error, Result};
-use crate::follow::{self, RequestedState};
-use crate::member::{HoldEnd, LogMember, MemberAddresses};
-use crate::options::{Account, ArchiveOptions, Candidates, Compression, Retention, Role, SemiSync};
-use crate::serve::listener;
-use crate::startup::stop_all;
-use crate::writer::Writer;
+use crate::acknowledged::MemberHandle;
+use crate::archive::OpenedLog;
+use crate::error::Result;
+use crate::member::{HoldEnd, Tenure};
+use crate::member_run::{self, MemberPlace, nobody};
+use crate::options::{Account, ArchiveOptions, Compression, Retention, Role, SemiSync};
 use paceline_binlog::Log;
 use paceline_binlog::log::{LogConfig, OpenRequest, RealDisk};
 use paceline_cluster::MemberId;
 use paceline_cluster_host::LogHost;
 use paceline_log_stream::source::definition::TlsSettings;
 use paceline_types::{LogIndex, LogPosition};
-use paceline_wire::listener::Listener;
-use paceline_wire::tls::{ServerTls, TlsParameters};
+use paceline_wire::tls::{ClusterKey, TlsParameters};
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -36,14 +32,12 @@ pub struct HoldOptions {
     pub bind_address: String,
     /// TCP port.
     pub port: u16,
-    /// TLS for other members.
-    pub tls: Option<TlsParameters>,
-    /// TLS of connections to other members.
-    pub member_tls: TlsSettings,
+    /// Key by which members know each other.
+    pub key: ClusterKey,
     /// This member.
     pub id: MemberId,
-    /// Addresses of the members.
-    pub addresses: MemberAddresses,
+    /// Its driver, once that has been started.
+    pub handle: MemberHandle,
 }
 
 /// Opens the log, and gives it to the member through `begin`, with the index up to which the tables have it. Runs until
@@ -54,30 +48,25 @@ pub struct HoldOptions {
 pub async fn hold(
     options: HoldOptions,
     begin: impl FnOnce(Arc<dyn LogHost>, LogIndex) -> std::result::Result<(), String>,
-    mut stop_requested: watch::Receiver<bool>,
+    stop_requested: watch::Receiver<bool>,
 ) -> Result<HoldEnd> {
     let (log, recovery) =
         tokio::task::block_in_place(|| Log::open(Arc::new(RealDisk), options.log.clone(), options.request))?;
     if let Some(cut) = &recovery.cut {
         tracing::warn!("the end of the binary log was torn by a crash: {cut}");
     }
-    // The member acknowledges all of the log from now on.
-    tokio::task::block_in_place(|| log.sync())?;
     let tables = options.request.engine_position;
     let applied = match tables == LogPosition::ZERO {
         true => LogIndex(0),
         false => tokio::task::block_in_place(|| log.state_at(tables))?.log_index(),
     };
-    let nobody = Candidates(vec![paceline_wire::TcpAddress {
-        host: "127.0.0.1".into(),
-        port: 0,
-    }]);
     let settings = ArchiveOptions {
         role: Role::Follow {
             datadir: options.datadir.clone(),
-            sources: vec![nobody.clone()],
+            sources: vec![nobody()],
         },
-        account: options.account,
+        account: options.account.clone(),
+        clients: vec![options.account],
         server_id: Some(options.log.server_id),
         bind_address: options.bind_address,
         port: Some(options.port),
@@ -88,8 +77,8 @@ pub async fn hold(
         storage: None,
         compression: Compression::None,
         retention: Retention::default(),
-        source_tls: options.member_tls,
-        tls: options.tls,
+        source_tls: TlsSettings::of_cluster(options.key.clone()),
+        tls: Some(TlsParameters::default()),
         http: None,
     };
     let opened = OpenedLog {
@@ -98,54 +87,20 @@ pub async fn hold(
         log,
         retention: None,
     };
-    let stop = watch::Sender::new(false);
-    let mut archive = Archive::new(&settings, opened, &[nobody], stop.clone());
-    archive.tls = match &settings.tls {
-        None => None,
-        Some(tls) => Some(
-            ServerTls::new(tls).map_err(|error| Error::Option(format!("TLS cannot be set up: {error}")))?,
-        ),
+    let place = MemberPlace {
+        id: options.id,
+        tenure: Tenure::UntilAcknowledged,
+        handle: options.handle,
+        key: options.key,
     };
-    let running = Writer::start(
-        archive.context.log.clone(),
-        archive.context.sendable.clone(),
-        stop,
-        Arc::new(ClosedFiles::default()),
-    )?;
-    *archive.context.writer.lock() = Some(running.writer.clone());
-    let follower = archive.followers[0].clone();
-    follower.request(RequestedState::Stop);
-    let member = LogMember::new(
-        options.id,
-        archive.context.clone(),
-        follower.clone(),
-        options.addresses,
-    );
-    archive.member = Some(member.clone());
-    archive.is_closed_server = true;
-    let archive = Arc::new(archive);
-    let listener = Listener::bind(&settings.bind_address, settings.port, None)
-        .await
-        .map_err(|error| Error::system(format!("listen on {}", error.at))(error.source))?;
-    let following = tokio::spawn(follow::run(follower, archive.context.clone()));
-    tracing::info!(
-        "cluster: the log ends at '{}'; it is not known yet which of its newest transactions are acknowledged",
-        archive.context.position()
-    );
-    begin(member.clone(), applied).map_err(Error::Failed)?;
-    let ended = tokio::select! {
-        ended = member.settled() => ended,
-        _ = stop_requested.wait_for(|stop| *stop) => HoldEnd::Stopped,
-        () = listener::serve(&listener, &archive) => HoldEnd::Stopped,
-    };
-    member.finish(ended);
-    // A failed writer has asked the archive to stop.
-    let has_failed = *archive.context.stop.borrow();
-    drop(listener);
-    archive.context.request_stop();
-    stop_all(&archive, vec![following], Some(running)).await?;
-    match has_failed {
-        true => Err(Error::Failed("the log is not written any more".into())),
-        false => Ok(ended),
-    }
+    member_run::run(
+        &settings,
+        opened,
+        Arc::default(),
+        &place,
+        None,
+        |host| begin(host, applied),
+        stop_requested,
+    )
+    .await
 }

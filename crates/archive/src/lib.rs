@@ -50,10 +50,13 @@
 //!   for the log in every form.
 //! - [`stored_files`]: reads an archive's files from outside the archive.
 //! - [`serve`]: clients and replicas: login, and the few statements that they use.
-//! - [`member`]: the archive's part in a cluster. [`hold`]: a server's log before its tables are opened.
+//! - [`member`]: a member of a cluster that has only its log; [`acknowledged`]: how far the cluster has acknowledged
+//!   it. [`member_run`]: such a member from an opened log to its end. [`hold`]: a server's log before its tables are
+//!   opened. [`log_holder`]: an archive that is a member.
 //! - `statistics`: each value once, for SHOW STATUS and for `http`, the address for Prometheus and probes.
 #![forbid(unsafe_code)]
 
+pub mod acknowledged;
 pub mod archive;
 mod clients;
 mod clock;
@@ -65,8 +68,10 @@ pub mod follow;
 pub mod hold;
 mod http;
 mod index_from_storage;
+pub mod log_holder;
 pub mod log_start;
 pub mod member;
+pub mod member_run;
 pub mod options;
 pub mod retention;
 pub mod serve;

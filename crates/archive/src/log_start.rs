@@ -7,7 +7,7 @@
 //! Later a primary may log into a domain that the archive has never seen. If that domain began before the primary's
 //! oldest file, the archive refuses to follow: it could not tell its replicas what they miss.
 
-use paceline_binlog::{GtidPosition, GtidState};
+use paceline_binlog::{EpochHistory, GtidPosition, GtidState};
 use parking_lot::Mutex;
 use std::collections::HashSet;
 use tokio::sync::watch;
@@ -18,6 +18,8 @@ pub struct LogStart {
     /// True once the log has begun.
     has_started: watch::Sender<bool>,
     reports: Mutex<StartReports>,
+    /// In a cluster: epochs of the primary's log.
+    epochs: Mutex<EpochHistory>,
 }
 
 #[derive(Debug)]
@@ -46,12 +48,23 @@ impl LogStart {
                 followers: HashSet::new(),
                 needed: followers,
             }),
+            epochs: Mutex::default(),
         }
     }
 
     /// Returns whether the log has begun.
     pub fn has_started(&self) -> bool {
         *self.has_started.borrow()
+    }
+
+    /// Sets the epochs of the primary's log.
+    pub fn set_epochs(&self, epochs: EpochHistory) {
+        *self.epochs.lock() = epochs;
+    }
+
+    /// Returns the epochs before a state with which the log begins.
+    pub fn epochs_before(&self, state: &GtidState) -> EpochHistory {
+        self.epochs.lock().up_to(state.log_index())
     }
 
     /// Reports that the log of a follower's primary begins after `oldest`.

@@ -15,9 +15,15 @@
 //! the log is cut while it is closed.
 //!
 //! # Readiness
-//! A holder is ready when the log is acknowledged to its end while it follows a primary, or when it is the primary and
-//! may open. More may arrive after that; it is acknowledged by the server, or by its recovery at the latest.
+//! The holder of a server ([`Tenure::UntilAcknowledged`]) is ready when the log is acknowledged to its end while it
+//! follows a primary, or when it is the primary and may open. More may arrive after that; it is acknowledged by the
+//! server, or by its recovery at the latest. An archive is never ready.
+//!
+//! # A new archive
+//! Its log begins where the primary's begins ([`crate::log_start`]), with the epochs before: pulses have told them.
+//! Whether two logs part, and where, is decided by epochs, so a log that began without them would be foreign.
 
+use crate::acknowledged::AcknowledgedLog;
 use crate::context::ArchiveContext;
 use crate::follow::{Follower, RequestedState};
 use crate::options::{Address, Candidates};
@@ -35,9 +41,6 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
-/// Finds the addresses at which members serve their logs.
-pub type MemberAddresses = Arc<dyn Fn(MemberId) -> Option<Address> + Send + Sync>;
-
 /// Interval at which the address of a member is looked up again, while it is unknown or the member does not answer.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
@@ -52,12 +55,22 @@ pub enum HoldEnd {
     Stopped,
 }
 
+/// Time for which a member has only its log.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Tenure {
+    /// Until the log is acknowledged: then a server opens its tables.
+    UntilAcknowledged,
+    /// For ever: it is an archive.
+    Lasting,
+}
+
 /// The log of a member without tables.
 pub struct LogMember {
     id: MemberId,
+    tenure: Tenure,
     context: Arc<ArchiveContext>,
     follower: Arc<Follower>,
-    addresses: MemberAddresses,
+    acknowledged: Arc<AcknowledgedLog>,
     /// Members that may read the log.
     readers: Arc<Readers>,
     fence: Arc<RoleFence>,
@@ -78,15 +91,17 @@ impl LogMember {
     /// Creates a member that reads nothing yet. The follower must be stopped.
     pub fn new(
         id: MemberId,
+        tenure: Tenure,
         context: Arc<ArchiveContext>,
         follower: Arc<Follower>,
-        addresses: MemberAddresses,
+        acknowledged: Arc<AcknowledgedLog>,
     ) -> Arc<Self> {
         Arc::new(LogMember {
             id,
+            tenure,
             context,
             follower,
-            addresses,
+            acknowledged,
             readers: Arc::default(),
             fence: Arc::default(),
             runtime: Handle::current(),
@@ -142,6 +157,21 @@ impl LogMember {
         });
     }
 
+    /// Returns how long it has only its log.
+    pub fn tenure(&self) -> Tenure {
+        self.tenure
+    }
+
+    /// Returns the member's number.
+    pub fn id(&self) -> MemberId {
+        self.id
+    }
+
+    /// Returns how far the log is acknowledged.
+    pub fn acknowledged(&self) -> &Arc<AcknowledgedLog> {
+        &self.acknowledged
+    }
+
     /// Admits a member's stream, or returns false. It must be [released](Self::release) at its end.
     pub fn admit(&self, reader: MemberReader, connection: u32, interrupt: &Interrupt) -> bool {
         let reader = Reader {
@@ -179,19 +209,32 @@ impl LogMember {
             self.finish(HoldEnd::Ready);
             return;
         }
-        let (fence, follower, addresses) =
-            (self.fence.clone(), self.follower.clone(), self.addresses.clone());
+        let (fence, follower, acknowledged) = (
+            self.fence.clone(),
+            self.follower.clone(),
+            self.acknowledged.clone(),
+        );
+        let context = self.context.clone();
         let reader = MemberReader {
             member: self.id.0,
             epoch: epoch.0,
         };
         self.runtime.spawn(async move {
-            // There is nothing to cut.
-            progress.report();
             let mut known = None;
             let mut durable = follower.durable_groups();
             loop {
-                let address = addresses(from);
+                // At first because there is nothing to cut. A log that begins after a state grows without a group.
+                acknowledged.remember_end();
+                progress.report();
+                // The member may have been started just now, and its handle be known a little later.
+                let handle = acknowledged.handle();
+                if let Some(epochs) = handle.and_then(|handle| handle.epochs_of(from, epoch)) {
+                    context.log_start.set_epochs(epochs);
+                }
+                let address = handle.and_then(|handle| handle.entry(from)).map(|entry| Address {
+                    host: entry.host,
+                    port: entry.port,
+                });
                 {
                     let Some(_step) = fence.step(role).await else {
                         return;
@@ -208,7 +251,6 @@ impl LogMember {
                         if changed.is_err() {
                             return;
                         }
-                        progress.report();
                     }
                     () = tokio::time::sleep(LOOK_EVERY) => {}
                 }
@@ -216,8 +258,11 @@ impl LogMember {
         });
     }
 
-    /// Returns whether the log is acknowledged to its end, while it follows.
+    /// Returns whether the log is acknowledged to its end, while it follows, and tables can be opened.
     fn is_ready(&self) -> bool {
+        if self.tenure == Tenure::Lasting {
+            return false;
+        }
         let state = self.state.lock();
         state.follows && state.published >= self.tail().end()
     }
@@ -267,6 +312,7 @@ impl LogHost for LogMember {
     }
 
     fn write_start(&self, epoch: Epoch, progress: LogProgress) {
+        assert_eq!(self.tenure, Tenure::UntilAcknowledged, "an archive never leads");
         let role = self.begin(false);
         let starts_now = self.tail().start_of_last(epoch).is_none();
         let (fence, context, follower) = (self.fence.clone(), self.context.clone(), self.follower.clone());
@@ -295,6 +341,7 @@ impl LogHost for LogMember {
     }
 
     fn publish(&self, upto: LogIndex) {
+        self.acknowledged.publish(upto);
         {
             let mut state = self.state.lock();
             state.published = state.published.max(upto);

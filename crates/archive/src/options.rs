@@ -110,9 +110,11 @@ pub enum Role {
 pub struct ArchiveOptions {
     /// Role of the archive.
     pub role: Role,
-    /// Account for logging in to the primaries. Clients log in to the archive with the same account and password, so a
-    /// replica that switches from a primary needs no other account.
+    /// Account for logging in to the primaries.
     pub account: Account,
+    /// Accounts with which clients log in to the archive. The same as `account`, so that a replica that switches from a
+    /// primary needs no other; in a cluster also that of the members.
+    pub clients: Vec<Account>,
     /// Server id; `None`: derived from the host name and the directory.
     pub server_id: Option<ServerId>,
     /// Address of the TCP listener.

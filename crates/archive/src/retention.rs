@@ -12,6 +12,9 @@
 //! but other content, the object is never replaced: another archive writes to the same place, and an operator must
 //! resolve that.
 //!
+//! In a cluster, a file stays as it was written until all of it is acknowledged, and is not removed for good while a
+//! server could have to fetch it ([`crate::acknowledged`]).
+//!
 //! While the log is empty, its files are ignored. They are deleted when the primaries report where the log begins
 //! ([`crate::log_start`]), and other files then get their names.
 
@@ -179,6 +182,12 @@ impl RetentionTask {
         for file in files {
             if *context.stop.borrow() {
                 return Ok(());
+            }
+            if let Some(acknowledged) = &context.acknowledged
+                && !acknowledged.has_acknowledged(&file)
+            {
+                // It may still be cut.
+                break;
             }
             let path = self.directory.join(&file.name);
             let mut form = self.disk.form(&path)?;
@@ -354,8 +363,7 @@ fn purge(context: &ArchiveContext, oldest: &LogFile) -> Result<bool, RetentionEr
     let Some(next) = files.get(1).filter(|_| files[0].name == oldest.name) else {
         return Ok(false);
     };
-    let leases = context.leases.clone();
-    let guard = move |file: &LogFile| leases.holder_of(file.ordinal);
+    let guard = |file: &LogFile| context.needed_by(file);
     let outcome = context.log.purge(&PurgeTarget::File(next.name.clone()), &guard)?;
     Ok(outcome.blocked.is_none())
 }

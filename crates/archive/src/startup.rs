@@ -143,13 +143,13 @@ async fn serve(options: &ArchiveOptions) -> Result<()> {
             let directory = DataDirectory::lock(datadir)?;
             let opened = open(options, &directory, closed_files.clone()).await?;
             (
-                Archive::new(options, opened, sources, stop.clone()),
+                Archive::new(options, opened.0, sources, stop.clone(), None),
                 Some(directory),
             )
         }
         Role::Serve { directory, log_bin } => {
             let opened = open_read_only(options, directory, log_bin.as_deref())?;
-            (Archive::new(options, opened, &[], stop.clone()), None)
+            (Archive::new(options, opened, &[], stop.clone(), None), None)
         }
     };
     archive.tls = match &options.tls {
@@ -209,13 +209,24 @@ async fn serve(options: &ArchiveOptions) -> Result<()> {
     stop_all(&archive, followers, running).await
 }
 
-/// Opens the log. Recovery starts at the last file: there are no tables into which the log must be replayed.
-async fn open(
+/// Returns the settings of an archive's log.
+pub(crate) fn log_config(options: &ArchiveOptions, directory: &DataDirectory) -> LogConfig {
+    let server_id = options.server_id.unwrap_or_else(|| server_id_of(&directory.path));
+    LogConfig {
+        server_version: version(),
+        file_size_max: options.file_size_max,
+        sync_mode: SyncMode::Deferred,
+        ..LogConfig::new(&directory.path, &options.log_bin, server_id)
+    }
+}
+
+/// Opens the log, and returns it with its disk. Recovery starts at the last file: there are no tables into which the
+/// log must be replayed.
+pub(crate) async fn open(
     options: &ArchiveOptions,
     directory: &DataDirectory,
     closed_files: Arc<ClosedFiles>,
-) -> Result<OpenedLog> {
-    let server_id = options.server_id.unwrap_or_else(|| server_id_of(&directory.path));
+) -> Result<(OpenedLog, ArchiveDisk)> {
     let (storage, fetcher) = match &options.storage {
         None => (None, None),
         Some(place) => {
@@ -230,12 +241,8 @@ async fn open(
         }
     };
     let disk = ArchiveDisk::new(fetcher);
-    let config = LogConfig {
-        server_version: version(),
-        file_size_max: options.file_size_max,
-        sync_mode: SyncMode::Deferred,
-        ..LogConfig::new(&directory.path, &options.log_bin, server_id)
-    };
+    let config = log_config(options, directory);
+    let server_id = config.server_id;
     let (log, recovery) = tokio::task::block_in_place(|| {
         Log::open(Arc::new(disk.clone()), config, OpenRequest::new(unix_seconds()))
     })?;
@@ -244,19 +251,20 @@ async fn open(
     }
     log.write_checkpoint(log.written(), unix_seconds())?;
     let retention = RetentionTask::new(
-        disk,
+        disk.clone(),
         &directory.path,
         storage,
         options.compression,
         options.retention,
         closed_files,
     );
-    Ok(OpenedLog {
+    let opened = OpenedLog {
         datadir: directory.path.clone(),
         server_id,
         log,
         retention: Some(Arc::new(retention)),
-    })
+    };
+    Ok((opened, disk))
 }
 
 /// Opens the files that another server has left.

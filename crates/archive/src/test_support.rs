@@ -90,6 +90,7 @@ pub fn context(log: Log, directory: &Path) -> ArchiveContext {
         sendable: Arc::new(SendLimit::new(log.durable())),
         writer: Mutex::new(None),
         log_start: LogStart::new(false, 1),
+        acknowledged: None,
         stop: watch::Sender::new(false),
         log,
     }

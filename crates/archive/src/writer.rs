@@ -48,8 +48,8 @@ pub struct QueuePermit(#[allow(dead_code)] OwnedSemaphorePermit);
 /// Requests to the thread, in order.
 enum Work {
     Group(QueuedGroup),
-    /// Lets the log begin after this state.
-    Begin(GtidState, oneshot::Sender<()>),
+    /// Lets the log begin after this state and these epochs.
+    Begin(GtidState, EpochHistory, oneshot::Sender<()>),
     /// Appends the start of an epoch of the cluster.
     StartEpoch(ServerId, EpochMark, oneshot::Sender<()>),
     /// Continues the log in a new file.
@@ -189,14 +189,18 @@ impl Writer {
         self.queue.send(Work::Group(incoming)).map_err(|_| WriterClosed)
     }
 
-    /// Lets a log without transactions begin after `state`.
+    /// Lets a log without transactions begin after `state`, before which `epochs` have started.
     ///
     /// # Errors
     /// [`WriterClosed`] if the writer has ended.
-    pub async fn begin(&self, state: GtidState) -> std::result::Result<(), WriterClosed> {
+    pub async fn begin(
+        &self,
+        state: GtidState,
+        epochs: EpochHistory,
+    ) -> std::result::Result<(), WriterClosed> {
         let (done, ended) = oneshot::channel();
         self.queue
-            .send(Work::Begin(state, done))
+            .send(Work::Begin(state, epochs, done))
             .map_err(|_| WriterClosed)?;
         ended.await.map_err(|_| WriterClosed)
     }
@@ -272,8 +276,8 @@ impl Worker {
             let first = match work {
                 Work::Group(first) => first,
                 // The receivers of the answers may be gone.
-                Work::Begin(state, done) => {
-                    self.begin(state)?;
+                Work::Begin(state, epochs, done) => {
+                    self.begin(state, &epochs)?;
                     let _ = done.send(());
                     continue;
                 }
@@ -313,10 +317,9 @@ impl Worker {
         Ok(())
     }
 
-    fn begin(&mut self, state: GtidState) -> Result<()> {
+    fn begin(&mut self, state: GtidState, epochs: &EpochHistory) -> Result<()> {
         if self.state.is_empty() {
-            self.log
-                .reset_to(None, &state, &EpochHistory::default(), unix_seconds())?;
+            self.log.reset_to(None, &state, epochs, unix_seconds())?;
             self.sendable.advance(self.log.durable());
             self.state = state;
         }
@@ -589,7 +592,7 @@ mod tests {
             state.iter().for_each(|gtid| begin.update(gtid));
             writer
                 .runtime
-                .block_on(writer.running.writer.begin(begin))
+                .block_on(writer.running.writer.begin(begin, EpochHistory::default()))
                 .unwrap();
         };
         begin("0-1-100");
@@ -631,7 +634,7 @@ mod tests {
         let TestWriter { running, runtime, .. } = writer;
         assert!(running.thread.join().unwrap().is_err());
         assert_eq!(
-            runtime.block_on(running.writer.begin(GtidState::new())),
+            runtime.block_on(running.writer.begin(GtidState::new(), EpochHistory::default())),
             Err(WriterClosed)
         );
         let group = group("0-1-3", b"x");

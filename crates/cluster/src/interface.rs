@@ -69,6 +69,18 @@ pub struct DurableState {
     pub tail: LogTail,
     /// Index up to which the tables contain the log; an archive has 0. All of this was acknowledged.
     pub applied: LogIndex,
+    /// Where the log comes from.
+    pub origin: LogOrigin,
+}
+
+/// Origin of a log in which no epoch has started.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LogOrigin {
+    /// Unknown: it may be any server's log.
+    Unknown,
+    /// All of it was received from primaries of this cluster, in their order. So before its first epoch it is a
+    /// beginning of every later log, like an empty one.
+    Received,
 }
 
 /// State of the cluster in etcd, from one read that began after the member had started.
@@ -179,6 +191,9 @@ pub enum Message {
         log: LogTail,
         /// Index up to which the log is acknowledged.
         published: LogIndex,
+        /// Index up to which every server that could become the primary has the log: none of them will fetch what is
+        /// before. 0 while one has not been heard in this epoch.
+        needed: LogIndex,
         /// Time of the sender's clock. Repeated in the answer.
         sent: Millis,
         /// Whether the sender hears enough holders.

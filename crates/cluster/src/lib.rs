@@ -81,7 +81,9 @@
 //! later candidate asks in *all* configurations that may have opened ([`EtcdState::records`]); only the mark in step
 //! 5 ends that. There are no joint configurations, and nothing is acknowledged under two rules. A configuration that
 //! did not open is left to its claimant: elections keep the established one. Members are added when they have caught
-//! up.
+//! up. Before it claims, the primary lets new transactions wait, for at most the time of a switch, until those under
+//! way are acknowledged: a definition that is applied needs everything before it published, and after the claim nothing
+//! is published before the start, which comes after the definition in the log.
 //!
 //! # When a member claims
 //! A member hears its primary if a pulse came within `silence` and that primary hears a quorum itself. A member that
@@ -151,8 +153,8 @@ mod member;
 pub use configuration::{Configuration, ConfigurationError, Holder, HolderKind, MemberId};
 pub use epoch::{Epoch, EpochRecord, Origin, Progress, Promise};
 pub use interface::{
-    Action, Claimer, Consent, DurableState, Elections, EtcdState, Hearing, Input, Leave, Message, Millis,
-    StoredPromise, SwitchError, Timing,
+    Action, Claimer, Consent, DurableState, Elections, EtcdState, Hearing, Input, Leave, LogOrigin, Message,
+    Millis, StoredPromise, SwitchError, Timing,
 };
 pub use log_tail::{EpochSpan, LogRank, LogTail};
 pub use member::{Member, RoleName, Status, Wait};

@@ -2,8 +2,8 @@
 
 use paceline_cluster::{
     Action, Claimer, Configuration, Consent, DurableState, Elections, Epoch, EpochRecord, EpochSpan,
-    EtcdState, Hearing, Holder, HolderKind, Input, Leave, LogIndex, LogTail, Member, MemberId, Message,
-    Millis, Origin, Progress, Promise, StoredPromise, SwitchError, Timing,
+    EtcdState, Hearing, Holder, HolderKind, Input, Leave, LogIndex, LogOrigin, LogTail, Member, MemberId,
+    Message, Millis, Origin, Progress, Promise, StoredPromise, SwitchError, Timing,
 };
 
 const ONE: MemberId = MemberId(1);
@@ -67,7 +67,12 @@ impl Driver {
             promise,
             tail,
             applied: LogIndex(applied),
+            origin: LogOrigin::Unknown,
         };
+        Self::of(id, durable)
+    }
+
+    fn of(id: MemberId, durable: DurableState) -> Self {
         Driver {
             member: Member::new(id, Timing::default(), durable, Millis(0)),
             now: 0,
@@ -87,6 +92,7 @@ impl Driver {
             epoch: Epoch(epoch),
             log,
             published: LogIndex(published),
+            needed: LogIndex(published.saturating_sub(1)),
             sent: Millis(5000 + self.now),
             hearing: Hearing::Enough,
         };
@@ -403,6 +409,71 @@ fn a_switch_waits_for_the_target_and_is_taken_back() {
     assert_eq!(taken_back[..2], [Action::Open(Epoch(1)), refused]);
 }
 
+/// The open primary's etcd, with its mark, when an operator wants these holders.
+fn wanting(wanted: Configuration) -> Input {
+    Input::Etcd(EtcdState {
+        records: vec![record(1, ONE, configuration(3, 2), Progress::Opened)],
+        claimer: Claimer::Gone,
+        wanted: Some(wanted),
+        elections: Elections::Active,
+    })
+}
+
+#[test]
+fn a_change_of_the_members_waits_for_the_transactions_under_way() {
+    let mut one = open_primary();
+    one.input(Input::LogEnd(tail(&[(1, ONE, 0)], 4)));
+    one.message(TWO, copy(1, 3, 0));
+    let mut acted = one.input(wanting(configuration(2, 2)));
+    acted.extend(one.input(Input::Tick));
+    assert!(acted.contains(&Action::Hold) && !claims(&acted), "{acted:?}");
+    // Acknowledged, but not by the member that remains.
+    let mut acted = one.message(THREE, copy(1, 4, 0));
+    acted.extend(one.input(Input::Tick));
+    assert!(
+        acted.contains(&Action::Publish(LogIndex(4))) && !claims(&acted),
+        "{acted:?}"
+    );
+    assert_eq!(
+        one.input(Input::Switch(TWO)),
+        [Action::SwitchRefused(SwitchError::Busy)]
+    );
+    let mut acted = one.message(TWO, copy(1, 4, 0));
+    acted.extend(one.input(Input::Tick));
+    assert!(
+        claims(&acted) && !acted.contains(&Action::Open(Epoch(1))),
+        "{acted:?}"
+    );
+}
+
+#[test]
+fn a_change_of_the_members_does_not_wait_forever_and_not_in_vain() {
+    let mut one = open_primary();
+    one.input(Input::LogEnd(tail(&[(1, ONE, 0)], 4)));
+    one.message(TWO, copy(1, 3, 0));
+    let mut acted = one.input(wanting(configuration(2, 2)));
+    acted.extend(one.input(Input::Tick));
+    assert!(acted.contains(&Action::Hold));
+    // The operator wants it no more.
+    let mut acted = one.input(wanting(configuration(3, 2)));
+    acted.extend(one.input(Input::Tick));
+    assert!(
+        acted.contains(&Action::Open(Epoch(1))) && !claims(&acted),
+        "{acted:?}"
+    );
+    let mut acted = one.input(wanting(configuration(2, 2)));
+    acted.extend(one.input(Input::Tick));
+    assert!(acted.contains(&Action::Hold));
+    one.now += Timing::default().switch;
+    one.message(TWO, copy(1, 3, 0));
+    let acted = one.input(Input::Tick);
+    assert!(
+        acted.contains(&Action::Open(Epoch(1))) && claims(&acted),
+        "{acted:?}"
+    );
+    assert!(!one.input(Input::Tick).contains(&Action::Hold));
+}
+
 #[test]
 fn a_forced_epoch_says_what_may_be_lost() {
     let durable = tail(&[(1, TWO, 0)], 6);
@@ -421,4 +492,60 @@ fn a_forced_epoch_says_what_may_be_lost() {
     let opening = one.input(Input::LogEnd(tail(&[(1, TWO, 0), (2, ONE, 6)], 7)));
     assert_eq!(opening[0], Action::MayBeLost { after: LogIndex(6) });
     assert_eq!(opening[2], Action::Open(Epoch(2)));
+}
+
+#[test]
+fn a_log_that_was_received_before_its_first_epoch_is_a_beginning_of_the_primarys() {
+    let primarys = tail(&[(7, ONE, 50)], 60);
+    // How the log looks, and from where it follows.
+    let cases = [
+        (LogOrigin::Received, tail(&[], 0), Some(0)),
+        (LogOrigin::Received, tail(&[], 30), Some(30)),
+        (LogOrigin::Received, tail(&[(7, ONE, 50)], 55), Some(55)),
+        (LogOrigin::Received, tail(&[(6, TWO, 40)], 45), None),
+        (LogOrigin::Unknown, tail(&[], 0), None),
+        (LogOrigin::Unknown, tail(&[], 30), None),
+    ];
+    for (origin, log, expected) in cases {
+        let durable = DurableState {
+            promise: StoredPromise::Whole(promise(7, ONE)),
+            tail: log.clone(),
+            applied: LogIndex(0),
+            origin,
+        };
+        let mut archive = Driver::of(THREE, durable);
+        let actions = archive.pulse(ONE, 7, primarys.clone(), 58);
+        let follow = expected.map(|at| Action::Follow {
+            primary: ONE,
+            epoch: Epoch(7),
+            at: LogIndex(at),
+        });
+        assert_eq!(actions.first(), follow.as_ref(), "{origin:?} {log:?}");
+    }
+}
+
+#[test]
+fn a_primary_says_what_every_server_has() {
+    let mut one = open_primary();
+    let needed = |one: &Driver| one.member.status().needed;
+    // Member 3 has not been heard.
+    assert_eq!(needed(&one), LogIndex(0));
+    one.input(Input::LogEnd(tail(&[(1, ONE, 0)], 9)));
+    one.message(TWO, copy(1, 9, 0));
+    assert_eq!(needed(&one), LogIndex(0));
+    one.message(THREE, copy(1, 4, 0));
+    assert_eq!(needed(&one), LogIndex(4));
+    one.message(THREE, copy(1, 9, 0));
+    assert_eq!(needed(&one), LogIndex(9));
+    // What is not acknowledged may still be cut off.
+    one.input(Input::LogEnd(tail(&[(1, ONE, 0)], 12)));
+    assert_eq!(needed(&one), LogIndex(9));
+    let mut two = Driver::new(
+        TWO,
+        StoredPromise::Whole(promise(1, ONE)),
+        tail(&[(1, ONE, 0)], 9),
+        0,
+    );
+    two.pulse(ONE, 1, tail(&[(1, ONE, 0)], 12), 9);
+    assert_eq!(needed(&two), LogIndex(8));
 }

@@ -27,13 +27,13 @@
 use crate::clock;
 use crate::handle::{ClusterHandle, SwitchFailure};
 use crate::host::{HostError, LogHost};
-use crate::inbox::{EtcdNews, EtcdView, Inbox, PeerEvent, SwitchRequest};
+use crate::inbox::{EtcdNews, EtcdView, Inbox, PeerEvent, PulseLog, SwitchRequest};
 use crate::peer_view::PeerView;
 use crate::promise_file::{PromiseFile, PromiseFileError};
 use crate::register::MemberEntry;
 use paceline_cluster::{
-    Action, Configuration, DurableState, Epoch, EpochRecord, Input, LogIndex, LogRank, LogTail, Member,
-    MemberId, Message, Millis, Promise, RoleName, StoredPromise, SwitchError, Timing,
+    Action, Configuration, DurableState, Epoch, EpochRecord, Input, LogIndex, LogOrigin, LogRank, LogTail,
+    Member, MemberId, Message, Millis, Promise, RoleName, StoredPromise, SwitchError, Timing,
 };
 use parking_lot::Mutex;
 use std::pin::Pin;
@@ -79,6 +79,8 @@ pub struct StoredMember {
     pub promise: StoredPromise,
     /// Index up to which the tables contain the log; an archive has 0.
     pub applied: LogIndex,
+    /// Where the log comes from.
+    pub origin: LogOrigin,
 }
 
 /// Failure after which the process must stop.
@@ -178,6 +180,7 @@ impl Driver {
             promise: stored.promise,
             tail: host.tail(),
             applied: stored.applied,
+            origin: stored.origin,
         };
         let member = Member::new(stored.id, timing, durable, clock::now());
         let inbox = Inbox::new(stored.id, member.status(), directory);
@@ -519,9 +522,24 @@ impl Driver {
             Message::Missing
             | Message::Ask { .. }
             | Message::Refused { .. }
-            | Message::Pulse { .. }
             | Message::Published { .. }
             | Message::TakeOver { .. } => {}
+            Message::Pulse { epoch, log, .. } => self.remember_epochs(from, *epoch, log),
+        }
+    }
+
+    fn remember_epochs(&self, primary: MemberId, epoch: Epoch, log: &LogTail) {
+        let mut known = self.inbox.pulse_log.lock();
+        let is_known = known
+            .as_ref()
+            .is_some_and(|known| (known.primary, known.epoch) == (primary, epoch));
+        // A primary's epochs are fixed while it leads.
+        if !is_known {
+            *known = Some(PulseLog {
+                primary,
+                epoch,
+                log: log.clone(),
+            });
         }
     }
 

@@ -1,13 +1,15 @@
 //! Handle of a running member, for the rest of its process.
 
 use crate::clock;
+use crate::durable_tail::epoch_history;
 use crate::host::LogHost;
 pub use crate::inbox::SwitchFailure;
 use crate::inbox::{EtcdNews, Inbox, PeerEvent, SwitchRequest};
 use crate::peer_view::PeerView;
 use crate::register::MemberEntry;
 use crate::report::{HostReport, MemberReport};
-use paceline_cluster::{EtcdState, MemberId, Message, Status};
+use paceline_binlog::EpochHistory;
+use paceline_cluster::{Epoch, EtcdState, MemberId, Message, Status};
 use std::sync::Arc;
 use tokio::sync::{oneshot, watch};
 
@@ -75,6 +77,14 @@ impl ClusterHandle {
     /// Returns the other members from which messages have come.
     pub fn peers(&self) -> Vec<PeerView> {
         self.inbox.peers.lock().clone()
+    }
+
+    /// Returns the epochs of the log of a primary that has sent a pulse in this epoch.
+    pub fn epochs_of(&self, primary: MemberId, epoch: Epoch) -> Option<EpochHistory> {
+        let known = self.inbox.pulse_log.lock();
+        let of_primary = known.as_ref();
+        let of_primary = of_primary.filter(|known| (known.primary, known.epoch) == (primary, epoch));
+        of_primary.map(|known| epoch_history(&known.log))
     }
 
     /// Returns how long ago a peer was heard, in milliseconds.

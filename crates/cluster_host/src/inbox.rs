@@ -7,7 +7,7 @@
 use crate::host::{LogHost, ProgressSignal};
 use crate::peer_view::PeerView;
 use crate::register::MemberEntry;
-use paceline_cluster::{EtcdState, MemberId, Message, Status, SwitchError};
+use paceline_cluster::{Epoch, EtcdState, LogTail, MemberId, Message, Status, SwitchError};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::mem::discriminant;
@@ -87,6 +87,13 @@ pub(crate) struct EtcdView {
     pub(crate) is_away: bool,
 }
 
+/// Epochs of a primary's log, as it said in a pulse of its epoch.
+pub(crate) struct PulseLog {
+    pub(crate) primary: MemberId,
+    pub(crate) epoch: Epoch,
+    pub(crate) log: LogTail,
+}
+
 pub(crate) struct Inbox {
     /// This member.
     pub(crate) id: MemberId,
@@ -95,6 +102,8 @@ pub(crate) struct Inbox {
     pub(crate) progress: Arc<ProgressSignal>,
     pub(crate) status: watch::Sender<Status>,
     pub(crate) peers: Mutex<Vec<PeerView>>,
+    /// Of the last primary that has sent a pulse.
+    pub(crate) pulse_log: Mutex<Option<PulseLog>>,
     pub(crate) etcd: Mutex<EtcdView>,
     /// The log's host that the driver calls.
     pub(crate) host: Mutex<Option<Arc<dyn LogHost>>>,
@@ -115,6 +124,7 @@ impl Inbox {
             wake,
             status: watch::Sender::new(status),
             peers: Mutex::default(),
+            pulse_log: Mutex::default(),
             etcd: Mutex::default(),
             host: Mutex::default(),
             directory,
@@ -189,6 +199,7 @@ mod tests {
             primary: None,
             end: LogIndex(0),
             published: LogIndex(0),
+            needed: LogIndex(0),
             waits: None,
         };
         let inbox = Inbox::new(MemberId(3), status, watch::Sender::default());

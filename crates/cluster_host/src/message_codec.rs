@@ -161,6 +161,7 @@ fn encode_message(out: &mut Vec<u8>, message: &Message) {
             epoch,
             log,
             published,
+            needed,
             sent,
             hearing,
         } => {
@@ -168,6 +169,7 @@ fn encode_message(out: &mut Vec<u8>, message: &Message) {
             put(out, epoch.0);
             put_tail(out, log);
             put(out, published.0);
+            put(out, needed.0);
             put(out, sent.0);
             out.push(match hearing {
                 Hearing::TooFew => 0,
@@ -219,6 +221,7 @@ fn decode_message(kind: u8, fields: &mut Fields<'_>) -> Result<Message, CodecErr
             epoch: fields.epoch()?,
             log: fields.tail()?,
             published: fields.index()?,
+            needed: fields.index()?,
             sent: fields.millis()?,
             hearing: match fields.byte()? {
                 0 => Hearing::TooFew,
@@ -389,11 +392,12 @@ mod tests {
                     primary: MemberId(primary)
                 },
             }),
-            (epochs(), tails(), any::<u64>(), any::<u64>(), hearing).prop_map(
-                |(epoch, log, published, sent, hearing)| Message::Pulse {
+            (epochs(), tails(), any::<[u64; 3]>(), hearing).prop_map(
+                |(epoch, log, [published, needed, sent], hearing)| Message::Pulse {
                     epoch,
                     log,
                     published: LogIndex(published),
+                    needed: LogIndex(needed),
                     sent: Millis(sent),
                     hearing,
                 }

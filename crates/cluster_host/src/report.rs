@@ -163,6 +163,7 @@ mod tests {
             primary: Some(MemberId(1)),
             end: LogIndex(90),
             published: LogIndex(80),
+            needed: LogIndex(0),
             waits: None,
         };
         let peer = |id, end| PeerView {

@@ -13,7 +13,7 @@ use crate::messages::{LocalMember, MessageLinks, MessageListener, PeerLogin};
 use crate::register::MemberEntry;
 use crate::wait_report;
 use paceline_cluster::Timing;
-use paceline_wire::tls::ServerTls;
+use paceline_wire::WireError;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -42,8 +42,6 @@ pub struct ClusterSettings {
     pub timing: Timing,
     /// How it logs in to other members.
     pub login: PeerLogin,
-    /// TLS of the listener. `None`: messages come in clear.
-    pub tls: Option<ServerTls>,
     /// Socket for messages of other members.
     pub listener: std::net::TcpListener,
     /// Data directory, for the copy of the members' addresses. `None`: there is no copy.
@@ -58,6 +56,8 @@ pub enum StartError {
     Etcd(#[from] EtcdError),
     #[error("the thread of the cluster: {0}")]
     Io(#[from] io::Error),
+    #[error(transparent)]
+    Tls(#[from] WireError),
     #[error("the cluster's secret must have at least {SECRET_CHARS_MIN} characters")]
     Secret,
 }
@@ -114,13 +114,7 @@ impl ClusterThread {
             directory,
             requests,
         );
-        let listener = MessageListener::new(
-            listener,
-            handle.clone(),
-            local,
-            &settings.login.secret,
-            settings.tls,
-        );
+        let listener = MessageListener::new(listener, handle.clone(), local, &settings.login)?;
         let agent = EtcdAgent::new(store, settings.entry, handle.clone(), queue);
         let stop = Arc::new(Notify::new());
         let (stopped, keeper, reported) = (Arc::clone(&stop), handle.clone(), handle.clone());

@@ -2,7 +2,7 @@
 
 mod support;
 
-use paceline_cluster::{Elections, LogIndex, MemberId, Message, Progress, RoleName, Timing, Wait};
+use paceline_cluster::{Elections, LogIndex, LogOrigin, MemberId, Message, Progress, RoleName, Timing, Wait};
 use paceline_cluster_host::commands::{self, Part, Remainder};
 use paceline_cluster_host::etcd::Store;
 use paceline_cluster_host::message_codec::{Hello, Packet};
@@ -11,7 +11,7 @@ use paceline_cluster_host::{
     ClusterHandle, ClusterSettings, ClusterThread, MemberFile, PromiseFile, StartError, StoredMember,
 };
 use paceline_wire::client::Client;
-use paceline_wire::tls::{ClientTls, ServerTls, TlsParameters, VerifyServer};
+use paceline_wire::tls::{ClientTls, ClusterKey};
 use parking_lot::Mutex;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -50,14 +50,7 @@ struct World {
     acknowledged: Arc<Mutex<Vec<u64>>>,
     numbers: Arc<AtomicU64>,
     clients: JoinSet<()>,
-    encryption: Encryption,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Encryption {
-    None,
-    /// Each member makes a certificate for itself and proves it with the secret.
-    Tls,
+    key: ClusterKey,
 }
 
 impl Home {
@@ -71,7 +64,7 @@ impl Home {
 }
 
 impl World {
-    fn new(encryption: Encryption) -> World {
+    fn new() -> World {
         let etcd = EtcdServer::start();
         World {
             store: Arc::new(etcd.store("test")),
@@ -80,7 +73,7 @@ impl World {
             acknowledged: Arc::default(),
             numbers: Arc::new(AtomicU64::new(1)),
             clients: JoinSet::new(),
-            encryption,
+            key: ClusterKey::derive("test", SECRET).unwrap(),
         }
     }
 
@@ -96,14 +89,7 @@ impl World {
             promise_file,
             promise,
             applied: LogIndex(published as u64),
-        };
-        let (server_tls, client_tls) = match self.encryption {
-            Encryption::None => (None, None),
-            Encryption::Tls => {
-                let parameters = TlsParameters::default();
-                let client = ClientTls::new(&parameters, VerifyServer::Yes).unwrap();
-                (Some(ServerTls::new(&parameters).unwrap()), Some(client))
-            }
+            origin: LogOrigin::Unknown,
         };
         let settings = ClusterSettings {
             cluster: "test".to_owned(),
@@ -112,9 +98,8 @@ impl World {
             timing: Timing::default(),
             login: PeerLogin {
                 secret: SECRET.to_owned(),
-                tls: client_tls,
+                key: self.key.clone(),
             },
-            tls: server_tls,
             listener: listen(home.port),
             directory: Some(home.directory.path().to_owned()),
         };
@@ -245,8 +230,8 @@ fn listen(port: u16) -> TcpListener {
 }
 
 /// Founds a cluster and adds two members to it under load.
-async fn three(encryption: Encryption) -> (World, [Running; 3]) {
-    let mut world = World::new(encryption);
+async fn three() -> (World, [Running; 3]) {
+    let mut world = World::new();
     let home = Home::new();
     world.store.found(&entry(home.id.0, home.port)).await.unwrap();
     let first = world.start(home);
@@ -292,7 +277,7 @@ async fn sorted(world: &World, members: Vec<Running>) -> (Running, Vec<Running>)
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_primary_that_ends_is_replaced_and_follows_when_it_is_back() {
-    let (world, [first, second, third]) = three(Encryption::None).await;
+    let (world, [first, second, third]) = three().await;
     let begin = Instant::now();
     let home = first.kill();
     let (primary, others) = sorted(&world, vec![second, third]).await;
@@ -312,7 +297,7 @@ async fn a_primary_that_ends_is_replaced_and_follows_when_it_is_back() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_operator_switches_and_pauses_through_etcd() {
-    let (world, [first, second, third]) = three(Encryption::None).await;
+    let (world, [first, second, third]) = three().await;
     let begin = Instant::now();
     let target = second.home.id;
     commands::switch(&world.store, target, PATIENCE).await.unwrap();
@@ -349,7 +334,7 @@ async fn an_operator_switches_and_pauses_through_etcd() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn commits_go_on_without_etcd_and_elections_wait_for_it() {
-    let (mut world, [first, second, third]) = three(Encryption::None).await;
+    let (mut world, [first, second, third]) = three().await;
     world.etcd.kill();
     for member in [&first, &second, &third] {
         let handle = member.handle();
@@ -377,7 +362,7 @@ async fn commits_go_on_without_etcd_and_elections_wait_for_it() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_member_is_removed_and_what_is_left_of_a_disaster_goes_on() {
-    let (world, [first, second, third]) = three(Encryption::Tls).await;
+    let (world, [first, second, third]) = three().await;
     commands::remove(&world.store, third.home.id).await.unwrap();
     commands::await_wanted(&world.store, PATIENCE).await.unwrap();
     let gone = third.kill();
@@ -423,7 +408,7 @@ async fn a_member_is_removed_and_what_is_left_of_a_disaster_goes_on() {
 
 #[tokio::test]
 async fn a_sender_without_the_secret_or_of_another_cluster_is_refused() {
-    let world = World::new(Encryption::None);
+    let world = World::new();
     let home = Home::new();
     let entry_of = entry(home.id.0, home.port);
     world.store.found(&entry_of).await.unwrap();
@@ -433,6 +418,7 @@ async fn a_sender_without_the_secret_or_of_another_cluster_is_refused() {
     let options = |user: &str, password: &str| paceline_wire::client::ConnectOptions {
         user: user.to_owned(),
         password: password.to_owned(),
+        tls: Some(ClientTls::of_cluster(world.key.clone()).unwrap()),
         idle_timeout: Some(PATIENCE),
         ..Default::default()
     };
@@ -445,6 +431,25 @@ async fn a_sender_without_the_secret_or_of_another_cluster_is_refused() {
         assert!(refused.is_err(), "{user}");
     }
     let right = options("paceline.cluster", SECRET);
+    let in_clear = paceline_wire::client::ConnectOptions {
+        tls: None,
+        ..right.clone()
+    };
+    assert!(Client::connect_tcp(&address, &in_clear).await.is_err());
+    // A member with another secret sends nothing here.
+    let other = ClusterKey::derive("test", "another long secret").unwrap();
+    let distrusting = paceline_wire::client::ConnectOptions {
+        tls: Some(ClientTls::of_cluster(other).unwrap()),
+        ..right.clone()
+    };
+    let refused = Client::connect_tcp(&address, &distrusting)
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(
+        refused.contains("does not have the cluster's secret"),
+        "{refused}"
+    );
     let mut client = Client::connect_tcp(&address, &right).await.unwrap();
     assert!(
         client.query("SELECT 1").await.is_err(),
@@ -474,9 +479,8 @@ async fn a_sender_without_the_secret_or_of_another_cluster_is_refused() {
         timing: Timing::default(),
         login: PeerLogin {
             secret: "short".to_owned(),
-            tls: None,
+            key: world.key.clone(),
         },
-        tls: None,
         listener: TcpListener::bind("127.0.0.1:0").unwrap(),
         directory: None,
     };
@@ -487,6 +491,7 @@ async fn a_sender_without_the_secret_or_of_another_cluster_is_refused() {
         promise_file,
         promise,
         applied: LogIndex(0),
+        origin: LogOrigin::Unknown,
     };
     let host = Arc::clone(&running.host);
     let refused = ClusterThread::start(settings, stored, host, Box::new(|_| {}));
@@ -495,7 +500,7 @@ async fn a_sender_without_the_secret_or_of_another_cluster_is_refused() {
 
 #[tokio::test]
 async fn a_silent_sender_is_disconnected_and_signs_of_life_keep_a_connection() {
-    let world = World::new(Encryption::None);
+    let world = World::new();
     let home = Home::new();
     world.store.found(&entry(home.id.0, home.port)).await.unwrap();
     let running = world.start(home);
@@ -503,6 +508,7 @@ async fn a_silent_sender_is_disconnected_and_signs_of_life_keep_a_connection() {
         let options = paceline_wire::client::ConnectOptions {
             user: "paceline.cluster".to_owned(),
             password: SECRET.to_owned(),
+            tls: Some(ClientTls::of_cluster(world.key.clone()).unwrap()),
             idle_timeout: Some(PATIENCE),
             ..Default::default()
         };
@@ -559,7 +565,7 @@ async fn accidents_in_any_order_lose_nothing() {
     let count = number("CLUSTER_ACCIDENTS").map_or(ACCIDENTS, |count| count as usize);
     println!("CLUSTER_SEED={seed}");
     let mut random = StdRng::seed_from_u64(seed);
-    let (mut world, members) = three(Encryption::None).await;
+    let (mut world, members) = three().await;
     let mut members = members.map(Some);
     for accident in 0..count {
         let at = random.random_range(0..members.len());
@@ -641,7 +647,7 @@ async fn a_cut_network() {
         assert!(status.success(), "{program} {arguments}");
     };
     run("ip", "link set lo up");
-    let (world, [first, second, third]) = three(Encryption::None).await;
+    let (world, [first, second, third]) = three().await;
     // A queue without a place loses every packet.
     run("tc", "qdisc add dev lo root pfifo limit 0");
     for member in [&first, &second, &third] {

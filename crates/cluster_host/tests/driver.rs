@@ -3,7 +3,8 @@
 mod support;
 
 use paceline_cluster::{
-    Claimer, Elections, Epoch, LogIndex, MemberId, Message, Progress, RoleName, SwitchError, Timing,
+    Claimer, Elections, Epoch, LogIndex, LogOrigin, MemberId, Message, Progress, RoleName, SwitchError,
+    Timing,
 };
 use paceline_cluster_host::register::Register;
 use paceline_cluster_host::{
@@ -74,6 +75,7 @@ impl World {
             promise_file,
             promise,
             applied: LogIndex(host.published() as u64),
+            origin: LogOrigin::Unknown,
         };
         let (requests, mut queue) = mpsc::channel(16);
         let post = Post {
@@ -374,6 +376,7 @@ async fn a_promise_that_cannot_be_written_ends_the_driver() {
         promise_file,
         promise,
         applied: LogIndex(0),
+        origin: LogOrigin::Unknown,
     };
     let (requests, _queue) = mpsc::channel(1);
     let post = Post {

@@ -4,8 +4,8 @@ mod support;
 
 use base64::prelude::{BASE64_STANDARD, Engine};
 use paceline_cluster::{
-    Claimer, Configuration, Elections, Epoch, EpochRecord, LogIndex, LogTail, Origin, Progress, RoleName,
-    Status,
+    Claimer, Configuration, Elections, Epoch, EpochRecord, LogIndex, LogOrigin, LogTail, Origin, Progress,
+    RoleName, Status,
 };
 use paceline_cluster_host::commands::{self, CommandError, Remainder};
 use paceline_cluster_host::etcd::agent::{AWAY_AFTER, LEASE_SECONDS};
@@ -390,6 +390,7 @@ mod agent {
             promise_file,
             promise,
             applied: LogIndex(0),
+            origin: LogOrigin::Unknown,
         };
         let (requests, queue) = mpsc::channel(16);
         let directories = watch::Sender::default();

@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 
 use crate::eval::own_rule;
-use crate::tree::{Aggregate, AggregateFunction, Distinctness};
+use crate::tree::{Aggregate, AggregateFunction, Distinctness, Expr};
 use paceline_types::decimal::Rounding;
 use paceline_types::error_code::ER_CUT_VALUE_GROUP_CONCAT;
 use paceline_types::{Collation, DataType, Decimal, Value};
@@ -86,6 +86,7 @@ impl Texts {
         // Elements after the maximum length cannot change the result.
         let is_full = aggregate.function == AggregateFunction::GroupConcat
             && aggregate.order_by.is_empty()
+            && aggregate.distinct == Distinctness::All
             && aggregate.limit.is_none()
             && self.length > length_max;
         if is_full {
@@ -221,7 +222,7 @@ impl Accumulator {
                         text.extend(concatenated(aggregate, value, &arg.ty, context));
                     }
                 }
-                let keys = sort_keys(aggregate, row, context)?;
+                let keys = sort_keys(aggregate, &values, row, context)?;
                 grown += texts.push(
                     aggregate,
                     text,
@@ -343,7 +344,7 @@ impl Accumulator {
             }
             State::Texts(texts) => {
                 let text = concatenated(aggregate, value, &aggregate.args[0].ty, context);
-                let keys = sort_keys(aggregate, row, context)?;
+                let keys = sort_keys(aggregate, std::slice::from_ref(value), row, context)?;
                 let length_max = context.session.settings.group_concat_max_len;
                 return Ok(texts.push(aggregate, text, keys, length_max));
             }
@@ -496,7 +497,21 @@ pub(crate) fn distinct_key(value: &Value, ty: &ExprType, context: &EvalContext<'
     key
 }
 
-fn sort_keys(aggregate: &Aggregate, row: &[Value], context: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+/// Returns whether elements are sorted by the arguments: as in MariaDB, DISTINCT sorts them if ORDER BY does not.
+fn sorts_by_arguments(aggregate: &Aggregate) -> bool {
+    aggregate.distinct == Distinctness::Distinct && aggregate.order_by.is_empty()
+}
+
+/// Returns the sort keys of an element. `values` are those of the arguments.
+fn sort_keys(
+    aggregate: &Aggregate,
+    values: &[Value],
+    row: &[Value],
+    context: &mut EvalContext<'_>,
+) -> Result<Vec<Value>> {
+    if sorts_by_arguments(aggregate) {
+        return Ok(values.to_vec());
+    }
     aggregate
         .order_by
         .iter()
@@ -527,8 +542,16 @@ fn concatenated(aggregate: &Aggregate, value: &Value, ty: &ExprType, context: &E
 /// Sorts elements by ORDER BY. ENUM and SET values sort by their numbers.
 fn sort_parts(aggregate: &Aggregate, texts: &mut [Part], context: &mut EvalContext<'_>) -> Result<()> {
     let mut failed = None;
+    let order_by: Vec<(&Expr, SortOrder)> = match sorts_by_arguments(aggregate) {
+        true => { aggregate.args.iter() }
+            .map(|arg| (arg, SortOrder::Ascending))
+            .collect(),
+        false => { aggregate.order_by.iter() }
+            .map(|(expr, order)| (expr, *order))
+            .collect(),
+    };
     texts.sort_by(|(_, left), (_, right)| {
-        for ((expr, order), (left, right)) in aggregate.order_by.iter().zip(left.iter().zip(right)) {
+        for ((expr, order), (left, right)) in order_by.iter().zip(left.iter().zip(right)) {
             let ordering = match (left.is_null(), right.is_null()) {
                 (true, true) => Ordering::Equal,
                 (true, false) => Ordering::Less,

@@ -61,6 +61,8 @@ pub enum TypeNote {
     Parameter,
     /// A hexadecimal or bit literal: a number in numeric context, bytes elsewhere.
     HexLiteral,
+    /// A text or bytes of a user variable: LONGTEXT, but functions of it are as long as MEDIUMTEXT.
+    UserVariable,
     /// An integer literal without a sign: all of its characters are digits.
     Digits,
     /// JSON made by a function: it is embedded in other JSON without quotes.
@@ -487,7 +489,16 @@ impl ExprType {
 
     /// Returns the maximum length as text, in characters.
     pub fn max_characters(&self) -> u64 {
+        let is_variable = matches!(self.note, TypeNote::UserVariable | TypeNote::Parameter);
         match &self.data_type {
+            DataType::Text {
+                size: BlobSize::Long, ..
+            }
+            | DataType::Blob { size: BlobSize::Long }
+                if is_variable =>
+            {
+                BlobSize::Medium.max_bytes() / u64::from(self.charset().max_bytes_per_character())
+            }
             // The result of a function on a short column can have as many characters as the column has bytes.
             // Longer text types keep their size.
             DataType::Text {

@@ -345,7 +345,10 @@ impl<'p> Printer<'p> {
             CastTarget::Signed => "signed".to_owned(),
             CastTarget::Unsigned => "unsigned".to_owned(),
             CastTarget::Decimal { precision, scale } => format!("decimal({precision},{scale})"),
-            CastTarget::Double => "double".to_owned(),
+            CastTarget::Double { fixed: None } => "double".to_owned(),
+            CastTarget::Double { fixed: Some(fixed) } => {
+                format!("double({},{})", fixed.precision, fixed.scale)
+            }
             CastTarget::Float => "float".to_owned(),
             CastTarget::Char { length, collation } => {
                 format!("char{} charset {}", counted(length), collation.charset().name())

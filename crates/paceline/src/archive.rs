@@ -1,10 +1,12 @@
 //! `paceline archive`: a server without tables that stores the log of one or several primaries.
 
+use crate::cluster::{self, MemberOptions, MemberSettings};
 use crate::tls::MasterTlsOptions;
 use clap::{Args, ValueEnum};
 use paceline_archive::options::{
     Account, ArchiveOptions, Candidates, Compression, Retention, Role, SemiSync,
 };
+use paceline_cluster_host::register::KindText;
 use paceline_http_endpoint::EndpointOptions;
 use paceline_types::ServerId;
 use paceline_wire::tls::TlsParameters;
@@ -21,8 +23,9 @@ pub struct Options {
     #[arg(
         long = "from",
         value_name = "ADDRESS[,ADDRESS…]",
-        required_unless_present = "serve",
-        requires = "datadir"
+        required_unless_present_any = ["serve", "cluster"],
+        requires = "datadir",
+        conflicts_with = "cluster"
     )]
     from: Vec<Candidates>,
     /// Directory of the log. It is created if it does not exist.
@@ -30,7 +33,7 @@ pub struct Options {
     datadir: Option<PathBuf>,
     /// Serve the binary log files that another server has left in this directory, and follow no primary. Nothing is
     /// written to the directory.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["from", "datadir", "to"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["from", "datadir", "to", "cluster"])]
     serve: Option<PathBuf>,
     /// Copy closed files to this directory or object storage URL (s3://BUCKET/PREFIX), and read them from there when a
     /// replica requests them.
@@ -78,7 +81,7 @@ pub struct Options {
     #[arg(long, value_name = "BYTES", default_value_t = 256 << 20)]
     max_binlog_size: u64,
     /// Acknowledge durable transactions to the primaries (semi-synchronous replication).
-    #[arg(long, value_enum, default_value_t = Switch::On)]
+    #[arg(long, value_enum, default_value_t = Switch::On, conflicts_with = "cluster")]
     semi_sync: Switch,
     /// Do not offer TLS to clients of the archive.
     #[arg(long)]
@@ -101,6 +104,9 @@ pub struct Options {
     /// TLS options for connections to the primaries.
     #[command(flatten)]
     master_tls: MasterTlsOptions,
+    /// Options of a member of a cluster.
+    #[command(flatten)]
+    member: MemberOptions,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -127,6 +133,22 @@ pub fn run(options: Options) -> ExitCode {
         );
         return ExitCode::from(2);
     }
+    let member = match MemberSettings::new(options.member, KindText::Archive) {
+        Ok(member) => member,
+        Err(error) => {
+            eprintln!("paceline archive: {error}");
+            return ExitCode::from(2);
+        }
+    };
+    if member.is_some() && options.master_tls.is_given() {
+        eprintln!("paceline archive: --master-ssl has no effect with --cluster: members always use TLS");
+        return ExitCode::from(2);
+    }
+    let account = Account {
+        user: options.user,
+        password: options.password,
+    };
+    let directory = options.datadir.clone();
     let role = match (options.serve, options.datadir) {
         (Some(directory), _) => Role::Serve {
             directory,
@@ -137,16 +159,14 @@ pub fn run(options: Options) -> ExitCode {
             sources: options.from,
         },
         (None, None) => {
-            eprintln!("paceline archive: --from requires --datadir");
+            eprintln!("paceline archive: --from and --cluster require --datadir");
             return ExitCode::from(2);
         }
     };
     let options = ArchiveOptions {
         role,
-        account: Account {
-            user: options.user,
-            password: options.password,
-        },
+        clients: vec![account.clone()],
+        account,
         server_id: options.server_id.map(ServerId),
         bind_address: options.bind_address,
         port: Some(options.port),
@@ -154,6 +174,8 @@ pub fn run(options: Options) -> ExitCode {
         log_bin: options.log_bin.unwrap_or_else(|| "archive".to_owned()),
         file_size_max: options.max_binlog_size.max(FILE_SIZE_MIN),
         semi_sync: match options.semi_sync {
+            // Members acknowledge by messages.
+            _ if member.is_some() => SemiSync::Off,
             Switch::On => SemiSync::Acknowledge,
             Switch::Off => SemiSync::Off,
         },
@@ -178,7 +200,11 @@ pub fn run(options: Options) -> ExitCode {
             token_file: options.http_token_file.unwrap_or_default(),
         }),
     };
-    match paceline_archive::startup::run(options) {
+    let outcome = match (member, directory) {
+        (Some(member), Some(directory)) => cluster::run_archive(&member, options, &directory),
+        _ => paceline_archive::startup::run(options).map_err(|error| error.to_string()),
+    };
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             tracing::error!("{error}");

@@ -171,7 +171,7 @@ fn main() -> ExitCode {
 
 /// Runs a server, alone or as a member of a cluster.
 fn serve(options: StartOptions, arguments: &[String]) -> Result<(), String> {
-    match cluster::MemberSettings::of(&options)? {
+    match cluster::MemberSettings::of_server(&options)? {
         Some(settings) => cluster::run_member(settings, options, arguments),
         None => paceline_server::startup::run(options),
     }
@@ -190,7 +190,7 @@ fn join(arguments: &[String]) -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    match cluster::MemberSettings::of(&arguments.server) {
+    match cluster::MemberSettings::of_server(&arguments.server) {
         Ok(None) => {}
         Ok(Some(_)) => {
             eprintln!(

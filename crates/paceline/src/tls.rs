@@ -3,7 +3,7 @@
 use clap::{ArgAction, Args};
 use paceline_log_stream::source::definition::TlsSettings;
 use paceline_wire::WireResult;
-use paceline_wire::tls::{ClientTls, TlsParameters};
+use paceline_wire::tls::{ClientTls, ClusterKey, TlsParameters};
 
 /// TLS options of a command's own connection to a server. Each of them except the `--skip` options switches encryption
 /// on, and then nothing is sent in clear.
@@ -140,9 +140,22 @@ pub struct MasterTlsOptions {
     /// system must have signed it; otherwise the primary must prove that it knows the password.
     #[arg(long)]
     master_ssl_verify_server_cert: bool,
+    /// Between members of a cluster: their key.
+    #[arg(skip)]
+    cluster: Option<ClusterKey>,
 }
 
 impl MasterTlsOptions {
+    /// Connects only to members of a cluster, which have this key.
+    pub fn encrypt_for_members(&mut self, key: ClusterKey) {
+        self.cluster = Some(key);
+    }
+
+    /// Returns whether any of the options is given.
+    pub fn is_given(&self) -> bool {
+        *self != MasterTlsOptions::default()
+    }
+
     /// Returns the settings as part of a connection's definition.
     pub fn settings(&self) -> TlsSettings {
         let mut settings = TlsSettings {
@@ -158,8 +171,10 @@ impl MasterTlsOptions {
                 versions: String::new(),
             },
             verify_server_certificate: self.master_ssl_verify_server_cert,
+            cluster: None,
         };
         settings.enabled = self.master_ssl || settings != TlsSettings::default();
+        settings.cluster = self.cluster.clone();
         settings
     }
 }

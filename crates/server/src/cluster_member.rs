@@ -34,7 +34,7 @@ use paceline_cluster_host::{
     FreezeFuture, HostError, LogHost, LogProgress, RoleFence, RoleNumber, durable_tail,
 };
 use paceline_log_stream::primary::request::MemberReader;
-use paceline_log_stream::source::definition::{Definition, UseGtid};
+use paceline_log_stream::source::definition::{Definition, TlsSettings, UseGtid};
 use paceline_txn::{GtidChoice, Replication, TransactionManager};
 use paceline_types::{DomainId, LogIndex, ServerId};
 use parking_lot::Mutex;
@@ -287,6 +287,7 @@ impl Reception {
             password: membership.secret.to_string().into(),
             use_gtid: UseGtid::CurrentPos,
             connect_retry_seconds: 1,
+            tls: TlsSettings::of_cluster(membership.key.clone()),
             reader: Some(MemberReader {
                 member: membership.id.0,
                 epoch: self.epoch.0,

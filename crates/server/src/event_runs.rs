@@ -1,4 +1,4 @@
-//! Runs of the events since the server's start.
+//! Runs of the events since the server's start, and the scheduler as the list of processes shows it.
 
 use paceline_catalog::{Catalog, EventDefinition};
 use parking_lot::Mutex;
@@ -19,6 +19,17 @@ struct Progress {
 #[derive(Debug, Default)]
 pub struct EventRuns {
     events: Mutex<HashMap<EventName, Progress>>,
+    /// The scheduler while it is switched on.
+    scheduler: Mutex<Option<SchedulerProcess>>,
+}
+
+/// The scheduler in the list of processes. It has no session: KILL does not find it.
+#[derive(Debug, Clone, Copy)]
+pub struct SchedulerProcess {
+    /// Id among those of connections.
+    pub id: u64,
+    /// Time at which it was switched on, in microseconds since 1970.
+    pub since_micros: i64,
 }
 
 /// Returns the name of an event.
@@ -27,6 +38,16 @@ pub fn name_of(event: &EventDefinition) -> EventName {
 }
 
 impl EventRuns {
+    /// Returns the scheduler's process, created when it is first seen switched on.
+    pub fn scheduler(&self, create: impl FnOnce() -> SchedulerProcess) -> SchedulerProcess {
+        *self.scheduler.lock().get_or_insert_with(create)
+    }
+
+    /// Records that the scheduler is switched off.
+    pub fn end_scheduler(&self) {
+        *self.scheduler.lock() = None;
+    }
+
     /// Returns the start of an event's last run in seconds since 1970.
     pub fn last_executed(&self, event: &EventDefinition) -> Option<i64> {
         let events = self.events.lock();

@@ -21,11 +21,14 @@
 //! *Memory.* When an event ran last is known only until the server stops. A recurring event that was due while the
 //! server was down does not make up for it; a one-time event does.
 //!
+//! *In the list of processes* it is a daemon of the user `event_scheduler` ([`process`]).
+//!
 //! Rejected: waking by a message from each definition of an event. The catalog is compared once a second anyway, and
 //! one comparison of two pointers costs nothing.
 
 use crate::cluster::GateState;
 use crate::event_runs::{EventName, name_of};
+use crate::event_scheduler_process::process;
 use crate::registry::now_micros;
 use crate::server::Server;
 use crate::session::event::{run_event, run_for_scheduler};
@@ -66,15 +69,19 @@ pub fn start(server: &Arc<Server>) {
 struct Schedule {
     catalog: Option<Arc<Catalog>>,
     events: Vec<Scheduled>,
-    /// Time of the last look, in seconds since 1970; `None` while the scheduler is off.
+    /// Time of the last look, in seconds since 1970, also of one that found the scheduler switched off.
     looked: Option<i64>,
 }
 
 impl Schedule {
     /// Starts what is due.
     fn look(&mut self, server: &Arc<Server>, now: i64) {
-        if !is_on(server) || !accepts_runs(server) {
-            *self = Schedule::default();
+        if process(server).is_none() || !accepts_runs(server) {
+            // What is defined from now on may be defined after the scheduler is switched on.
+            *self = Schedule {
+                looked: Some(now),
+                ..Schedule::default()
+            };
             return;
         }
         let catalog = server.catalog.load();
@@ -149,12 +156,6 @@ fn first_run(event: &EventDefinition, from: i64, last_executed: Option<i64>) -> 
             times.next(from, &event.zone()).or(Some(from))
         }
     }
-}
-
-fn is_on(server: &Server) -> bool {
-    let definition = Variable::EventScheduler.definition();
-    let value = server.globals.get(Variable::EventScheduler);
-    definition.show(&value).as_deref() == Some("ON")
 }
 
 /// Returns whether events can run on this server now: in a cluster only on the primary.

@@ -39,6 +39,7 @@ pub mod data_version;
 mod errors;
 mod event_runs;
 mod event_scheduler;
+mod event_scheduler_process;
 mod host_errors;
 pub mod http;
 pub mod incomplete_directory;

@@ -288,6 +288,12 @@ async fn serve(
     crate::lock_report::watch_deadlocks(&server);
     memory_control::keep_within_limit(&server);
     server.statistics.keep_in(directory.path().join(STATISTICS_FILE));
+    if let Some(cluster) = &cluster {
+        if options.tls == OfferTls::No {
+            return Err("--cluster needs TLS for the other members: not --skip-ssl".into());
+        }
+        server.tls.show_members(cluster.membership.key.clone());
+    }
     if options.tls == OfferTls::Yes {
         server.tls.offer(&server.globals)?;
     }

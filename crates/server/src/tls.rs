@@ -10,9 +10,9 @@ use paceline_syntax::Error;
 use paceline_types::error_code::ER_UNKNOWN_ERROR;
 use paceline_wire::WireError;
 use paceline_wire::tls::certificate::time_text;
-use paceline_wire::tls::{ServerTls, TlsParameters, TlsSession};
-use std::sync::Arc;
+use paceline_wire::tls::{ClusterKey, ServerTls, TlsParameters, TlsSession};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// TLS of a running server.
 #[derive(Debug, Default)]
@@ -22,6 +22,8 @@ pub struct Tls {
     accepts: AtomicU64,
     /// `Ssl_finished_accepts`.
     finished_accepts: AtomicU64,
+    /// In a cluster: the members' key.
+    cluster: OnceLock<ClusterKey>,
 }
 
 /// Value of `version_ssl_library`.
@@ -62,12 +64,27 @@ fn reason(error: WireError) -> String {
 }
 
 impl Tls {
+    /// Shows the members of a cluster their key, from the next configuration on.
+    pub fn show_members(&self, key: ClusterKey) {
+        let _ = self.cluster.set(key);
+    }
+
+    fn make(&self, globals: &Globals) -> Result<ServerTls, String> {
+        let made = make(globals)?;
+        match self.cluster.get() {
+            Some(key) => made.with_cluster(key).map_err(reason),
+            None => Ok(made),
+        }
+    }
+
     /// Offers TLS to clients, as configured by the variables.
     ///
     /// # Errors
     /// A message about invalid settings: a server that should be encrypted must not start without TLS.
     pub fn offer(&self, globals: &Globals) -> Result<(), String> {
-        let made = make(globals).map_err(|reason| format!("TLS cannot be set up: {reason}"))?;
+        let made = self
+            .make(globals)
+            .map_err(|reason| format!("TLS cannot be set up: {reason}"))?;
         let versions = parameters(globals).versions;
         for old in ["TLSv1.0", "TLSv1.1"] {
             if versions.split(',').any(|version| version == old) {
@@ -91,7 +108,7 @@ impl Tls {
         if self.current.load().is_none() {
             return Ok(());
         }
-        let made = make(globals).map_err(|reason| {
+        let made = self.make(globals).map_err(|reason| {
             Error::with_message(
                 ER_UNKNOWN_ERROR,
                 format!("Failed to refresh SSL, error: {reason}"),

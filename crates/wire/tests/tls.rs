@@ -9,7 +9,7 @@ use paceline_wire::handshake::{HandshakeResponse, is_tls_request};
 use paceline_wire::response::{OkKind, OkPacket};
 use paceline_wire::socket::Socket;
 use paceline_wire::tls::proof::proof;
-use paceline_wire::tls::{ClientTls, ServerTls, TlsParameters, TlsSession, VerifyServer};
+use paceline_wire::tls::{ClientTls, ClusterKey, ServerTls, TlsParameters, TlsSession, VerifyServer};
 use paceline_wire::{Capabilities, WireError, WireResult};
 use support::greet;
 use tokio::net::{TcpListener, TcpStream};
@@ -413,4 +413,52 @@ fn unreadable_revocation_lists_are_refused() {
     let long = [vec![b'\n'; 16 << 20], list].concat();
     std::fs::write(&path, long).unwrap();
     assert!(server().unwrap_err().contains("it is longer than 16 MiB"));
+}
+
+/// Connects a client with these TLS settings to a server with these. Returns the client, or the error's text.
+async fn meet(server: ServerTls, client: ClientTls) -> Result<Client, String> {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let serving = tokio::spawn(async move {
+        let (stream, _) = listener.accept().await.unwrap();
+        serve(Socket::tcp(stream).unwrap(), Some(server), PASSWORD).await
+    });
+    let options = ConnectOptions {
+        user: "u".into(),
+        password: PASSWORD.into(),
+        tls: Some(client),
+        ..ConnectOptions::default()
+    };
+    let connected = Client::connect_tcp(&address, &options).await;
+    if connected.is_err() {
+        assert!(serving.await.unwrap().is_err(), "the server has got no login");
+    }
+    connected.map_err(|error| error.to_string())
+}
+
+#[tokio::test]
+async fn members_of_a_cluster_trust_its_key_and_other_clients_see_the_servers_own_certificate() {
+    let key = |secret| ClusterKey::derive("shop", secret).unwrap();
+    let own = ServerTls::new(&shows("server")).unwrap();
+    let both = || own.clone().with_cluster(&key("one secret")).unwrap();
+    let members_only = ServerTls::of_cluster(&key("one secret")).unwrap();
+    let member = |secret| ClientTls::of_cluster(key(secret)).unwrap();
+    for server in [both(), members_only] {
+        let connected = meet(server.clone(), member("one secret")).await.unwrap();
+        assert_eq!(connected.tls().unwrap().version, "TLSv1.3");
+        let refused = meet(server, member("another secret")).await.unwrap_err();
+        assert!(
+            refused.contains("does not have the cluster's secret"),
+            "{refused}"
+        );
+    }
+    // Neither a trusted certificate nor knowledge of the password replaces the key.
+    let refused = meet(own.clone(), member("one secret")).await.unwrap_err();
+    assert!(
+        refused.contains("does not have the cluster's secret"),
+        "{refused}"
+    );
+    let mut verifying = trusting("ca.pem");
+    verifying.verify = VerifyServer::No;
+    meet(both(), verifying.tls()).await.unwrap();
 }

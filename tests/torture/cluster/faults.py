@@ -192,6 +192,7 @@ class Replacement(Fault):
         if status != 0:
             self.lost = None
             return f"no replacement: {text.strip()}"
+        self.machines.replaced.add(self.lost.name)
         self.lost.kill()
         self.lost.empty_disk()
         self.numbers["servers replaced"] += 1

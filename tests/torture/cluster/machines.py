@@ -142,6 +142,8 @@ class Machines:
         self.etcds, self.servers = [], []
         # Names of servers that were removed from the log holders, or perhaps not.
         self.removed = set()
+        # Those of them whose place another member takes, which adds itself.
+        self.replaced = set()
         try:
             self.client = self.network.machine("client")
             for number in range(etcds):
@@ -186,11 +188,12 @@ class Machines:
 
     def add_removed(self):
         """Makes log holders of all servers again. Everything must work."""
-        for name in sorted(self.removed):
+        for name in sorted(self.removed - self.replaced):
             wait_for(f"{name} to be added", lambda name=name: self.command("add", name)[0] == 0, RECOVERY_SECONDS_MAX)
         if self.removed:
             wait_for("all servers to be log holders", lambda: self.holders() == len(self.servers), RECOVERY_SECONDS_MAX)
         self.removed.clear()
+        self.replaced.clear()
 
     def primary(self):
         """Returns a server that says that it is the primary, or `None`."""

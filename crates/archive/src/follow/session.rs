@@ -145,7 +145,8 @@ async fn start_log(
             StartDecision::BeginWith(state) => {
                 if !state.is_empty() {
                     tracing::info!("the archive begins behind '{}'", state.position());
-                    writer.begin(state).await?;
+                    let epochs = log_start.epochs_before(&state);
+                    writer.begin(state, epochs).await?;
                 }
                 log_start.mark_started();
             }

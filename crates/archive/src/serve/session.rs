@@ -4,8 +4,9 @@ use super::answer::Answer;
 use super::variables::SessionState;
 use crate::archive::{Archive, version};
 use crate::clients::ClientHandle;
-use crate::member::LogMember;
+use crate::member::{LogMember, Tenure};
 use paceline_binlog::GtidPosition;
+use paceline_cluster_host::messages::USER as CLUSTER_USER;
 use paceline_log_stream::primary::{
     DumpRequest, Host, Link, MarkedEvents, Registration, RegistrationState, StreamEnd,
 };
@@ -157,19 +158,27 @@ impl Session {
             self.flush().await?;
             answer = self.read_answer().await?.to_vec();
         }
-        let account = &self.archive.context.account;
-        let is_right = NativePassword::of(&account.password).verify(&scramble, &answer);
-        if login.user == account.user && is_right {
+        let mut accounts = self.archive.clients.iter();
+        let is_readable = !self.socket.is_confidential();
+        let account = accounts.find(|account| {
+            let is_right = NativePassword::of(&account.password).verify(&scramble, &answer);
+            // Members use TLS. An answer to a scramble that others can read lets them try out secrets.
+            let is_protected = account.user != CLUSTER_USER || !is_readable;
+            login.user == account.user && is_right && is_protected
+        });
+        if let Some(account) = account {
+            let proof = self.proof(&account.password, &scramble);
             self.state.user = login.user;
+            let _ = self.client.user.set(self.state.user.clone());
             self.phase = Phase::Commands;
             self.reader.set_payload_max(PACKET_MAX);
             let ok = OkPacket {
                 status: Status::AUTOCOMMIT,
-                info: &self.proof(&scramble),
+                info: &proof,
                 ..OkPacket::default()
             };
             ok.write(&mut self.writer, OkKind::Command, self.capabilities);
-        } else if self.archive.is_closed_server && login.user != account.user {
+        } else if self.archive.is_closed_server && login.user != CLUSTER_USER {
             self.phase = Phase::Closing;
             let code = ER_UNKNOWN_COM_ERROR;
             write_error(&mut self.writer, code.number(), code.sqlstate(), CLOSED_SERVER);
@@ -184,9 +193,8 @@ impl Session {
     }
 
     /// Returns a proof for an encrypted client that the owner of this certificate knows the password.
-    fn proof(&self, scramble: &Scramble) -> String {
-        let password = NativePassword::of(&self.archive.context.account.password);
-        match (self.socket.tls(), &self.archive.tls, password) {
+    fn proof(&self, password: &str, scramble: &Scramble) -> String {
+        match (self.socket.tls(), &self.archive.tls, NativePassword::of(password)) {
             (Some(_), Some(tls), NativePassword::Hash(kept)) => proof(&kept, scramble, tls.certificate()),
             _ => String::new(),
         }
@@ -267,11 +275,12 @@ impl Session {
             }
         };
         let (archive, client) = (self.archive.clone(), self.client.clone());
-        // Nothing here is known to be acknowledged, so only members are served.
         let member = archive.member.clone();
+        let is_of_member = self.state.user == CLUSTER_USER;
         let is_refused = |member: &Arc<LogMember>| match request.member {
-            Some(reader) => !member.admit(reader, client.id, &client.interrupt),
-            None => true,
+            Some(reader) => !(is_of_member && member.admit(reader, client.id, &client.interrupt)),
+            // They get what is acknowledged. A server that starts has other things to do.
+            None => member.tenure() == Tenure::UntilAcknowledged,
         };
         if member.as_ref().is_some_and(is_refused) {
             let refused = "this member of the cluster is not the primary of that epoch";
@@ -297,7 +306,7 @@ impl Session {
             write_timeout: WRITE_TIMEOUT,
         };
         let served = archive.primary.serve(link, &request, host).await;
-        if let Some(member) = &member {
+        if let Some(member) = member.filter(|_| request.member.is_some()) {
             member.release(client.id);
         }
         match served {

@@ -96,7 +96,7 @@ impl Session {
             let (command, state) = *session.activity.lock();
             table.row(vec![
                 Cell::Number(i64::from(session.id)),
-                Cell::text(self.archive.context.account.user.clone()),
+                Cell::text(session.user.get().cloned().unwrap_or_default()),
                 Cell::text(session.host.clone()),
                 Cell::Null,
                 Cell::text(command),

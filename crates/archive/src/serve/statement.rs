@@ -164,7 +164,7 @@ impl Session {
             return Err(unsupported("PURGE BINARY LOGS BEFORE"));
         };
         let target = PurgeTarget::File(file.clone());
-        let leases = self.archive.context.leases.clone();
+        let context = self.archive.context.clone();
         let log = self.archive.context.log.clone();
         let retention = self.archive.retention.clone();
         let guard = move |file: &paceline_binlog::log::LogFile| {
@@ -173,7 +173,7 @@ impl Session {
                 .is_some_and(|retention| retention.is_upload_pending(&file.name));
             match is_due {
                 true => Some("the copy to object storage".to_owned()),
-                false => leases.holder_of(file.ordinal),
+                false => context.needed_by(file),
             }
         };
         let purged = tokio::task::block_in_place(|| log.purge(&target, &guard));
@@ -196,6 +196,10 @@ impl Session {
     }
 
     fn replication_statement(&self, statement: &ReplicationStatement) -> Result<Answer, Error> {
+        if self.archive.member.is_some() {
+            // The cluster decides whom its members follow.
+            return Err(Error::new(ER_OPTION_PREVENTS_STATEMENT, &[&"--cluster"]));
+        }
         match statement {
             ReplicationStatement::Start {
                 connection,

@@ -586,9 +586,21 @@ fn name_checks(checks: &mut [CheckConstraint]) -> Result<()> {
 ///
 /// # Errors
 /// 1054 for an unknown column, 1901 for an AUTO_INCREMENT column, 4029 for a column that is generated later, 1903 for a
-/// generated column in the primary key; 1826 if two checks have one name.
+/// generated column in the primary key; 1826 if two checks have one name, or a check has that of another constraint.
 fn check_expressions(description: &TableDescription) -> Result<()> {
     use crate::ColumnDefault;
+    for check in &description.checks {
+        let mut keys = description
+            .indexes
+            .iter()
+            .filter(|index| index.kind == IndexKind::Unique);
+        let mut foreign_keys = description.foreign_keys.iter();
+        if keys.any(|index| same_name(&index.name, &check.name))
+            || foreign_keys.any(|key| same_name(&key.name, &check.name))
+        {
+            return Err(Error::new(ER_DUP_CONSTRAINT_NAME, &[&"CHECK", &check.name]));
+        }
+    }
     for column in description.columns.iter().filter(|column| column.check.is_some()) {
         // The check of a column has its name.
         if description

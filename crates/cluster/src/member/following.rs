@@ -3,7 +3,7 @@
 use super::{Member, Role};
 use crate::configuration::MemberId;
 use crate::epoch::{Epoch, Promise};
-use crate::interface::{Action, Consent, Hearing, Message, Millis, Timing};
+use crate::interface::{Action, Consent, Hearing, LogOrigin, Message, Millis, Timing};
 use crate::log_tail::LogTail;
 use paceline_types::LogIndex;
 
@@ -17,6 +17,8 @@ pub(super) struct Following {
     pub(super) pulse: Millis,
     /// The highest index that the primary has published.
     published: LogIndex,
+    /// Index up to which all servers have the log, as the primary has said last.
+    pub(super) needed: LogIndex,
 }
 
 impl Following {
@@ -40,7 +42,7 @@ impl Member {
         let following = match &mut self.role {
             Role::Following(following) => following,
             _ => {
-                let agreement = self.tail.agreement(log).filter(|at| *at >= self.published);
+                let agreement = self.agreement(log).filter(|at| *at >= self.published);
                 self.must_be_copied = agreement.is_none();
                 let Some(at) = agreement else {
                     return;
@@ -57,6 +59,7 @@ impl Member {
                     heard: None,
                     pulse: Millis(0),
                     published: LogIndex(0),
+                    needed: LogIndex(0),
                 });
                 let Role::Following(following) = &mut self.role else {
                     unreachable!("it has just been set")
@@ -73,6 +76,23 @@ impl Member {
             self.grant_until = grant_until;
         }
         self.acknowledge();
+    }
+
+    /// Returns the index up to which this log and the primary's are the same, if that is known.
+    fn agreement(&self, log: &LogTail) -> Option<LogIndex> {
+        let (end, first) = (self.tail.end(), log.spans().first());
+        match (self.origin, self.tail.spans(), first) {
+            // Its archive has not received the start of an epoch yet. Otherwise it would know this one, too.
+            (LogOrigin::Received, [], Some(first)) if end <= first.start => Some(end),
+            _ => self.tail.agreement(log),
+        }
+    }
+
+    /// Takes what a pulse says of the part that nobody will fetch any more.
+    pub(super) fn on_needed(&mut self, needed: LogIndex) {
+        if let Role::Following(following) = &mut self.role {
+            following.needed = needed;
+        }
     }
 
     /// Tells the primary what is durable here, and publishes what is acknowledged.

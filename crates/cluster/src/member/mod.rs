@@ -13,7 +13,8 @@ pub use status::{RoleName, Status, Wait};
 use crate::configuration::MemberId;
 use crate::epoch::{Epoch, Promise};
 use crate::interface::{
-    Action, DurableState, EtcdState, Input, Leave, Message, Millis, StoredPromise, SwitchError, Timing,
+    Action, DurableState, EtcdState, Input, Leave, LogOrigin, Message, Millis, StoredPromise, SwitchError,
+    Timing,
 };
 use crate::log_tail::LogTail;
 use campaign::Campaign;
@@ -34,6 +35,7 @@ pub struct Member {
     writing: Option<Promise>,
     /// The durable log, as last reported or cut.
     tail: LogTail,
+    origin: LogOrigin,
     /// Index up to which this member knows the log to be acknowledged, and has it.
     published: LogIndex,
     role: Role,
@@ -94,6 +96,7 @@ impl Member {
             promise,
             writing: None,
             tail: durable.tail,
+            origin: durable.origin,
             published: durable.applied,
             role: Role::Waiting,
             gate: Gate::Closed,
@@ -151,12 +154,14 @@ impl Member {
                 epoch,
                 log,
                 published,
+                needed,
                 sent,
                 hearing,
             } => {
                 let promise = Promise { epoch, primary: from };
                 if self.accepts(promise) {
                     self.on_pulse(promise, &log, published, sent, hearing);
+                    self.on_needed(needed);
                 }
             }
             Message::Copy { epoch, end, sent } => self.on_copy(from, epoch, end, sent),

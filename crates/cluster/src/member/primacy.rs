@@ -1,7 +1,7 @@
 //! A primary: from the start of its epoch to the promise of a later one.
 
 use super::{Gate, Member, Role};
-use crate::configuration::{Configuration, MemberId};
+use crate::configuration::{Configuration, HolderKind, MemberId};
 use crate::epoch::{Epoch, EpochRecord, Progress};
 use crate::interface::{Action, Consent, Elections, Hearing, Message, Millis, SwitchError, Timing};
 use paceline_types::LogIndex;
@@ -24,6 +24,18 @@ pub(super) struct Primacy {
     /// Published index at the last pulse. A member that has this much keeps up.
     published_at_pulse: LogIndex,
     switch: Option<Switch>,
+    renewal: Renewal,
+}
+
+/// Preparation of an epoch with another configuration.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Renewal {
+    /// None is wanted.
+    Unprepared,
+    /// New transactions wait until those under way are everywhere, since then.
+    Draining { since: Millis },
+    /// That lasted too long. Transactions go on meanwhile.
+    Undrained,
 }
 
 /// Whether acknowledged transactions may be missing in the log with which it begins.
@@ -125,6 +137,7 @@ impl Member {
             reads_after: None,
             published_at_pulse: self.published,
             switch: None,
+            renewal: Renewal::Unprepared,
         });
         self.pulse();
         self.advance();
@@ -180,15 +193,32 @@ impl Member {
             false => Hearing::TooFew,
         };
         let (epoch, sent) = (primacy.record.epoch, primacy.last_pulse);
-        let (log, published) = (self.tail.endless(), self.published);
+        let (log, published, needed) = (self.tail.endless(), self.published, self.needed());
         let pulse = Message::Pulse {
             epoch,
             log,
             published,
+            needed,
             sent,
             hearing,
         };
         self.send(to, pulse);
+    }
+
+    /// Returns the index up to which every server that could become the primary has the log, as far as known.
+    pub(super) fn needed(&self) -> LogIndex {
+        let Role::Primary(primacy) = &self.role else {
+            unreachable!("only a primary leads")
+        };
+        let holders = primacy.record.configuration.holders().iter();
+        let servers = holders.filter(|holder| holder.kind == HolderKind::Server && holder.id != self.id);
+        let ends = servers.map(|server| {
+            primacy
+                .peer(server.id)
+                .and_then(|peer| peer.end)
+                .unwrap_or_default()
+        });
+        ends.min().unwrap_or(self.published).min(self.published)
     }
 
     pub(super) fn on_copy(&mut self, from: MemberId, epoch: Epoch, end: LogIndex, sent: Millis) {
@@ -311,12 +341,55 @@ impl Member {
             .as_ref()
             .filter(|wanted| primacy.is_opened && *wanted != present);
         let is_outdated = primacy.is_outdated(self.now, &self.timing) && etcd.elections == Elections::Active;
-        let configuration = match wanted.filter(is_ready) {
-            Some(wanted) => wanted.clone(),
-            None if is_outdated => present.clone(),
-            None => return,
-        };
-        self.claim(configuration);
+        let present = present.clone();
+        match wanted.filter(is_ready).cloned() {
+            Some(wanted) => {
+                if self.is_drained(&wanted) {
+                    self.claim(wanted);
+                }
+            }
+            None => {
+                self.end_draining();
+                if is_outdated {
+                    self.claim(present);
+                }
+            }
+        }
+    }
+
+    /// Lets new transactions wait until those under way are acknowledged by all that will follow, and returns whether
+    /// they are, or have lasted too long. A member that applies a definition needs what is before it published; in the
+    /// next epoch nothing is published before that epoch's start, which comes after the definition.
+    fn is_drained(&mut self, wanted: &Configuration) -> bool {
+        let (id, now, published, end) = (self.id, self.now, self.published, self.tail.end());
+        let longest = self.timing.switch;
+        let primacy = self.primacy();
+        match primacy.renewal {
+            Renewal::Unprepared => {
+                primacy.renewal = Renewal::Draining { since: now };
+                self.set_gate(Gate::Held);
+                false
+            }
+            Renewal::Draining { since } if now >= since.after(longest) => {
+                primacy.renewal = Renewal::Undrained;
+                self.set_gate(Gate::Open);
+                true
+            }
+            Renewal::Draining { .. } => {
+                let has_all =
+                    |member| member == id || primacy.peer(member).and_then(|peer| peer.end) == Some(end);
+                published == end && wanted.acknowledges(has_all)
+            }
+            Renewal::Undrained => true,
+        }
+    }
+
+    /// No other configuration is wanted any more, or it is not ready.
+    fn end_draining(&mut self) {
+        let renewal = std::mem::replace(&mut self.primacy().renewal, Renewal::Unprepared);
+        if matches!(renewal, Renewal::Draining { .. }) {
+            self.set_gate(Gate::Open);
+        }
     }
 
     pub(super) fn on_switch(&mut self, target: MemberId) {
@@ -324,10 +397,9 @@ impl Member {
         let refusal = match &self.role {
             Role::Primary(primacy) if primacy.is_opened => {
                 let is_server = primacy.record.configuration.has_server(target) && target != self.id;
-                match (
-                    is_server,
-                    primacy.switch.is_some() || self.election.is_claiming(now, &self.timing),
-                ) {
+                let is_draining = matches!(primacy.renewal, Renewal::Draining { .. });
+                let is_busy = primacy.switch.is_some() || is_draining;
+                match (is_server, is_busy || self.election.is_claiming(now, &self.timing)) {
                     (false, _) => Some(SwitchError::NoSuchServer),
                     (true, true) => Some(SwitchError::Busy),
                     (true, false) => None,

@@ -87,6 +87,8 @@ pub struct Status {
     pub end: LogIndex,
     /// Acknowledged end of the log, as far as known.
     pub published: LogIndex,
+    /// Index up to which every server that could become the primary has the log, as far as known.
+    pub needed: LogIndex,
     /// `None`: nothing is missing.
     pub waits: Option<Wait>,
 }
@@ -114,7 +116,13 @@ impl Member {
             Role::Campaigning(_) => (RoleName::Campaigning, None),
             Role::Primary(_) => (RoleName::Primary, Some(self.id)),
         };
+        let needed = match &self.role {
+            Role::Following(following) => following.needed,
+            Role::Primary(_) => self.needed(),
+            Role::Waiting | Role::Campaigning(_) => LogIndex(0),
+        };
         Status {
+            needed,
             role,
             epoch: self.promise.map(|promise| promise.epoch),
             primary,

@@ -1,8 +1,8 @@
 //! A host: a member with a disk, a log, and a clock.
 
 use paceline_cluster::{
-    DurableState, Epoch, EpochSpan, LogIndex, LogTail, Member, MemberId, Millis, Promise, StoredPromise,
-    Timing,
+    DurableState, Epoch, EpochSpan, LogIndex, LogOrigin, LogTail, Member, MemberId, Millis, Promise,
+    StoredPromise, Timing,
 };
 
 /// Record of a log. The start of an epoch has number 0; a transaction has a number of its own.
@@ -113,6 +113,7 @@ impl Host {
             promise: self.promise,
             tail: self.tail(self.durable),
             applied: LogIndex(self.applied as u64),
+            origin: LogOrigin::Unknown,
         };
         self.published = self.applied;
         self.member = Some(Member::new(self.id, timing, durable, created));

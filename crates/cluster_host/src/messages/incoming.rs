@@ -1,7 +1,8 @@
 //! The acceptor's side: a listener for members, the login, and the reading of messages.
 
 use super::{
-    CONNECTIONS_MAX, LOGIN_MAX, LOGINS_MAX, LocalMember, REPORT_STATEMENT, SILENCE_MAX, START_STATEMENT, USER,
+    CONNECTIONS_MAX, LOGIN_MAX, LOGINS_MAX, LocalMember, PeerLogin, REPORT_STATEMENT, SILENCE_MAX,
+    START_STATEMENT, USER,
 };
 use crate::handle::ClusterHandle;
 use crate::message_codec::{CodecError, Hello, PACKET_BYTES_MAX, Packet, VERSION};
@@ -11,7 +12,6 @@ use paceline_wire::handshake::{Greeting, HandshakeResponse, encode_authenticatio
 use paceline_wire::response::{OkKind, OkPacket, Status, write_error};
 use paceline_wire::socket::Socket;
 use paceline_wire::tls::ServerTls;
-use paceline_wire::tls::proof::proof;
 use paceline_wire::{Capabilities, PacketReader, PacketWriter, WireError, WireResult};
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -131,7 +131,7 @@ struct Context {
     handle: ClusterHandle,
     local: LocalMember,
     password: NativePassword,
-    tls: Option<ServerTls>,
+    tls: ServerTls,
     connections: PeerConnections,
     places: Arc<Semaphore>,
     logins: LoginPlaces,
@@ -180,26 +180,28 @@ impl Drop for LoginPlace<'_> {
 
 impl MessageListener {
     /// Creates a listener on this socket. Members must know the secret.
+    ///
+    /// # Errors
+    /// TLS cannot be set up.
     pub fn new(
         listener: TcpListener,
         handle: ClusterHandle,
         local: LocalMember,
-        secret: &str,
-        tls: Option<ServerTls>,
-    ) -> Self {
+        login: &PeerLogin,
+    ) -> WireResult<Self> {
         let context = Context {
             handle,
             local,
-            password: NativePassword::of(secret),
-            tls,
+            password: NativePassword::of(&login.secret),
+            tls: ServerTls::of_cluster(&login.key)?,
             connections: PeerConnections::default(),
             places: Arc::new(Semaphore::new(CONNECTIONS_MAX)),
             logins: LoginPlaces::default(),
         };
-        MessageListener {
+        Ok(MessageListener {
             listener,
             context: Arc::new(context),
-        }
+        })
     }
 
     /// Accepts connections for ever.
@@ -253,10 +255,7 @@ impl Context {
     async fn log_in(&self, socket: &mut Socket, reader: &mut PacketReader) -> WireResult<Purpose> {
         let mut writer = PacketWriter::new();
         let scramble = Scramble::random();
-        let offered = match self.tls {
-            Some(_) => Capabilities::SERVER | Capabilities::SSL,
-            None => Capabilities::SERVER,
-        };
+        let offered = Capabilities::SERVER | Capabilities::SSL;
         let greeting = Greeting {
             server_version: concat!("5.5.5-10.11.0-paceline-cluster-", env!("CARGO_PKG_VERSION")).into(),
             connection_id: 1,
@@ -269,12 +268,13 @@ impl Context {
         greeting.encode(writer.begin());
         writer.end();
         let answer = exchange(socket, reader, &mut writer).await?;
-        if let Some(tls) = self.tls.as_ref().filter(|_| is_tls_request(&answer)) {
-            let early = reader.take_buffered();
-            *socket = tls.accept(socket.take(), early).await?;
-            reader.advance(socket).await?;
-            writer.set_sequence(reader.sequence());
+        if !is_tls_request(&answer) {
+            return Err(WireError::Malformed("login of a member without TLS"));
         }
+        let early = reader.take_buffered();
+        *socket = self.tls.accept(socket.take(), early).await?;
+        reader.advance(socket).await?;
+        writer.set_sequence(reader.sequence());
         let login = HandshakeResponse::decode(reader.payload())?;
         let capabilities = login.capabilities & offered;
         let mut proved = login.answer;
@@ -297,16 +297,12 @@ impl Context {
             writer.flush(socket).await?;
             return Err(WireError::Malformed("login of a member"));
         }
-        let info = match (socket.tls(), &self.tls, &self.password) {
-            (Some(_), Some(tls), NativePassword::Hash(kept)) => proof(kept, &scramble, tls.certificate()),
-            _ => String::new(),
-        };
         let ok = |info| OkPacket {
             status: Status::AUTOCOMMIT,
             info,
             ..OkPacket::default()
         };
-        ok(&info).write(&mut writer, OkKind::Command, capabilities);
+        ok("").write(&mut writer, OkKind::Command, capabilities);
         writer.flush(socket).await?;
         reader.set_sequence(0);
         reader.advance(socket).await?;

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   dialer                                    acceptor
-//!   login as `paceline.cluster` ────────────▶ checks the cluster's secret       (TLS if both are configured)
+//!   TLS ────────────────────────────────────▶ shows the cluster's key: the dialer goes on only with a member
+//!   login as `paceline.cluster` ────────────▶ checks the cluster's secret
 //!   COM_QUERY START CLUSTER MESSAGES FORMAT n ▶ OK, if it knows format n
 //!   hello: cluster, to, from ───────────────▶ checks cluster and `to`
 //!   message, message, sign of life … ───────▶ ClusterHandle::message            until one side closes
@@ -16,6 +17,11 @@
 //! # Versions
 //! A connection is made only if both sides speak the same format of messages; otherwise the acceptor names both formats
 //! and says which member has to be upgraded. The dialer writes that into its log. Nothing is understood by halves.
+//!
+//! # Encryption
+//! All of this is inside of TLS 1.3. The acceptor has the key that is derived from the cluster's secret
+//! ([`paceline_wire::tls::cluster_key`]), and TLS's handshake proves it before the dialer sends anything. So whoever is
+//! in the middle without the secret learns nothing and can relay nothing.
 //!
 //! # What a closed connection means
 //! When a process ends, its machine closes its connections at once. The acceptor then tells the member

@@ -7,7 +7,7 @@ use crate::register::{MEMBERS_MAX, MemberEntry};
 use paceline_cluster::{MemberId, Message};
 use paceline_wire::WireError;
 use paceline_wire::client::{Client, ConnectOptions};
-use paceline_wire::tls::ClientTls;
+use paceline_wire::tls::{ClientTls, ClusterKey};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::collections::VecDeque;
@@ -31,15 +31,13 @@ const ACCEPTED_AFTER: Duration = Duration::from_secs(1);
 pub struct PeerLogin {
     /// The cluster's secret.
     pub secret: String,
-    /// TLS settings of the dialer. `None`: messages are sent in clear.
-    pub tls: Option<ClientTls>,
+    /// Key that is derived from it: all messages are encrypted.
+    pub key: ClusterKey,
 }
 
 impl fmt::Debug for PeerLogin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PeerLogin")
-            .field("tls", &self.tls)
-            .finish_non_exhaustive()
+        f.debug_struct("PeerLogin").finish_non_exhaustive()
     }
 }
 
@@ -232,7 +230,7 @@ pub(super) async fn log_in(host: &str, port: u16, login: &PeerLogin) -> Result<C
         user: USER.to_owned(),
         password: login.secret.clone(),
         attributes: vec![("program_name".to_owned(), "paceline".to_owned())],
-        tls: login.tls.clone(),
+        tls: Some(ClientTls::of_cluster(login.key.clone())?),
         idle_timeout: Some(LOGIN_MAX),
         ..ConnectOptions::default()
     };
@@ -276,7 +274,7 @@ mod tests {
     fn the_secret_is_not_shown() {
         let login = PeerLogin {
             secret: "geheim".to_owned(),
-            tls: None,
+            key: ClusterKey::derive("test", "geheim").unwrap(),
         };
         assert!(!format!("{login:?}").contains("geheim"));
     }

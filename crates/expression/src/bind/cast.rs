@@ -1,7 +1,9 @@
 //! CAST, CONVERT and COLLATE: their targets, and the errors of types that do not exist.
 
-use paceline_types::error_code::ER_UNKNOWN_CHARACTER_SET;
-use paceline_types::{Charset, Collation, DataType};
+use paceline_types::error_code::{
+    ER_M_BIGGER_THAN_D, ER_TOO_BIG_PRECISION, ER_TOO_BIG_SCALE, ER_UNKNOWN_CHARACTER_SET,
+};
+use paceline_types::{Charset, Collation, DataType, FixedPoint};
 
 use crate::bind::{bind_expr, literal};
 use crate::error::Result;
@@ -68,17 +70,13 @@ pub(super) fn cast_target(
     let fraction = |decimals: &Option<u64>| match decimals {
         None => Ok(0),
         Some(decimals @ 0..=6) => Ok(*decimals as u8),
-        Some(_) => Err(errors::error(
-            paceline_types::error_code::ER_TOO_BIG_PRECISION,
-            &[&name(), &6],
-        )),
+        Some(_) => Err(errors::error(ER_TOO_BIG_PRECISION, &[&name(), &6])),
     };
     Ok(match target {
         CastType::Signed => CastTarget::Signed,
         CastType::Unsigned => CastTarget::Unsigned,
         CastType::Decimal { precision, scale } => {
             let (precision, scale) = (precision.unwrap_or(10), scale.unwrap_or(0));
-            use paceline_types::error_code::{ER_M_BIGGER_THAN_D, ER_TOO_BIG_PRECISION, ER_TOO_BIG_SCALE};
             if scale > 38 {
                 return Err(errors::error(ER_TOO_BIG_SCALE, &[&name(), &38]));
             }
@@ -94,7 +92,23 @@ pub(super) fn cast_target(
                 scale: scale as u8,
             }
         }
-        CastType::Double => CastTarget::Double,
+        CastType::Double(digits) => CastTarget::Double {
+            fixed: match digits {
+                None => None,
+                Some((precision, _)) if *precision > 65 => {
+                    return Err(errors::error(ER_TOO_BIG_PRECISION, &[&name(), &65]));
+                }
+                Some((precision, scale)) if precision < scale => {
+                    return Err(errors::error(ER_M_BIGGER_THAN_D, &[&""]));
+                }
+                // As in MariaDB, more decimals than a column can have are not fixed.
+                Some((_, 31..)) => None,
+                Some((precision, scale)) => Some(FixedPoint {
+                    precision: *precision as u8,
+                    scale: *scale as u8,
+                }),
+            },
+        },
         CastType::Float => CastTarget::Float,
         CastType::Char { length, charset } => CastTarget::Char {
             length: length.map(|length| u32::try_from(length).unwrap_or(u32::MAX)),
@@ -146,7 +160,7 @@ pub(super) fn cast(mut operand: Expr, target: CastTarget) -> Result<Expr> {
     match target {
         CastTarget::Char { .. } | CastTarget::Binary { .. } | CastTarget::FixedBinary(_) => {}
         CastTarget::Decimal { .. } => reading::read_as_decimal(&mut operand),
-        CastTarget::Double | CastTarget::Float => reading::read_as_number(&mut operand),
+        CastTarget::Double { .. } | CastTarget::Float => reading::read_as_number(&mut operand),
         // For an integer, MariaDB reads the text form of JSON and of texts that are dates.
         CastTarget::Signed | CastTarget::Unsigned => reading::hex_to_number(&mut operand),
         _ => {

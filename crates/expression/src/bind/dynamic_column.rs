@@ -93,7 +93,7 @@ pub(super) fn get(
     let kind = match &target {
         CastTarget::Signed => TargetKind::Signed,
         CastTarget::Unsigned => TargetKind::Unsigned,
-        CastTarget::Double | CastTarget::Float => TargetKind::Double,
+        CastTarget::Double { .. } | CastTarget::Float => TargetKind::Double,
         CastTarget::Decimal { .. } => TargetKind::Decimal,
         CastTarget::Binary { .. } => TargetKind::Bytes,
         CastTarget::Char { collation, .. } if *collation == Collation::Binary => TargetKind::Bytes,

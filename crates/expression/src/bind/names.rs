@@ -1,22 +1,23 @@
 //! User variables and system variables.
 
-use paceline_types::{Collation, DataType, FloatType};
+use paceline_types::{BlobSize, Collation, DataType, Value};
 
 use crate::error::Result;
-use crate::expr_type::{Coercibility, ExprType, TypeNote};
+use crate::eval::convert::class_of;
+use crate::expr_type::{Class, Coercibility, ExprType, TypeNote};
 use crate::scope::{Dependence, Scope};
-use crate::session::{SessionContext, VariableScope};
+use crate::session::{SessionContext, UserVariable, VariableScope};
 use crate::tree::{Expr, ExprKind};
 
 pub(super) fn user_variable(name: &str, session: &SessionContext) -> Expr {
     let name = name.to_lowercase().into_boxed_str();
     let ty = match session.user_variables.get(&name) {
-        Some(variable) if !variable.ty.is_null() => in_variable(&variable.ty)
+        Some(variable) if !variable.ty.is_null() => in_variable(variable, session)
             .nullable()
             .with_coercibility(Coercibility::Implicit),
         _ => ExprType {
             note: TypeNote::Parameter,
-            ..ExprType::text(16_777_215, Collation::Binary)
+            ..long_text(Collation::Binary)
         }
         .nullable(),
     };
@@ -26,18 +27,42 @@ pub(super) fn user_variable(name: &str, session: &SessionContext) -> Expr {
     }
 }
 
-/// Returns the type of a user variable after an assignment of this type: integers lose their display widths, FLOAT and
-/// DOUBLE their fixed decimals.
-fn in_variable(ty: &ExprType) -> ExprType {
-    match (&ty.data_type, ty.is_unsigned()) {
-        (DataType::Integer(_) | DataType::Year, false) => ExprType::bigint(20),
-        (DataType::Integer(_), true) => ExprType::bigint_unsigned(20),
-        (DataType::Double(_), _) => ExprType::double().with_nullable(ty.nullable),
-        (DataType::Float(_), _) => {
-            ExprType::new(DataType::Float(FloatType::default())).with_nullable(ty.nullable)
-        }
-        _ => ty.clone(),
+/// Returns the type of a user variable. It is the widest of its class: the next assignment may be of a longer value.
+fn in_variable(variable: &UserVariable, session: &SessionContext) -> ExprType {
+    let UserVariable { value, ty } = variable;
+    // A parameter's type is that of its value.
+    let class = match ty.is_parameter() {
+        true => class_of(value),
+        false => ty.class(),
+    };
+    match class {
+        Class::Int if ty.is_unsigned() || matches!(value, Value::UInt(_)) => ExprType::bigint_unsigned(20),
+        Class::Int => ExprType::bigint(20),
+        Class::Double => ExprType::double(),
+        Class::Decimal => ExprType::decimal(65, 38),
+        Class::Null => ExprType {
+            note: TypeNote::Parameter,
+            ..long_text(Collation::Binary)
+        },
+        _ => ExprType {
+            note: TypeNote::UserVariable,
+            ..long_text(match value {
+                Value::Text(_) if ty.is_parameter() => session.settings.collation_connection,
+                _ => ty.collation(),
+            })
+        },
     }
+}
+
+/// Returns LONGTEXT or LONGBLOB.
+fn long_text(collation: Collation) -> ExprType {
+    ExprType::new(match collation {
+        Collation::Binary => DataType::Blob { size: BlobSize::Long },
+        collation => DataType::Text {
+            size: BlobSize::Long,
+            collation,
+        },
+    })
 }
 
 pub(super) fn system_variable(

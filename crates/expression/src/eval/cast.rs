@@ -9,7 +9,7 @@ use paceline_types::error_code::{
     ER_UNKNOWN_ERROR, ER_WARN_DATA_OUT_OF_RANGE,
 };
 use paceline_types::temporal::Fractions;
-use paceline_types::{Charset, Collation, Decimal, Value};
+use paceline_types::{Charset, Collation, DataType, Decimal, FixedPoint, FloatType, Value};
 
 use crate::context::EvalContext;
 use crate::error::Result;
@@ -86,7 +86,10 @@ pub(crate) fn cast<'a>(
             let number = values::to_decimal(&value, context)?;
             Value::Decimal(fit_decimal(number, *precision, *scale, context)?)
         }
-        CastTarget::Double => Value::Double(values::to_double(&value, context)?),
+        CastTarget::Double { fixed } => {
+            let number = values::to_double(&value, context)?;
+            Value::Double(fixed.map_or(number, |fixed| fit_double(number, fixed, context)))
+        }
         CastTarget::Float => {
             let most = f64::from(f32::MAX);
             Value::Float(values::to_double(&value, context)?.clamp(-most, most) as f32)
@@ -255,6 +258,27 @@ fn number_to_integer(value: &Value, least: i128, most: i128, context: &mut EvalC
     Ok(number.clamp(least, most))
 }
 
+/// Rounds to a DOUBLE with fixed decimals. A number that does not fit becomes the type's largest one, with note 1264.
+fn fit_double(number: f64, fixed: FixedPoint, context: &mut EvalContext<'_>) -> f64 {
+    let data_type = DataType::Double(FloatType {
+        fixed: Some(fixed),
+        ..FloatType::default()
+    });
+    let assigned = convert::assign(Value::Double(number), &data_type, &context.convert_context());
+    if assigned.problem.is_some() {
+        // As in MariaDB always for the first row.
+        let message = ER_WARN_DATA_OUT_OF_RANGE.message(&[&context.cast_name(), &1]);
+        context
+            .session
+            .diagnostics
+            .note(ER_WARN_DATA_OUT_OF_RANGE, message);
+    }
+    match assigned.value {
+        Value::Double(fitted) => fitted,
+        _ => number,
+    }
+}
+
 /// Rounds to a DECIMAL type. A number that does not fit becomes the type's largest one, with warning 1264.
 pub(crate) fn fit_decimal(
     number: Decimal,
@@ -297,6 +321,8 @@ fn temporal(
     {
         if parsed.truncated {
             context.warn_truncated(if parsed.has_time { kind } else { "date" }, value)?;
+        } else if parsed.fraction_cut {
+            context.note_truncated("datetime", value);
         }
         return Ok(Some(parsed.value));
     }

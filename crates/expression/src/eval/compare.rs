@@ -1,5 +1,6 @@
 //! Comparison of values by a rule that was chosen when the expression was bound.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use paceline_types::{Collation, Value};
@@ -119,6 +120,39 @@ pub fn compare_values(
     })
 }
 
+/// Converts an operand that is compared as a date or time, if it is a column: warnings then name the column. Returns
+/// any other value as it is.
+#[inline]
+pub(crate) fn read_operand<'a>(
+    by: &Comparison,
+    operand: &Expr,
+    value: Cow<'a, Value>,
+    context: &mut EvalContext<'_>,
+) -> Result<Cow<'a, Value>> {
+    match by {
+        Comparison::DateTime | Comparison::Time => read_column(by, operand, value, context),
+        _ => Ok(value),
+    }
+}
+
+fn read_column<'a>(
+    by: &Comparison,
+    operand: &Expr,
+    value: Cow<'a, Value>,
+    context: &mut EvalContext<'_>,
+) -> Result<Cow<'a, Value>> {
+    if !matches!(operand.kind, ExprKind::Column(_)) || operand.ty.class().is_temporal() || value.is_null() {
+        return Ok(value);
+    }
+    let read = context.convert_operand(operand, |context| match by {
+        Comparison::Time => {
+            convert::to_time_for_comparison(&value, context).map(|time| time.map(Value::Time))
+        }
+        _ => convert::to_datetime_for_comparison(&value, context).map(|day| day.map(Value::DateTime)),
+    })?;
+    Ok(read.map_or(value, Cow::Owned))
+}
+
 /// Determines the rule from the values, if a parameter's type was unknown when the expression was bound.
 fn dynamic_rule(left: &Value, right: &Value, collation: paceline_types::Collation) -> Result<Comparison> {
     let (a, b) = (convert::class_of(left), convert::class_of(right));
@@ -169,13 +203,15 @@ fn equal_rows<'a>(
         _ => CompareOp::Eq,
     };
     let mut unknown = false;
-    for ((by, left), right) in by.iter().zip(left).zip(right) {
-        let left = left.eval_in(frame, context)?;
+    for ((by, left_expr), right_expr) in by.iter().zip(left).zip(right) {
+        let left = left_expr.eval_in(frame, context)?;
         if left.is_null() && op != CompareOp::NullSafeEq {
             unknown = true;
             continue;
         }
-        let right = right.eval_in(frame, context)?;
+        let left = read_operand(by, left_expr, left, context)?;
+        let right = right_expr.eval_in(frame, context)?;
+        let right = read_operand(by, right_expr, right, context)?;
         if right.is_null() {
             convert_for(by, &left, context)?;
         }
@@ -291,7 +327,7 @@ pub(super) fn in_list<'a>(
     }
     let mut unknown = false;
     for (by, item) in by.iter().zip(list) {
-        let item = item.eval_in(frame, context)?;
+        let item = read_operand(by, item, item.eval_in(frame, context)?, context)?;
         let needle = needle.compared_by(by, context)?;
         if item.is_null() {
             // As in MariaDB the needle has been converted by then, and may say something.

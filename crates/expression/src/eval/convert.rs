@@ -456,6 +456,8 @@ fn to_datetime_of(
             };
             if parsed.truncated {
                 context.warn_truncated("datetime", value)?;
+            } else if parsed.fraction_cut {
+                context.note_truncated("datetime", value);
             }
             return Ok(Some(parsed.value));
         }
@@ -502,16 +504,25 @@ pub(crate) fn to_time(value: &Value, context: &mut EvalContext<'_>) -> Result<Op
                 ..temporal::DateModes::default()
             };
             let parsed = temporal::parse_time_under(text, modes);
-            let (time, truncated) = match parsed {
-                Some(ParsedTemporal::Time(parsed)) => (parsed.value, parsed.truncated || parsed.clipped),
-                Some(ParsedTemporal::DateTime(parsed)) => (parsed.value.time(), parsed.truncated),
+            let (kind, time, is_warned, is_noted) = match parsed {
+                Some(ParsedTemporal::Time(read)) => (
+                    "time",
+                    read.value,
+                    read.truncated || read.clipped,
+                    read.fraction_cut,
+                ),
+                Some(ParsedTemporal::DateTime(read)) => {
+                    ("datetime", read.value.time(), read.truncated, read.fraction_cut)
+                }
                 None => {
                     context.warn_incorrect("time", value)?;
                     return Ok(None);
                 }
             };
-            if truncated {
+            if is_warned {
                 context.warn_truncated("time", value)?;
+            } else if is_noted {
+                context.note_truncated(kind, value);
             }
             return Ok(Some(time));
         }
@@ -538,13 +549,7 @@ pub(crate) fn to_time_for_comparison(value: &Value, context: &mut EvalContext<'_
     let value = &*bits_as_text(value, context);
     let is_time = match value {
         Value::Null | Value::Time(_) | Value::Year(_) => true,
-        Value::Text(text) => match temporal::parse_time(text) {
-            Some(ParsedTemporal::Time(parsed)) if parsed.fraction_cut && !parsed.truncated => {
-                context.note_truncated("time", value);
-                true
-            }
-            parsed => parsed.is_some(),
-        },
+        Value::Text(text) => temporal::parse_time(text).is_some(),
         _ => convert::to_time(value, &context.lax_convert_context()).is_some(),
     };
     if is_time {

@@ -21,6 +21,7 @@ use paceline_types::decimal::Rounding;
 use paceline_types::{DataType, Value};
 
 pub use arithmetic::division_by_zero;
+pub(crate) use compare::read_operand;
 pub use compare::{compare_row_values, compare_rows, compare_values, compare_with, own_rule, row_values};
 
 use self::readings::SharedOperand;
@@ -387,7 +388,22 @@ impl Expr {
         context: &mut EvalContext<'_>,
     ) -> Result<Cow<'a, Value>> {
         let value = self.eval_branch(ty, frame, context)?;
-        convert::to_common_type(value, &self.ty, ty, context)
+        self.converted_as(value, ty, context)
+    }
+
+    /// Converts a value of this expression to the common type.
+    pub(crate) fn converted_as<'a>(
+        &self,
+        value: Cow<'a, Value>,
+        ty: &ExprType,
+        context: &mut EvalContext<'_>,
+    ) -> Result<Cow<'a, Value>> {
+        match ty.class().is_temporal() {
+            true => context.convert_operand(self, |context| {
+                convert::to_common_type(value, &self.ty, ty, context)
+            }),
+            false => convert::to_common_type(value, &self.ty, ty, context),
+        }
     }
 
     /// Evaluates a branch without the conversion to the common type.
@@ -433,6 +449,8 @@ impl Expr {
                     return Ok(None);
                 }
                 let right = operands[1].eval_in(frame, context)?;
+                let left = compare::read_operand(by, &operands[0], left, context)?;
+                let right = compare::read_operand(by, &operands[1], right, context)?;
                 if right.is_null() {
                     // As in MariaDB, the left side has been converted by then, which can cause a warning.
                     convert_for(by, &left, context)?;
@@ -477,8 +495,11 @@ impl Expr {
                 if value.is_null() {
                     return Ok(None);
                 }
+                let value = compare::read_operand(by, &operands[0], value, context)?;
                 let low = operands[1].eval_in(frame, context)?;
+                let low = compare::read_operand(by, &operands[1], low, context)?;
                 let high = operands[2].eval_in(frame, context)?;
+                let high = compare::read_operand(by, &operands[2], high, context)?;
                 if low.is_null() && high.is_null() {
                     convert_for(by, &value, context)?;
                 }
@@ -551,7 +572,7 @@ fn equal_branch<'a>(
     // NULL is equal to nothing, and nothing is read for it.
     let branches = if subject.is_null() { &[] } else { branches };
     for (by, value, result) in branches {
-        let value = value.eval_in(frame, context)?;
+        let value = compare::read_operand(by, value, value.eval_in(frame, context)?, context)?;
         let subject = subject.compared_by(by, context)?;
         if value.is_null() {
             convert_for(by, &subject, context)?;

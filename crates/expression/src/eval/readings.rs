@@ -10,6 +10,7 @@ use crate::context::EvalContext;
 use crate::error::Result;
 use crate::eval::cast::cast;
 use crate::eval::check_length;
+use crate::eval::compare::read_operand;
 use crate::eval::convert::hex_number;
 use crate::expr_type::TypeNote;
 use crate::rules::compared_charset;
@@ -103,7 +104,7 @@ impl<'a> SharedOperand<'a> {
     /// Returns the value for a comparison by this rule.
     pub fn compared_by(&self, by: &Comparison, context: &mut EvalContext<'_>) -> Result<Cow<'_, Value>> {
         match &self.number {
-            None => Ok(Cow::Borrowed(&self.value)),
+            None => read_operand(by, self.operand, Cow::Borrowed(&*self.value), context),
             Some(number) if by.is_numeric() && !self.keeps_text(by) => Ok(Cow::Borrowed(number)),
             Some(_) => match compared_charset(&self.operand.ty, by) {
                 None => Ok(Cow::Borrowed(&self.value)),

@@ -8,7 +8,7 @@ use super::temporal_fraction::{ReadAs, shown_decimals, text_fraction, value_frac
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::eval::convert::{self, as_computed};
-use crate::eval::{compare_values, compare_with, convert_for};
+use crate::eval::{compare_values, compare_with, convert_for, read_operand};
 use crate::expr_type::{Class, ExprType, NOT_FIXED_DECIMALS};
 use crate::rules::{
     CollationMix, common_type_in, compared_charset, comparison_rule_for, is_exact_quotient, round_quotient,
@@ -142,7 +142,7 @@ fn eval_coalesce(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value
     for branch in args.call.args.iter() {
         let value = branch.eval_branch(args.ty, &args.frame, context)?;
         if !value.is_null() {
-            let converted = convert::to_common_type(value, &branch.ty, args.ty, context)?;
+            let converted = branch.converted_as(value, args.ty, context)?;
             // A text that is no UUID counts as NULL.
             if converted.is_null() && matches!(args.ty.class(), Class::FixedBinary(_)) {
                 continue;
@@ -247,10 +247,12 @@ fn eval_nullif(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
     };
     let decimals = fixed_decimals(&by, args.ty_of(0), args.ty_of(1));
     compare_fixed(&mut by, decimals);
+    let compared = read_operand(&by, subject, std::borrow::Cow::Borrowed(&**compared), context)?;
+    let right = read_operand(&by, &args.call.args[1], right, context)?;
     if right.is_null() {
-        convert_for(&by, compared, context)?;
+        convert_for(&by, &compared, context)?;
     }
-    if compare_with(CompareOp::Eq, &by, compared, &right, context)? == Some(true) {
+    if compare_with(CompareOp::Eq, &by, &compared, &right, context)? == Some(true) {
         return Ok(Value::Null);
     }
     Ok(as_computed(returned).into_owned())
@@ -361,7 +363,10 @@ fn day_choice(args: &Args<'_>, index: usize, context: &mut EvalContext<'_>) -> R
     if matches!(args.ty.data_type, DataType::Timestamp { .. }) {
         return Ok(value.into_owned());
     }
-    let Some(datetime) = convert::to_datetime_for_comparison(&value, context)? else {
+    let read = context.convert_operand(&args.call.args[index], |context| {
+        convert::to_datetime_for_comparison(&value, context)
+    })?;
+    let Some(datetime) = read else {
         return Ok(Value::Null);
     };
     Ok(match &args.ty.data_type {

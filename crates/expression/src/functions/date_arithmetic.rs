@@ -378,10 +378,17 @@ fn time_or_datetime(value: &Value, context: &mut EvalContext<'_>) -> Result<Opti
                 Some(ParsedTemporal::Time(parsed)) => {
                     if parsed.truncated || parsed.clipped {
                         context.warn_truncated("time", value)?;
+                    } else if parsed.fraction_cut {
+                        context.note_truncated("time", value);
                     }
                     Some(TimeOrDateTime::Time(parsed.value))
                 }
-                Some(ParsedTemporal::DateTime(parsed)) => Some(TimeOrDateTime::DateTime(parsed.value)),
+                Some(ParsedTemporal::DateTime(parsed)) => {
+                    if parsed.fraction_cut && !parsed.truncated {
+                        context.note_truncated("datetime", value);
+                    }
+                    Some(TimeOrDateTime::DateTime(parsed.value))
+                }
                 None => {
                     context.warn_incorrect("time", value)?;
                     None

@@ -201,23 +201,30 @@ fn bind_extract(call: &mut BindCall<'_>) -> Result<ExprType> {
         Some(Value::Text(text)) => text.as_str(),
         _ => "",
     };
-    let width = match unit_named(word).ok_or_else(|| errors::syntax_near(word))? {
-        U::Year => 4,
-        U::YearMonth => 6,
-        U::Quarter | U::Month | U::Week | U::Day | U::Hour | U::Minute | U::Second => 2,
-        U::Microsecond => 6,
-        U::DayHour | U::HourMinute | U::MinuteSecond => 4,
-        U::DayMinute | U::HourSecond => 6,
-        U::DaySecond => 8,
-        U::DayMicrosecond => 20,
-        U::HourMicrosecond => 14,
-        U::MinuteMicrosecond => 11,
+    let unit = unit_named(word).ok_or_else(|| errors::syntax_near(word))?;
+    // Digits of days: those of a month, or of an interval. All widths have room for a sign.
+    let days = match call.args[1].ty.class().is_temporal() {
+        true => 2,
+        false => 7,
+    };
+    let width = match unit {
+        U::Quarter => 2,
+        U::Month | U::Week | U::Hour | U::Minute | U::Second => 3,
+        U::Year | U::HourMinute | U::MinuteSecond => 5,
+        U::YearMonth | U::HourSecond | U::Microsecond => 7,
         U::SecondMicrosecond => 9,
+        U::MinuteMicrosecond => 11,
+        U::HourMicrosecond => 13,
+        U::Day => days + 1,
+        U::DayHour => days + 3,
+        U::DayMinute => days + 5,
+        U::DaySecond => days + 7,
+        U::DayMicrosecond => days + 13,
     };
     Ok(if width > 10 {
         ExprType::bigint(width)
     } else {
-        ExprType::int(width)
+        ExprType::int32(width)
     }
     .nullable())
 }
@@ -227,11 +234,13 @@ fn eval_extract(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value>
     let unit = unit_named(args.keyword(0)).ok_or_else(|| errors::syntax_near(args.keyword(0)))?;
     let value = args.value(1, context)?;
     let of_date = matches!(unit, U::Year | U::YearMonth | U::Quarter | U::Month | U::Week);
+    let operand = &args.call.args[1];
     if of_date && !matches!(&*value, Value::Time(_)) {
-        let datetime = some!(args.datetime(1, context)?);
-        return Ok(extract_from_date(unit, datetime, context).map_or(Value::Null, Value::Int));
+        let datetime = context.convert_operand(operand, |context| convert::to_datetime(&value, context))?;
+        return Ok(extract_from_date(unit, some!(datetime), context).map_or(Value::Null, Value::Int));
     }
-    let micros = match some!(extract_source(unit, &value, context)?) {
+    let source = context.convert_operand(operand, |context| extract_source(unit, &value, context))?;
+    let micros = match some!(source) {
         IntervalOrDateTime::DateTime(read) => {
             return Ok(extract_from_date(unit, read.value, context).map_or(Value::Null, Value::Int));
         }

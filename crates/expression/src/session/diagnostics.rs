@@ -193,6 +193,12 @@ impl Diagnostics {
         self.notes = notes;
     }
 
+    /// Removes the oldest conditions until `count` more can be added. They stay counted.
+    pub fn make_room(&mut self, count: usize) {
+        let excess = (self.conditions.len() + count).saturating_sub(self.capacity);
+        self.conditions.drain(..excess.min(self.conditions.len()));
+    }
+
     /// Adds a condition. Beyond the limit it is only counted.
     pub fn push(&mut self, level: Level, code: ErrorCode, message: impl Into<String>) {
         self.push_signalled(level, code, message, None);

@@ -25,6 +25,15 @@ impl UserVariable {
     pub fn new(value: &Value, ty: ExprType, time_zone: &TimeZone) -> Self {
         let value = for_user_variable(value, time_zone);
         let ty = match &value {
+            // A parameter's type is that of its value. One within a subquery is known only by the value.
+            value if ty.is_parameter() && !value.is_null() => {
+                ExprType::of_value(value, Collation::Utf8mb4GeneralCi)
+            }
+            Value::Int(_) | Value::UInt(_) | Value::Double(_) | Value::Decimal(_)
+                if ty.data_type.is_text() || ty.data_type.is_binary_string() =>
+            {
+                ExprType::of_value(&value, Collation::Utf8mb4GeneralCi)
+            }
             Value::Text(text) if !ty.data_type.is_text() => {
                 ExprType::text(text.chars().count() as u64, Collation::Utf8mb4GeneralCi)
             }

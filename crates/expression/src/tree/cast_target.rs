@@ -1,6 +1,6 @@
 //! Targets of CAST and CONVERT.
 
-use paceline_types::{Collation, DataType, FixedBinaryType};
+use paceline_types::{Collation, DataType, FixedBinaryType, FixedPoint, FloatType};
 
 use crate::expr_type::{Class, Coercibility, ExprType};
 
@@ -18,8 +18,11 @@ pub enum CastTarget {
         /// Number of digits after the point.
         scale: u8,
     },
-    /// DOUBLE.
-    Double,
+    /// DOUBLE, or DOUBLE(precision, scale).
+    Double {
+        /// The digits, if they are fixed.
+        fixed: Option<FixedPoint>,
+    },
     /// FLOAT.
     Float,
     /// CHAR(length) in a character set; also CONVERT(… USING …).
@@ -64,10 +67,12 @@ impl CastTarget {
             CastTarget::Decimal { precision, scale } => {
                 ExprType::decimal(u32::from(*precision), u32::from(*scale))
             }
-            CastTarget::Double => ExprType::double(),
-            CastTarget::Float => ExprType::new(paceline_types::DataType::Float(
-                paceline_types::FloatType::default(),
-            )),
+            CastTarget::Double { fixed } => ExprType::new(DataType::Double(FloatType {
+                fixed: *fixed,
+                ..FloatType::default()
+            }))
+            .nullable(),
+            CastTarget::Float => ExprType::new(DataType::Float(FloatType::default())).nullable(),
             CastTarget::Char { length, collation } => {
                 let length = length.map_or_else(|| operand.max_characters(), u64::from);
                 ExprType::text(length, *collation).with_coercibility(Coercibility::Implicit)

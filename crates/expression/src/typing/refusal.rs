@@ -51,7 +51,7 @@ pub(crate) fn check_cast(ty: &ExprType, target: &CastTarget) -> Result<()> {
         CastTarget::Signed => "cast_as_signed",
         CastTarget::Unsigned => "cast_as_unsigned",
         CastTarget::Decimal { .. } => "decimal_typecast",
-        CastTarget::Double => "double_typecast",
+        CastTarget::Double { .. } => "double_typecast",
         CastTarget::Float => "float_typecast",
         CastTarget::Date => "cast_as_date",
         CastTarget::Time { .. } => "cast_as_time",

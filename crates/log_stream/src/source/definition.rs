@@ -9,7 +9,7 @@ use super::password::{KEY_FILE, Password, PasswordKey};
 use crate::primary::request::MemberReader;
 use paceline_types::error_code::ER_MASTER_INFO;
 use paceline_wire::WireResult;
-use paceline_wire::tls::{ClientTls, TlsParameters};
+use paceline_wire::tls::{ClientTls, ClusterKey, TlsParameters};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -51,6 +51,9 @@ pub struct TlsSettings {
     pub parameters: TlsParameters,
     /// `MASTER_SSL_VERIFY_SERVER_CERT`.
     pub verify_server_certificate: bool,
+    /// Between members of a cluster: their key. The other settings do not apply then. Never recorded.
+    #[serde(skip)]
+    pub cluster: Option<ClusterKey>,
 }
 
 /// A connection's settings. The defaults are MariaDB's.
@@ -111,12 +114,23 @@ struct Record {
 }
 
 impl TlsSettings {
+    /// Returns the settings of connections between members of a cluster.
+    pub fn of_cluster(key: ClusterKey) -> Self {
+        TlsSettings {
+            cluster: Some(key),
+            ..TlsSettings::default()
+        }
+    }
+
     /// Returns the TLS configuration, or `None` without TLS. Files are read each time, because they may have been
     /// replaced.
     ///
     /// # Errors
     /// Unreadable files; unsupported cipher suites.
     pub fn client(&self) -> WireResult<Option<ClientTls>> {
+        if let Some(key) = &self.cluster {
+            return ClientTls::of_cluster(key.clone()).map(Some);
+        }
         if !self.enabled {
             return Ok(None);
         }

@@ -8,6 +8,7 @@ use paceline_cluster_host::commands::{self, MemberOverview, Overview, Part, Rema
 use paceline_cluster_host::etcd::{EtcdSettings, Store};
 use paceline_cluster_host::messages::PeerLogin;
 use paceline_cluster_host::picture::{PicturedMember, next_upgrade, picture};
+use paceline_wire::tls::ClusterKey;
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -140,25 +141,28 @@ pub fn run(options: &Options) -> Result<(), String> {
         ..EtcdSettings::of_urls(options.etcd.clone())
     };
     let store = Store::new(&settings, &options.cluster).map_err(|error| error.to_string())?;
-    let secret = match &options.action {
+    let login = match &options.action {
         Action::Status {
             cluster_secret_file: Some(file),
-        } => Some(read_secret(file)?),
+        } => {
+            let secret = read_secret(file)?;
+            let key = ClusterKey::derive(&options.cluster, &secret).map_err(|error| error.to_string())?;
+            Some(PeerLogin { secret, key })
+        }
         _ => None,
     };
     runtime
-        .block_on(act(&options.action, &store, secret))
+        .block_on(act(&options.action, &store, login))
         .map_err(|error| error.to_string())
 }
 
-async fn act(action: &Action, store: &Store, secret: Option<String>) -> Result<(), commands::CommandError> {
+async fn act(action: &Action, store: &Store, login: Option<PeerLogin>) -> Result<(), commands::CommandError> {
     match action {
         Action::Status { .. } => {
             let overview = commands::overview(store).await?;
-            match secret {
+            match login {
                 None => print!("{}", status(&overview)),
-                Some(secret) => {
-                    let login = PeerLogin { secret, tls: None };
+                Some(login) => {
                     let members = picture(overview.members.clone(), None, &login).await;
                     print!("{}{}", states(&members), summary(&overview));
                 }

@@ -9,6 +9,7 @@
 //! ```
 //! The member's driver has a thread of its own, which is started with the first log and goes on through all of this.
 
+use super::identity::{ETCD_PAUSE, Identity, LocalDriver};
 use super::settings::MemberSettings;
 use crate::join;
 use crate::stop::StopSignals;
@@ -16,32 +17,25 @@ use paceline_archive::hold::{HoldOptions, hold};
 use paceline_archive::member::HoldEnd;
 use paceline_archive::options::Account;
 use paceline_binlog::log::{ClosedLog, OpenRequest, RealDisk};
-use paceline_cluster::{LogIndex, MemberId, Timing};
+use paceline_cluster::{LogIndex, LogOrigin};
+use paceline_cluster_host::LogHost;
 use paceline_cluster_host::commands;
 use paceline_cluster_host::etcd::Store;
-use paceline_cluster_host::messages::PeerLogin;
 use paceline_cluster_host::register::MemberEntry;
-use paceline_cluster_host::thread::{ClusterSettings, ClusterThread};
-use paceline_cluster_host::{ClusterHandle, LogHost, MemberFile, PromiseFile, StoredMember};
-use paceline_log_stream::source::definition::TlsSettings;
 use paceline_server::cluster::{CLUSTER_USER, Membership};
 use paceline_server::http::Http;
 use paceline_server::options::StartOptions;
 use paceline_server::startup::PreparedServer;
 use paceline_server::variables::{Variable, VariableValue};
 use paceline_types::LogPosition;
-use paceline_wire::TcpAddress;
-use std::net::TcpListener;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::watch;
 
 /// Time that a probe's answer has when the server takes over its address.
 const PROBES_END: Duration = Duration::from_secs(1);
-/// Pause before etcd is asked again.
-const ETCD_PAUSE: Duration = Duration::from_millis(500);
 
 /// Runs a server of a cluster until it is told to stop. `arguments` are those of its options.
 ///
@@ -65,12 +59,8 @@ pub fn run(settings: MemberSettings, options: StartOptions, arguments: &[String]
     }
     let prepared = PreparedServer::new(options)?;
     let directory = prepared.directory().to_owned();
-    let (promise_file, promise) = PromiseFile::open(&directory).map_err(|error| error.to_string())?;
-    let is_known = MemberFile::read(&directory)
-        .map_err(|error| error.to_string())?
-        .is_some();
-    let member_file = MemberFile::open(&directory, &settings.cluster).map_err(|error| error.to_string())?;
-    let id = member_file.id();
+    let identity = Identity::open(&directory, &settings.cluster)?;
+    let id = identity.id();
     let globals = &prepared.options().globals;
     if globals.number(Variable::ServerId) == 1 {
         // Each member needs another one. An operator's choice of 1 cannot be told from the default.
@@ -84,28 +74,7 @@ pub fn run(settings: MemberSettings, options: StartOptions, arguments: &[String]
         .port()
         .filter(|port| *port != 0)
         .ok_or("--cluster needs a port for the other members: not --port=0, not --skip-networking")?;
-    let entry = settings.entry(id.0, port);
-    let address = (settings.address.host.as_str(), settings.address.port);
-    let mut listener = Some(
-        TcpListener::bind(address)
-            .map_err(|error| format!("cannot listen on {}: {error}", settings.address))?,
-    );
-    let mut stored = Some(StoredMember {
-        id,
-        promise_file,
-        promise,
-        applied: LogIndex(0),
-    });
-    let thread: OnceLock<ClusterThread> = OnceLock::new();
-    let handle: Arc<OnceLock<ClusterHandle>> = Arc::default();
-    let known = handle.clone();
-    let addresses = Arc::new(move |member: MemberId| {
-        let entry = known.get()?.entry(member)?;
-        Some(TcpAddress {
-            host: entry.host,
-            port: entry.port,
-        })
-    });
+    let driver = LocalDriver::new(&runtime, &settings, identity, store, port)?;
     let stop = watch::Sender::new(false);
     let stops = {
         let _entered = runtime.enter();
@@ -116,9 +85,6 @@ pub fn run(settings: MemberSettings, options: StartOptions, arguments: &[String]
             stop.send_replace(true);
         })
     };
-    // A member that was removed is not added again by a restart.
-    let joins = !is_known;
-    runtime.spawn(enter(store, entry.clone(), joins));
     loop {
         let position = prepared.tables_position()?;
         let request = open_request(position);
@@ -132,45 +98,11 @@ pub fn run(settings: MemberSettings, options: StartOptions, arguments: &[String]
             },
             bind_address: prepared.options().bind_address(),
             port,
-            tls: None,
-            member_tls: TlsSettings::default(),
+            key: settings.key.clone(),
             id,
-            addresses: addresses.clone(),
+            handle: driver.handle(),
         };
-        let begin = |host: Arc<dyn LogHost>, applied: LogIndex| match handle.get() {
-            Some(handle) => {
-                handle.set_host(host);
-                Ok(())
-            }
-            None => {
-                let settings = ClusterSettings {
-                    cluster: settings.cluster.clone(),
-                    entry: entry.clone(),
-                    etcd: settings.etcd.clone(),
-                    timing: Timing::default(),
-                    login: PeerLogin {
-                        secret: settings.secret.clone(),
-                        tls: None,
-                    },
-                    tls: None,
-                    listener: listener.take().expect("the member is started once"),
-                    directory: Some(directory.clone()),
-                };
-                let stored = StoredMember {
-                    applied,
-                    ..stored.take().expect("the member is started once")
-                };
-                let on_failure = Box::new(|error| {
-                    tracing::error!("cluster: {error}; the process ends");
-                    std::process::abort();
-                });
-                let started = ClusterThread::start(settings, stored, host, on_failure)
-                    .map_err(|error| error.to_string())?;
-                let _ = handle.set(started.handle());
-                let _ = thread.set(started);
-                Ok(())
-            }
-        };
+        let begin = |host: Arc<dyn LogHost>, applied| driver.take_log(host, applied, LogOrigin::Unknown);
         let ended = runtime
             .block_on(hold(options, begin, stop.subscribe()))
             .map_err(|error| error.to_string())?;
@@ -186,18 +118,16 @@ pub fn run(settings: MemberSettings, options: StartOptions, arguments: &[String]
     if let Some(probes) = probes {
         probes.end();
     }
-    let handle = handle.get().expect("the member runs").clone();
     let membership = Membership {
         name: settings.cluster,
         id,
-        handle,
+        handle: driver.running(),
         secret: settings.secret.into(),
+        key: settings.key,
         restart: Arc::new(start_again),
     };
     let outcome = prepared.run(Some(membership));
-    if let Some(thread) = thread.into_inner() {
-        thread.stop();
-    }
+    driver.stop();
     outcome
 }
 
@@ -287,40 +217,12 @@ fn copy(primary: &MemberEntry, settings: &MemberSettings, arguments: &[String]) 
         .chain(arguments.iter().cloned())
         .chain([server_id, "--http-address=".to_owned()])
         .collect();
-    let arguments = join::parse(&all).map_err(|error| match error {
+    let mut arguments = join::parse(&all).map_err(|error| match error {
         join::Refusal::Server(error) => error.to_string(),
         _ => "the options cannot be used for a copy of the primary".to_owned(),
     })?;
+    arguments.encrypt_for_members(settings.key.clone());
     join::prepare(&arguments).map(drop)
-}
-
-/// Enters the member into the cluster: founds it, or asks to become a log holder.
-async fn enter(store: Arc<Store>, entry: MemberEntry, joins: bool) {
-    let mut told = String::new();
-    loop {
-        let entered = async {
-            if joins {
-                store.found(&entry).await?;
-            }
-            store.enter(&entry).await?;
-            match joins {
-                true => commands::add(&store, entry.member()).await.map(drop),
-                false => Ok(()),
-            }
-        };
-        match entered.await {
-            Ok(()) => return,
-            Err(error) => {
-                let error: commands::CommandError = error;
-                let text = error.to_string();
-                if text != told {
-                    tracing::warn!("cluster: this member cannot be entered: {text}");
-                    told = text;
-                }
-            }
-        }
-        tokio::time::sleep(ETCD_PAUSE).await;
-    }
 }
 
 /// Cuts the closed log.

@@ -5,6 +5,7 @@ use crate::tls::MasterTlsOptions;
 use clap::{CommandFactory, Parser, ValueEnum};
 use paceline_server::options::{self, OptionError, Request, StartOptions};
 use paceline_wire::client::ConnectOptions;
+use paceline_wire::tls::ClusterKey;
 
 /// Default number of sessions that read from the primary.
 const PARALLEL: u16 = 4;
@@ -130,6 +131,11 @@ impl Arguments {
     /// Returns the server's options, with `instead` added. They take precedence.
     pub fn server_with(&self, instead: &[String]) -> Result<StartOptions, OptionError> {
         start_options(&[self.server_arguments.as_slice(), instead].concat())
+    }
+
+    /// Connects only to members of a cluster, which have this key.
+    pub fn encrypt_for_members(&mut self, key: ClusterKey) {
+        self.options.tls.encrypt_for_members(key);
     }
 
     /// Returns the server's options.

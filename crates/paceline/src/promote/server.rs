@@ -470,6 +470,7 @@ fn tls_settings(row: &Row) -> String {
             versions: String::new(),
         },
         verify_server_certificate: value("Verify_Server_Cert") == "Yes",
+        ..TlsSettings::default()
     })
 }
 

@@ -419,7 +419,12 @@ impl<'p, 'o> Block<'p, 'o> {
     }
 
     /// Finds a select alias.
-    pub fn find_output<'x>(&self, outputs: &'x [Output], name: &ColumnName) -> Result<Option<&'x Output>> {
+    pub fn find_output<'x>(
+        &self,
+        outputs: &'x [Output],
+        name: &ColumnName,
+        clause: &str,
+    ) -> Result<Option<&'x Output>> {
         let mut found: Option<&Output> = None;
         for output in outputs {
             let matches = match &name.table {
@@ -434,7 +439,7 @@ impl<'p, 'o> Block<'p, 'o> {
                 if let Some(first) = found
                     && !same_expr(&first.expr, &output.expr)
                 {
-                    return Err(Error::new(ER_NON_UNIQ_ERROR, &[name, &"ORDER BY"]));
+                    return Err(Error::new(ER_NON_UNIQ_ERROR, &[name, &clause]));
                 }
                 found = Some(output);
             }
@@ -444,7 +449,7 @@ impl<'p, 'o> Block<'p, 'o> {
 
     /// Finds the select alias for an unqualified name of ORDER BY or GROUP BY.
     pub fn find_alias(&self, outputs: &[Output], name: &ColumnName) -> Result<Option<usize>> {
-        let found = self.find_output(outputs, name)?;
+        let found = self.find_output(outputs, name, "ORDER BY")?;
         Ok(found.and_then(|found| outputs.iter().position(|output| std::ptr::eq(output, found))))
     }
 }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use paceline_storage::RowPlacement;
 use paceline_types::error_code::{
-    ER_FIELD_SPECIFIED_TWICE, ER_ILLEGAL_HA, ER_MULTI_UPDATE_KEY_CONFLICT, ER_NO_DB_ERROR,
-    ER_NO_DEFAULT_FOR_FIELD, ER_NONUNIQ_TABLE, ER_UNKNOWN_TABLE, ER_UPDATE_TABLE_USED,
+    ER_BAD_FIELD_ERROR, ER_FIELD_SPECIFIED_TWICE, ER_ILLEGAL_HA, ER_MULTI_UPDATE_KEY_CONFLICT,
+    ER_NO_DB_ERROR, ER_NO_DEFAULT_FOR_FIELD, ER_NONUNIQ_TABLE, ER_UNKNOWN_TABLE, ER_UPDATE_TABLE_USED,
     ER_UPDATED_COLUMN_ONLY_ONCE, ER_WRONG_VALUE_COUNT_ON_ROW,
 };
 
@@ -280,22 +280,20 @@ impl Planner<'_> {
         self.tables.borrow().iter().any(is_read)
     }
 
-    pub(super) fn plan_update(
+    /// Binds the assignments of an UPDATE, by table.
+    fn bind_assignments(
         &self,
-        update: &paceline_syntax::Update,
-    ) -> Result<(PlanKind, Vec<ResultColumn>)> {
-        let number = self.next_select_number();
-        let mut block = Block::new(self, None);
-        let from = block.bind_changed_from(&update.tables)?;
-        block.check_updated_view()?;
+        block: &mut Block<'_, '_>,
+        assignments: &[paceline_syntax::Assignment],
+    ) -> Result<Vec<UpdateTarget>> {
         let mut targets: Vec<UpdateTarget> = Vec::new();
-        for assignment in &update.assignments {
-            let found = find_assigned(&block, &assignment.column, "SET")?;
+        for assignment in assignments {
+            let found = find_assigned(block, &assignment.column, "SET")?;
             let (base, definition) = block.updated_column(found)?;
             refuse_sequence(&definition)?;
             block.note_updated(found, base);
             let VisibleColumn { table, column } = base;
-            let value = bind_assigned(&mut block, table, column, &assignment.value, "SET")?;
+            let value = bind_assigned(block, table, column, &assignment.value, "SET")?;
             let assignment = AssignmentPlan { column, value };
             match targets.iter_mut().find(|target| target.table == table) {
                 Some(target) => target.assignments.push(assignment),
@@ -320,6 +318,27 @@ impl Planner<'_> {
                 }
             }
         }
+        Ok(targets)
+    }
+
+    pub(super) fn plan_update(
+        &self,
+        update: &paceline_syntax::Update,
+    ) -> Result<(PlanKind, Vec<ResultColumn>)> {
+        let number = self.next_select_number();
+        let mut block = Block::new(self, None);
+        let from = block.bind_changed_from(&update.tables)?;
+        block.check_updated_view()?;
+        let assigned = self.bind_assignments(&mut block, &update.assignments);
+        let selection = update.selection.as_ref();
+        let limit = update.limit.as_ref();
+        // As in MariaDB, an unknown name in the clauses after SET comes first.
+        if let Err(error) = &assigned
+            && error.code() == ER_BAD_FIELD_ERROR
+        {
+            bind_clauses(&mut block, number, selection, &update.order_by, limit)?;
+        }
+        let mut targets = assigned?;
         let changed: Vec<usize> = targets.iter().map(|target| target.table).collect();
         block.check_single_tables(&changed)?;
         if update.limit.is_some() {
@@ -344,14 +363,7 @@ impl Planner<'_> {
             let generated = generated_plans(self, &target.definition, target.base)?;
             target.on_update.extend(generated);
         }
-        let selection = update.selection.as_ref();
-        let bound = bind_clauses(
-            &mut block,
-            number,
-            selection,
-            &update.order_by,
-            update.limit.as_ref(),
-        )?;
+        let bound = bind_clauses(&mut block, number, selection, &update.order_by, limit)?;
         let is_ordered = bound
             .order
             .iter()

@@ -2,12 +2,12 @@
 
 use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_ILLEGAL_REFERENCE, ER_INVALID_GROUP_FUNC_USE, ER_NO_DEFAULT_FOR_FIELD,
-    ER_NO_SUCH_TABLE, ER_PARSE_ERROR, ER_SUM_FUNC_WITH_WINDOW_FUNC_AS_ARG, ER_UNKNOWN_SEQUENCES,
+    ER_NO_SUCH_TABLE, ER_NON_UNIQ_ERROR, ER_SUM_FUNC_WITH_WINDOW_FUNC_AS_ARG, ER_UNKNOWN_SEQUENCES,
     ER_UNKNOWN_TABLE, ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
 };
 use paceline_types::{DataType, Date, DateTime, Value};
 
-use super::block::{Aliases, BindMode, Block, OuterName, OuterScope, VisibleColumn};
+use super::block::{Aliases, BindMode, Block, OuterName, OuterScope, Output, VisibleColumn};
 use super::defaults::column_default;
 use super::planner::Planner;
 use super::same_expr::same_expr;
@@ -17,11 +17,13 @@ use crate::error::{Error, Result};
 use paceline_catalog::RoutineDefinition;
 use paceline_expression::session::SessionContext;
 use paceline_expression::{
-    Aggregate, Clause, Coercibility, CompareOp, Dependence, Expr, ExprKind, ExprType, Scope, StoredCall,
-    StoredFunction, Subquery, Truth, WindowCall, WindowFunction, bind_comparison, bind_condition, bind_expr,
+    Aggregate, CastTarget, Clause, Coercibility, CompareOp, Dependence, Expr, ExprKind, ExprType, Scope,
+    StoredCall, StoredFunction, Subquery, Truth, WindowCall, WindowFunction, bind_comparison, bind_condition,
+    bind_expr,
 };
 use paceline_syntax::ast::{self, ColumnName, SequenceOperation};
 use paceline_syntax::{Aggregation, RoutineType};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 impl Block<'_, '_> {
@@ -154,12 +156,39 @@ impl<'m> BlockScope<'_, '_, '_, 'm> {
         }
     }
 
+    /// Returns the column of GROUP BY that has the name of an item of the select list and is another one. In HAVING it
+    /// comes first.
+    fn group_named_like(&self, output: &Output, name: &ColumnName) -> Result<Option<VisibleColumn>> {
+        if name.table.is_some() || self.block.groups.is_empty() {
+            return Ok(None);
+        }
+        let Ok(Some(found)) = self.block.find_column(name, self.clause_name()) else {
+            return Ok(None);
+        };
+        let reference = &self.block.tables[found.table];
+        let slot = match &reference.merged {
+            None => ExprKind::Column(reference.base + found.column),
+            Some(merged) => merged.exprs[found.column].kind.clone(),
+        };
+        let is_it = |expr: &Expr| match (&expr.kind, &slot) {
+            (ExprKind::Column(one), ExprKind::Column(other)) => one == other,
+            _ => false,
+        };
+        let is_group = self.block.groups.iter().any(is_it) && !is_it(&output.expr);
+        Ok(is_group.then_some(found))
+    }
+
     /// Returns what a name means; `None` if it is unknown.
     fn resolve(&mut self, name: &ColumnName, asked: Asked) -> Result<Option<Expr>> {
         if let Aliases::Having(outputs) = self.mode.aliases
             && self.in_aggregate == 0
         {
-            if let Some(output) = self.block.find_output(outputs, name)? {
+            if let Some(output) = self.block.find_output(outputs, name, self.clause_name())? {
+                if let Some(column) = self.group_named_like(output, name)? {
+                    let message = ER_NON_UNIQ_ERROR.message(&[name, &self.clause_name()]);
+                    self.block.planner.warn(ER_NON_UNIQ_ERROR, message);
+                    return Ok(Some(self.own_column(column)));
+                }
                 if self.block.reads_window(&output.expr) {
                     return Err(Error::new(ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION, &[]));
                 }
@@ -178,13 +207,13 @@ impl<'m> BlockScope<'_, '_, '_, 'm> {
         }
         if let Aliases::Fallback(outputs) = self.mode.aliases
             && self.in_aggregate == 0
-            && let Some(output) = self.block.find_output(outputs, name)?
+            && let Some(output) = self.block.find_output(outputs, name, "ORDER BY")?
         {
             return Ok(Some(output.expr.clone()));
         }
         if let Aliases::OfSubqueries(outputs) = self.mode.aliases
             && asked == Asked::BySubquery
-            && let Some(output) = self.block.find_output(outputs, name)?
+            && let Some(output) = self.block.find_output(outputs, name, "ORDER BY")?
         {
             let is_aggregate = |node: &Expr| match node.kind {
                 ExprKind::Column(slot) => self.block.aggregates.iter().any(|(_, result)| *result == slot),
@@ -449,23 +478,79 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
     }
 
     fn resolve_default(&mut self, name: &ColumnName) -> Result<Expr> {
+        let without = |name: &str| Error::new(ER_NO_DEFAULT_FOR_FIELD, &[&name]);
         let Some(found) = self.block.find_column(name, self.clause_name())? else {
+            if let Aliases::Having(outputs) = self.mode.aliases
+                && (self.block.find_output(outputs, name, self.clause_name())?).is_some()
+            {
+                return Err(without(&name.name));
+            }
             return Err(self.unknown(name));
         };
         let VisibleColumn { table, column } = self.block.base_column(found).unwrap_or(found);
         let reference = &self.block.tables[table];
-        let TableSource::Base(definition) = &reference.source else {
-            return Err(Error::with_message(
-                ER_PARSE_ERROR,
-                "DEFAULT of a column without a table",
-            ));
+        let column_name = reference.columns[column].name().to_owned();
+        let (definition, number, is_read_here) = match &reference.source {
+            TableSource::Base(definition) => (definition.clone(), column, true),
+            // A derived table shows the default of the stored column behind it.
+            _ => {
+                let origin = reference.columns[column].result.origin.clone();
+                let origin = origin.ok_or_else(|| without(&column_name))?;
+                let stored = (self.block.planner).find_table(Some(&origin.database), &origin.table)?;
+                let number = stored.column(&origin.column);
+                (
+                    stored.clone(),
+                    number.ok_or_else(|| without(&column_name))?,
+                    false,
+                )
+            }
         };
-        match column_default(self.block.planner, definition, column)? {
-            Some(expr) => Ok(expr),
-            None => Err(Error::new(
-                ER_NO_DEFAULT_FOR_FIELD,
-                &[&reference.columns[column].name()],
-            )),
+        let default = column_default(self.block.planner, &definition, number)?;
+        let mut expr = default.ok_or_else(|| without(&column_name))?;
+        // The default may read other columns of its row.
+        let mut slots = HashMap::new();
+        expr.visit(&mut |node| {
+            if let ExprKind::Column(slot) = node.kind {
+                slots.insert(slot, slot);
+            }
+        });
+        if !slots.is_empty() && !is_read_here {
+            return Err(Error::unsupported(
+                "DEFAULT of a derived table's column that reads other columns",
+            ));
         }
+        for (read, slot) in &mut slots {
+            let column = match self.mode.grouped && self.in_aggregate == 0 {
+                true => self.block.kept_unnamed_column(table, *read),
+                false => self.block.unnamed_column(table, *read),
+            };
+            if let ExprKind::Column(found) = column.kind {
+                *slot = found;
+            }
+        }
+        expr.map_columns(&mut |slot| slots.get(&slot).copied().unwrap_or(slot));
+        Ok(as_stored_time(expr, &definition.columns()[number].data_type))
+    }
+}
+
+/// Gives the default of a time the digits of its column.
+fn as_stored_time(expr: Expr, data_type: &DataType) -> Expr {
+    let target = match data_type {
+        DataType::DateTime { decimals } | DataType::Timestamp { decimals } => {
+            CastTarget::DateTime { decimals: *decimals }
+        }
+        DataType::Time { decimals } => CastTarget::Time { decimals: *decimals },
+        _ => return expr,
+    };
+    if expr.as_literal().is_some() || expr.ty.decimals() == data_type.decimals() {
+        return expr;
+    }
+    let ty = ExprType::of_column(data_type.clone(), expr.ty.nullable);
+    Expr {
+        kind: ExprKind::Cast {
+            target,
+            operand: Box::new(expr),
+        },
+        ty,
     }
 }

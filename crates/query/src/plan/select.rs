@@ -329,10 +329,7 @@ impl Block<'_, '_> {
         if name.table.is_some() {
             return Ok(None);
         }
-        let output = self
-            .find_output(outputs, name)
-            .map_err(|_| Error::new(ER_NON_UNIQ_ERROR, &[name, &"GROUP BY"]))?;
-        let Some(output) = output else {
+        let Some(output) = self.find_output(outputs, name, "GROUP BY")? else {
             return Ok(None);
         };
         match self.find_column(name, "GROUP BY") {

@@ -7,7 +7,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use paceline_types::error_code::ER_BAD_FIELD_ERROR;
+use paceline_types::error_code::{ER_BAD_FIELD_ERROR, ER_NON_UNIQ_ERROR};
 
 use super::block::{Block, VisibleColumn};
 use super::table_ref::TableColumn;
@@ -47,31 +47,42 @@ struct SourceColumn {
 
 impl SourceColumns {
     /// Returns the columns that ON DUPLICATE KEY UPDATE names and the target does not have.
+    ///
+    /// # Errors
+    /// 1052 for a name that is also that of a column of the target.
     pub fn of(target: &Block<'_, '_>, insert: &Insert, source: &QueryStatement) -> Result<Self> {
         let mut found = SourceColumns::default();
         let ast::QueryBody::Select(select) = &source.query.body else {
             return Ok(found);
         };
-        if !select.group_by.is_empty() || select.distinct || source.query.with.is_some() {
+        if !select.group_by.is_empty() || select.from.is_empty() || source.query.with.is_some() {
             return Ok(found);
         }
-        let mut unknown = Vec::new();
+        let mut used = Vec::new();
+        // Columns of VALUES(c) are those of the target.
+        let mut inserted = Vec::new();
         for assignment in &insert.on_duplicate {
             if let AssignedValue::Expr(expr) = &assignment.value {
-                for_each_expr(expr, |node| {
-                    if let ast::Expr::Column(name) = node {
-                        unknown.push(name.clone());
+                for_each_expr(expr, |node| match node {
+                    ast::Expr::Column(name) => used.push(name.clone()),
+                    ast::Expr::Call(call) if is_values(&call.name) => {
+                        inserted.extend(call.arguments.exprs().iter().filter_map(
+                            |argument| match argument {
+                                ast::Expr::Column(name) => Some(name.clone()),
+                                _ => None,
+                            },
+                        ));
                     }
+                    _ => {}
                 });
             }
         }
-        let mut names = Vec::new();
-        for name in unknown {
-            if target.find_column(&name, CLAUSE)?.is_none() {
-                names.push(name);
+        for name in inserted {
+            if let Some(place) = used.iter().position(|used| *used == name) {
+                used.swap_remove(place);
             }
         }
-        if names.is_empty() {
+        if used.is_empty() {
             return Ok(found);
         }
         let mut probe = Block::new(target.planner, None);
@@ -81,9 +92,12 @@ impl SourceColumns {
             ..TableUsage::default()
         };
         probe.bind_from(&select.from, usage)?;
-        for name in names {
-            if let Some(column) = probe.find_column(&name, CLAUSE)? {
-                found.add(&probe, column, name);
+        for name in used {
+            let is_known = target.find_column(&name, CLAUSE)?.is_some();
+            match probe.find_column(&name, CLAUSE)? {
+                Some(_) if is_known => return Err(Error::new(ER_NON_UNIQ_ERROR, &[&name, &CLAUSE])),
+                Some(column) if !select.distinct => found.add(&probe, column, name),
+                _ => {}
             }
         }
         Ok(found)
@@ -143,6 +157,12 @@ impl SourceColumns {
         }
         Ok(start..target.slot_count)
     }
+}
+
+fn is_values(function: &str) -> bool {
+    ["values", "value"]
+        .iter()
+        .any(|name| function.eq_ignore_ascii_case(name))
 }
 
 impl Planner<'_> {

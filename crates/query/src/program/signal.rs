@@ -61,7 +61,8 @@ pub fn signal(signal: &Signal, session: &mut SessionContext, parameters: &[Value
             SignalItem::MysqlErrno => {
                 let number = to_i64(&value, &mut context)?;
                 match u16::try_from(number) {
-                    Ok(number) if number > 0 => code = ErrorCode::from_number(number),
+                    // 65535 in an error packet means a report of progress: the client would wait for more.
+                    Ok(number) if number > 0 && number < u16::MAX => code = ErrorCode::from_number(number),
                     _ => return Err(wrong_value(*item, &shown)),
                 }
             }
@@ -83,6 +84,8 @@ pub fn signal(signal: &Signal, session: &mut SessionContext, parameters: &[Value
     if !signal.resignal || signal.condition.is_none() {
         let most = session.settings.max_error_count;
         session.diagnostics.clear(most);
+    } else {
+        session.diagnostics.make_room(RESIGNALLED_CONDITIONS);
     }
     for message in truncated {
         session.diagnostics.warn(WARN_COND_ITEM_TRUNCATED, message);
@@ -99,6 +102,9 @@ pub fn signal(signal: &Signal, session: &mut SessionContext, parameters: &[Value
         false => Err(Error::with_message(code, message).signalled(condition)),
     }
 }
+
+/// Conditions that RESIGNAL adds: its own, and the place in the program.
+const RESIGNALLED_CONDITIONS: usize = 2;
 
 /// Maximum length of MESSAGE_TEXT.
 const MESSAGE_CHARACTERS_MAX: usize = 512;

@@ -466,7 +466,8 @@ impl Lane {
         received: &ReceivedGroup,
         retries: Retries,
     ) -> Result<(), Failure> {
-        let mut context = StatementContext::new(&received.format);
+        let flags = received.group.gtid_event()?.flags;
+        let mut context = StatementContext::new(&received.format, flags);
         let mut files = LoadFiles::default();
         let shared = self.shared.clone();
         let rows = shared.parts.options.rows.get();

@@ -5,8 +5,8 @@
 
 use paceline_apply::replicated::Failure;
 use paceline_binlog::event::{
-    EventFlags, EventHeader, ExecuteLoadQueryEvent, FormatDescription, IntvarKind, QueryEvent, RandEvent,
-    UserVarEvent,
+    EventFlags, EventHeader, ExecuteLoadQueryEvent, FormatDescription, GtidFlags, IntvarKind, QueryEvent,
+    RandEvent, UserVarEvent,
 };
 use paceline_txn::{GtidChoice, Interrupt, Replication, Transaction};
 use paceline_types::ServerId;
@@ -25,6 +25,8 @@ pub struct ReplicatedStatement<'a> {
     pub timestamp_seconds: u32,
     /// [`FormatDescription::states_explicit_defaults`].
     pub states_explicit_defaults: bool,
+    /// Whether its transaction has changed only tables with transactions on the primary.
+    pub is_transactional: bool,
     /// `INSERT_ID` and `LAST_INSERT_ID`.
     pub intvars: &'a [(IntvarKind, u64)],
     /// The seeds of `RAND()`.
@@ -47,16 +49,18 @@ pub struct LoadedFile<'a> {
 /// Context of the next statement, collected from the events before it.
 pub(super) struct StatementContext<'g> {
     states_explicit_defaults: bool,
+    is_transactional: bool,
     pub(super) intvars: Vec<(IntvarKind, u64)>,
     pub(super) rand: Option<RandEvent>,
     pub(super) user_variables: Vec<UserVarEvent<'g>>,
 }
 
 impl<'g> StatementContext<'g> {
-    /// Creates an empty context for events of this format.
-    pub(super) fn new(format: &FormatDescription) -> Self {
+    /// Creates an empty context for events of this format in a transaction with these flags.
+    pub(super) fn new(format: &FormatDescription, flags: GtidFlags) -> Self {
         StatementContext {
             states_explicit_defaults: format.states_explicit_defaults(),
+            is_transactional: flags.contains(GtidFlags::TRANSACTIONAL),
             intvars: vec![],
             rand: None,
             user_variables: vec![],
@@ -74,6 +78,7 @@ impl<'g> StatementContext<'g> {
             event_flags: header.flags,
             timestamp_seconds: header.timestamp,
             states_explicit_defaults: self.states_explicit_defaults,
+            is_transactional: self.is_transactional,
             intvars: &self.intvars,
             rand: self.rand,
             user_variables: &self.user_variables,

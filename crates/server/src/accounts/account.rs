@@ -372,3 +372,29 @@ impl Account {
 pub fn quoted(user: &str, host: &str) -> String {
     format!("'{user}'@'{host}'")
 }
+
+/// Formats `'user'@'host'` for error 1396, or `'role'` without a host: with escapes, as in a statement.
+pub fn escaped(user: &str, host: &str) -> String {
+    let mut text = String::new();
+    escape(user, &mut text);
+    if !host.is_empty() {
+        text.push('@');
+        escape(host, &mut text);
+    }
+    text
+}
+
+fn escape(name: &str, out: &mut String) {
+    out.push('\'');
+    for character in name.chars() {
+        match character {
+            '\'' | '"' | '\\' => out.extend(['\\', character]),
+            '\0' => out.push_str("\\0"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\u{1a}' => out.push_str("\\Z"),
+            other => out.push(other),
+        }
+    }
+    out.push('\'');
+}

@@ -30,7 +30,7 @@ pub mod shared;
 pub mod show;
 pub mod statements;
 
-pub use account::{Account, ProxyGrant, RoleGrant, quoted};
+pub use account::{Account, ProxyGrant, RoleGrant, escaped, quoted};
 pub use authentication::Authentication;
 pub use authority::Authority;
 pub use host::ClientHost;

@@ -42,6 +42,7 @@ pub use statistics::ClusterStatistics;
 use paceline_cluster::MemberId;
 use paceline_cluster_host::messages::PeerLogin;
 use paceline_cluster_host::{ClusterHandle, Readers};
+use paceline_wire::tls::ClusterKey;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -66,6 +67,8 @@ pub struct Membership {
     pub handle: ClusterHandle,
     /// Secret of the cluster: the password of [`CLUSTER_USER`].
     pub secret: Arc<str>,
+    /// Key of the cluster, by which members know each other.
+    pub key: ClusterKey,
     /// Starts the process again.
     pub restart: Restart,
 }
@@ -75,7 +78,7 @@ impl Membership {
     pub fn login(&self) -> PeerLogin {
         PeerLogin {
             secret: self.secret.to_string(),
-            tls: None,
+            key: self.key.clone(),
         }
     }
 }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use paceline_catalog::ddl::{engine_options, is_engine_option};
 use paceline_catalog::{
-    ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, TableDescription, TableEngine,
+    ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, TableDescription, TableEngine, literal_value,
 };
 use paceline_expression::session::{VirtualColumn, WantedRows};
-use paceline_types::{DataType, Timestamp, Value};
+use paceline_types::text::append_column_value;
+use paceline_types::{DataType, TimeZone, Timestamp, Value};
 
 use super::shown_column::ShownColumn;
 use super::{
@@ -238,7 +239,14 @@ pub(crate) fn column_default(column: &ColumnDefinition) -> Option<String> {
         ColumnDefault::Expression(expression) => Some(expression.clone()),
         ColumnDefault::Literal(literal) => Some(match &column.data_type {
             DataType::Bit { .. } => format!("b'{:b}'", literal.parse::<u64>().unwrap_or(0)),
-            data_type if data_type.is_numeric() || matches!(data_type, DataType::Year) => literal.clone(),
+            DataType::Year => literal.clone(),
+            // With the digits of the column: `00005`, `1.50`.
+            data_type if data_type.is_numeric() => {
+                let mut shown = Vec::new();
+                let value = literal_value(column, literal);
+                append_column_value(&value.as_ref(), data_type, &TimeZone::UTC, &mut shown);
+                String::from_utf8_lossy(&shown).into_owned()
+            }
             _ => format!("'{}'", literal.replace('\'', "''")),
         }),
     }

@@ -28,7 +28,8 @@ impl Measures {
                 let digits = match (integer.width.bytes(), data_type.is_unsigned()) {
                     (1, _) => 3,
                     (2, _) => 5,
-                    (3, _) => 7,
+                    (3, false) => 7,
+                    (3, true) => 8,
                     (4, _) => 10,
                     (_, true) => 20,
                     (_, false) => 19,

@@ -49,6 +49,10 @@ pub async fn run_event(server: &Arc<Server>, event: &EventDefinition) -> Result<
     let drained = tokio::spawn(async move { tokio::io::copy(&mut other_end, &mut tokio::io::sink()).await });
     let body = event.body.as_bytes();
     session.state.context.settings.time_zone = event.zone();
+    session
+        .state
+        .shared
+        .update(|activity| activity.database = Some(event.database.clone()));
     session.begin_command("Connect", body);
     session.state.begin_statement(None);
     session.state.shared.statement_kind.set(StatementKind::EVENT);

@@ -13,6 +13,7 @@ use paceline_syntax::ParseOptions;
 use paceline_syntax::{Error, Result};
 use paceline_txn::Interrupt;
 use paceline_types::error_code::ER_PARSE_ERROR;
+use paceline_wire::Capabilities;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -29,7 +30,8 @@ pub async fn run_init_file(server: &Arc<Server>, path: &Path) -> std::result::Re
     let locks = server.transactions.session(interrupt.clone());
     let (mut session, mut other_end) = internal_session(server, USER, locks)
         .map_err(|error| format!("cannot run the init file: {error}"))?;
-    // Selected rows are discarded.
+    // Selected rows are discarded, those of procedures too.
+    session.connection.capabilities = Capabilities::MULTI_RESULTS;
     let drained = tokio::spawn(async move { tokio::io::copy(&mut other_end, &mut tokio::io::sink()).await });
     session.state.context.user = Account {
         user: USER.to_owned(),

@@ -19,7 +19,8 @@ use paceline_binlog::event::FormatDescription;
 use paceline_catalog::Catalog;
 use paceline_expression::session::{ServerFunctions, Services, SessionContext, SqlMode};
 use paceline_query::program::ProgramCache;
-use paceline_syntax::{Result, TableName};
+use paceline_syntax::{Error, Result, TableName};
+use paceline_types::error_code::ER_LOCK_OR_ACTIVE_TRANSACTION;
 use paceline_wire::response::Status;
 use std::sync::Arc;
 
@@ -60,6 +61,15 @@ pub struct SessionState {
 }
 
 impl SessionState {
+    /// Returns 1192 within a transaction or under locks, for statements that would wait for their own session.
+    pub(super) fn refuse_locks_and_transaction(&self) -> Result<()> {
+        let locks = &self.table_locks;
+        match self.transaction.is_open() || locks.has_tables() || locks.is_globally_locked() {
+            true => Err(Error::new(ER_LOCK_OR_ACTIVE_TRANSACTION, &[])),
+            false => Ok(()),
+        }
+    }
+
     /// Creates the state of a new session.
     pub(super) fn new(services: Arc<SessionServices>) -> Self {
         let context = SessionContext::charged_to(

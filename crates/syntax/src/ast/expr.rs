@@ -347,8 +347,8 @@ pub enum CastType {
         /// Digits after the point.
         scale: Option<u64>,
     },
-    /// `DOUBLE[(precision[, scale])]`, which ignores both.
-    Double,
+    /// `DOUBLE[(precision, scale)]`.
+    Double(Option<(u64, u64)>),
     /// `FLOAT`.
     Float,
     /// `DATE`.

@@ -503,11 +503,9 @@ impl Parser<'_> {
             CastType::Decimal { precision, scale }
         } else if self.accept_word("DOUBLE") {
             self.accept_word("PRECISION");
-            self.optional_precision()?;
-            CastType::Double
+            CastType::Double(self.optional_digits()?)
         } else if self.accept_word("REAL") {
-            self.optional_precision()?;
-            CastType::Double
+            CastType::Double(self.optional_digits()?)
         } else if self.accept_word("FLOAT") {
             CastType::Float
         } else if self.accept_word("DATE") {
@@ -539,6 +537,18 @@ impl Parser<'_> {
     }
 
     /// Parses `[(precision[, scale])]`.
+    /// Parses `[(precision, scale)]`.
+    fn optional_digits(&mut self) -> Result<Option<(u64, u64)>> {
+        if !self.accept(&Token::LeftParen) {
+            return Ok(None);
+        }
+        let precision = self.number()?;
+        self.expect_token(&Token::Comma)?;
+        let scale = self.number()?;
+        self.expect_token(&Token::RightParen)?;
+        Ok(Some((precision, scale)))
+    }
+
     fn optional_precision(&mut self) -> Result<(Option<u64>, Option<u64>)> {
         if !self.accept(&Token::LeftParen) {
             return Ok((None, None));

@@ -271,6 +271,9 @@ impl Parser<'_> {
                     order: order.unwrap_or_default(),
                 })
             })?;
+            if self.accept_words(&["WITH", "CUBE"]) {
+                return Err(Error::unsupported("CUBE"));
+            }
             select.rollup = self.accept_words(&["WITH", "ROLLUP"]);
             // GROUP BY a DESC also sorts, if there is no ORDER BY.
             if is_ordered {

@@ -36,6 +36,11 @@ pub(crate) fn parse(der: &CertificateDer<'_>) -> Option<x509_cert::Certificate> 
     (signed.version == Version::V3 || signed.extensions.is_none()).then_some(parsed)
 }
 
+/// Returns a certificate's public key with its algorithm, encoded.
+pub(crate) fn key_info(der: &CertificateDer<'_>) -> Option<Vec<u8>> {
+    parse(der)?.tbs_certificate.subject_public_key_info.to_der().ok()
+}
+
 /// Returns a certificate's time in seconds since 1970.
 pub(crate) fn seconds(time: Time) -> i64 {
     i64::try_from(time.to_unix_duration().as_secs()).unwrap_or(i64::MAX)

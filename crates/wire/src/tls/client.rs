@@ -10,14 +10,17 @@
 //! | given | yes | the same, and the certificate is for this host |
 //! | none | yes | a system authority has signed it and it is for this host, or the server [proves](super::proof) that it knows the password |
 //!
+//! A member of a cluster trusts only servers that have the cluster's key ([`super::cluster_key`]).
+//!
 //! The certificate is checked after the handshake and before anything else is sent.
 
 use super::authorities::{Authorities, CertificateRejection, Usage, check_name};
 use super::certificate::Certificate;
+use super::cluster_key::{self, ClusterKey};
 use super::parameters::TlsParameters;
 use super::signature::verify_handshake_signatures;
 use super::stream::TlsSocket;
-use super::{handshake_error, tls_error};
+use super::{handshake_error, provider, tls_error};
 use crate::error::WireResult;
 use crate::socket::Socket;
 use crate::socket_stream::SocketStream;
@@ -57,6 +60,8 @@ enum Trust {
     Authorities(Authorities, VerifyServer),
     /// By the system's authorities, or because the server knows the password.
     SystemOrProof(Authorities),
+    /// By the key of a cluster.
+    Cluster(ClusterKey),
 }
 
 /// TLS settings of a client, ready to connect with. Cheap to clone.
@@ -104,10 +109,32 @@ impl ClientTls {
         })
     }
 
+    /// Creates the settings of a member of a cluster, which trusts only the other members. TLS 1.3 only.
+    ///
+    /// # Errors
+    /// [`WireError::Tls`](crate::WireError::Tls) if TLS 1.3 is not available.
+    pub fn of_cluster(key: ClusterKey) -> WireResult<ClientTls> {
+        let mut config = ClientConfig::builder_with_provider(Arc::new(provider()))
+            .with_protocol_versions(&[&rustls::version::TLS13])
+            .map_err(tls_error)?
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(KeyPossessionVerifier))
+            .with_no_client_auth();
+        config.resumption = Resumption::disabled();
+        Ok(ClientTls {
+            config: Arc::new(config),
+            trust: Arc::new(Trust::Cluster(key)),
+        })
+    }
+
     /// Encrypts a socket whose peer waits for the handshake, and checks the server's certificate.
     pub(crate) async fn connect(&self, socket: Socket, host: &str) -> WireResult<(Socket, TrustDecision)> {
         // The name is only sent to the server. A name that cannot be sent is omitted, as an address is.
-        let name = ServerName::try_from(host.to_owned())
+        let name = match &*self.trust {
+            Trust::Cluster(_) => cluster_key::NAME,
+            _ => host,
+        };
+        let name = ServerName::try_from(name.to_owned())
             .unwrap_or(ServerName::IpAddress(std::net::Ipv4Addr::UNSPECIFIED.into()));
         let stream = TlsConnector::from(self.config.clone())
             .connect(name, SocketStream::new(socket, vec![]))
@@ -125,6 +152,12 @@ impl Trust {
         let now = UnixTime::now();
         match self {
             Trust::AnyServer => Ok(TrustDecision::Yes),
+            Trust::Cluster(key) => match chain.first().is_some_and(|shown| key.is_of(shown)) {
+                true => Ok(TrustDecision::Yes),
+                false => Err(CertificateRejection::Other(
+                    "the other side does not have the cluster's secret".to_owned(),
+                )),
+            },
             Trust::Authorities(authorities, verify) => {
                 let certificate = authorities.check(chain, Usage::Server, now)?;
                 if *verify == VerifyServer::Yes {

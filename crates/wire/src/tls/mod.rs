@@ -16,6 +16,7 @@
 //! * [`parameters`]: the parameters of either side; [`client`], [`server`]: the settings made from them.
 //! * [`self_signed`]: the certificate of a server that was given none; [`proof`]: why a client that knows the
 //!   password trusts it.
+//! * [`cluster_key`]: the key by which members of a cluster know each other.
 //! * [`stream`]: the encrypted socket.
 //!
 //! rustls implements the protocol, ring the cryptography. TLS 1.2 and 1.3 are supported; 1.0 and 1.1 are not. Three
@@ -26,6 +27,7 @@
 pub mod authorities;
 pub mod certificate;
 pub mod client;
+pub mod cluster_key;
 pub mod files;
 pub mod parameters;
 pub mod proof;
@@ -37,6 +39,7 @@ pub mod suites;
 
 pub use certificate::Certificate;
 pub use client::{ClientTls, VerifyServer};
+pub use cluster_key::ClusterKey;
 pub use parameters::TlsParameters;
 pub use server::ServerTls;
 pub use stream::TlsSession;

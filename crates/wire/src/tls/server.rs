@@ -7,21 +7,22 @@
 
 use super::authorities::{Authorities, CertificateRejection, Usage};
 use super::certificate::Certificate;
+use super::cluster_key::{self, ClusterKey};
 use super::parameters::TlsParameters;
 use super::signature::verify_handshake_signatures;
 use super::stream::TlsSocket;
 use super::suites::suite_list;
-use super::{handshake_error, self_signed, tls_error};
+use super::{handshake_error, provider, self_signed, tls_error};
 use crate::error::WireResult;
 use crate::socket::Socket;
 use crate::socket_stream::SocketStream;
 use rustls::pki_types::{CertificateDer, UnixTime};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
-use rustls::server::{NoClientAuth, NoServerSessionStorage};
-use rustls::sign::SingleCertAndKey;
+use rustls::server::{Acceptor, ClientHello, NoClientAuth, NoServerSessionStorage, ResolvesServerCert};
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::{CertificateError, DistinguishedName, Error, ServerConfig};
 use std::sync::Arc;
-use tokio_rustls::{TlsAcceptor, TlsStream};
+use tokio_rustls::{LazyConfigAcceptor, TlsAcceptor, TlsStream};
 
 /// TLS settings of a server, ready to accept with. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -29,6 +30,8 @@ pub struct ServerTls {
     config: Arc<ServerConfig>,
     certificate: Arc<Certificate>,
     cipher_list: Arc<str>,
+    /// Settings for members of the cluster.
+    members: Option<Arc<ServerConfig>>,
 }
 
 impl ServerTls {
@@ -65,6 +68,34 @@ impl ServerTls {
             config: Arc::new(config),
             certificate: Arc::new(certificate),
             cipher_list,
+            members: None,
+        })
+    }
+
+    /// Creates the settings of a port for members of a cluster only.
+    ///
+    /// # Errors
+    /// [`WireError::Tls`](crate::WireError::Tls) if TLS 1.3 is not available.
+    pub fn of_cluster(key: &ClusterKey) -> WireResult<ServerTls> {
+        let config = member_config(key)?;
+        let certificate = key.shown().cert.first().and_then(Certificate::read);
+        Ok(ServerTls {
+            certificate: Arc::new(certificate.ok_or_else(|| tls_error("Unable to get certificate"))?),
+            cipher_list: suite_list(&config.crypto_provider().cipher_suites).into(),
+            config,
+            members: None,
+        })
+    }
+
+    /// Adds the certificate of a cluster, for clients that ask for it. The parameters for other clients do not apply to
+    /// members.
+    ///
+    /// # Errors
+    /// [`WireError::Tls`](crate::WireError::Tls) if TLS 1.3 is not available.
+    pub fn with_cluster(self, key: &ClusterKey) -> WireResult<ServerTls> {
+        Ok(ServerTls {
+            members: Some(member_config(key)?),
+            ..self
         })
     }
 
@@ -83,11 +114,42 @@ impl ServerTls {
     /// # Errors
     /// [`WireError::Tls`](crate::WireError::Tls); the socket is lost then.
     pub async fn accept(&self, socket: Socket, early: Vec<u8>) -> WireResult<Socket> {
-        let stream = TlsAcceptor::from(self.config.clone())
-            .accept(SocketStream::new(socket, early))
-            .await
-            .map_err(handshake_error)?;
+        let socket = SocketStream::new(socket, early);
+        let stream = match &self.members {
+            None => TlsAcceptor::from(self.config.clone()).accept(socket).await,
+            Some(members) => {
+                let started = LazyConfigAcceptor::new(Acceptor::default(), socket)
+                    .await
+                    .map_err(handshake_error)?;
+                let is_member = started.client_hello().server_name() == Some(cluster_key::NAME);
+                let config = if is_member { members } else { &self.config };
+                started.into_stream(config.clone()).await
+            }
+        };
+        let stream = stream.map_err(handshake_error)?;
         Ok(Socket::Tls(Box::new(TlsSocket::new(TlsStream::Server(stream)))))
+    }
+}
+
+/// Returns the settings for members of a cluster. A member proves its secret after the handshake, by its password.
+fn member_config(key: &ClusterKey) -> WireResult<Arc<ServerConfig>> {
+    let mut config = ServerConfig::builder_with_provider(Arc::new(provider()))
+        .with_protocol_versions(&[&rustls::version::TLS13])
+        .map_err(tls_error)?
+        .with_no_client_auth()
+        .with_cert_resolver(Arc::new(ClusterCertificate(key.shown())));
+    config.session_storage = Arc::new(NoServerSessionStorage {});
+    config.send_tls13_tickets = 0;
+    Ok(Arc::new(config))
+}
+
+/// The certificate with the key of a cluster.
+#[derive(Debug)]
+struct ClusterCertificate(Arc<CertifiedKey>);
+
+impl ResolvesServerCert for ClusterCertificate {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(Arc::clone(&self.0))
     }
 }
 

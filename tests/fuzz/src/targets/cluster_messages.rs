@@ -64,6 +64,7 @@ fn samples() -> Vec<Vec<u8>> {
             epoch: Epoch(64),
             log: tail(64),
             published: LogIndex(7),
+            needed: LogIndex(6),
             sent: Millis(8),
             hearing: Hearing::Enough,
         },

@@ -47,6 +47,7 @@ use crate::{
     CheckConstraint, ColumnDefinition, ForeignKey, IndexKind, SYSTEM_DATABASE, TableDefinition,
     TableDescription, TableEngine, same_name,
 };
+use paceline_expression::session::Level;
 use paceline_syntax::definition::{
     AlterAction, AlterOrigin, AlterTable, ColumnPosition, ForeignKeySpec, IndexSpec, TableConstraint,
     TableOptions,
@@ -108,7 +109,10 @@ impl Planner<'_> {
         }
         if alter.if_exists && self.catalog.table(&database, &name).is_none() {
             let error = Error::new(ER_NO_SUCH_TABLE, &[&database, &name]);
-            return self.note_or_fail(alter.if_exists.into(), error);
+            // As in MariaDB, it is listed as an error, though the statement succeeds.
+            let diagnostics = &mut self.session.diagnostics;
+            diagnostics.push(Level::Error, error.code(), error.message());
+            return Ok(());
         }
         let old = self.table(&alter.table)?;
         if old.is_temporary() {

@@ -2,11 +2,13 @@
 
 use paceline_types::convert::{Severity, assign};
 use paceline_types::error_code::{
-    ER_BAD_NULL_ERROR, ER_CONSTRAINT_FAILED, ER_NO_DEFAULT_FOR_FIELD, ER_NO_DEFAULT_FOR_VIEW_FIELD,
-    ER_TRUNCATED_WRONG_VALUE, ER_VIEW_CHECK_FAILED, ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN,
+    ER_BAD_NULL_ERROR, ER_CONSTRAINT_FAILED, ER_INVALID_DEFAULT_VALUE_FOR_FIELD, ER_NO_DEFAULT_FOR_FIELD,
+    ER_NO_DEFAULT_FOR_VIEW_FIELD, ER_TRUNCATED_WRONG_VALUE, ER_VIEW_CHECK_FAILED,
+    ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN,
 };
 use paceline_types::temporal::DateModes;
-use paceline_types::{DataType, EnumValue, Timestamp, Value};
+use paceline_types::text::append_column_value;
+use paceline_types::{DataType, Date, EnumValue, TimeZone, Timestamp, Value};
 
 use crate::error::{Error, Result};
 use crate::execute::context::Execution;
@@ -223,6 +225,30 @@ pub(crate) fn passes_view_check(
     }
     exec.session.diagnostics.warn(error.code(), error.message());
     Ok(false)
+}
+
+/// Returns 1978 for the default of a date that `sql_mode` has allowed when the table was defined, and does not allow
+/// now.
+pub(crate) fn invalid_default(
+    exec: &Execution<'_, '_>,
+    table: &TableDefinition,
+    column: usize,
+    value: &Value,
+) -> Option<Error> {
+    let date = match value {
+        Value::Date(date) => *date,
+        Value::DateTime(datetime) => datetime.date,
+        Value::Timestamp(timestamp) if timestamp.is_zero() => Date::ZERO,
+        _ => return None,
+    };
+    if date.is_valid(exec.session.settings.date_modes()) {
+        return None;
+    }
+    let definition = &table.columns()[column];
+    let mut shown = Vec::new();
+    append_column_value(&value.as_ref(), &definition.data_type, &TimeZone::UTC, &mut shown);
+    let names: [&dyn std::fmt::Display; 2] = [&String::from_utf8_lossy(&shown), &definition.name];
+    Some(Error::new(ER_INVALID_DEFAULT_VALUE_FOR_FIELD, &names))
 }
 
 /// Returns the implicit default of a NOT NULL column.

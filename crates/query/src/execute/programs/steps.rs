@@ -96,6 +96,7 @@ pub(super) fn run_steps(
         handling: Handling::default(),
         steps: 0,
         fetched: None,
+        is_returning: false,
     };
     steps.run(run).map_err(|(error, line)| {
         let message = format!("At line {line} in {}", program.name);
@@ -117,6 +118,9 @@ struct Steps<'s, 't> {
     steps: u32,
     /// Row that FETCH GROUP NEXT ROW has read.
     fetched: Option<GroupFetch>,
+    /// Whether a RETURN was executed. As in MariaDB, a function that goes on after it, because a handler has dealt with
+    /// its error, returns NULL.
+    is_returning: bool,
 }
 
 impl Steps<'_, '_> {
@@ -128,7 +132,7 @@ impl Steps<'_, '_> {
             self.handling.before_step(run, self.session);
             if let Request::End(value) = request {
                 self.handling.end(self.session);
-                return Ok(value);
+                return Ok(value.or_else(|| self.is_returning.then_some(Value::Null)));
             }
             if let Request::FetchGroup = request {
                 match self.group.as_mut().map(|group| group.fetch()) {
@@ -225,6 +229,7 @@ impl Steps<'_, '_> {
                 // The caller sees only conditions raised by RETURN itself.
                 let most = self.session.settings.max_error_count;
                 self.session.diagnostics.clear(most);
+                self.is_returning = true;
                 let value = self.evaluate(place, expr, values)?;
                 Answer::Value(match self.program.returns {
                     Some(Returned { data_type, text }) => {

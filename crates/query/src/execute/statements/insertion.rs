@@ -5,7 +5,7 @@ use paceline_types::Value;
 use crate::error::Result;
 use crate::execute::changes::assignment::{
     Ignore, NullRule, Strictness, assign_column, assigned_value, check_constraints, implicit_default,
-    missing_default, passes_view_check, stored_value,
+    invalid_default, missing_default, passes_view_check, stored_value,
 };
 use crate::execute::changes::auto_increment::{Interval, as_id};
 use crate::execute::changes::row_writer::{InsertOutcome, RowWriter, UpdateOutcome, WriteOptions};
@@ -215,7 +215,19 @@ impl<'p> Insertion<'p> {
         view: Option<&ViewDefinition>,
     ) -> Result<()> {
         self.row[column] = match &self.plan.defaults[column] {
-            DefaultPlan::Value(value) => value.clone(),
+            DefaultPlan::Value(value) => {
+                // A warning is for all rows.
+                if let Some(error) = invalid_default(exec, self.table, column, value) {
+                    match self.strictness {
+                        Strictness::Strict => return Err(error),
+                        Strictness::Lenient if self.progress.records == 0 => {
+                            exec.session.diagnostics.warn(error.code(), error.message());
+                        }
+                        Strictness::Lenient => {}
+                    }
+                }
+                value.clone()
+            }
             DefaultPlan::AutoIncrement => Value::Null,
             // A trigger may give it a value.
             DefaultPlan::None if self.triggers.insert.has_before() => Value::Null,

@@ -118,7 +118,10 @@ pub(super) fn nearest(
         (_, value) => value,
     };
     let mut conversion = context.convert_context();
+    // The column may contain dates that `sql_mode` does not allow any more.
     conversion.date_modes.allow_invalid_dates = true;
+    conversion.date_modes.no_zero_date = false;
+    conversion.date_modes.no_zero_in_date = false;
     let near = assign(value.clone(), data_type, &conversion).value;
     if near.is_null() {
         return Bound::Unknown;

@@ -6,7 +6,7 @@ use super::{
     resolve,
 };
 use crate::accounts::account::PUBLIC;
-use crate::accounts::{Account, Accounts, RoleGrant};
+use crate::accounts::{Account, Accounts, RoleGrant, escaped};
 use paceline_syntax::{AccountName, AccountSpec, RoleName, UserName};
 use paceline_syntax::{Error, Result};
 use paceline_types::error_code::*;
@@ -70,7 +70,7 @@ pub(super) fn create(
                 continue;
             }
             if !or_replace {
-                failed.push(named(name, ""));
+                failed.push(escaped(name, ""));
                 continue;
             }
             change.accounts = without_role(&change.accounts, name);
@@ -105,7 +105,7 @@ pub(super) fn drop(if_exists: bool, roles: &[String], context: AccountContext<'_
                 let message = ER_ROLE_DROP_EXISTS.message(&[&name]);
                 change.notes.push((ER_ROLE_DROP_EXISTS, message));
             }
-            None => failed.push(named(name, "")),
+            None => failed.push(escaped(name, "")),
         }
     }
     change.failure = refused("DROP ROLE", &failed);

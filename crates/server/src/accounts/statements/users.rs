@@ -2,7 +2,7 @@
 
 use super::{AccountChange, AccountContext, refused, resolve};
 use crate::accounts::authentication::{Authentication, Method};
-use crate::accounts::{Account, Require, quoted};
+use crate::accounts::{Account, Require, escaped};
 use paceline_syntax::{self, AccountName, AccountOptions, AccountSpec, AuthenticationPlugin, PasswordSpec};
 use paceline_syntax::{Error, Result};
 use paceline_types::error_code::*;
@@ -30,7 +30,7 @@ pub(super) fn create(
                     ER_USER_CREATE_EXISTS,
                     ER_USER_CREATE_EXISTS.message(&[&user, &host]),
                 )),
-                false => failed.push(quoted(&user, &host)),
+                false => failed.push(escaped(&user, &host)),
             }
             continue;
         }
@@ -70,9 +70,9 @@ pub(super) fn alter(
             match if_exists {
                 true => notes.push((
                     ER_CANNOT_USER,
-                    ER_CANNOT_USER.message(&[&"ALTER USER", &quoted(&user, &host)]),
+                    ER_CANNOT_USER.message(&[&"ALTER USER", &escaped(&user, &host)]),
                 )),
-                false => failed.push(quoted(&user, &host)),
+                false => failed.push(escaped(&user, &host)),
             }
             continue;
         };
@@ -80,7 +80,7 @@ pub(super) fn alter(
         if let Err(error) = authenticate(&mut account, spec, context) {
             match accounts.len() {
                 1 => return Err(error),
-                _ => failed.push(quoted(&user, &host)),
+                _ => failed.push(escaped(&user, &host)),
             }
             continue;
         }
@@ -112,7 +112,7 @@ pub(super) fn drop(
         if next.get(&user, &host).is_none_or(|account| account.is_role) {
             match if_exists {
                 true => notes.push((ER_USER_DROP_EXISTS, ER_USER_DROP_EXISTS.message(&[&user, &host]))),
-                false => failed.push(quoted(&user, &host)),
+                false => failed.push(escaped(&user, &host)),
             }
             continue;
         }
@@ -124,7 +124,7 @@ pub(super) fn drop(
         next = context.accounts.clone();
         failed = accounts
             .iter()
-            .map(|name| resolve(name, context).map(|(user, host)| quoted(&user, &host)))
+            .map(|name| resolve(name, context).map(|(user, host)| escaped(&user, &host)))
             .collect::<Result<_>>()?;
     }
     let failure = failure.or(refused("DROP USER", &failed));
@@ -154,7 +154,7 @@ pub(super) fn rename(
                 };
                 next = next.without(&user, &host).with(account);
             }
-            _ => failed.push(quoted(&user, &host)),
+            _ => failed.push(escaped(&user, &host)),
         }
     }
     let failure = refused("RENAME USER", &failed);

@@ -236,6 +236,9 @@ impl Session {
             (None, None) => parsed.text_to_show(&sql, stored_hash),
         };
         let text = &*text;
+        if !statement.is_transactional && inserts_rows(&parsed.statement) {
+            self.state.be_lenient();
+        }
         self.state.begin_statement(Some(&parsed.statement));
         self.state.take_values(statement)?;
         let failed = Some(statement.query.error_code).filter(|number| *number != 0);
@@ -264,6 +267,14 @@ impl Session {
         self.connection.writer.clear();
         self.state.changes.clear();
         done
+    }
+}
+
+/// Returns whether a statement inserts rows.
+fn inserts_rows(statement: &Statement) -> bool {
+    match statement {
+        Statement::SetStatement { statement, .. } => inserts_rows(statement),
+        statement => matches!(statement, Statement::Insert(_) | Statement::LoadData(_)),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::session::state::SessionState;
 use crate::variables::{Variable, VariableValue};
 use paceline_binlog::event::{IntvarKind, StatusVar};
 use paceline_catalog::ddl::session_of_event;
-use paceline_expression::session::RandomGenerator;
+use paceline_expression::session::{RandomGenerator, SqlMode};
 use paceline_replication::apply::ReplicatedStatement;
 use paceline_syntax::Result;
 use paceline_txn::Replication;
@@ -49,6 +49,15 @@ impl SessionState {
             .values
             .lock()
             .set(Variable::TimeZone, VariableValue::Text(time_zone.into()));
+    }
+
+    /// Stores the nearest value in place of one that does not fit, under STRICT_TRANS_TABLES. In a table without
+    /// transactions MariaDB does so from the second row of a statement on; the first row has fitted there.
+    pub(super) fn be_lenient(&mut self) {
+        let mode = &mut self.context.settings.sql_mode;
+        if !mode.contains(SqlMode::STRICT_ALL_TABLES) {
+            *mode = mode.without(SqlMode::STRICT_TRANS_TABLES);
+        }
     }
 
     /// Sets the character set of the current database, which is used for a file if the statement names none, as on the

@@ -347,6 +347,7 @@ impl Sources for SessionSources<'_> {
         }
         if all {
             processes.extend(self.replication_processes());
+            processes.extend(crate::event_scheduler_process::process(&self.services.server));
             processes.sort_by_key(|process| process.id);
         }
         processes

@@ -137,12 +137,23 @@ pub async fn change_accounts(
         (_, Some(text)) => text.to_vec(),
         (_, None) => return Err(Error::new(ER_UNKNOWN_ERROR, &[])),
     };
+    let altered: Vec<(String, String)> = match statement {
+        AccountStatement::Alter { accounts, .. } => { accounts.iter() }
+            .filter_map(|spec| resolve(&spec.account, context).ok())
+            .collect(),
+        _ => Vec::new(),
+    };
     let changes = changed_records(
         &before,
         &applied.accounts,
         WrittenRecords::of_catalog(&server.catalog.load()),
     );
     commit_changes(statement, changes, &text, applied.failure.as_ref(), state).await?;
+    // An ALTER USER unblocks accounts also if it has changed nothing: the error of a blocked account advises it.
+    let accounts = server.accounts.load();
+    for account in altered.iter().filter_map(|(user, host)| accounts.get(user, host)) {
+        server.accounts.password_errors().forgive(account);
+    }
     state.heed_new_password();
     match applied.failure {
         Some(failure) => Err(failure),

@@ -93,7 +93,13 @@ pub async fn execute(
             }
             FlushTarget::Other("HOSTS") => state.server.host_errors.forgive_all(),
             FlushTarget::Other("USER_RESOURCES") => state.server.accounts.hourly_uses().reset(),
-            FlushTarget::Other("PRIVILEGES") => state.server.accounts.heed(),
+            FlushTarget::Other("PRIVILEGES") => {
+                // The first of the tables that MariaDB reads for it.
+                if state.table_locks.has_tables() {
+                    return Err(Error::new(ER_TABLE_NOT_LOCKED, &[&"db"]));
+                }
+                state.server.accounts.heed();
+            }
             FlushTarget::Other("SSL") => state.server.tls.reload(&state.server.globals)?,
             FlushTarget::Other("USER_STATISTICS") => state.server.user_statistics.clear(StatisticsOf::Users),
             FlushTarget::Other("CLIENT_STATISTICS") => {

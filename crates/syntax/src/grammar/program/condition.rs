@@ -109,7 +109,16 @@ impl Parser<'_> {
                 None => Err(Error::new(ER_SP_UNDECLARED_VAR, &[&name])),
             };
         }
-        self.operand()
+        let refused = self.error();
+        match self.operand()? {
+            value @ (Expr::Literal(_)
+            | Expr::Introduced { .. }
+            | Expr::TemporalLiteral { .. }
+            | Expr::UserVariable(_)
+            | Expr::SystemVariable { .. }
+            | Expr::Column(_)) => Ok(value),
+            _ => Err(refused),
+        }
     }
 
     fn signal_item(&mut self) -> Result<SignalItem> {

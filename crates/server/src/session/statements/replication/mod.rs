@@ -60,7 +60,7 @@ pub async fn execute(statement: &ReplicationStatement, state: &mut SessionState)
             all: false,
             threads,
         } => {
-            may_stop_slaves(state)?;
+            state.refuse_locks_and_transaction()?;
             let name = connection_name(connection.as_deref(), &state.services)?;
             let server = state.server.clone();
             let stopped = match server.replicas().stop(&name, threads_of(*threads)).await {
@@ -74,7 +74,7 @@ pub async fn execute(statement: &ReplicationStatement, state: &mut SessionState)
             }
         }
         ReplicationStatement::Stop { threads, .. } => {
-            may_stop_slaves(state)?;
+            state.refuse_locks_and_transaction()?;
             let server = state.server.clone();
             for connection in server.replicas().all() {
                 let name = connection.name().clone();
@@ -128,15 +128,6 @@ pub fn connection_name(named: Option<&str>, services: &SessionServices) -> Resul
         return Err(Error::new(ER_WRONG_ARGUMENTS, &[&"MASTER_CONNECTION_NAME"]));
     }
     Ok(name)
-}
-
-/// Returns 1192 for STOP SLAVE within a transaction or under locks.
-fn may_stop_slaves(state: &SessionState) -> Result<()> {
-    if state.transaction.is_open() || state.table_locks.has_tables() || state.table_locks.is_globally_locked()
-    {
-        return Err(Error::new(ER_LOCK_OR_ACTIVE_TRANSACTION, &[]));
-    }
-    Ok(())
 }
 
 async fn start_slave(

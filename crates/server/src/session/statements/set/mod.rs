@@ -170,6 +170,9 @@ async fn check_item(item: &SetItem, parameters: &[Value], state: &mut SessionSta
                 state.context.diagnostics = said;
             }
             let checked = checked?;
+            if checked.global && checked.variable == Variable::ReadOnly {
+                state.refuse_locks_and_transaction()?;
+            }
             // Temporary tables are in no log.
             let leaves_rows = state.context.settings.binlog_format != BinlogFormat::Statement
                 && checked.sets_session_format(BinlogFormat::Statement);

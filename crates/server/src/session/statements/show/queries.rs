@@ -153,10 +153,12 @@ pub fn columns(database: &str, name: &str, columns: ShownColumns) -> ShowQuery {
         ),
         false => ("", ""),
     };
-    // SHOW prints a default without the quotes that information_schema has.
+    // SHOW prints a default without the quotes that information_schema has, except that of a TEXT or BLOB, which
+    // MariaDB stores as an expression.
+    let quoted = "COLUMN_DEFAULT LIKE '''%' AND DATA_TYPE NOT LIKE '%text' AND DATA_TYPE NOT LIKE '%blob'";
     let select = format!(
         "SELECT COLUMN_NAME AS `Field`, COLUMN_TYPE AS `Type`, {collation}IS_NULLABLE AS `Null`, COLUMN_KEY AS `Key`, \
-                     IF(COLUMN_DEFAULT = 'NULL', NULL, IF(COLUMN_DEFAULT LIKE '''%', REPLACE(SUBSTRING(COLUMN_DEFAULT, 2, \
+                     IF(COLUMN_DEFAULT = 'NULL', NULL, IF({quoted}, REPLACE(SUBSTRING(COLUMN_DEFAULT, 2, \
                      CHAR_LENGTH(COLUMN_DEFAULT) - 2), '''''', ''''), COLUMN_DEFAULT)) AS `Default`, EXTRA AS `Extra`{rest} \
                      FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = {} AND TABLE_NAME = {} ORDER BY ORDINAL_POSITION",
         text_literal(database),

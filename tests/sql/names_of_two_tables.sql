@@ -1,0 +1,50 @@
+-- ON DUPLICATE KEY UPDATE of INSERT … SELECT: a name of both the target and a source is ambiguous.
+create table t1 (a int primary key, b int, c int);
+create table t2 (a int, b int, c int, d int);
+insert into t1 values (1,1,1);
+insert into t2 values (1,2,3,4);
+insert t1 select a,b,c from t2 on duplicate key update c=c+1;
+insert t1 select a,b,c from t2 on duplicate key update c=values(c);
+insert t1 select a,b,c from t2 on duplicate key update c=d;
+select * from t1;
+insert t1 select a,b,c from t2 on duplicate key update t1.c=t2.c+t1.c;
+select * from t1;
+insert t1 select t2.a,t2.b,t2.c from t2 join t2 x on 1 on duplicate key update c=a;
+insert t1 select a,b,c from t1 on duplicate key update c=c+1;
+insert t1 select a,b,c from t1 on duplicate key update c=t1.c+1;
+insert t1 select x.a,x.b,x.c from t1 x on duplicate key update c=t1.c+1;
+select * from t1;
+insert t1 select x.a,x.b,x.c from t1 x on duplicate key update c=c+1;
+insert t1 select x.a,x.b,x.c from t1 x on duplicate key update t1.c=x.c+10;
+select * from t1;
+insert t1 select a,b,c from (select * from t2) q on duplicate key update c=c+1;
+insert t1 select a,b,c from t2 group by a on duplicate key update c=c+1;
+select * from t1;
+insert t1 select distinct a,b,c from t2 on duplicate key update c=c+1;
+insert t1 select a,b,c from t2 limit 1 on duplicate key update c=c+1;
+insert t1 select a,b,c from t2 on duplicate key update c=(select max(c) from t2 z);
+insert t1 select 1,2,3 on duplicate key update c=c+1;
+select * from t1;
+-- HAVING: a column of GROUP BY comes before an item of the select list with its name.
+insert into t1 values (2,1,0),(3,2,0);
+select b*0 as b from t1 group by b having b <> 0;
+select b*0 as b from t1 group by b having b = 0;
+select b+1 as a from t1 group by b having a > 1;
+select x.a, y.a from t1 x, t1 y where x.a = y.a group by x.a, y.a having a = 2;
+select * from t1 x, t1 y group by x.a having a is null;
+-- UPDATE reports an unknown name in WHERE and ORDER BY first.
+update t1 set a=nix+100 where c=1 and nonsense=2;
+update t1 set nix=1 order by nix;
+update t1 set nix=a+100 where a=1;
+update t1 set a=nix where a=1 and a=2;
+-- DEFAULT of a column behind others, of one that reads others, and of a derived table.
+create table d (x int, y int default (x+1), f timestamp(6) default now(2), z int default 7);
+insert into d (x) values (5);
+select default(d.y), default(d.z) from t1, d where t1.a = 1;
+select default(y) from d;
+select length(default(f)) from d;
+select default(z) from (select z from d) q;
+select default(z) from (select z from d group by z) q;
+create algorithm=temptable view dv as select * from d;
+select default(z) from dv;
+select b, 32 as mi from t1 group by b having default(mi) is null;
