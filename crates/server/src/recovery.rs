@@ -220,7 +220,7 @@ mod tests {
             &log,
             start,
             &InitialAccounts::WithoutPassword,
-            ServerId(1),
+            EventOrigins::Only(ServerId(1)),
         )
         .unwrap_err();
         assert!(
