@@ -207,6 +207,16 @@ impl Register {
         configurations.any(|configuration| configuration.holder(member).is_some())
     }
 
+    /// Returns the members that this one has replaced: they have its address, and are no log holders.
+    pub fn replaced_by(&self, entry: &MemberEntry) -> impl Iterator<Item = &MemberEntry> {
+        let is_replaced = move |other: &&MemberEntry| {
+            let has_address =
+                (&other.cluster_host, other.cluster_port) == (&entry.cluster_host, entry.cluster_port);
+            other.id != entry.id && has_address && !self.is_holder(other.member())
+        };
+        self.members.iter().filter(is_replaced)
+    }
+
     /// Returns what a member has to know.
     pub fn state(&self) -> EtcdState {
         EtcdState {

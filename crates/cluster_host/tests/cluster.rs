@@ -5,8 +5,8 @@ mod support;
 use paceline_cluster::{Elections, LogIndex, LogOrigin, MemberId, Message, Progress, RoleName, Timing, Wait};
 use paceline_cluster_host::commands::{self, Part, Remainder};
 use paceline_cluster_host::etcd::Store;
-use paceline_cluster_host::message_codec::{Hello, Packet};
-use paceline_cluster_host::messages::{PeerLogin, SILENCE_MAX, UNACKNOWLEDGED_MAX};
+use paceline_cluster_host::message_codec::{Hello, Packet, VERSION};
+use paceline_cluster_host::messages::{PeerLogin, SILENCE_MAX, START_STATEMENT, UNACKNOWLEDGED_MAX};
 use paceline_cluster_host::{
     ClusterHandle, ClusterSettings, ClusterThread, MemberFile, PromiseFile, StartError, StoredMember,
 };
@@ -28,6 +28,10 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 
 const SECRET: &str = "a secret of a cluster";
+
+fn start_statement() -> String {
+    format!("{START_STATEMENT}{VERSION}")
+}
 
 /// Directory of a member, and its address.
 struct Home {
@@ -465,7 +469,7 @@ async fn a_sender_without_the_secret_or_of_another_cluster_is_refused() {
     let id = running.home.id;
     for packet in [hello("other", id), hello("test", MemberId(9)), Packet::Idle] {
         let mut client = Client::connect_tcp(&address, &right).await.unwrap();
-        client.query("START CLUSTER MESSAGES").await.unwrap();
+        client.query(&start_statement()).await.unwrap();
         let mut bytes = Vec::new();
         packet.encode(&mut bytes);
         client.send(&bytes).await.unwrap();
@@ -514,7 +518,7 @@ async fn a_silent_sender_is_disconnected_and_signs_of_life_keep_a_connection() {
         };
         let address = format!("127.0.0.1:{}", running.home.port);
         let mut client = Client::connect_tcp(&address, &options).await.unwrap();
-        client.query("START CLUSTER MESSAGES").await.unwrap();
+        client.query(&start_statement()).await.unwrap();
         client
     };
     let send = async |client: &mut Client, packet: Packet| {

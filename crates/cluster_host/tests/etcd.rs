@@ -402,7 +402,7 @@ mod agent {
             directories,
             requests,
         );
-        let agent = EtcdAgent::new(Arc::new(store), entry(id, 1), handle.clone(), queue);
+        let agent = EtcdAgent::new(Arc::new(store), entry(id, id as u16), handle.clone(), queue);
         let mut tasks = JoinSet::new();
         tasks.spawn(async move {
             driver.run().await;
@@ -438,9 +438,23 @@ mod agent {
         let mut directory = listener.handle.directory();
         directory.wait_for(|members| members.len() == 2).await.unwrap();
         let begin = Instant::now();
-        store.enter(&entry(3, 1)).await.unwrap();
+        store.enter(&entry(3, 3)).await.unwrap();
         directory.wait_for(|members| members.len() == 3).await.unwrap();
         println!("a change is known after {:?}", begin.elapsed());
+        // An entry with the address of a running member is not its own: the member takes its place again.
+        store.enter(&entry(9, 2)).await.unwrap();
+        let mut ids = Vec::new();
+        let ends = Instant::now() + PATIENCE;
+        while ids != [1, 2, 3] {
+            assert!(Instant::now() < ends, "{ids:?}");
+            sleep(Duration::from_millis(10)).await;
+            ids = register(&store)
+                .await
+                .members
+                .iter()
+                .map(|entry| entry.id)
+                .collect();
+        }
 
         for is_killed in [false, true] {
             match is_killed {

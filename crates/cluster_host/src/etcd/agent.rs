@@ -160,7 +160,9 @@ impl EtcdAgent {
         let register = &snapshot.register;
         self.handle.etcd(register.state());
         self.handle.set_directory(register.members.clone());
-        if !register.members.contains(&self.entry) {
+        // A member that this one replaces may have been a log holder until now.
+        let replaces = register.replaced_by(&self.entry).next().is_some();
+        if replaces || !register.members.contains(&self.entry) {
             let (store, entry) = (Arc::clone(&self.store), self.entry.clone());
             if let Err(error) = self.timed(async move { store.enter(&entry).await }).await {
                 tracing::warn!("the member is not in etcd's directory yet: {error}");

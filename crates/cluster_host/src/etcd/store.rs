@@ -117,17 +117,13 @@ impl Store {
     pub async fn enter(&self, entry: &MemberEntry) -> Result<(), EtcdError> {
         let register = self.read_founded().await?.register;
         let members = &register.members;
-        if members.contains(entry) {
-            return Ok(());
-        }
-        let address = |entry: &MemberEntry| (entry.cluster_host.clone(), entry.cluster_port);
-        let is_replaced = |other: &&MemberEntry| {
-            other.id != entry.id && address(other) == address(entry) && !register.is_holder(other.member())
-        };
-        let replaced = members.iter().filter(is_replaced);
-        let mut changes: Vec<_> = replaced
+        let mut changes: Vec<_> = register
+            .replaced_by(entry)
             .map(|other| self.delete(&member_key(other.member())))
             .collect();
+        if members.contains(entry) && changes.is_empty() {
+            return Ok(());
+        }
         let is_known = members.iter().any(|member| member.id == entry.id);
         if !is_known && members.len() - changes.len() >= MEMBERS_MAX {
             return Err(EtcdError::Refused("the directory of members is full".to_owned()));
