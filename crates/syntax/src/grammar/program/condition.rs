@@ -117,6 +117,8 @@ impl Parser<'_> {
             | Expr::UserVariable(_)
             | Expr::SystemVariable { .. }
             | Expr::Column(_)) => Ok(value),
+            // A column of NEW or OLD, or a field of a ROW. A program has no placeholders.
+            value @ Expr::Parameter(_) if self.program.is_some() => Ok(value),
             _ => Err(refused),
         }
     }
