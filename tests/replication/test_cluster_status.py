@@ -98,7 +98,7 @@ def test_the_command_shows_positions_when_it_has_the_secret(clusters, tmp_path):
     wrong.write_text("another secret\n")
     wrong.chmod(0o600)
     lines = cluster.command("status", f"--cluster-secret-file={wrong}").splitlines()
-    assert all("Access denied" in line for line in lines[1:4]), lines
+    assert all("does not have the cluster's secret" in line for line in lines[1:4]), lines
 
 
 def test_the_port_for_messages_refuses_another_format(clusters):
