@@ -122,9 +122,17 @@ impl LogMember {
                 return reason.unwrap_or(HoldEnd::Stopped);
             };
             let role = self.fence.present();
-            self.follower.request(RequestedState::Stop);
-            self.follower.stopped().await;
-            self.follower.written().await;
+            // Within a step: the role's task must not begin to follow afterwards.
+            let step = self.fence.step(role).await;
+            let is_present = step.is_some();
+            if is_present {
+                self.follower.request(RequestedState::Stop);
+            }
+            drop(step);
+            if is_present {
+                self.follower.stopped().await;
+                self.follower.written().await;
+            }
             let mut changes = self.changes.subscribe();
             let is_settled = loop {
                 if self.fence.present() != role {
@@ -214,7 +222,7 @@ impl LogMember {
             self.follower.clone(),
             self.acknowledged.clone(),
         );
-        let context = self.context.clone();
+        let (context, end) = (self.context.clone(), self.end.subscribe());
         let reader = MemberReader {
             member: self.id.0,
             epoch: epoch.0,
@@ -239,7 +247,10 @@ impl LogMember {
                     let Some(_step) = fence.step(role).await else {
                         return;
                     };
-                    if let Some(address) = address.filter(|address| known.as_ref() != Some(address)) {
+                    // What is ready receives nothing more.
+                    let is_over = end.borrow().is_some();
+                    let is_new = |address: &Address| !is_over && known.as_ref() != Some(address);
+                    if let Some(address) = address.filter(is_new) {
                         follower.read_as(Some(reader));
                         follower.set_candidates(Candidates(vec![address.clone()]));
                         follower.request(RequestedState::Follow);
