@@ -1,6 +1,7 @@
-"""Servers for the tests of replication, single or as a chain."""
+"""Servers for the tests of replication: single, as a chain, or as a cluster."""
 
 import pytest
+from support.clusters import Cluster
 from support.replication import change_master, replication_user, wait_for_replica
 from support.servers import Paceline
 
@@ -31,3 +32,22 @@ def chain(request, servers):
         replica.query("start slave")
         wait_for_replica(replica, primary)
     return started
+
+
+@pytest.fixture
+def clusters(tmp_path):
+    """Makes clusters with a table t.n on all members, and ends them after the test. `ends` takes what else is to be ended then."""
+    made = []
+
+    def make(size, options=(), archives=0, columns="i int primary key"):
+        cluster = Cluster(tmp_path, size, options=options, archives=archives)
+        made.append(cluster)
+        cluster.primary().query("create database t", f"create table t.n ({columns})")
+        # A reader or writer may come to any of them.
+        cluster.wait_for_rows("select count(*) from information_schema.tables where table_schema = 't'", ((1,),))
+        return cluster
+
+    make.ends = made.append
+    yield make
+    for each in reversed(made):
+        each.close()

@@ -7,25 +7,9 @@ import threading
 import pymysql
 import pytest
 from pymysql.constants import COMMAND
-from support.clusters import Cluster, Writer
+from support.clusters import Writer
 from support.servers import BINARY
 from support.waiting import let_run, stays, wait_for
-
-
-@pytest.fixture
-def clusters(tmp_path):
-    """Makes clusters, and ends them after the test."""
-    made = []
-
-    def make(size):
-        cluster = Cluster(tmp_path, size)
-        made.append(cluster)
-        cluster.primary().query("create database t", "create table t.n (i int primary key)")
-        return cluster
-
-    yield make
-    for cluster in made:
-        cluster.close()
 
 
 def assert_everywhere(cluster, writer):

@@ -15,24 +15,6 @@ from support.waiting import let_run, stays, wait_for
 
 
 @pytest.fixture
-def clusters(tmp_path):
-    """Makes clusters with an archive, and ends them after the test."""
-    made = []
-
-    def make(size=2, archives=1):
-        cluster = Cluster(tmp_path, size, archives=archives)
-        made.append(cluster)
-        cluster.primary().query("create database t", "create table t.n (i int primary key)")
-        # A writer may come to any of them.
-        cluster.wait_for_rows("select count(*) from information_schema.tables where table_schema = 't'", ((1,),))
-        return cluster
-
-    yield make
-    for cluster in made:
-        cluster.close()
-
-
-@pytest.fixture
 def others(tmp_path):
     """Ends other servers after the test."""
     made = []
@@ -61,7 +43,7 @@ def wait_for_more(writer, count=30):
 
 
 def test_two_servers_and_an_archive_survive_the_loss_of_each(clusters):
-    cluster = clusters()
+    cluster = clusters(2, archives=1)
     [archive] = cluster.archives
     assert [line.split()[3] for line in cluster.command("status").splitlines()[1:4]].count("archive") == 1
     writer = Writer(cluster)
@@ -93,7 +75,7 @@ def sequence(member):
 
 
 def test_a_candidate_fetches_from_the_archive_what_only_that_has(clusters):
-    cluster = clusters()
+    cluster = clusters(2, archives=1)
     primary, [other] = cluster.primary(), cluster.others()
     other.kill()
     # Acknowledged by the primary and the archive.
@@ -108,7 +90,7 @@ def test_a_candidate_fetches_from_the_archive_what_only_that_has(clusters):
 
 
 def test_an_archive_cuts_what_was_not_acknowledged(clusters):
-    cluster = clusters()
+    cluster = clusters(2, archives=1)
     [archive] = cluster.archives
     # Three copies: the archive has a row that nobody else has, and that is not acknowledged.
     cluster.command("copies", "3")
@@ -153,7 +135,7 @@ def insert_in_vain(primary):
 
 
 def test_a_new_archive_begins_where_the_primarys_log_begins(clusters, tmp_path):
-    cluster = clusters(archives=0)
+    cluster = clusters(2)
     primary = cluster.primary()
     primary.query("insert into t.n values (1)", "flush binary logs", "insert into t.n values (2)")
     [*_, (last, *_)] = primary.query("show binary logs")
@@ -178,7 +160,7 @@ def test_a_new_archive_begins_where_the_primarys_log_begins(clusters, tmp_path):
 
 
 def test_a_planned_change_goes_to_servers_only(clusters):
-    cluster = clusters()
+    cluster = clusters(2, archives=1)
     [archive], [other] = cluster.archives, cluster.others()
     assert "is not a server of the present configuration" in cluster.try_command("switch", "--to", archive.directory.name).stderr
     writer = Writer(cluster)
@@ -197,7 +179,7 @@ def test_a_planned_change_goes_to_servers_only(clusters):
 
 
 def test_retention_keeps_what_a_server_could_have_to_fetch(clusters):
-    cluster = clusters()
+    cluster = clusters(2, archives=1)
     [archive] = cluster.archives
     archive.stop()
     archive.options += ["--binlog-expire-logs-seconds=0", "--max-binlog-size=4096"]
@@ -233,7 +215,7 @@ def has_all_after(archive, begin):
 
 
 def test_replicas_hang_below_an_archive_of_a_cluster(clusters, tmp_path, others):
-    cluster = clusters()
+    cluster = clusters(2, archives=1)
     [archive] = cluster.archives
     replica = MariaDb(tmp_path / "mariadb")
     others.append(replica)
@@ -262,7 +244,7 @@ def rows_of(replica):
 
 
 def test_all_members_off_at_once_with_an_archive(clusters):
-    cluster = clusters()
+    cluster = clusters(2, archives=1)
     writer = Writer(cluster)
     let_run(1)
     everyone = [*cluster.members, *cluster.archives]
@@ -321,7 +303,7 @@ def test_an_archive_with_another_log_is_refused(tmp_path, others):
 
 
 def test_an_archive_that_has_followed_the_cluster_becomes_a_member(clusters, tmp_path, others):
-    cluster = clusters(archives=0)
+    cluster = clusters(2)
     cluster.primary().query(f"create user {ACCOUNT} identified by '{PASSWORD}'", f"grant all on *.* to {ACCOUNT}")
     before = Archive(tmp_path / "archive", cluster.primary())
     others.append(before)

@@ -5,33 +5,17 @@ import signal
 
 import pymysql
 import pytest
-from support.clusters import NAME, Cluster, Member
+from support.clusters import NAME, Member
 from support.eavesdropping import ManInTheMiddle, Recorder, change_entry
 from support.servers import ROOT
 from support.waiting import stays, wait_for
 
+COLUMNS = "i int primary key, s varchar(100)"
 CERTIFICATES = ROOT / "tests/support/certificates"
 
 
-@pytest.fixture
-def clusters(tmp_path):
-    """Makes clusters, and ends them and their proxies after the test."""
-    made = []
-
-    def make(size, archives=0):
-        cluster = Cluster(tmp_path, size, archives=archives)
-        made.append(cluster)
-        cluster.primary().query("create database t", "create table t.n (i int primary key, s varchar(100))")
-        return cluster
-
-    make.ends = made.append
-    yield make
-    for each in reversed(made):
-        each.close()
-
-
 def test_nothing_of_the_data_and_the_secret_can_be_read(clusters, tmp_path):
-    cluster = clusters(2, archives=1)
+    cluster = clusters(2, archives=1, columns=COLUMNS)
     third = Member(tmp_path / "third", cluster.etcd, cluster.secret_file)
     everyone = [*cluster.members, *cluster.archives, third]
     try:
@@ -62,7 +46,7 @@ def test_nothing_of_the_data_and_the_secret_can_be_read(clusters, tmp_path):
 
 
 def test_a_man_in_the_middle_gets_nothing(clusters, tmp_path):
-    cluster = clusters(3)
+    cluster = clusters(3, columns=COLUMNS)
     primary, [victim, _] = cluster.primary(), cluster.others()
     shown = CERTIFICATES / "server.pem", CERTIFICATES / "server.key"
     of_clients, of_messages = ManInTheMiddle(primary.port, *shown), ManInTheMiddle(primary.messages.number, *shown)
@@ -88,7 +72,7 @@ def test_a_man_in_the_middle_gets_nothing(clusters, tmp_path):
 
 
 def test_a_member_with_another_secret_is_refused(clusters):
-    cluster = clusters(3)
+    cluster = clusters(3, columns=COLUMNS)
     primary, [wrong, other] = cluster.primary(), cluster.others()
     wrong.kill()
     secret = cluster.secret_file.with_name("another_secret")
@@ -111,7 +95,7 @@ def answers(member):
 
 
 def test_a_member_logs_in_only_inside_of_tls(clusters):
-    cluster = clusters(1, archives=1)
+    cluster = clusters(1, archives=1, columns=COLUMNS)
     login = {"user": "paceline.cluster", "password": cluster.secret}
     for member in (cluster.primary(), *cluster.archives):
         with pytest.raises(pymysql.err.OperationalError) as refused:
@@ -121,7 +105,7 @@ def test_a_member_logs_in_only_inside_of_tls(clusters):
 
 
 def test_a_cluster_needs_tls(clusters):
-    cluster = clusters(2)
+    cluster = clusters(2, columns=COLUMNS)
     [member] = cluster.others()
     member.kill()
     member.spawn("--skip-ssl")

@@ -2,24 +2,8 @@
 
 import pymysql
 import pytest
-from support.clusters import Cluster, Writer
+from support.clusters import Writer
 from support.waiting import wait_for
-
-
-@pytest.fixture
-def clusters(tmp_path):
-    """Makes clusters, and ends them after the test."""
-    made = []
-
-    def make(size, *options):
-        cluster = Cluster(tmp_path, size, options=options)
-        made.append(cluster)
-        cluster.primary().query("create database t", "create table t.n (i int primary key)")
-        return cluster
-
-    yield make
-    for cluster in made:
-        cluster.close()
 
 
 @pytest.mark.parametrize("way", ["SIGTERM", "SHUTDOWN"])
@@ -68,7 +52,7 @@ def test_a_primary_without_another_server_just_stops(clusters):
 
 
 def test_events_run_on_the_primary_only_and_go_on_after_a_change(clusters):
-    cluster = clusters(3, "--event-scheduler=on")
+    cluster = clusters(3, options=["--event-scheduler=on"])
     first = cluster.primary()
     first.query("create table t.runs (number int auto_increment primary key, server int)",
                 "create event t.every_second on schedule every 1 second do insert into t.runs (server) values (@@server_id)",

@@ -5,7 +5,6 @@ import threading
 
 import pymysql
 import pytest
-from support.clusters import Cluster
 from support.waiting import wait_for
 
 LOST = "This server has lost the quorum of its cluster: what is read here may be old"
@@ -13,20 +12,16 @@ REPLACED = "This server is not the primary of its cluster any more: what is read
 
 
 @pytest.fixture
-def clusters(tmp_path):
-    """Makes clusters, and ends them after the test."""
-    made = []
+def clusters(clusters):
+    """Makes clusters with a row on all members."""
 
     def make(size):
-        cluster = Cluster(tmp_path, size)
-        made.append(cluster)
-        cluster.primary().query("create database t", "create table t.n (i int primary key)", "insert into t.n values (1)")
+        cluster = clusters(size)
+        cluster.primary().query("insert into t.n values (1)")
         cluster.wait_for_rows("select i from t.n", ((1,),))
         return cluster
 
-    yield make
-    for cluster in made:
-        cluster.close()
+    return make
 
 
 def send(members, number):

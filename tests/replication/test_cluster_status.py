@@ -4,24 +4,7 @@ import subprocess
 
 import pymysql
 import pytest
-from support.clusters import Cluster
 from support.waiting import wait_for
-
-
-@pytest.fixture
-def clusters(tmp_path):
-    """Makes clusters, and ends them after the test."""
-    made = []
-
-    def make(size):
-        cluster = Cluster(tmp_path, size)
-        made.append(cluster)
-        cluster.primary().query("create database t", "create table t.n (i int primary key)")
-        return cluster
-
-    yield make
-    for cluster in made:
-        cluster.close()
 
 
 def rows(member, **options):
