@@ -123,12 +123,13 @@ impl LogMember {
             };
             let role = self.fence.present();
             // Within a step: the role's task must not begin to follow afterwards.
-            let step = self.fence.step(role).await;
-            let is_present = step.is_some();
-            if is_present {
-                self.follower.request(RequestedState::Stop);
-            }
-            drop(step);
+            let is_present = {
+                let step = self.fence.step(role).await;
+                if step.is_some() {
+                    self.follower.request(RequestedState::Stop);
+                }
+                step.is_some()
+            };
             if is_present {
                 self.follower.stopped().await;
                 self.follower.written().await;
@@ -247,7 +248,7 @@ impl LogMember {
                     let Some(_step) = fence.step(role).await else {
                         return;
                     };
-                    // What is ready receives nothing more.
+                    // A member that is ready receives nothing more.
                     let is_over = end.borrow().is_some();
                     let is_new = |address: &Address| !is_over && known.as_ref() != Some(address);
                     if let Some(address) = address.filter(is_new) {

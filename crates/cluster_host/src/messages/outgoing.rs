@@ -26,6 +26,10 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_
 /// Time after which a connection counts as accepted. A member with another number closes it at once.
 const ACCEPTED_AFTER: Duration = Duration::from_secs(1);
 
+/// Longest time that a message waits. One that says that a primary is missing must not reach a member that comes back
+/// when there is another: it would be taken for new, and cause an election. Everything is said again with each pulse.
+const WAIT_MAX: Duration = Duration::from_millis(200);
+
 /// How members log in to each other.
 #[derive(Clone)]
 pub struct PeerLogin {
@@ -44,21 +48,24 @@ impl fmt::Debug for PeerLogin {
 /// Messages that wait for one member: of each kind the newest.
 #[derive(Default)]
 struct Queue {
-    messages: Mutex<VecDeque<Message>>,
+    messages: Mutex<VecDeque<(Instant, Message)>>,
     filled: Notify,
 }
 
 impl Queue {
     fn push(&self, message: Message) {
         let mut messages = self.messages.lock();
-        messages.retain(|older| discriminant(older) != discriminant(&message));
-        messages.push_back(message);
+        messages.retain(|(_, older)| discriminant(older) != discriminant(&message));
+        messages.push_back((Instant::now(), message));
         drop(messages);
         self.filled.notify_one();
     }
 
-    fn pop(&self) -> Option<Message> {
-        self.messages.lock().pop_front()
+    /// Takes the oldest message that has not waited for too long.
+    fn pop(&self, now: Instant) -> Option<Message> {
+        let mut messages = self.messages.lock();
+        messages.retain(|(queued, _)| now.duration_since(*queued) <= WAIT_MAX);
+        messages.pop_front().map(|(_, message)| message)
     }
 
     /// Waits until there is a message.
@@ -202,7 +209,7 @@ impl Dialer {
     /// Sends what is queued until the connection ends; returns why.
     async fn serve(&self, client: &mut Client) -> WireError {
         loop {
-            while let Some(message) = self.queue.pop() {
+            while let Some(message) = self.queue.pop(Instant::now()) {
                 if let Err(error) = send(client, &Packet::Message(message)).await {
                     return error;
                 }
@@ -265,9 +272,19 @@ mod tests {
         queue.push(copy(1));
         queue.push(Message::Missing);
         (2..1000).for_each(|end| queue.push(copy(end)));
-        assert_eq!(queue.pop(), Some(Message::Missing));
-        assert_eq!(queue.pop(), Some(copy(999)));
-        assert_eq!(queue.pop(), None);
+        let now = Instant::now();
+        assert_eq!(queue.pop(now), Some(Message::Missing));
+        assert_eq!(queue.pop(now), Some(copy(999)));
+        assert_eq!(queue.pop(now), None);
+    }
+
+    #[test]
+    fn a_message_that_has_waited_for_a_dead_member_is_not_sent() {
+        let queue = Queue::default();
+        queue.push(Message::Missing);
+        let later = Instant::now() + WAIT_MAX + Duration::from_millis(1);
+        assert_eq!(queue.pop(later), None);
+        assert_eq!(queue.pop(Instant::now()), None, "it is gone");
     }
 
     #[test]
