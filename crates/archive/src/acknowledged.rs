@@ -7,7 +7,7 @@
 //!                         retention: no file beyond it is compressed, copied or removed
 //! ```
 //! The cluster counts in log indexes, files and streams in positions. Each durable end is remembered with both until
-//! it is acknowledged. What is not acknowledged may be cut off: so no replica outside of the cluster gets it, and no
+//! it is acknowledged. The rest may be cut off, so no replica outside of the cluster gets it, and no
 //! file that holds any of it takes a form that cannot be cut.
 //!
 //! A file may be removed for good when every server that could become the primary has all of it: such a server fetches

@@ -9,6 +9,8 @@
 //! Access, TLS and limits are those of every endpoint ([`paceline_http_endpoint`]), so also a server's.
 
 use crate::archive::Archive;
+use crate::error::{Error, Result};
+use crate::options::ArchiveOptions;
 use crate::statistics::exposition;
 use hyper::body::Incoming;
 use paceline_http_endpoint::{
@@ -78,11 +80,25 @@ impl Phase {
 }
 
 impl Http {
-    /// Begins to listen. `tls` are the parameters for clients of the archive; `None` with `--skip-ssl`.
+    /// Begins to listen if the archive has an HTTP address, and logs it. TLS is that for clients of the archive.
     ///
     /// # Errors
-    /// Those of [`Endpoint::start`].
-    pub async fn start(options: &EndpointOptions, tls: Option<&TlsParameters>) -> Result<Http, String> {
+    /// Those of [`Endpoint::start`], as [`Error::Option`].
+    pub async fn start(options: &ArchiveOptions) -> Result<Option<Http>> {
+        let Some(endpoint) = &options.http else {
+            return Ok(None);
+        };
+        let http = Self::listen(endpoint, options.tls.as_ref())
+            .await
+            .map_err(Error::Option)?;
+        tracing::info!("statistics and probes: {}", http.endpoint.url());
+        Ok(Some(http))
+    }
+
+    async fn listen(
+        options: &EndpointOptions,
+        tls: Option<&TlsParameters>,
+    ) -> std::result::Result<Http, String> {
         let site = Arc::new(ArchiveSite {
             phase: Mutex::new(Phase::Starting),
         });
@@ -94,11 +110,6 @@ impl Http {
             None => Endpoint::start(options, None, site.clone()).await?,
         };
         Ok(Http { site, endpoint })
-    }
-
-    /// Returns the address for people.
-    pub fn url(&self) -> &str {
-        self.endpoint.url()
     }
 
     /// Records that the archive accepts replicas.

@@ -58,16 +58,7 @@ pub async fn run(
     begin: impl Fn(Arc<dyn LogHost>, LogOrigin) -> std::result::Result<(), String>,
     stop_requested: watch::Receiver<bool>,
 ) -> Result<()> {
-    let http = match &options.http {
-        None => None,
-        Some(endpoint) => {
-            let http = Http::start(endpoint, options.tls.as_ref())
-                .await
-                .map_err(Error::Option)?;
-            tracing::info!("statistics and probes: {}", http.url());
-            Some(http)
-        }
-    };
+    let http = Http::start(options).await?;
     loop {
         let closed_files = Arc::new(ClosedFiles::default());
         let (opened, disk) = startup::open(options, directory, closed_files.clone()).await?;

@@ -125,16 +125,7 @@ pub fn run(options: ArchiveOptions) -> Result<()> {
 
 async fn serve(options: &ArchiveOptions) -> Result<()> {
     // Before the log is opened, which may take long: a probe sees that the archive is alive and not ready.
-    let http = match &options.http {
-        None => None,
-        Some(endpoint) => {
-            let http = Http::start(endpoint, options.tls.as_ref())
-                .await
-                .map_err(Error::Option)?;
-            tracing::info!("statistics and probes: {}", http.url());
-            Some(http)
-        }
-    };
+    let http = Http::start(options).await?;
     let closed_files = Arc::new(ClosedFiles::default());
     let stop = watch::Sender::new(false);
     // The lock is held until the end.

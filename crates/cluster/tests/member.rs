@@ -537,7 +537,7 @@ fn a_primary_says_what_every_server_has() {
     assert_eq!(needed(&one), LogIndex(4));
     one.message(THREE, copy(1, 9, 0));
     assert_eq!(needed(&one), LogIndex(9));
-    // What is not acknowledged may still be cut off.
+    // The rest of the log may still be cut off.
     one.input(Input::LogEnd(tail(&[(1, ONE, 0)], 12)));
     assert_eq!(needed(&one), LogIndex(9));
     let mut two = Driver::new(

@@ -219,7 +219,7 @@ impl Driver {
         if let Some(promise) = self.promise {
             self.host.promised(promise);
         }
-        // What the tables have was acknowledged. Nobody may ever say more, if nothing is written any more.
+        // Everything in the tables was acknowledged. If nothing is written any more, no other message may say so.
         self.host.publish(self.published);
         loop {
             if let Err(error) = self.turn().await {

@@ -2,8 +2,8 @@
 //! when it is asked ([`crate::messages::inquire`]).
 //!
 //! All members are asked at the same time, each for a limited time, so one that is silent delays the picture and does
-//! not spoil it. How far the others are behind is said by the primary: the one that reports to be it in the highest
-//! epoch. An old primary that has not noticed its end yet reports an older epoch.
+//! not spoil it. The primary reports the distance of the others: the member that reports to be the primary in the
+//! highest epoch. An old primary that has not noticed its end yet reports an older epoch.
 
 use crate::commands::{MemberOverview, Part};
 use crate::messages::{PeerLogin, inquire};
@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 /// Time that a member has for its answer.
 pub const ANSWER_MAX: Duration = Duration::from_secs(1);
 
-/// Distance of a member's log from the primary's. What is unknown is `None`.
+/// Distance of a member's log from the primary's. `None`: unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct MemberLag {
     /// Transactions: difference of the log indexes. Numbers that the log skips count as well.
@@ -29,9 +29,9 @@ pub struct MemberLag {
 /// A member in the picture.
 #[derive(Clone, Debug)]
 pub struct PicturedMember {
-    /// What etcd knows of it.
+    /// Its entry and part in etcd.
     pub overview: MemberOverview,
-    /// What it says, or why it says nothing.
+    /// Its own report, or the reason why there is none.
     pub answer: Result<MemberReport, String>,
     /// Distance from the primary.
     pub lag: MemberLag,

@@ -2,7 +2,7 @@
 //!
 //! A member is asked over its port for messages ([`crate::messages::inquire`]), so only those that know the cluster's
 //! secret can ask, and a member that opens its tables for minutes still answers. The answer is JSON: a member of
-//! another version is shown, too. What this version does not know is passed over, what the other lacks has a default.
+//! another version is shown, too. Unknown fields are passed over; missing ones have a default.
 //!
 //! # Alternatives considered
 //! *Reports with the pulses*, or to each member once a second: they cost something for ever, a format with a version,
@@ -82,7 +82,7 @@ pub struct MemberReport {
     pub epoch: Option<u64>,
     /// Durable end of its log.
     pub log_index: u64,
-    /// End of what is published there.
+    /// End of the published part of its log.
     pub published_index: u64,
     /// GTID position of the log's end.
     pub gtid_position: String,

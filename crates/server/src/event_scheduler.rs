@@ -77,7 +77,7 @@ impl Schedule {
     /// Starts what is due.
     fn look(&mut self, server: &Arc<Server>, now: i64) {
         if process(server).is_none() || !accepts_runs(server) {
-            // What is defined from now on may be defined after the scheduler is switched on.
+            // An event that is defined from now on may be due as soon as the scheduler is switched on.
             *self = Schedule {
                 looked: Some(now),
                 ..Schedule::default()

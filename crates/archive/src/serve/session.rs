@@ -279,7 +279,7 @@ impl Session {
         let is_of_member = self.state.user == CLUSTER_USER;
         let is_refused = |member: &Arc<LogMember>| match request.member {
             Some(reader) => !(is_of_member && member.admit(reader, client.id, &client.interrupt)),
-            // They get what is acknowledged. A server that starts has other things to do.
+            // An archive sends them the acknowledged part. A server that starts has other things to do.
             None => member.tenure() == Tenure::UntilAcknowledged,
         };
         if member.as_ref().is_some_and(is_refused) {

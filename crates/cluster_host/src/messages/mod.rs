@@ -20,8 +20,8 @@
 //!
 //! # Encryption
 //! All of this is inside of TLS 1.3. The acceptor has the key that is derived from the cluster's secret
-//! ([`paceline_wire::tls::cluster_key`]), and TLS's handshake proves it before the dialer sends anything. So whoever is
-//! in the middle without the secret learns nothing and can relay nothing.
+//! ([`paceline_wire::tls::cluster_key`]), and TLS's handshake proves it before the dialer sends anything. So a relay
+//! without the secret learns nothing and can relay nothing.
 //!
 //! # What a closed connection means
 //! When a process ends, its machine closes its connections at once. The acceptor then tells the member

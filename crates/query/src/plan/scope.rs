@@ -492,7 +492,7 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
         let column_name = reference.columns[column].name().to_owned();
         let (definition, number, is_read_here) = match &reference.source {
             TableSource::Base(definition) => (definition.clone(), column, true),
-            // A derived table shows the default of the stored column behind it.
+            // A derived table shows the default of its stored column.
             _ => {
                 let origin = reference.columns[column].result.origin.clone();
                 let origin = origin.ok_or_else(|| without(&column_name))?;

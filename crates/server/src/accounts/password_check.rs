@@ -2,7 +2,7 @@
 //!
 //! All passwords of a statement are checked before it begins, so a statement with a refused password changes nothing.
 //! MariaDB makes the accounts that come before that password. We cannot: the log has hashes, so neither recovery nor a
-//! replica could tell where the statement ended. For the same reason what is replayed or replicated is not checked.
+//! replica could tell where the statement ended. So neither replayed nor replicated statements are checked.
 //!
 //! A hash says nothing about its password. `strict_password_validation`, which is on by default, refuses it.
 
@@ -68,7 +68,7 @@ impl PasswordRules {
         })
     }
 
-    /// Raises `simple_password_check_minimal_length` to what the other rules need. Returns the warning if it was less.
+    /// Raises `simple_password_check_minimal_length` to the sum of the other rules. Returns the warning if it was less.
     pub fn adjust_length(globals: &Globals) -> Option<String> {
         let variable = Variable::SimplePasswordCheckMinimalLength;
         let length = globals.number(variable);

@@ -26,7 +26,7 @@ struct SaidWait {
 }
 
 impl SaidWait {
-    /// Returns what is to be said of these waits.
+    /// Returns the news of these waits, if there is any.
     fn look(&mut self, waiting: WaitingCommits) -> Option<News> {
         match (self.longest, waiting.count > 0 && waiting.age >= SAID_AFTER) {
             (None, true) => {

@@ -124,7 +124,7 @@ impl HeldLog {
         }
     }
 
-    /// Returns how far a log that ends at each of these indexes is behind this one.
+    /// Returns the distance of logs that end at these indexes from this one.
     pub fn lags(&self, ends: &[LogIndex]) -> Vec<Option<Lag>> {
         let now = Instant::now();
         let state = self.state.lock();

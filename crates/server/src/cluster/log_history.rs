@@ -1,4 +1,4 @@
-//! Times at which the log grew, to say how far another member's log is behind in bytes and in time.
+//! Times at which the log grew: the distance of another member's log in bytes and in time is computed from them.
 //!
 //! ```text
 //!   sample   since       when the first extent of it became durable
@@ -6,7 +6,7 @@
 //!            bytes       bytes of the log up to there, counted from the start of the process
 //! ```
 //! A sample collects the extents of [`STEP`]. When there are [`SAMPLES_MAX`] of them, pairs in the older half become
-//! one: what is long ago is known less exactly, but never forgotten while the process lives.
+//! one: old growth is known less exactly, but never forgotten while the process lives.
 
 use paceline_cluster_host::report::Lag;
 use paceline_types::{LogIndex, LogPosition};
@@ -84,8 +84,7 @@ impl LogHistory {
         }
     }
 
-    /// Returns how far a log that ends at `end` is behind. For what was durable before this process began it is a
-    /// lower bound.
+    /// Returns the distance of a log that ends at `end`. It is a lower bound if that end is older than this process.
     pub fn lag(&self, end: LogIndex, now: Instant) -> Lag {
         let at = self.samples.partition_point(|sample| sample.index <= end);
         let Some(lacked) = self.samples.get(at) else {

@@ -14,7 +14,7 @@
 //! [`ServerHost`](crate::cluster_member::ServerHost) carries out what the member decides.
 //!
 //! - [`held_log`]: a group is acknowledged when the cluster has it. [`log_history`]: when it became durable.
-//! - [`gate`]: what clients are told. [`read_lease`]: whether reads are new. [`commit_watch`]: what the error log says.
+//! - [`gate`]: access of clients. [`read_lease`]: whether reads are new. [`commit_watch`]: messages in the error log.
 //! - [`hand_over`]: a primary that stops. [`statistics`]: values for status variables and metrics.
 //!
 //! # Rules

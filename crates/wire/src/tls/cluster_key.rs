@@ -12,7 +12,7 @@
 //! the cluster, any other that of `ssl_cert`.
 //!
 //! # The secret in the key
-//! Whoever connects sees the public key and can try out secrets with it, as it can with an overheard scramble. The hash
+//! A client that connects sees the public key and can try out secrets with it, as with an overheard scramble. The hash
 //! is slow ([`ROUNDS`]) and has the cluster's name as its salt. A random secret, as the manual makes it, is beyond
 //! trying out anyway.
 
