@@ -144,3 +144,27 @@ def test_a_transaction_on_a_memory_table_does_not_keep_a_server_from_becoming_th
     cluster.wait_for_rows(content, ())
     target.query("insert into t.m values (3)")
     cluster.wait_for_rows(content, ((3,),))
+
+
+def test_a_memory_table_that_is_locked_is_emptied_when_it_is_unlocked(clusters):
+    cluster = clusters(3)
+    primary, (target, _) = cluster.primary(), cluster.others()
+    primary.query("create table t.m (i int primary key) engine=memory", "create table t.l (i int primary key) engine=memory", "insert into t.l values (1)",
+                  "insert into t.m values (1)")
+    content = "select i from t.m order by i"
+    cluster.wait_for_rows(content, ((1,),))
+    target.stop()
+    target.start()
+    with target.connect() as locker, locker.cursor() as cursor:
+        cursor.execute("lock tables t.m read")
+        cluster.command("switch", "--to", target.directory.name)
+        assert cluster.primary() is target
+        target.query("insert into t.l values (2)")
+        cluster.wait_for_rows("select i from t.l", ((2,),))
+        assert "a MEMORY table cannot be emptied yet" in target.said()
+        cursor.execute("unlock tables")
+    cluster.wait_for_rows(content, ())
+    target.query("insert into t.m values (3)")
+    cluster.wait_for_rows(content, ((3,),))
+    # The other one was emptied once.
+    cluster.wait_for_rows("select i from t.l", ((2,),))

@@ -9,7 +9,9 @@ use paceline_catalog::ddl::{ReplayHost, quote_identifier, replay_ddl};
 use paceline_catalog::{Catalog, CatalogChange, CatalogHandle, TableDefinition, TableEngine};
 use paceline_expression::session::SessionContext;
 use paceline_syntax::AccountStatement;
-use paceline_txn::{DdlCommit, GtidChoice, Interrupt, Replication, TransactionManager};
+use paceline_txn::{
+    DdlCommit, GtidChoice, Interrupt, MetadataMode, MetadataObject, Replication, TransactionManager,
+};
 
 use crate::error::{Error, Result};
 
@@ -84,6 +86,14 @@ pub fn empty_memory_table(
         statement: statement.clone(),
         source,
     };
+    let object = MetadataObject::Table {
+        database,
+        table: name,
+    };
+    // Until it is published: a session that has locked the table, or reads it in a transaction, sees no change.
+    let _locked = session
+        .lock_metadata(object, MetadataMode::Exclusive, metadata_lock_timeout)
+        .map_err(|error| fail(error.into()))?;
     // Planned in the same way as a replay of this event.
     let plan = replay_ddl(catalog, manager.storage(), &query, now, ServerId(0), &NoAccounts)
         .map_err(|error| fail(error.into()))?;
