@@ -27,12 +27,20 @@ pub fn quote_text(text: &str, out: &mut String) {
         match character {
             '\'' => out.push_str("''"),
             '\\' => out.push_str("\\\\"),
-            '\0' => out.push_str("\\0"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\u{1a}' => out.push_str("\\Z"),
-            other => out.push(other),
+            other => push_escaped(other, out),
         }
     }
     out.push('\'');
+}
+
+/// Appends a character of a text in quotes; of the control characters those with an escape of MariaDB by it. Quotes and
+/// the backslash are the caller's.
+pub fn push_escaped(character: char, out: &mut String) {
+    match character {
+        '\0' => out.push_str("\\0"),
+        '\n' => out.push_str("\\n"),
+        '\r' => out.push_str("\\r"),
+        '\u{1a}' => out.push_str("\\Z"),
+        other => out.push(other),
+    }
 }

@@ -43,7 +43,7 @@ pub use crate::column_type::{charset, collation, resolve_type};
 pub use default_value::default_of_absent;
 pub use event::{show_create_event, shown_interval};
 pub use foreign_key::foreign_key_names;
-pub use normal_form::{quote_identifier, quote_text};
+pub use normal_form::{push_escaped, quote_identifier, quote_text};
 pub use plan::{DdlContext, DdlPlan, LoggedStatement, SequenceRowWrite, engine, plan_ddl};
 pub use routine::{no_such_routine, show_create_routine};
 pub use row_expression::GeneratedColumns;

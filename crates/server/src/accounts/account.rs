@@ -13,6 +13,7 @@ use super::object_grant::{RoutineGrant, TableGrant};
 use super::require::RequireRecord;
 use super::resource_limits::StatementTime;
 use super::{Authentication, PasswordAge, PrivilegeSet, Require, ResourceLimits, host};
+use paceline_catalog::ddl::push_escaped;
 use paceline_expression::session::Privilege;
 use paceline_syntax::RoutineType;
 use paceline_wire::authentication::NativePassword;
@@ -389,11 +390,7 @@ fn escape(name: &str, out: &mut String) {
     for character in name.chars() {
         match character {
             '\'' | '"' | '\\' => out.extend(['\\', character]),
-            '\0' => out.push_str("\\0"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\u{1a}' => out.push_str("\\Z"),
-            other => out.push(other),
+            other => push_escaped(other, out),
         }
     }
     out.push('\'');
