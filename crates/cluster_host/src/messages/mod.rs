@@ -37,9 +37,9 @@
 //!
 //! # Limits
 //! Of each kind of message to a member only the newest waits, and for a fifth of a second: a later one makes it
-//! superfluous, and messages may be lost. One that had waited for a dead member would be taken for new. [`CONNECTIONS_MAX`] connections are accepted at a time; a login has [`LOGIN_MAX`], and an
-//! address [`LOGINS_MAX`] of them. The listener is for members only: it knows one user and two statements, and no
-//! tables.
+//! superfluous, and messages may be lost. One that had waited for a dead member would be taken for new.
+//! [`CONNECTIONS_MAX`] connections are accepted at a time; a login has [`LOGIN_MAX`], and an address [`LOGINS_MAX`] of
+//! them. The listener is for members only: it knows one user and two statements, and no tables.
 //!
 //! # Alternatives considered
 //! *The port for clients.* One address less to configure; but a server that opens its tables for minutes, or whose
