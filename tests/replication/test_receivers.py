@@ -1,5 +1,6 @@
 """Receivers that end and start while the applier runs: what they acknowledge, and what they are told to skip."""
 
+import itertools
 import subprocess
 import threading
 import time
@@ -177,6 +178,34 @@ def test_a_skipped_transaction_does_not_come_back(pair):
     start_slave(replica)
     primary.query("insert into d.t values (2)")
     wait_for(f"the next one: {slave_status(replica)}", lambda: replica.query("select a from d.t order by a") == ((1,), (2,)))
+
+
+@pytest.mark.parametrize("use_gtid", ["slave_pos", "no"])
+def test_a_stop_at_any_moment_skips_a_transaction_or_keeps_the_counter(ours, use_gtid):
+    primary, replica = ours
+    primary.query("create database d", "create table d.t (a int primary key)")
+    [(file, *_)] = primary.query("show binary logs")[:1]
+    change_master(replica, primary, master_use_gtid=use_gtid, **({} if use_gtid != "no" else {"master_log_file": f"'{file}'", "master_log_pos": 4}))
+    start_slave(replica)
+    wait_for_replica(replica, primary)
+    for number in range(10):
+        replica.query("set sql_log_bin=0", f"insert into d.t values ({number})")
+        replica.query("stop slave")
+        primary.query(f"insert into d.t values ({number})")
+        replica.query("set global sql_slave_skip_counter=1")
+        moment = itertools.count()
+
+        def is_skipped():
+            replica.query("start slave")
+            let_run(next(moment) % 40 / 4000)
+            replica.query("stop slave")
+            return slave_status(replica)["Skip_Counter"] == 0
+
+        wait_for("it to be skipped", is_skipped)
+        start_slave(replica)
+    primary.query("insert into d.t values (100)")
+    wait_for_replica(replica, primary)
+    assert replica.query("select count(*) from d.t") == ((11,),)
 
 
 def test_a_position_does_not_go_back_to_filtered_transactions(pair):

@@ -9,6 +9,7 @@ use super::environment::Environment;
 use super::received::SourcePosition;
 use super::receiver::Receiver;
 use super::shared::{ApplierSlot, ConnectionShared};
+use super::skip_counter::SkipCounter;
 use super::status::{ReceiverState, ReceiverStatus, SharedStatus, ShownError};
 use super::until::Until;
 use paceline_binlog::mysql::MySqlGtidSet;
@@ -17,7 +18,6 @@ use paceline_log_stream::source::error::ReplicaError;
 use paceline_types::error_code::{ER_BAD_SLAVE, ER_MASTER_INFO};
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -123,7 +123,7 @@ impl Connection {
                 status: SharedStatus::default(),
                 applier: ApplierSlot::default(),
                 until: Mutex::new(None),
-                skip_events: AtomicU64::new(0),
+                skip_counter: SkipCounter::default(),
                 owners,
             }),
             definition: Mutex::new(Arc::new(definition)),
@@ -287,12 +287,12 @@ impl Connection {
 
     /// Sets the counter for `SET GLOBAL sql_slave_skip_counter`.
     pub fn set_skip_events(&self, events: u64) {
-        self.shared.skip_events.store(events, Ordering::Release);
+        self.shared.skip_counter.set(events);
     }
 
     /// Returns the value of `sql_slave_skip_counter`.
     pub fn skip_events(&self) -> u64 {
-        self.shared.skip_events.load(Ordering::Acquire)
+        self.shared.skip_counter.get()
     }
 
     /// Returns the status.

@@ -33,5 +33,6 @@ mod group_filter;
 pub mod received;
 mod receiver;
 mod shared;
+mod skip_counter;
 pub mod status;
 pub mod until;

@@ -1,5 +1,6 @@
 //! Items that a connection's receiver passes to its applier, in the order of the primary's log.
 
+use crate::skip_counter::SkippedEvents;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -40,6 +41,8 @@ pub enum ReceivedItem {
         executed: Option<ExecutedSetChange>,
         /// The same as for an applied transaction. A local number does not show that a transaction is present.
         numbers: SequenceSource,
+        /// Its events, if `sql_slave_skip_counter` is the reason.
+        skipped: Option<SkippedEvents>,
     },
     /// Everything up to here has been sent and nothing of it is applied here: a heartbeat, or the end of a file.
     Position(SourcePosition),

@@ -3,12 +3,12 @@
 use super::apply::{Applier, ApplierStatus};
 use super::duplicates::DomainOwners;
 use super::environment::Environment;
+use super::skip_counter::SkipCounter;
 use super::status::SharedStatus;
 use super::until::Until;
 use paceline_binlog::{RecordScope, ReplicaRecord};
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use tokio::sync::watch;
 
 /// State shared by a connection and its receiver.
@@ -19,8 +19,8 @@ pub(super) struct ConnectionShared {
     pub applier: ApplierSlot,
     /// Condition of START SLAVE UNTIL.
     pub until: Mutex<Option<Until>>,
-    /// `sql_slave_skip_counter`: number of events still to be skipped.
-    pub skip_events: AtomicU64,
+    /// `sql_slave_skip_counter`.
+    pub skip_counter: SkipCounter,
     /// `gtid_ignore_duplicates`: owners of the domains.
     pub owners: Arc<DomainOwners>,
 }

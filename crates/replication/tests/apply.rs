@@ -525,6 +525,7 @@ fn positions_move_without_transactions() {
             source_end: end(offset),
             executed: None,
             numbers: SequenceSource::Primary,
+            skipped: None,
         };
         apply_all(
             &applier,

@@ -12,6 +12,7 @@ use super::statement_errors::{Retries, execute_as_primary, is_transient};
 use super::statements::{LoadedFile, ReplicatedStatement, StatementContext, StatementRunner};
 use super::worker::{Pool, Worker};
 use crate::received::{ReceivedGroup, SourcePosition};
+use crate::skip_counter::SkippedEvents;
 use paceline_apply::is_create_table;
 use paceline_apply::replicated::{
     Failure, GroupKind, MappedTables, ReplicatedRows, RowApplier, RowMapping, group_kind,
@@ -290,7 +291,12 @@ impl Lane {
             self.shared.raise(of_commit(&error), Some(last.pass.gtid), None);
             return Err(LaneEnd);
         }
-        self.shared.done(passed.into_iter().map(|passed| passed.number));
+        let numbers = passed.into_iter().map(|passed| {
+            // Before it is done: the receiver then goes on and looks at the counter.
+            passed.pass.skipped.into_iter().for_each(SkippedEvents::subtract);
+            passed.number
+        });
+        self.shared.done(numbers);
         Ok(())
     }
 

@@ -68,12 +68,14 @@ impl Lanes {
                 source_end,
                 executed,
                 numbers,
+                skipped,
             } => (
                 Work::Pass(Pass {
                     gtid,
                     end: source_end.clone(),
                     executed,
                     numbers,
+                    skipped,
                 }),
                 source_end,
                 None,

@@ -2,6 +2,7 @@
 
 use super::progress::PushNumber;
 use crate::received::{ReceivedGroup, SourcePosition};
+use crate::skip_counter::SkippedEvents;
 use paceline_binlog::ExecutedSetChange;
 use paceline_txn::SequenceSource;
 use paceline_types::Gtid;
@@ -25,6 +26,8 @@ pub(super) struct Pass {
     pub(super) executed: Option<ExecutedSetChange>,
     /// Source of the GTID's number.
     pub(super) numbers: SequenceSource,
+    /// Its events, if `sql_slave_skip_counter` is the reason.
+    pub(super) skipped: Option<SkippedEvents>,
 }
 
 pub(super) enum Work {

@@ -5,7 +5,6 @@ use crate::apply::Applier;
 use crate::duplicates::Claim;
 use crate::received::SourcePosition;
 use crate::shared::ConnectionShared;
-use paceline_binlog::EventGroup;
 use paceline_binlog::event::EventFlags;
 use paceline_log_stream::source::assemble::AssembledGroup;
 use paceline_log_stream::source::definition::{Definition, UseGtid};
@@ -13,7 +12,6 @@ use paceline_log_stream::source::options::{MarkedForSkip, ReplicaOptions};
 use paceline_txn::TransactionManager;
 use paceline_types::Gtid;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -64,20 +62,6 @@ impl Choice<'_> {
         !self.options.replicate_same_server_id
             && (!gtids_decide || self.transactions.has_logged(received.group.gtid()))
     }
-}
-
-/// Returns whether a transaction is skipped because of `sql_slave_skip_counter`, and subtracts its events.
-pub(super) fn skips(events_left: &AtomicU64, group: &EventGroup) -> bool {
-    let left = events_left.load(Ordering::Acquire);
-    if left > 0 {
-        let events = group.event_count() as u64;
-        events_left.store(left.saturating_sub(events), Ordering::Release);
-        tracing::info!(
-            "transaction {} is passed over: sql_slave_skip_counter",
-            group.gtid()
-        );
-    }
-    left > 0
 }
 
 /// Decides for `gtid_ignore_duplicates` whether this connection passes the transaction on. Waits while another

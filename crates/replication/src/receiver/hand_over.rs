@@ -3,6 +3,7 @@
 use super::state::{End, PASSED_FOR, log_move};
 use super::stream::{PositionMove, Stream};
 use crate::received::{ReceivedItem, SourcePosition};
+use crate::skip_counter::SkippedEvents;
 use crate::status::DelayedGroup;
 use paceline_binlog::mysql::MySqlGtidSet;
 use paceline_binlog::{ExecutedSetChange, PositionChange, ReplicaRecord};
@@ -12,26 +13,44 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 impl Stream<'_> {
     /// Records a transaction that only moves the position.
-    pub(super) fn pass(&mut self, gtid: Gtid, numbers: SequenceSource, end: SourcePosition) {
+    pub(super) fn pass(
+        &mut self,
+        gtid: Gtid,
+        numbers: SequenceSource,
+        end: SourcePosition,
+        skipped: Option<SkippedEvents>,
+    ) {
         self.receiver
             .shared
             .status
             .update(|status| status.passed_groups += 1);
         self.passed
             .retain(|passed| passed.gtid.domain_id != gtid.domain_id);
-        self.passed.push(PositionMove { gtid, numbers, end });
+        self.passed.push(PositionMove {
+            gtid,
+            numbers,
+            end,
+            skipped,
+        });
         self.passed_since.get_or_insert_with(Instant::now);
     }
 
     pub(super) async fn hand_on_passed(&mut self) -> Result<(), End> {
         self.passed_since = None;
-        for PositionMove { gtid, numbers, end } in std::mem::take(&mut self.passed) {
+        for PositionMove {
+            gtid,
+            numbers,
+            end,
+            skipped,
+        } in std::mem::take(&mut self.passed)
+        {
             let executed = self.progress.executed_since.take();
             self.push(ReceivedItem::Passed {
                 gtid,
                 source_end: end.clone(),
                 executed,
                 numbers,
+                skipped,
             })
             .await?;
             self.progress.place = Some(end);

@@ -1,13 +1,14 @@
 //! Events of one connection, from the dump to its end: assembled, selected, passed on, acknowledged.
 
-use super::choice::{Choice, claim, is_at_or_after, skips};
+use super::choice::{Choice, claim, is_at_or_after};
 use super::state::{BATCH_EVENTS_MAX, End, PASSED_FOR, Progress, Receiver};
 use crate::group_filter::{FilterResult, filter_group};
 use crate::received::{ReceivedGroup, ReceivedItem, SourcePosition};
+use crate::skip_counter::SkippedEvents;
 use crate::until::Until;
 use paceline_binlog::group::LARGE_GROUP_BYTES;
 use paceline_binlog::mysql::{MySqlGtid, MySqlGtidSet};
-use paceline_binlog::{ExecutedSetChange, LOCAL_DOMAIN};
+use paceline_binlog::{EventGroup, ExecutedSetChange, LOCAL_DOMAIN};
 use paceline_log_stream::source::assemble::{AssembledGroup, Assembler, AssemblyResult, GtidSupply};
 use paceline_log_stream::source::definition::UseGtid;
 use paceline_log_stream::source::error::SourceError;
@@ -26,6 +27,8 @@ pub(super) struct PositionMove {
     pub(super) numbers: SequenceSource,
     /// End in the primary's log.
     pub(super) end: SourcePosition,
+    /// Its events, if `sql_slave_skip_counter` is the reason.
+    pub(super) skipped: Option<SkippedEvents>,
 }
 
 /// Processes the events of one connection.
@@ -160,7 +163,7 @@ impl<'a> Stream<'a> {
             }
             AssemblyResult::Passed(gtids) => {
                 for gtid in gtids {
-                    self.pass(gtid, SequenceSource::Primary, assembler.place().clone());
+                    self.pass(gtid, SequenceSource::Primary, assembler.place().clone(), None);
                 }
             }
             AssemblyResult::Executed(gtids) => {
@@ -261,7 +264,7 @@ impl<'a> Stream<'a> {
         }
         if !is_wanted {
             self.note_gtid(gtid);
-            self.pass(gtid, received.numbers, received.end);
+            self.pass(gtid, received.numbers, received.end, None);
             return Ok(());
         }
         if self.options.gtid_ignore_duplicates && detects_duplicates {
@@ -278,25 +281,24 @@ impl<'a> Stream<'a> {
                     format!("{}: {error}", ER_SLAVE_CORRUPT_EVENT.message(&[])),
                 )
             })?;
-        let group = match filtered {
+        let part = match filtered {
             FilterResult::Nothing => {
                 self.note_gtid(gtid);
-                self.pass(gtid, received.numbers, received.end);
+                self.pass(gtid, received.numbers, received.end, None);
                 return Ok(());
             }
-            // Filtered transactions are not counted: the counter is meant for the transaction that cannot be applied.
-            FilterResult::Whole | FilterResult::Part(_)
-                if skips(&self.receiver.shared.skip_events, &received.group) =>
-            {
-                self.note_gtid(gtid);
-                self.pass(gtid, received.numbers, received.end);
-                // The administrator has requested the skip: it stays effective, even if the next transaction fails.
-                self.hand_on_passed().await?;
-                return self.wait_applied().await;
-            }
-            FilterResult::Whole => received.group,
-            FilterResult::Part(part) => part,
+            FilterResult::Whole => None,
+            FilterResult::Part(part) => Some(part),
         };
+        // Filtered transactions are not counted: the counter is meant for the transaction that cannot be applied.
+        if let Some(skipped) = self.skip(&received.group) {
+            self.note_gtid(gtid);
+            self.pass(gtid, received.numbers, received.end, Some(skipped));
+            // The administrator has requested the skip: it stays effective, even if the next transaction fails.
+            self.hand_on_passed().await?;
+            return self.wait_applied().await;
+        }
+        let group = part.unwrap_or(received.group);
         self.delay(received.timestamp).await?;
         // Skipped transactions of this domain precede it and need no separate position move.
         self.passed
@@ -319,6 +321,17 @@ impl<'a> Stream<'a> {
         self.note_gtid(gtid);
         self.progress.place = Some(received.end);
         Ok(())
+    }
+
+    /// Returns the events of a transaction that `sql_slave_skip_counter` skips.
+    fn skip(&self, group: &EventGroup) -> Option<SkippedEvents> {
+        let counter = &self.receiver.shared.skip_counter;
+        let skipped = counter.skip(group.event_count() as u64)?;
+        tracing::info!(
+            "transaction {} is passed over: sql_slave_skip_counter",
+            group.gtid()
+        );
+        Some(skipped)
     }
 
     /// Adds a MySQL transaction to the set of those that are present.
