@@ -1,4 +1,4 @@
-//! The command-line program.
+//! The command-line program. `main.rs` runs it, and so does tests/other_version, for tests of upgrades.
 #![forbid(unsafe_code)]
 
 mod archive;
@@ -26,6 +26,7 @@ mod workload;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use join::NextStep;
+use paceline_program_version as program_version;
 use paceline_server::options::{self, Request, StartOptions};
 use std::process::ExitCode;
 use tracing_subscriber::filter::LevelFilter;
@@ -42,7 +43,7 @@ static ALLOCATOR: paceline_allocator::Allocator = paceline_allocator::Allocator;
 #[derive(Parser)]
 #[command(
     name = "paceline",
-    version,
+    version = program_version::number(),
     about,
     disable_help_subcommand = true,
     propagate_version = true
@@ -75,7 +76,7 @@ enum Command {
     },
     /// Print a binary log of Paceline or MariaDB as SQL that restores it; also verify, summarize or undo it.
     /// `paceline binlog --help` lists its options.
-    #[command(disable_help_flag = true, version)]
+    #[command(disable_help_flag = true, version = program_version::number())]
     Binlog(Box<binlog::Options>),
     /// Look at a cluster and change it: status, planned changes of the primary, members.
     Cluster(Box<cluster::Options>),
@@ -110,7 +111,8 @@ fn close_files_to_others() {
     rustix::process::umask(inherited | Mode::RWXO);
 }
 
-fn main() -> ExitCode {
+/// Runs the program with the arguments of this process.
+pub fn run() -> ExitCode {
     demo::bound_process::obey();
     close_files_to_others();
     let arguments = hidden_arguments::reveal_or_hide(std::env::args_os().collect());
@@ -221,7 +223,7 @@ fn join(arguments: &[String]) -> ExitCode {
 
 /// Returns the output of `--version`, in the same form as clap's for the other commands.
 fn version(command: &str) -> String {
-    format!("paceline-{command} {}", env!("CARGO_PKG_VERSION"))
+    format!("paceline-{command} {}", program_version::number())
 }
 
 fn end(done: Result<(), String>) -> ExitCode {
