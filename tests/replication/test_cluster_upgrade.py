@@ -163,9 +163,10 @@ def test_members_with_other_messages_are_refused_and_both_sides_say_so(clusters,
     check_rows(cluster, writer)
 
 
-def test_a_primary_with_a_later_log_is_not_followed_until_others_are_upgraded(clusters):
+@SIZES
+def test_a_primary_with_a_later_log_is_not_followed_until_others_are_upgraded(clusters, servers, archives):
     """The primary is upgraded first, against the order. Nothing is lost, and commits wait for the upgrade of others."""
-    cluster = clusters(3)
+    cluster = clusters(servers, archives=archives)
     later = Program.of_version(NEXT_PATCH, log_format=2)
     early = cluster.primary()
     writer = Writer(cluster)
@@ -174,7 +175,7 @@ def test_a_primary_with_a_later_log_is_not_followed_until_others_are_upgraded(cl
     # It has handed over, and follows a primary whose log it reads.
     wait_until_whole(cluster, early)
     wait_for_more(writer)
-    others = [member for member in cluster.members if member is not early]
+    others = [member for member in (*cluster.members, *cluster.archives) if member is not early]
     switched = cluster.try_command("switch", "--to", early.directory.name, "--timeout=5")
     assert switched.returncode == 1 and "does not accept writes yet" in switched.stderr, switched
     for member in others:

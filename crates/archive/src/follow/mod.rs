@@ -85,9 +85,11 @@ pub async fn run(follower: Arc<Follower>, context: Arc<ArchiveContext>) {
             Ended::Session(end) => end,
             Ended::StopRequested => {
                 follower.update(|status| status.stop());
+                pause = FIRST_PAUSE;
                 continue;
             }
             Ended::CandidatesChanged => {
+                pause = FIRST_PAUSE;
                 follower.update(|status| status.state = FollowState::Connecting);
                 continue;
             }

@@ -6,6 +6,7 @@ use super::primary_monitor;
 use super::status::FollowState;
 use crate::context::ArchiveContext;
 use crate::log_start::{StartDecision, domain_without_beginning};
+use crate::options::Address;
 use crate::writer::{Progress, Writer, WriterClosed};
 use paceline_binlog::SourcePosition;
 use paceline_log_stream::source::assemble::{Assembler, AssemblyResult, GtidSupply};
@@ -15,7 +16,6 @@ use paceline_types::error_code::ER_SLAVE_FATAL_ERROR;
 use paceline_types::{DomainId, SequenceNumber};
 use std::collections::VecDeque;
 use std::convert::Infallible;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 use tokio::sync::watch;
@@ -102,23 +102,12 @@ async fn try_run(follower: &Follower, context: &ArchiveContext) -> Result<Infall
     let start = StartAt::Gtids(context.position());
     source.set_start(&start, None, &options).await?;
     source.start_dump(&start, &options).await?;
-    follower.update(|status| {
-        status.state = FollowState::Connected;
-        status.doing = "Waiting for master to send event";
-        status.connects += 1;
-        status.semi_sync = source.semi_sync;
-        status.error_number = 0;
-        status.error.clear();
-    });
-    match context.position() {
-        position if position.is_empty() => {
-            tracing::info!("following {address} from the beginning of its log on")
-        }
-        position => tracing::info!("following {address} from '{position}' on"),
-    }
     let stream = Stream {
         follower,
-        directory: &context.datadir,
+        context,
+        address: &address,
+        semi_sync: source.semi_sync,
+        is_served: false,
         writer,
         progress: follower.progress().clone(),
         awaited: VecDeque::new(),
@@ -173,7 +162,11 @@ async fn start_log(
 /// The state of receiving from a connection.
 struct Stream<'a> {
     follower: &'a Follower,
-    directory: &'a Path,
+    context: &'a ArchiveContext,
+    address: &'a Address,
+    semi_sync: bool,
+    /// Whether the primary has sent an event. It may also answer the request for its log with an error.
+    is_served: bool,
     writer: Writer,
     progress: Arc<Progress>,
     /// Acknowledgements that the primary waits for: when this many groups are durable, this position of its log is
@@ -192,7 +185,7 @@ impl Stream<'_> {
             last: SequenceNumber(0),
         };
         let mut assembler = Assembler::new(source.kind, source.checksum, SourcePosition::default(), supply);
-        assembler.spill_in(self.directory, SPILL_FROM_BYTES);
+        assembler.spill_in(&self.context.datadir, SPILL_FROM_BYTES);
         let mut durable = self.progress.subscribe();
         loop {
             for _ in 0..BATCH_EVENTS_MAX {
@@ -214,7 +207,29 @@ impl Stream<'_> {
         }
     }
 
+    /// Notes that the primary sends its log.
+    fn begin(&mut self) {
+        self.is_served = true;
+        self.follower.update(|status| {
+            status.state = FollowState::Connected;
+            status.doing = "Waiting for master to send event";
+            status.connects += 1;
+            status.semi_sync = self.semi_sync;
+            status.error_number = 0;
+            status.error.clear();
+        });
+        match self.context.position() {
+            position if position.is_empty() => {
+                tracing::info!("following {} from the beginning of its log on", self.address)
+            }
+            position => tracing::info!("following {} from '{position}' on", self.address),
+        }
+    }
+
     async fn take(&mut self, assembler: &mut Assembler, event: &SentEvent<'_>) -> Result<(), SessionEnd> {
+        if !self.is_served {
+            self.begin();
+        }
         self.bytes += event.bytes.len() as u64;
         if let AssemblyResult::Group(group) = assembler.take(event.bytes)? {
             self.groups += 1;
@@ -230,7 +245,7 @@ impl Stream<'_> {
                 EE_DISK_FULL,
                 format!(
                     "there is no room in '{}' for a transaction of more than {} MB",
-                    self.directory.display(),
+                    self.context.datadir.display(),
                     MEMORY_BYTES_MAX >> 20
                 ),
             )
