@@ -46,10 +46,10 @@ class TextConnection:
 class Memcached:
     """Debian's memcached."""
 
-    def __init__(self):
+    def __init__(self, *options):
         self.reserved_port = ReservedPort()
         self.port = self.reserved_port.number
-        self.process = subprocess.Popen(["memcached", "-u", "root", "-l", "127.0.0.1", "-p", str(self.port)])
+        self.process = subprocess.Popen(["memcached", "-u", "root", "-l", "127.0.0.1", "-p", str(self.port), *options])
         deadline = time.monotonic() + 30
         while True:
             try:

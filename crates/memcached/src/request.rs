@@ -16,8 +16,8 @@ pub enum KeyError {
     /// It has no byte, or too many.
     #[error("a key has 1 to {KEY_BYTES_MAX} bytes")]
     Length,
-    /// A control character or a space.
-    #[error("a key has no control character and no space")]
+    /// A zero byte.
+    #[error("a key has no zero byte")]
     Character,
     /// It should be base64.
     #[error("the key is not base64")]
@@ -25,12 +25,13 @@ pub enum KeyError {
 }
 
 impl Key {
-    /// Creates a key from a word of a request's line.
+    /// Creates a key from a word of a request's line. As in memcached, and against its own text, it may have control
+    /// characters: some clients send them.
     ///
     /// # Errors
-    /// Its length; a control character.
+    /// Its length; a zero byte.
     pub fn of_word(word: &[u8]) -> Result<Key, KeyError> {
-        if word.iter().any(|byte| *byte <= b' ' || *byte == 0x7f) {
+        if word.contains(&0) {
             return Err(KeyError::Character);
         }
         Key::of_bytes(word.to_vec())
@@ -199,7 +200,8 @@ mod tests {
         assert_eq!(Key::of_word(b""), Err(KeyError::Length));
         assert_eq!(Key::of_word(&[b'a'; 251]), Err(KeyError::Length));
         assert_eq!(Key::of_word(&[b'a'; 250]).unwrap().as_bytes().len(), 250);
-        assert_eq!(Key::of_word(b"a\x7fb"), Err(KeyError::Character));
+        assert_eq!(Key::of_word(b"a\0b"), Err(KeyError::Character));
+        assert_eq!(Key::of_word(b"a\x01\x7f").unwrap().as_bytes(), b"a\x01\x7f");
         assert_eq!(Key::of_word("é".as_bytes()).unwrap().as_bytes(), "é".as_bytes());
         assert_eq!(Key::of_base64(b"AAE=").unwrap().as_bytes(), [0, 1]);
         assert_eq!(Key::of_base64(b"A"), Err(KeyError::Base64));
