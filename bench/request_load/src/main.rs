@@ -3,11 +3,11 @@
 //! `request_load KIND ADDRESS CONNECTIONS SECONDS KEYS`
 //!
 //! - `get`, `set`: memcached's text protocol, keys `k0` to `k<KEYS-1>`, values of 32 bytes; ADDRESS is HOST:PORT.
-//! - `select`, `update`: prepared statements of the MariaDB protocol, as root without a password: a row of `load.items` by its
-//!   key, and a new value for it; ADDRESS is HOST:PORT or the path of a UNIX socket.
+//! - `select`, `update`: prepared statements of the MariaDB protocol, as root without a password: a row of
+//!   `load.items` by its key, and a new value for it; ADDRESS is HOST:PORT or the path of a UNIX socket.
 //!
-//! Each connection has a thread, which waits for the reply before it sends the next request. So both protocols are measured by
-//! the same program in the same way, and its own cost is small: no parsing beyond the length of a reply.
+//! Each connection has a thread, which waits for the reply before it sends the next request. So both protocols are
+//! measured by the same program in the same way, and its own cost is small: no parsing beyond the length of a reply.
 #![forbid(unsafe_code)]
 
 use std::io::{self, Read, Write};

@@ -6,8 +6,8 @@
 //!               meta:    mg ms md ma mn me
 //!               others:  stats version verbosity flush_all quit
 //! ```
-//! Source: memcached's `doc/protocol.txt`, version 1.6. The binary protocol, which memcached's authors advise against, and
-//! UDP are not spoken.
+//! Source: memcached's `doc/protocol.txt`, version 1.6. The binary protocol, which memcached's authors advise
+//! against, and UDP are not spoken.
 //!
 //! # Limits
 //! A key has at most [`KEY_BYTES_MAX`] bytes, a line [`LINE_BYTES_MAX`], a value as many as the reader is told. The

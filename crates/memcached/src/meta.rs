@@ -1,7 +1,7 @@
 //! Flags of meta commands.
 //!
-//! Refused as invalid, because they need a state of items that rows do not have: `h` and `l` (last access), `I`, `R`, `x`
-//! (stale items) and `N` of `mg` (an item that a client promises to fill).
+//! Refused as invalid, because they need a state of items that rows do not have: `h` and `l` (last access), `I`, `R`,
+//! `x` (stale items) and `N` of `mg` (an item that a client promises to fill).
 
 use crate::error::ProtocolError;
 use crate::reply_form::{EchoedFlag, MetaFlags};

@@ -184,7 +184,8 @@ impl Container {
         )
     }
 
-    /// Returns the statement that inserts or replaces an item's columns, for a table whose only unique index is the key.
+    /// Returns the statement that inserts or replaces an item's columns, for a table whose only unique index is the
+    /// key.
     pub fn upsert(&self) -> String {
         let cas = self.row.cas_column.as_deref().map(quoted);
         let assignments = self

@@ -4,8 +4,8 @@
 //! It is read again when a request comes and the last reading is older than [`READ_EVERY`]. A container that has not
 //! changed stays the same object, so that the statements which sessions have prepared for it stay too.
 //!
-//! Rejected: a trigger of the catalog or of the commit pipeline on this table. A table that somebody else's key happens to
-//! be in would then be special everywhere, for a query a second.
+//! Rejected: a trigger of the catalog or of the commit pipeline on this table. A table that somebody else's key
+//! happens to be in would then be special everywhere, for a query a second.
 
 use super::container::{Container, ContainerRow};
 use crate::server::Server;

@@ -7,8 +7,8 @@
 //! | delete | DELETE |
 //! | everything else | BEGIN, SELECT … FOR UPDATE, one change, COMMIT |
 //!
-//! The last row locks the item, or its place, before it decides. If it loses a deadlock, or another session inserts the key
-//! first, it begins again, at most [`ATTEMPTS_MAX`] times.
+//! The last row locks the item, or its place, before it decides. If it loses a deadlock, or another session inserts
+//! the key first, it begins again, at most [`ATTEMPTS_MAX`] times.
 //!
 //! An expired item is none for every request, but its row stays until something is stored under its key.
 

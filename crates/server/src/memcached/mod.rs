@@ -5,21 +5,22 @@
 //!                                                          │
 //!                                                      Containers: which table and columns a key's prefix means
 //! ```
-//! What comes in here is a statement of an ordinary session: with the account's privileges and limits, triggers, foreign keys,
-//! locks, a GTID, a durable commit. So SQL sees it at once, and replicas serve the same keys.
+//! What comes in here is a statement of an ordinary session: with the account's privileges and limits, triggers,
+//! foreign keys, locks, a GTID, a durable commit. So SQL sees it at once, and replicas serve the same keys.
 //!
 //! - [`containers`]: the table of containers. [`container`]: one of them, and its statements.
 //! - [`items`]: requests. [`item_row`]: columns of a row. [`connection`]: a client.
 //!
 //! # Access
-//! A client logs in with an account of the server: `set` with the value `USER PASSWORD` as its first request, memcached's
-//! "ASCII authentication". `memcached_account` names an account for clients that do not, which is possible on a loopback address
-//! only. With `memcached_tls` all connections are encrypted from their first byte, with the server's certificate; other
-//! addresses than loopback ones need it, because passwords and values would be readable.
+//! A client logs in with an account of the server: `set` with the value `USER PASSWORD` as its first request,
+//! memcached's "ASCII authentication". `memcached_account` names an account for clients that do not, which is
+//! possible on a loopback address only. With `memcached_tls` all connections are encrypted from their first byte,
+//! with the server's certificate; other addresses than loopback ones need it, because passwords and values would be
+//! readable.
 //!
 //! # Rejected
-//! - *Access to the engine below SQL*, as MySQL's plugin has it: privileges, triggers, foreign keys, generated columns and
-//!   checks would not apply, and each rule would have to be built twice.
+//! - *Access to the engine below SQL*, as MySQL's plugin has it: privileges, triggers, foreign keys, generated
+//!   columns and checks would not apply, and each rule would have to be built twice.
 //! - *The binary protocol and UDP*: memcached's authors have given them up.
 
 mod connection;

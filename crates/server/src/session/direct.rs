@@ -4,8 +4,8 @@
 //! Such a session is like any other. It has an account with its limits, is in the list of sessions, its statements are
 //! counted and logged, KILL and timeouts end it. Only the replies differ: rows go to a sink, and errors are returned.
 //!
-//! Rejected: a relay that speaks the client protocol to a session of its own. Encoding, decoding and two wake-ups for each
-//! request cost more than the request.
+//! Rejected: a relay that speaks the client protocol to a session of its own. Encoding, decoding and two wake-ups for
+//! each request cost more than the request.
 
 use super::execution::{Execution, QueryOrigin};
 use super::planning::ATTEMPTS_MAX;

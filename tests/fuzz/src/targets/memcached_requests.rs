@@ -1,6 +1,7 @@
 //! Bytes of a memcached client.
 //!
-//! Whatever the pieces in which they come, the requests are the same, and the reader keeps no more than a line or a value.
+//! Whatever the pieces in which they come, the requests are the same, and the reader keeps no more than a line or a
+//! value.
 
 use super::Target;
 use paceline_memcached::{LINE_BYTES_MAX, ProtocolError, Request, RequestReader};
