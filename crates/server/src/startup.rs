@@ -57,7 +57,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Returns the value of `SELECT VERSION()`: the compatible MariaDB version, and the version of this server.
 pub fn version() -> String {
-    format!("10.11.19-MariaDB-paceline-{}", env!("CARGO_PKG_VERSION"))
+    format!("10.11.19-MariaDB-paceline-{}", paceline_program_version::number())
 }
 
 /// File in which `mariadb-upgrade` finds the version of its last run, and its content.
