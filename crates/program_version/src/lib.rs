@@ -7,7 +7,7 @@
 //! | [`LOG_FORMAT`] | when a member asks for the log |
 //!
 //! The workspace has one version, and a program is of the version that it was built with. A test of an upgrade needs a
-//! second one: a program whose `main` calls [`set`] first has another version, with the same code otherwise. So it costs
+//! second one. A program whose `main` calls [`set`] first has another version, and the same code otherwise. It costs
 //! the time of a link, not that of a second build (`tests/other_version`).
 //!
 //! # Alternatives considered

@@ -1,4 +1,5 @@
-//! Paceline as another version, for tests of upgrades: the same program except for what it says and checks of its version.
+//! Paceline as another version, for tests of upgrades: the same program except for what it says and checks of its
+//! version.
 //!
 //! `PACELINE_OTHER_VERSION="NUMBER MESSAGE_FORMAT LOG_FORMAT"` in the environment is that version.
 #![forbid(unsafe_code)]
