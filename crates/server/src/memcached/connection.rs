@@ -24,8 +24,10 @@ const READ_BYTES: usize = 16 << 10;
 /// Maximum length of a user name and a password, in bytes.
 const LOGIN_BYTES_MAX: usize = 1024;
 
-/// Version of memcached whose protocol this is, and that of this server: clients compare the number.
-const VERSION: &str = concat!("1.6.18-paceline-", env!("CARGO_PKG_VERSION"));
+/// Returns the version of memcached whose protocol this is, and that of this server: clients compare the number.
+fn version() -> String {
+    format!("1.6.18-paceline-{}", paceline_program_version::number())
+}
 
 /// Access of a client.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -286,7 +288,7 @@ impl MemcachedConnection {
             Request::Stats(arguments) => self.stats(&arguments),
             Request::Version => {
                 self.replies
-                    .extend_from_slice(format!("VERSION {VERSION}\r\n").as_bytes());
+                    .extend_from_slice(format!("VERSION {}\r\n", version()).as_bytes());
             }
             // There are no levels of messages; clients send it as a test.
             Request::Verbosity(form) => self.reply(Ok(Reply::Ok), &form),
@@ -357,7 +359,7 @@ impl MemcachedConnection {
                     ("max_connections", server.globals.number(Variable::MaxConnections)),
                 ];
                 let general = general.into_iter().chain(server.memcached.all());
-                let version = ("version".to_owned(), VERSION.to_owned());
+                let version = ("version".to_owned(), version());
                 let numbers = general.map(|(name, value)| (name.to_owned(), value.to_string()));
                 std::iter::once(version).chain(numbers).collect()
             }
