@@ -2,7 +2,8 @@
 //!
 //! `request_load KIND ADDRESS CONNECTIONS SECONDS KEYS`
 //!
-//! - `get`, `set`: memcached's text protocol, keys `k0` to `k<KEYS-1>`, values of 32 bytes; ADDRESS is HOST:PORT.
+//! - `get`, `get10`, `set`: memcached's text protocol, keys `k0` to `k<KEYS-1>`, values of 32 bytes; ADDRESS is HOST:PORT.
+//!   `get10` asks for ten keys in a request, and counts keys.
 //! - `select`, `update`: prepared statements of the MariaDB protocol, as root without a password: a row of
 //!   `load.items` by its key, and a new value for it; ADDRESS is HOST:PORT or the path of a UNIX socket.
 //!
@@ -37,16 +38,17 @@ trait Requester: Send {
 /// memcached's text protocol.
 struct Memcached {
     socket: Box<dyn Stream>,
-    sets: bool,
+    /// Number of keys in a `get`; 0 is a `set`.
+    keys: u64,
     request: Vec<u8>,
     reply: Box<[u8]>,
 }
 
 impl Memcached {
-    fn connect(address: &str, sets: bool) -> io::Result<Memcached> {
+    fn connect(address: &str, keys: u64) -> io::Result<Memcached> {
         Ok(Memcached {
             socket: stream(address)?,
-            sets,
+            keys,
             request: Vec::new(),
             reply: vec![0; 4096].into(),
         })
@@ -56,15 +58,19 @@ impl Memcached {
 impl Requester for Memcached {
     fn request(&mut self, key: u64, number: u64) -> io::Result<()> {
         self.request.clear();
-        let (end, starts): (&[u8], &[u8]) = match self.sets {
-            true => {
+        let (end, starts): (&[u8], &[u8]) = match self.keys {
+            0 => {
                 write!(self.request, "set k{key} 0 0 {}\r\n", VALUE_BYTES)?;
                 self.request.extend_from_slice(&new_value(number));
                 self.request.extend_from_slice(b"\r\n");
                 (b"STORED\r\n", b"STORED")
             }
-            false => {
-                write!(self.request, "get k{key}\r\n")?;
+            keys => {
+                self.request.extend_from_slice(b"get");
+                for other in 0..keys {
+                    write!(self.request, " k{}", key.saturating_sub(other * 7))?;
+                }
+                self.request.extend_from_slice(b"\r\n");
                 (b"END\r\n", b"VALUE ")
             }
         };
@@ -215,7 +221,9 @@ impl Requester for Prepared {
 
 fn connect(kind: &str, address: &str) -> io::Result<Box<dyn Requester>> {
     Ok(match kind {
-        "get" | "set" => Box::new(Memcached::connect(address, kind == "set")?),
+        "set" => Box::new(Memcached::connect(address, 0)?),
+        "get" => Box::new(Memcached::connect(address, 1)?),
+        "get10" => Box::new(Memcached::connect(address, 10)?),
         "select" | "update" => Box::new(Prepared::connect(address, kind == "update")?),
         _ => return Err(io::Error::other(format!("unknown kind: {kind}"))),
     })
@@ -258,7 +266,7 @@ fn run(kind: &str, address: &str, connections: usize, seconds: f64, keys: u64) -
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let usage = || {
-        eprintln!("usage: request_load get|set|select|update ADDRESS CONNECTIONS SECONDS KEYS");
+        eprintln!("usage: request_load get|get10|set|select|update ADDRESS CONNECTIONS SECONDS KEYS");
         ExitCode::from(2)
     };
     let [kind, address, connections, seconds, keys] = &arguments[..] else {
@@ -271,7 +279,8 @@ fn main() -> ExitCode {
     };
     match run(kind, address, connections, seconds, keys) {
         Ok(rate) => {
-            println!("{rate:.0}");
+            let keys = if kind == "get10" { 10.0 } else { 1.0 };
+            println!("{:.0}", rate * keys);
             ExitCode::SUCCESS
         }
         Err(error) => {
