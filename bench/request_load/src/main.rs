@@ -2,8 +2,8 @@
 //!
 //! `request_load KIND ADDRESS CONNECTIONS SECONDS KEYS`
 //!
-//! - `get`, `get10`, `set`: memcached's text protocol, keys `k0` to `k<KEYS-1>`, values of 32 bytes; ADDRESS is HOST:PORT.
-//!   `get10` asks for ten keys in a request, and counts keys.
+//! - `get`, `get10`, `set`: memcached's text protocol, keys `k0` to `k<KEYS-1>`, values of 32 bytes; ADDRESS is
+//!   HOST:PORT. `get10` asks for ten keys in a request, and counts keys.
 //! - `select`, `update`: prepared statements of the MariaDB protocol, as root without a password: a row of
 //!   `load.items` by its key, and a new value for it; ADDRESS is HOST:PORT or the path of a UNIX socket.
 //!
