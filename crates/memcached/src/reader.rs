@@ -6,6 +6,9 @@ use crate::meta::{MetaCommand, MetaMode, ParsedFlags, parse_flags, parse_signed,
 use crate::reply_form::ReplyForm;
 use crate::request::{Arithmetic, Key, Request, Store, StoreMode};
 
+/// Memory that is kept for the next requests, in bytes. A large value needs more for a while.
+const KEPT_BYTES_MAX: usize = 128 << 10;
+
 /// Where the reader is.
 #[derive(Debug)]
 enum Place {
@@ -47,6 +50,9 @@ impl RequestReader {
     pub fn buffer(&mut self) -> &mut Vec<u8> {
         self.bytes.drain(..self.start);
         self.start = 0;
+        if self.bytes.len() < KEPT_BYTES_MAX {
+            self.bytes.shrink_to(KEPT_BYTES_MAX);
+        }
         &mut self.bytes
     }
 

@@ -7,10 +7,9 @@
 //! Rejected: a relay that speaks the client protocol to a session of its own. Encoding, decoding and two wake-ups for
 //! each request cost more than the request.
 
-use super::execution::{Execution, QueryOrigin};
+use super::execution::Execution;
 use super::planning::ATTEMPTS_MAX;
 use super::preparation::{Preparation, parse_to_prepare, plan_to_prepare};
-use super::protocol::{More, RowFormat};
 use super::services::on_text;
 use super::statements::query::collect;
 use super::{Phase, Session};
@@ -97,14 +96,7 @@ impl Session {
         parameters: &[Value],
     ) -> Result<(S, Outcome)> {
         let statement = prepared.statement.clone();
-        let execution = Execution {
-            text: &prepared.text,
-            parameters,
-            using: &[],
-            format: RowFormat::Binary,
-            more: More::No,
-            asked_by: QueryOrigin::Client,
-        };
+        let execution = Execution::of_prepared(&prepared.text, parameters);
         let Some(mut plan) = prepared.plan.clone() else {
             self.run_statement(&statement, execution).await?;
             return Ok((S::default(), Outcome::default()));
