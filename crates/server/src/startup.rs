@@ -31,6 +31,7 @@ use crate::data_version;
 use crate::http::Http;
 use crate::incomplete_directory::{IncompleteDirectory, refuse_incomplete_directory};
 use crate::listener;
+use crate::memcached::MemcachedPort;
 use crate::memory_control;
 use crate::options::{OfferTls, StartOptions, absolute};
 use crate::recovery::EventOrigins;
@@ -336,6 +337,7 @@ async fn serve(
     let listener = Listener::bind(&address, port, Some(&socket))
         .await
         .map_err(|error| error.to_string())?;
+    let memcached = MemcachedPort::bind(&server.globals, options.tls).await?;
     if let Some(port) = listener.port() {
         server
             .globals
@@ -396,6 +398,9 @@ async fn serve(
         }
         None if server.globals.is_on(Variable::SkipSlaveStart) => {}
         None => server.replicas().start_all().await,
+    }
+    if let Some(memcached) = memcached {
+        tokio::spawn(memcached.serve(server.clone()));
     }
     listener::serve(&listener, &server).await;
     drop(listener);
