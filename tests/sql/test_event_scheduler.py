@@ -49,6 +49,19 @@ def test_a_one_time_event_is_dropped_or_disabled(server):
     assert "DROP EVENT IF EXISTS `d`.`once`" in log and "EVENT `d`.`kept` DISABLE" in log
 
 
+def test_an_event_runs_that_is_created_anew_in_the_second_of_the_last_run(server):
+    for number in range(5):
+        server.query("use d", f"create event again on schedule at now() do insert into ran (what) values ('again{number}')")
+        wait_for("the run", lambda: rows(server, f"again{number}") == 1)
+
+
+def test_a_one_time_event_waits_for_a_running_one_of_its_name(server):
+    server.query("use d", "create event slow on schedule at now() do begin insert into ran (what) values ('begun'); do sleep(3); end")
+    wait_for("the first run", lambda: rows(server, "begun") == 1)
+    server.query("use d", "create event slow on schedule at now() do insert into ran (what) values ('second')")
+    wait_for("the second run", lambda: rows(server, "second") == 1)
+
+
 def test_errors_are_in_the_servers_log(server):
     server.query("create user gone@localhost", "use d", "create event bad on schedule at now() do insert into nosuch values (1)",
                  "create definer = gone@localhost event orphan on schedule at now() do select 1",

@@ -3,6 +3,7 @@
 use paceline_catalog::{Catalog, EventDefinition};
 use parking_lot::Mutex;
 use std::collections::HashMap;
+use std::sync::{Arc, Weak};
 
 /// Database, and name in lower case.
 pub type EventName = (String, String);
@@ -10,6 +11,8 @@ pub type EventName = (String, String);
 /// What the scheduler knows of one event.
 #[derive(Debug, Clone, Default)]
 struct Progress {
+    /// Definition that ran last.
+    event: Weak<EventDefinition>,
     /// Start of the last run in seconds since 1970.
     last_executed: Option<i64>,
     is_running: bool,
@@ -37,6 +40,15 @@ pub fn name_of(event: &EventDefinition) -> EventName {
     (event.database.clone(), event.name.to_lowercase())
 }
 
+impl Progress {
+    /// Returns whether it is the progress of this event. One that was created anew under the name of a dropped event
+    /// has not run yet, also if both are from the same second.
+    fn is_of(&self, event: &EventDefinition) -> bool {
+        let is_new = event.created_seconds == event.modified_seconds;
+        !is_new || std::ptr::eq(self.event.as_ptr(), event)
+    }
+}
+
 impl EventRuns {
     /// Returns the scheduler's process, created when it is first seen switched on.
     pub fn scheduler(&self, create: impl FnOnce() -> SchedulerProcess) -> SchedulerProcess {
@@ -51,16 +63,18 @@ impl EventRuns {
     /// Returns the start of an event's last run in seconds since 1970.
     pub fn last_executed(&self, event: &EventDefinition) -> Option<i64> {
         let events = self.events.lock();
-        events.get(&name_of(event)).and_then(|known| known.last_executed)
+        let known = events.get(&name_of(event)).filter(|known| known.is_of(event));
+        known.and_then(|known| known.last_executed)
     }
 
-    /// Records the start of a run. Returns false if the event is running.
-    pub fn begin(&self, event: &EventDefinition, now: i64) -> bool {
+    /// Records the start of a run. Returns false if the event is running, or a dropped one of its name.
+    pub fn begin(&self, event: &Arc<EventDefinition>, now: i64) -> bool {
         let mut events = self.events.lock();
         let known = events.entry(name_of(event)).or_default();
         if known.is_running {
             return false;
         }
+        known.event = Arc::downgrade(event);
         known.last_executed = Some(now);
         known.is_running = true;
         true

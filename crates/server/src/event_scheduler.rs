@@ -16,7 +16,8 @@
 //!
 //! *Order.* An event that has no run left is dropped or disabled by a statement that is logged, before its last run: a
 //! crash between the two may lose the run, and never repeats it. Of one event there is at most one run at a time; a run
-//! that is due meanwhile is omitted.
+//! that is due meanwhile is omitted. Only the last one waits: of a one-time event whose name a dropped event had, which
+//! is still running.
 //!
 //! *Memory.* When an event ran last is known only until the server stops. A recurring event that was due while the
 //! server was down does not make up for it; a one-time event does.
@@ -105,10 +106,12 @@ impl Schedule {
                 }
                 Some(_) => {
                     let zone = scheduled.event.zone();
-                    scheduled.next = scheduled.event.schedule.next(now + 1, &zone);
+                    let next = scheduled.event.schedule.next(now + 1, &zone);
                     if server.event_runs.begin(&scheduled.event, now) {
-                        let is_last = scheduled.next.is_none();
-                        tokio::spawn(run(server.clone(), scheduled.event.clone(), is_last));
+                        scheduled.next = next;
+                        tokio::spawn(run(server.clone(), scheduled.event.clone(), next.is_none()));
+                    } else if next.is_some() {
+                        scheduled.next = next;
                     }
                 }
             }
