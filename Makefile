@@ -42,10 +42,14 @@ bench:
 
 torture:
 	tools/install.sh build test
+	mkdir -p $(CARGO_TARGET_DIR)
+	tools/earlier_build.sh >$(CARGO_TARGET_DIR)/earlier.path
 	cargo build --release --locked
 	PACELINE_BINARY=$(PACELINE) .venv/bin/python tests/torture/run.py $(ARGS)
 	cargo run --release --locked -p paceline-cluster --example simulate
 	PACELINE_BINARY=$(PACELINE) .venv/bin/python -m pytest -q -p no:cacheprovider --effort 2.5 tests/replication/test_cluster_balancer.py
+	PACELINE_BINARY=$(PACELINE) PACELINE_EARLIER=$$(cat $(CARGO_TARGET_DIR)/earlier.path) \
+		.venv/bin/python -m pytest -q -rs -p no:cacheprovider tests/replication/test_cluster_upgrade.py
 
 exams:
 	tools/install.sh build test exams

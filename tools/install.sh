@@ -30,6 +30,9 @@ for purpose in "$@"; do
         need prometheus promtool
         need ganglia-monitor gmond
         need memcached memcached
+        need libmemcached-tools memccapable
+        need php-cli php
+        compgen -G '/usr/lib/php/*/memcached.so' >/dev/null || packages+=(php-memcached)
         need etcd-server etcd
         need haproxy haproxy
         need libmariadb-java /usr/share/java/mariadb-java-client.jar
@@ -77,7 +80,7 @@ if [ ${#packages[@]} -gt 0 ]; then
     DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null
 fi
 
-if [ $python = yes ] && ! .venv/bin/python -c 'import pymysql, mysql.connector, pymysqlreplication, kubernetes_validate, pytest, xdist' 2>/dev/null; then
+if [ $python = yes ] && ! .venv/bin/python -c 'import pymysql, mysql.connector, pymysqlreplication, kubernetes_validate, pymemcache, pytest, xdist' 2>/dev/null; then
     echo "installing Python packages into .venv: $(grep -v '^#' tests/requirements.txt | tr '\n' ' ')"
     python3 -m venv .venv 2>/dev/null || {
         as_root=(); [ "$(id -u)" = 0 ] || as_root=(sudo)

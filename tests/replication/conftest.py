@@ -39,8 +39,8 @@ def clusters(tmp_path):
     """Makes clusters with a table t.n on all members, and ends them after the test. `ends` takes what else is to be ended then."""
     made = []
 
-    def make(size, options=(), archives=0, columns="i int primary key"):
-        cluster = Cluster(tmp_path, size, options=options, archives=archives)
+    def make(size, options=(), archives=0, columns="i int primary key", **more):
+        cluster = Cluster(tmp_path, size, options=options, archives=archives, **more)
         made.append(cluster)
         cluster.primary().query("create database t", f"create table t.n ({columns})")
         # A reader or writer may come to any of them.

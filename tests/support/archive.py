@@ -4,7 +4,7 @@ import struct
 from pathlib import Path
 
 from support.real_replicas import ACCOUNT, PASSWORD
-from support.servers import BINARY, Server
+from support.servers import Server
 
 GTID, FORMAT = 162, 15
 # Rotate, Stop, Format_description, Binlog_checkpoint, Gtid_list, ignorable events.
@@ -23,7 +23,7 @@ class Archive(Server):
 
     def command(self):
         followed = [word for source in self.sources for word in ("--from", source)]
-        return [BINARY, "archive", *followed, "--datadir", self.datadir, "--port", self.port, "--socket", self.socket,
+        return [self.program.path, "archive", *followed, "--datadir", self.datadir, "--port", self.port, "--socket", self.socket,
                 "--bind-address", "127.0.0.1", "--user", self.user, "--password", self.password]
 
     def connect(self, **options):
@@ -53,7 +53,7 @@ class Serving(Archive):
         self.files_of = files
 
     def command(self):
-        return [BINARY, "archive", "--serve", self.files_of, "--port", self.port, "--socket", self.socket, "--bind-address", "127.0.0.1",
+        return [self.program.path, "archive", "--serve", self.files_of, "--port", self.port, "--socket", self.socket, "--bind-address", "127.0.0.1",
                 "--user", ACCOUNT, "--password", PASSWORD]
 
 

@@ -10,7 +10,7 @@ import urllib.request
 import pymysql
 
 from support.archive import Archive
-from support.servers import BINARY, Paceline, ReservedPort
+from support.servers import BINARY, Paceline, Program, ReservedPort
 from support.waiting import wait_for
 
 NAME = "test"
@@ -103,9 +103,9 @@ class ArchiveMember(Archive):
 
 class Cluster:
     """A cluster of servers on this machine, and of archives, which are called `y` and `z`. `datadirs` has each server's data
-    directory; by default they are in `directory`."""
+    directory; by default they are in `directory`. All run this program."""
 
-    def __init__(self, directory, size, datadirs=None, options=(), archives=0):
+    def __init__(self, directory, size, datadirs=None, options=(), archives=0, program=Program()):
         self.etcd, self.archives = Etcd(directory).start(), []
         secret = directory / "secret"
         self.secret = secrets.token_hex(16)
@@ -116,10 +116,12 @@ class Cluster:
         self.members = [Member(directory / name, self.etcd, secret, datadir, options)
                         for name, datadir in zip(names, datadirs or [None] * size)]
         for number, member in enumerate(self.members):
+            member.program = program
             member.start()
             wait_for(f"{member.directory.name} to be a log holder", lambda holders=number + 1: self.holders() == holders)
         self.archives = [ArchiveMember(directory / name, self.etcd, secret) for name in "yz"[:archives]]
         for number, archive in enumerate(self.archives):
+            archive.program = program
             archive.start()
             wait_for(f"{archive.directory.name} to be a log holder", lambda holders=size + number + 1: self.holders() == holders)
 
@@ -164,7 +166,8 @@ class Writer:
     def __init__(self, cluster, servers=None):
         self.servers, self.committed, self.errors = servers or cluster.members, [], set()
         self.is_stopping = threading.Event()
-        self.thread = threading.Thread(target=self.run)
+        # A test that fails does not stop it.
+        self.thread = threading.Thread(target=self.run, daemon=True)
         self.thread.start()
 
     def run(self):

@@ -6,9 +6,10 @@
     ═════╪════════════════════╪════════════════════╪═════           a bridge, in a namespace of its own
         p0                   p1                   p2
 
-All faults are made at the switch: each port has a queueing discipline (HTB) that passes everything, and a class whose queue
+Losses are made at the switch: each port has a queueing discipline (HTB) that passes everything, and a class whose queue
 holds nothing. Filters put packets to be lost into that class: those of one sender (a cut in one direction), or a random share.
-Only `tc`'s modules htb, u32 and bpf are needed; netem is used by nobody here, because not every kernel has it.
+Only `tc`'s modules htb, u32 and bpf are needed; netem is used by nobody here, because not every kernel has it. Delays are made by
+a relay in user space instead (`support.slow_links`): a slow port leaves the switch, and the relay is between the two.
 
 Nothing of the host's network is touched: its own namespace gets neither interface nor address. The namespaces have no names.
 They exist as long as this process, which holds them open, or a process in them; and those are killed when the thread
@@ -26,6 +27,8 @@ import os
 import shutil
 import subprocess
 import threading
+
+from support.slow_links import SlowLinks, open_tap
 
 CLONE_NEWNET = 0x40000000
 NETWORK = "10.77.0"
@@ -54,6 +57,15 @@ def why_impossible():
         return f"network namespaces need root: {error}"
     except AssertionError as error:
         return f"the kernel cannot do it: {error}"
+    return None
+
+
+def why_no_delays():
+    """Returns the reason why a network cannot delay packets here, or `None`."""
+    try:
+        os.close(os.open("/dev/net/tun", os.O_RDWR))
+    except OSError as error:
+        return f"packets cannot be delayed without /dev/net/tun: {error}"
     return None
 
 
@@ -128,6 +140,8 @@ class Network:
         self.machines = {}
         # Pairs (sender, receiver) between which nothing arrives; share of all packets that are lost; machines without link.
         self.cuts, self.loss, self.unplugged = set(), 0.0, set()
+        # Delays by machine, and the relay that makes them, from the first one on.
+        self.delays, self.slow_links = {}, None
         self.switch = Namespace()
         self.switch.run("ip", "-batch", "-", text="link add switch type bridge stp_state 0 forward_delay 0\nlink set switch up\n")
 
@@ -159,9 +173,33 @@ class Network:
             self.switch.run("ip", "link", "set", self.machines[name].port, "down" if name in unplugged else "up")
         self.unplugged = set(unplugged)
 
+    def slow_down(self, delays):
+        """Delays everything from and to these machines (name → `Delay`). A frame between two of them is delayed twice. Replaces
+        earlier delays; what is under way on a link that is no longer slow is lost."""
+        if delays and self.slow_links is None:
+            self.slow_links = SlowLinks({name: self.add_taps(machine) for name, machine in self.machines.items()})
+        for name in {*self.delays, *delays}:
+            machine = self.machines[name]
+            if delays.get(name) != self.delays.get(name):
+                self.slow_links.set(name, delays.get(name))
+                master = f"slow{machine.number}" if name in delays else "switch"
+                self.switch.run("ip", "link", "set", machine.port, "master", master)
+        self.delays = dict(delays)
+
+    def add_taps(self, machine):
+        """Makes the pair of TAPs for a machine, and the bridge between its port and one of them."""
+        number = machine.number
+        with self.switch.entered():
+            taps = open_tap(f"near{number}"), open_tap(f"far{number}")
+        self.switch.run("ip", "-batch", "-", text=(
+            f"link add slow{number} type bridge stp_state 0 forward_delay 0\nlink set slow{number} up\n"
+            f"link set near{number} master slow{number} up\nlink set far{number} master switch up\n"))
+        return taps
+
     def heal(self):
         """Ends all faults."""
         self.plug(())
+        self.slow_down({})
         self.loss, self.cuts = 0.0, set()
         self.filter(self.machines)
 
@@ -181,6 +219,8 @@ class Network:
         self.tc(*commands)
 
     def close(self):
+        if self.slow_links is not None:
+            self.slow_links.close()
         for machine in self.machines.values():
             machine.close()
         self.switch.close()

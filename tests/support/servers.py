@@ -11,6 +11,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import pymysql
@@ -18,6 +19,7 @@ import pymysql
 ROOT = Path(__file__).resolve().parent.parent.parent
 BINARY = Path(os.environ.get("PACELINE_BINARY", ROOT / "target/release/paceline"))
 CRASHFS = BINARY.parent / "crashfs"
+OTHER_VERSION = BINARY.parent / "other_version"
 START_SECONDS_MAX = 120
 
 
@@ -52,8 +54,23 @@ class ReservedPort:
         return True
 
 
+@dataclass(frozen=True)
+class Program:
+    """A build of Paceline: its file, and variables of its environment."""
+
+    path: Path = BINARY
+    environment: tuple = ()
+
+    @classmethod
+    def of_version(cls, number, message_format=1, log_format=1):
+        """Returns the program as another version (tests/other_version)."""
+        return cls(OTHER_VERSION, (("PACELINE_OTHER_VERSION", f"{number} {message_format} {log_format}"),))
+
+
 class Server:
-    """A server process. Its output is in `log`."""
+    """A server process. Its output is in `log`. Another `program` is used from the next start on."""
+
+    program = Program()
 
     def __init__(self, directory, *options):
         self.directory = Path(directory)
@@ -72,7 +89,7 @@ class Server:
             self.socket = Path(f"/tmp/paceline-test-{os.getpid()}-{self.port}.sock")
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen([*map(str, self.command()), *self.options, *more], stdin=subprocess.DEVNULL, stdout=log,
-                                            stderr=log)
+                                            stderr=log, env={**os.environ, **dict(self.program.environment)})
 
     def start(self, *more):
         self.spawn(*more)
@@ -142,7 +159,7 @@ class Paceline(Server):
         self.datadir = Path(datadir or self.directory / "data")
 
     def command(self):
-        return [BINARY, "server", "--datadir", self.datadir, "--port", self.port, "--socket", self.socket, *self.accounts]
+        return [self.program.path, "server", "--datadir", self.datadir, "--port", self.port, "--socket", self.socket, *self.accounts]
 
     def log_files(self):
         """Returns the binary log's files, oldest first."""

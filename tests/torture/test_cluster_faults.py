@@ -1,12 +1,17 @@
 """Faults of a cluster's machines and network, in short: each fault once. `make torture` goes on with random ones."""
 
+import random
 import socket
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
-from support.namespaces import Network, why_impossible
+from support.namespaces import Network, why_impossible, why_no_delays
+from support.slow_links import Delay
+from support.waiting import wait_for
 from torture.cluster import logs
 from torture.cluster.logs import Group
 from torture.harness import Finding
@@ -66,6 +71,85 @@ def test_the_network_loses_what_it_is_told_to_lose(network):
     assert 100 < arrive(third, one) < 180
     network.heal()
     assert (arrive(one, other), arrive(other, third)) == (200, 200)
+
+
+@pytest.fixture
+def delays():
+    missing = why_no_delays()
+    if missing:
+        pytest.skip(missing)
+
+
+def arrivals(sender, receiver, count=200, seconds=0.5):
+    """Sends numbered packets at once. Returns number and seconds of each that arrives, in order."""
+    with receiver.entered():
+        to = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    with sender.entered():
+        origin = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    arrived, start = [], time.monotonic()
+    with to, origin:
+        to.bind((receiver.address, 999))
+        to.settimeout(seconds)
+        for number in range(count):
+            origin.sendto(number.to_bytes(4), (receiver.address, 999))
+        try:
+            while len(arrived) < count:
+                arrived.append((int.from_bytes(to.recv(10)), time.monotonic() - start))
+        except TimeoutError:
+            pass
+    return arrived
+
+
+def test_the_network_delays_what_it_is_told_to_delay(network, delays):
+    one, other, third = (network.machine(name) for name in ("one", "other", "third"))
+    network.slow_down({"one": Delay(100)})
+    for pair in ((one, other), (third, one)):
+        arrived = arrivals(*pair, seconds=5)
+        assert [number for number, _ in arrived] == list(range(200))
+        assert min(seconds for _, seconds in arrived) > 0.1
+    # The time of others is their own; on a busy machine it may last.
+    wait_for("a packet between others", lambda: min(seconds for _, seconds in arrivals(other, third, seconds=5)) < 0.1)
+    network.slow_down({"one": Delay(100), "other": Delay(100)})
+    assert min(seconds for _, seconds in arrivals(one, other, seconds=5)) > 0.2
+    network.slow_down({"one": Delay(0, rise_milliseconds_per_second=1000, milliseconds_max=400)})
+    wait_for("the delay to grow", lambda: min(seconds for _, seconds in arrivals(one, other, 1, seconds=5)) > 0.4)
+    network.heal()
+    wait_for("a packet without delay", lambda: min(seconds for _, seconds in arrivals(one, other, seconds=5)) < 0.1)
+
+
+def test_jitter_reorders_packets_and_a_rate_limits_them(network, delays):
+    one, other = network.machine("one"), network.machine("other")
+    network.slow_down({"one": Delay(1, jitter_milliseconds=50)})
+    arrived = [number for number, _ in arrivals(one, other, seconds=5)]
+    assert sorted(arrived) == list(range(200)) != arrived
+    # 46 bytes of headers and content each, more than a second's worth: the rest finds the queue full.
+    network.slow_down({"one": Delay(0, bytes_per_second=2000)})
+    arrived = arrivals(one, other, seconds=5)
+    assert 40 < len(arrived) < 60 and arrived[-1][1] > 0.9, arrived
+
+
+def test_a_stream_through_a_slow_network_arrives_whole(network, delays):
+    one, other = network.machine("one"), network.machine("other")
+    network.slow_down({"one": Delay(2, jitter_milliseconds=3)})
+    sent = random.Random(1).randbytes(1_000_000)
+    with other.entered():
+        listener = socket.create_server((other.address, 999))
+    received = []
+
+    def receive():
+        connection, _ = listener.accept()
+        with connection, connection.makefile("rb") as stream:
+            received.append(stream.read())
+
+    receiver = threading.Thread(target=receive)
+    with listener:
+        receiver.start()
+        with one.entered():
+            sender = socket.create_connection((other.address, 999))
+        with sender:
+            sender.sendall(sent)
+        receiver.join(60)
+    assert received == [sent]
 
 
 def test_namespaces_leave_the_machine_as_it_was(network):

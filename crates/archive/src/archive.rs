@@ -21,7 +21,10 @@ use tokio::sync::watch;
 
 /// Returns the server version: the MariaDB version whose behaviour clients may expect, and the version of this program.
 pub fn version() -> String {
-    format!("10.11.19-MariaDB-paceline-archive-{}", env!("CARGO_PKG_VERSION"))
+    format!(
+        "10.11.19-MariaDB-paceline-archive-{}",
+        paceline_program_version::number()
+    )
 }
 
 /// An archive after startup: its opened log and settings.

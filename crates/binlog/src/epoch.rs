@@ -26,11 +26,6 @@ use crate::event::{EventType, QueryEvent};
 use paceline_types::LogIndex;
 use std::fmt;
 
-/// Version of what Paceline writes beyond MariaDB's format: events, records and texts that a member of a cluster must
-/// understand to continue the log. It grows with each change that an older version would misread. A member says which
-/// version it reads, and a primary whose log has a later one does not serve it.
-pub const LOG_FORMAT: u32 = 1;
-
 /// Beginning of the text of every epoch start.
 const PREFIX: &str = "# paceline: epoch ";
 

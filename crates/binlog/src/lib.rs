@@ -40,7 +40,7 @@ pub mod mysql;
 pub mod replica_state;
 mod sync_mode;
 
-pub use epoch::{EpochHistory, EpochMark, EpochStart, LOG_FORMAT};
+pub use epoch::{EpochHistory, EpochMark, EpochStart};
 pub use error::{Error, Result};
 pub use group::{CommitGroup, EventGroup, EventGroupBuffer, LoggedTable};
 pub use gtid::{GtidPosition, GtidState, LOCAL_DOMAIN};

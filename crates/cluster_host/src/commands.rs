@@ -33,8 +33,8 @@ pub enum CommandError {
     Etcd(#[from] EtcdError),
     #[error("the cluster has no member {0}")]
     Unknown(String),
-    #[error("several members have the name {0}: use the number")]
-    Ambiguous(String),
+    #[error("several members have the name {name}: use the number, {numbers}")]
+    Ambiguous { name: String, numbers: String },
     #[error("{0} is the primary: switch to another server first")]
     IsPrimary(MemberId),
     #[error("{0} is not a server of the present configuration: it cannot become the primary")]
@@ -51,8 +51,8 @@ pub enum CommandError {
     NoAnswer(Duration),
     #[error("{0} takes over, but does not accept writes yet")]
     NotOpened(MemberId),
-    #[error("the change is not established after {} s; the primary goes on trying", .0.as_secs())]
-    NotEstablished(Duration),
+    #[error("the change is not established after {} s; the primary goes on trying{missing}", limit.as_secs())]
+    NotEstablished { limit: Duration, missing: String },
 }
 
 /// Part of a member in the cluster.
@@ -181,15 +181,24 @@ pub async fn find(store: &Store, name: &str) -> Result<MemberId, CommandError> {
 }
 
 fn find_in(register: &Register, name: &str) -> Result<MemberId, CommandError> {
-    let mut named = register.members.iter().filter(|entry| entry.name == name);
-    match (named.next(), named.next()) {
-        (Some(entry), None) => return Ok(entry.member()),
-        (Some(_), Some(_)) => return Err(CommandError::Ambiguous(name.to_owned())),
-        (None, _) => {}
+    let overview = overview_of(register);
+    let is_named = |member: &&MemberOverview| member.entry.as_ref().is_some_and(|entry| entry.name == name);
+    let named: Vec<_> = overview.members.iter().filter(is_named).collect();
+    match named[..] {
+        [] => {}
+        [member] => return Ok(member.id),
+        [..] => {
+            let numbers = named
+                .iter()
+                .map(|member| format!("{} ({})", member.id.0, member.part_name()));
+            return Err(CommandError::Ambiguous {
+                name: name.to_owned(),
+                numbers: numbers.collect::<Vec<_>>().join(" or "),
+            });
+        }
     }
     let unknown = || CommandError::Unknown(name.to_owned());
     let id = MemberId(name.parse().map_err(|_| unknown())?);
-    let overview = overview_of(register);
     let is_known = overview.members.iter().any(|member| member.id == id);
     is_known.then_some(id).ok_or_else(unknown)
 }
@@ -348,13 +357,36 @@ async fn want(
 pub async fn await_wanted(store: &Store, limit: Duration) -> Result<(), CommandError> {
     let ends = Instant::now() + limit;
     loop {
-        if store.read_founded().await?.register.settings.wanted.is_none() {
+        let register = store.read_founded().await?.register;
+        if register.settings.wanted.is_none() {
             return Ok(());
         }
         if Instant::now() >= ends {
-            return Err(CommandError::NotEstablished(limit));
+            let missing = missing(&overview_of(&register));
+            return Err(CommandError::NotEstablished { limit, missing });
         }
         sleep(LOOK_INTERVAL).await;
+    }
+}
+
+/// Says which members a change waits for, as the end of a sentence.
+fn missing(overview: &Overview) -> String {
+    let joining = overview
+        .members
+        .iter()
+        .filter(|member| member.part == Part::Joining);
+    let names: Vec<_> = joining
+        .map(|member| match &member.entry {
+            Some(entry) => format!("{} ({})", entry.name, member.id.0),
+            None => member.id.0.to_string(),
+        })
+        .collect();
+    match names.is_empty() {
+        true => String::new(),
+        false => format!(
+            ". It waits until these run and have its log: {}. `paceline cluster remove` gives a member up",
+            names.join(", ")
+        ),
     }
 }
 
@@ -489,12 +521,27 @@ mod tests {
     }
 
     #[test]
+    fn a_change_that_is_not_established_names_the_members_that_it_waits_for() {
+        let mut register = Register::founded(entry(1, "a").holder()).unwrap();
+        register.members = vec![entry(1, "a"), entry(2, "b")];
+        assert_eq!(missing(&overview_of(&register)), "");
+        let holders = vec![entry(1, "a").holder(), entry(2, "b").holder()];
+        register.settings.wanted = Some(register.settings.configuration(holders).unwrap());
+        let text = missing(&overview_of(&register));
+        assert!(text.contains("have its log: b (2)."), "{text}");
+    }
+
+    #[test]
     fn members_are_found_by_name_or_number() {
         let mut register = Register::founded(entry(1, "a").holder()).unwrap();
         register.members = vec![entry(1, "a"), entry(2, "b"), entry(3, "b")];
         assert_eq!(find_in(&register, "a").unwrap(), MemberId(1));
         assert_eq!(find_in(&register, "3").unwrap(), MemberId(3));
-        assert!(matches!(find_in(&register, "b"), Err(CommandError::Ambiguous(_))));
+        let ambiguous = find_in(&register, "b").unwrap_err().to_string();
+        assert!(
+            ambiguous.ends_with("use the number, 2 (listed) or 3 (listed)"),
+            "{ambiguous}"
+        );
         assert!(matches!(find_in(&register, "4"), Err(CommandError::Unknown(_))));
     }
 }

@@ -10,6 +10,7 @@ use crate::register::MemberEntry;
 use crate::report::{HostReport, MemberReport};
 use paceline_binlog::EpochHistory;
 use paceline_cluster::{Epoch, EtcdState, MemberId, Message, Status};
+use paceline_program_version as program_version;
 use std::sync::Arc;
 use tokio::sync::{oneshot, watch};
 
@@ -96,7 +97,7 @@ impl ClusterHandle {
     pub fn report(&self) -> MemberReport {
         let (status, peers) = (self.status(), self.peers());
         let host = self.inbox.host.lock().clone();
-        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let version = program_version::number().to_owned();
         MemberReport::new(self.inbox.id, version, &status, &peers, |ends| match host {
             Some(host) => host.report(ends),
             None => HostReport::default(),

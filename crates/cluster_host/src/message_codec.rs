@@ -18,7 +18,7 @@ use paceline_cluster::{
 };
 
 /// Version of the format.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = paceline_program_version::MESSAGE_FORMAT;
 /// Maximum number of bytes of a packet.
 pub const PACKET_BYTES_MAX: usize = 2 + 8 + 1 + LogTail::SPANS_MAX * 20 + 4 * 8 + 1;
 /// Highest epoch that is accepted. Epochs count elections; a higher one is an error, and the next number must exist.

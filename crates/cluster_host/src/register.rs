@@ -202,12 +202,12 @@ impl Register {
 
     /// Returns whether a configuration that may count has this member.
     pub fn is_holder(&self, member: MemberId) -> bool {
-        let recorded = self.records.iter().map(|record| &record.configuration);
-        let mut configurations = recorded.chain(&self.settings.wanted);
+        let mut configurations = self.records.iter().map(|record| &record.configuration);
         configurations.any(|configuration| configuration.holder(member).is_some())
     }
 
-    /// Returns the members that this one has replaced: they have its address, and are no log holders.
+    /// Returns the members that this one has replaced: they have its address, and are no log holders. One that an
+    /// operator wants as a holder is among them: with its address taken, it can never become one.
     pub fn replaced_by(&self, entry: &MemberEntry) -> impl Iterator<Item = &MemberEntry> {
         let is_replaced = move |other: &&MemberEntry| {
             let has_address =
@@ -215,6 +215,30 @@ impl Register {
             other.id != entry.id && has_address && !self.is_holder(other.member())
         };
         self.members.iter().filter(is_replaced)
+    }
+
+    /// Takes the members that this one has replaced out of the wanted configuration, which could never be established.
+    /// Returns whether anything has changed.
+    pub fn give_up_replaced(&mut self, entry: &MemberEntry) -> bool {
+        let replaced: Vec<_> = self.replaced_by(entry).map(MemberEntry::member).collect();
+        let Some(wanted) = &self.settings.wanted else {
+            return false;
+        };
+        let left = wanted
+            .holders()
+            .iter()
+            .filter(|holder| !replaced.contains(&holder.id));
+        let left: Vec<_> = left.copied().collect();
+        if left.len() == wanted.holders().len() {
+            return false;
+        }
+        // What is left may be too little for the copies that the operator has fixed; then he has to decide.
+        let Ok(wanted) = self.settings.configuration(left) else {
+            return false;
+        };
+        let present = self.state().established_configuration().clone();
+        self.settings.wanted = Some(wanted).filter(|wanted| *wanted != present);
+        true
     }
 
     /// Returns what a member has to know.

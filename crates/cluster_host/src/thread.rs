@@ -106,15 +106,16 @@ impl ClusterThread {
         let known = settings.directory.as_deref().map(address_book::read);
         let directory = watch::Sender::new(Arc::new(known.unwrap_or_default()));
         let links = MessageLinks::new(local.clone(), settings.login.clone(), directory.subscribe());
+        let links = Arc::new(links);
         let (handle, driver) = Driver::new(
             stored,
             settings.timing,
             host,
-            Arc::new(links),
+            Arc::<MessageLinks>::clone(&links),
             directory,
             requests,
         );
-        let listener = MessageListener::new(listener, handle.clone(), local, &settings.login)?;
+        let listener = MessageListener::new(listener, handle.clone(), local, &settings.login, links)?;
         let agent = EtcdAgent::new(store, settings.entry, handle.clone(), queue);
         let stop = Arc::new(Notify::new());
         let (stopped, keeper, reported) = (Arc::clone(&stop), handle.clone(), handle.clone());

@@ -119,7 +119,15 @@ async fn a_new_member_replaces_those_at_its_address_that_hold_no_log() {
     let store = etcd.store("test");
     store.found(&entry(1, 1)).await.unwrap();
     store.enter(&entry(2, 2)).await.unwrap();
-    commands::add(&store, member(2)).await.unwrap();
+    let settings = register(&store).await.settings;
+    let holders = vec![entry(1, 1).holder(), entry(2, 2).holder()];
+    let opened = EpochRecord {
+        epoch: Epoch(2),
+        configuration: settings.configuration(holders).unwrap(),
+        progress: Progress::Opened,
+        ..register(&store).await.newest().clone()
+    };
+    store.mark_opened(&opened).await.unwrap();
     store.enter(&entry(3, 3)).await.unwrap();
     for replacement in [4, 5, 6] {
         store
@@ -131,6 +139,41 @@ async fn a_new_member_replaces_those_at_its_address_that_hold_no_log() {
     let mut entered: Vec<u32> = entered.iter().map(|entry| entry.id).collect();
     entered.sort_unstable();
     assert_eq!(entered, [1, 2, 4, 5, 6], "3 held no log");
+}
+
+/// A member that was removed and is dead is added again; then another one is started in its place. The dead one would
+/// keep the wanted configuration from being established for ever.
+#[tokio::test]
+async fn a_new_member_replaces_a_dead_one_that_was_wanted_as_a_holder() {
+    let etcd = EtcdServer::start();
+    let store = etcd.store("test");
+    store.found(&entry(1, 1)).await.unwrap();
+    store.enter(&entry(2, 2)).await.unwrap();
+    store.enter(&entry(3, 3)).await.unwrap();
+    for wanted in [2, 3] {
+        commands::add(&store, member(wanted)).await.unwrap();
+    }
+    store.enter(&entry(4, 2)).await.unwrap();
+    let of = |register: &Register| {
+        let mut entered: Vec<_> = register.members.iter().map(|entry| entry.id).collect();
+        entered.sort_unstable();
+        let wanted = register.settings.wanted.as_ref();
+        let wanted = wanted.map(|wanted| {
+            wanted
+                .holders()
+                .iter()
+                .map(|holder| holder.id.0)
+                .collect::<Vec<_>>()
+        });
+        (entered, wanted)
+    };
+    assert_eq!(of(&register(&store).await), (vec![1, 3, 4], Some(vec![1, 3])));
+    store.enter(&entry(5, 3)).await.unwrap();
+    assert_eq!(
+        of(&register(&store).await),
+        (vec![1, 4, 5], None),
+        "what is wanted is what there is"
+    );
 }
 
 #[tokio::test]

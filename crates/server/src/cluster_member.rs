@@ -50,6 +50,10 @@ const EMPTY_WITHIN: Duration = Duration::from_secs(1);
 const EMPTY_AGAIN_AFTER: Duration = Duration::from_secs(5);
 /// Interval at which a connection that has ended is started again.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// Attempts to connect to a member that sends nothing, at each look; and the time between the later ones.
+const ATTEMPTS_IN_HASTE: u32 = 20;
+/// See [`ATTEMPTS_IN_HASTE`].
+const PATIENT_AFTER: Duration = Duration::from_secs(1);
 /// Time that the applier has for the end of the statement that it executes.
 const LEAVE_WITHIN: Duration = Duration::from_millis(500);
 /// Time without progress, though transactions have been received, after which the process starts again. If others can
@@ -231,6 +235,36 @@ struct Reception {
     epoch: Epoch,
 }
 
+/// Attempts to connect within a role that have brought nothing.
+#[derive(Default)]
+struct Refusals {
+    attempts: u32,
+    last: Option<Instant>,
+    /// Reason that was reported last.
+    reason: String,
+}
+
+impl Refusals {
+    /// Returns whether the member may be asked again now: often at first, because it may not be ready yet.
+    fn may_try(&mut self) -> bool {
+        let is_early = self.last.is_some_and(|last| last.elapsed() < PATIENT_AFTER);
+        if self.attempts >= ATTEMPTS_IN_HASTE && is_early {
+            return false;
+        }
+        self.attempts += 1;
+        self.last = Some(Instant::now());
+        true
+    }
+
+    /// Reports why the last attempt has ended, once for each reason: it may last until a member is upgraded.
+    fn report(&mut self, from: MemberId, reason: String) {
+        if !reason.is_empty() && reason != self.reason {
+            tracing::error!("cluster: {from} does not send its log: {reason}");
+            self.reason = reason;
+        }
+    }
+}
+
 impl Reception {
     /// Keeps the connection to the member running until the role ends.
     async fn run(self, progress: LogProgress) {
@@ -245,6 +279,7 @@ impl Reception {
         // There is nothing to cut.
         progress.report();
         let mut progressed = (self.transactions.log().durable(), Instant::now());
+        let mut refusals = Refusals::default();
         loop {
             {
                 let Some(_step) = self.fence.step(self.role).await else {
@@ -257,12 +292,19 @@ impl Reception {
                 if connection
                     .as_ref()
                     .is_none_or(|connection| !connection.runs_both())
+                    && refusals.may_try()
                 {
+                    if let Some(connection) = &connection {
+                        refusals.report(self.from, connection.status().receiver.error.message);
+                    }
                     self.connect(&server).await;
                 }
                 let durable = self.transactions.log().durable();
                 let is_pending =
                     connection.is_some_and(|connection| connection.status().applier.pending_since.is_some());
+                if durable > progressed.0 {
+                    refusals.attempts = 0;
+                }
                 if durable > progressed.0 || !is_pending {
                     progressed = (durable, Instant::now());
                 } else if progressed.1.elapsed() >= STUCK_AFTER && self.lacks_start() {

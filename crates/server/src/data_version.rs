@@ -20,6 +20,7 @@
 //! start.
 
 use crate::data_directory::DirectoryAge;
+use paceline_program_version as program_version;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
@@ -82,7 +83,7 @@ impl std::str::FromStr for Version {
 impl DataVersion {
     /// Returns what this server writes.
     fn ours() -> Result<Self, String> {
-        let version = env!("CARGO_PKG_VERSION").parse();
+        let version = program_version::number().parse();
         Ok(DataVersion {
             format: FORMAT,
             written_by: version.map_err(|()| "this server's own version is malformed".to_owned())?,

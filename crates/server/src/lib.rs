@@ -47,6 +47,8 @@ mod information_schema;
 mod last_command;
 mod listener;
 mod lock_report;
+mod memcached;
+mod memcached_counters;
 mod memory;
 mod memory_control;
 mod metrics;

@@ -7,6 +7,7 @@ use crate::event_runs::EventRuns;
 use crate::host_errors::HostErrors;
 use crate::information_schema::TableSize;
 use crate::last_command::LastCommand;
+use crate::memcached_counters::MemcachedCounters;
 use crate::memory::MemoryDivision;
 use crate::registry::Sessions;
 use crate::replica_filters::ReplicaFilters;
@@ -95,6 +96,8 @@ pub struct Server {
     pub user_statistics: UserStatistics,
     /// TLS configuration.
     pub tls: Tls,
+    /// Counters of the memcached port.
+    pub memcached: MemcachedCounters,
     /// Description of the latest deadlock.
     pub latest_deadlock: Mutex<Option<String>>,
     /// Holder of each lock of `GET_LOCK`, by connection id.
@@ -185,6 +188,7 @@ impl Server {
             statistics: Arc::new(Statistics::new(transactions.clone())),
             catalog,
             transactions,
+            memcached: MemcachedCounters::default(),
             latest_deadlock: Mutex::default(),
             user_locks: Mutex::default(),
             event_runs: EventRuns::default(),
@@ -195,6 +199,11 @@ impl Server {
             prepared_statements: AtomicU64::new(0),
             shutdown: watch::Sender::new(false),
         })
+    }
+
+    /// Returns whether clients can write here: it is not read-only and follows no other server.
+    pub fn accepts_writes(&self) -> bool {
+        !self.globals.is_on(Variable::ReadOnly) && self.replicas.all().is_empty()
     }
 
     /// Refuses what would endanger a cluster, or has no effect in one.

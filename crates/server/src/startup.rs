@@ -31,6 +31,7 @@ use crate::data_version;
 use crate::http::Http;
 use crate::incomplete_directory::{IncompleteDirectory, refuse_incomplete_directory};
 use crate::listener;
+use crate::memcached::MemcachedPort;
 use crate::memory_control;
 use crate::options::{OfferTls, StartOptions, absolute};
 use crate::recovery::EventOrigins;
@@ -56,7 +57,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Returns the value of `SELECT VERSION()`: the compatible MariaDB version, and the version of this server.
 pub fn version() -> String {
-    format!("10.11.19-MariaDB-paceline-{}", env!("CARGO_PKG_VERSION"))
+    format!("10.11.19-MariaDB-paceline-{}", paceline_program_version::number())
 }
 
 /// File in which `mariadb-upgrade` finds the version of its last run, and its content.
@@ -336,6 +337,7 @@ async fn serve(
     let listener = Listener::bind(&address, port, Some(&socket))
         .await
         .map_err(|error| error.to_string())?;
+    let memcached = MemcachedPort::bind(&server.globals, options.tls).await?;
     if let Some(port) = listener.port() {
         server
             .globals
@@ -396,6 +398,9 @@ async fn serve(
         }
         None if server.globals.is_on(Variable::SkipSlaveStart) => {}
         None => server.replicas().start_all().await,
+    }
+    if let Some(memcached) = memcached {
+        tokio::spawn(memcached.serve(server.clone()));
     }
     listener::serve(&listener, &server).await;
     drop(listener);

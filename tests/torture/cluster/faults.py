@@ -4,7 +4,9 @@ A fault belongs to a kind. Those of different kinds may overlap, so one never en
 """
 
 import threading
+from dataclasses import asdict
 
+from support.slow_links import Delay
 from support.waiting import let_run, wait_for
 from torture.harness import Finding
 
@@ -300,6 +302,49 @@ class Loss(Fault):
         self.machines.network.set_loss(0.0)
 
 
+class SlowNetwork(Fault):
+    """Every packet takes its time: those of one machine, or all."""
+
+    kind = "delay"
+
+    def delay(self):
+        raise NotImplementedError
+
+    def begin(self):
+        network = self.machines.network
+        names = [self.victim().name] if self.rng.random() < 0.4 else list(network.machines)
+        delay = self.delay()
+        network.slow_down(dict.fromkeys(names, delay))
+        text = ", ".join(f"{value:g} {name.replace('_', ' ')}" for name, value in asdict(delay).items() if value)
+        return f"slow links of {' '.join(names)}: {text}"
+
+    def end(self):
+        self.machines.network.slow_down({})
+
+
+class LongWay(SlowNetwork):
+    """A longer way: always the same delay."""
+
+    def delay(self):
+        return Delay(self.rng.choice([1, 5, 20]))
+
+
+class Jitter(SlowNetwork):
+    """Delays that vary, so that packets overtake each other, on a line of limited rate."""
+
+    def delay(self):
+        return Delay(self.rng.choice([0, 5]), jitter_milliseconds=self.rng.choice([10, 40]), bytes_per_second=self.rng.choice([0, 1_000_000]))
+
+
+class Congestion(SlowNetwork):
+    """Delays that grow until no answer comes within the time that a member or a client waits for it."""
+
+    is_steady = False
+
+    def delay(self):
+        return Delay(20, rise_milliseconds_per_second=self.rng.choice([300, 2000]), milliseconds_max=self.rng.choice([400, 1200, 3000]))
+
+
 class Unplugged(Fault):
     """A machine's link goes down: its own sends fail at once."""
 
@@ -453,4 +498,5 @@ class EtcdCutOff(Fault):
 
 
 FAULTS = [Kill, Partition, Suspend, OneWay, EtcdLost, Terminate, WrongClock, Flapping, PowerFailure, Switch, SlowDisk, Loss, Unplugged,
-          EtcdCutOff, EtcdHangs, FullDisk, Removal, Replacement, FailedSync, PowerFailureOfAll, KillAgain]
+          EtcdCutOff, EtcdHangs, FullDisk, Removal, Replacement, FailedSync, PowerFailureOfAll, KillAgain,
+          LongWay, Jitter, Congestion]

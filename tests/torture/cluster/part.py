@@ -9,7 +9,7 @@ no epoch has two primaries.
 One round makes a cluster and a load (`clients`: the transactions of the isolation part, through whichever server takes them,
 readers on every server, and one that defines tables and writes many rows at once), and runs a schedule of random faults (`faults`), one at a time or two that overlap:
 kill -9, SIGTERM, SIGSTOP; power failures of one machine and of all; planned switches, removals and additions; partitions in both directions and in
-one, that stay or come and go; 30 % of packets lost; links without carrier; slow, full and failing disks; clocks that are an hour off;
+one, that stay or come and go; 30 % of packets lost; delays, constant, varying and growing; links without carrier; slow, full and failing disks; clocks that are an hour off;
 etcd killed or cut off.
 
 # What is checked
@@ -24,14 +24,14 @@ etcd killed or cut off.
   are committed, after a while; and so they are when everything works again.
 
 # Limits
-Clocks of etcd are right, and its disk neither loses unsynced writes nor becomes slow: it belongs to others. Delays of the network
-come from lost packets. What happens in a round is not repeatable, only its schedule.
+Clocks of etcd are right, and its disk neither loses unsynced writes nor becomes slow: it belongs to others. Packets are delayed by
+a relay in user space (`support.slow_links`), where there is /dev/net/tun; otherwise those faults are left out, and it is said. What happens in a round is not repeatable, only its schedule.
 """
 
 import time
 from pathlib import Path
 
-from support.namespaces import why_impossible
+from support.namespaces import why_impossible, why_no_delays
 from support.waiting import let_run, wait_for
 from torture.harness import Finding, say
 from torture.isolation import checker, history, load
@@ -43,6 +43,7 @@ from .clients import ClusterRun
 from .definitions import Definer
 from .machines import RECOVERY_SECONDS_MAX, Machines
 
+TABLES_THERE = "select count(*) from information_schema.tables where table_schema = 'iso'"
 # Faults of one round, in short and in long.
 FAULTS_OF_ROUND = 12
 
@@ -64,11 +65,17 @@ def run(part):
         say(f"cluster: skipped, {impossible}")
         part.numbers[f"rounds, because {impossible}"] = 0
         return
+    missing = why_no_delays()
+    if missing:
+        say(f"cluster: {missing}")
+        part.numbers[f"delays, because {missing}"] = 0
+    chosen = [fault for fault in faults.FAULTS if not (missing and issubclass(fault, faults.SlowNetwork))]
     for round in part.rounds(least=2 if part.short else 1):
-        part.run_round(round, lambda directory, round=round: one_round(part, round, directory))
+        part.run_round(round, lambda directory, round=round: one_round(part, round, directory, chosen))
 
 
-def one_round(part, round, directory):
+def one_round(part, round, directory, possible):
+    """Runs a round with faults of these kinds."""
     rng = part.rng(round)
     # The short form has every fault once: the first half with one etcd, the second with three.
     servers = 3 if part.short else rng.choice([3, 3, 4, 5])
@@ -80,15 +87,15 @@ def one_round(part, round, directory):
     try:
         wait_for("a primary", machines.primary).query(*load.TABLES, "create table iso.bulk (n int, i int, pad text, primary key (n, i))")
         for server in machines.servers:
-            wait_for(f"{server.name} to have the tables", lambda server=server: len(server.query("show tables in iso", user=CLIENT)) == 4)
+            wait_for(f"{server.name} to have the tables", lambda server=server: server.query(TABLES_THERE, user=CLIENT) == ((4,),))
         running = ClusterRun(machines.servers, level, rng, clients=rng.choice([3, 6]), readers=1, width=rng.choice([1, 2, 4])).start()
         definer = Definer(running, part.rng(round, "definer"))
         try:
             schedule.write("load")
             if part.short:
-                one_by_one(part, machines, running, schedule, rng, faults.FAULTS[round % 2::2])
+                one_by_one(part, machines, running, schedule, rng, possible[round % 2::2])
             else:
-                overlapping(part, machines, running, schedule, rng)
+                overlapping(part, machines, running, schedule, rng, possible)
             schedule.write("everything works again")
             recover(machines, running, schedule)
         finally:
@@ -104,10 +111,10 @@ def one_by_one(part, machines, running, schedule, rng, chosen):
         recover(machines, running, schedule)
 
 
-def overlapping(part, machines, running, schedule, rng):
+def overlapping(part, machines, running, schedule, rng, possible):
     for _ in range(FAULTS_OF_ROUND):
-        first = rng.choice(faults.FAULTS)
-        others = [kind for kind in faults.FAULTS if kind.kind != first.kind]
+        first = rng.choice(possible)
+        others = [kind for kind in possible if kind.kind != first.kind]
         chosen = [first, *rng.sample(others, rng.choice([0, 0, 1, 2]))]
         if len({kind.kind for kind in chosen}) < len(chosen):
             chosen.pop()

@@ -369,7 +369,7 @@ impl Planner<'_> {
         }
         check_expressions(description)?;
         self.check_sequences(description)?;
-        name_checks(&mut description.checks)?;
+        name_checks(&mut description.checks, &description.columns)?;
         Ok(())
     }
 
@@ -560,8 +560,8 @@ fn check_constraint_names(checks: &[CheckConstraint], keys: &[ForeignKeySpec]) -
     Ok(())
 }
 
-/// Names the unnamed checks: `CONSTRAINT_1` …
-fn name_checks(checks: &mut [CheckConstraint]) -> Result<()> {
+/// Names the unnamed checks: `CONSTRAINT_1` … The check of a column has the column's name.
+fn name_checks(checks: &mut [CheckConstraint], columns: &[ColumnDefinition]) -> Result<()> {
     for n in 0..checks.len() {
         let name = &checks[n].name;
         if !name.is_empty() && checks[..n].iter().any(|other| same_name(&other.name, name)) {
@@ -572,7 +572,10 @@ fn name_checks(checks: &mut [CheckConstraint]) -> Result<()> {
     for n in 0..checks.len() {
         while checks[n].name.is_empty() {
             let name = format!("CONSTRAINT_{number}");
-            if !checks.iter().any(|other| same_name(&other.name, &name)) {
+            let mut checked = columns.iter().filter(|column| column.check.is_some());
+            if !checks.iter().any(|other| same_name(&other.name, &name))
+                && !checked.any(|column| same_name(&column.name, &name))
+            {
                 checks[n].name = name;
             }
             number += 1;

@@ -115,7 +115,8 @@ impl Store {
     /// # Errors
     /// etcd does not answer, or the directory is full.
     pub async fn enter(&self, entry: &MemberEntry) -> Result<(), EtcdError> {
-        let register = self.read_founded().await?.register;
+        let give_up = |register: &mut Register| Ok::<_, EtcdError>(register.give_up_replaced(entry));
+        let register = self.change(give_up).await?;
         let members = &register.members;
         let mut changes: Vec<_> = register
             .replaced_by(entry)

@@ -1,12 +1,14 @@
 //! The acceptor's side: a listener for members, the login, and the reading of messages.
 
+use super::reported_reasons::ReportedReasons;
 use super::{
-    CONNECTIONS_MAX, LOGIN_MAX, LOGINS_MAX, LocalMember, PeerLogin, REPORT_STATEMENT, SILENCE_MAX,
-    START_STATEMENT, USER,
+    CONNECTIONS_MAX, LOGIN_MAX, LOGINS_MAX, LocalMember, MessageLinks, PeerLogin, REPORT_STATEMENT,
+    SILENCE_MAX, START_STATEMENT, USER,
 };
 use crate::handle::ClusterHandle;
-use crate::message_codec::{CodecError, Hello, PACKET_BYTES_MAX, Packet, VERSION};
+use crate::message_codec::{CodecError, Hello, PACKET_BYTES_MAX, Packet};
 use paceline_cluster::MemberId;
+use paceline_program_version as program_version;
 use paceline_wire::authentication::{NATIVE_PASSWORD, NativePassword, Scramble};
 use paceline_wire::handshake::{Greeting, HandshakeResponse, encode_authentication_switch, is_tls_request};
 use paceline_wire::response::{OkKind, OkPacket, Status, write_error};
@@ -18,6 +20,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -51,8 +54,10 @@ pub enum IncomingError {
 }
 
 /// The newest connection of each member. Connections are numbered; an older one that ends says nothing.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct PeerConnections {
+    /// Links whose dialers are told.
+    links: Option<Arc<MessageLinks>>,
     opened: AtomicU64,
     newest: Mutex<HashMap<MemberId, u64>>,
 }
@@ -65,6 +70,10 @@ impl PeerConnections {
             newest.clear();
         }
         newest.insert(member, number);
+        drop(newest);
+        if let Some(links) = &self.links {
+            links.arrived(member);
+        }
         number
     }
 
@@ -135,6 +144,7 @@ struct Context {
     connections: PeerConnections,
     places: Arc<Semaphore>,
     logins: LoginPlaces,
+    reported: ReportedReasons,
 }
 
 /// Places for connections that have not logged in, counted by address: strangers from one address leave places for
@@ -179,7 +189,7 @@ impl Drop for LoginPlace<'_> {
 }
 
 impl MessageListener {
-    /// Creates a listener on this socket. Members must know the secret.
+    /// Creates a listener on this socket. Members must know the secret. The links learn which members have connected.
     ///
     /// # Errors
     /// TLS cannot be set up.
@@ -188,15 +198,20 @@ impl MessageListener {
         handle: ClusterHandle,
         local: LocalMember,
         login: &PeerLogin,
+        links: Arc<MessageLinks>,
     ) -> WireResult<Self> {
         let context = Context {
             handle,
             local,
             password: NativePassword::of(&login.secret),
             tls: ServerTls::of_cluster(&login.key)?,
-            connections: PeerConnections::default(),
+            connections: PeerConnections {
+                links: Some(links),
+                ..PeerConnections::default()
+            },
             places: Arc::new(Semaphore::new(CONNECTIONS_MAX)),
             logins: LoginPlaces::default(),
+            reported: ReportedReasons::default(),
         };
         Ok(MessageListener {
             listener,
@@ -248,7 +263,14 @@ impl Context {
         };
         match ended.await {
             Ok(()) | Err(IncomingError::Wire(WireError::Closed | WireError::Io(_))) => {}
-            Err(error) => tracing::warn!("messages from {address} are no longer read: {error}"),
+            Err(error) => {
+                let is_new = self
+                    .reported
+                    .is_new(address.ip(), error.to_string(), Instant::now());
+                if is_new {
+                    tracing::warn!("messages from {address} are no longer read: {error}");
+                }
+            }
         }
     }
 
@@ -257,7 +279,7 @@ impl Context {
         let scramble = Scramble::random();
         let offered = Capabilities::SERVER | Capabilities::SSL;
         let greeting = Greeting {
-            server_version: concat!("5.5.5-10.11.0-paceline-cluster-", env!("CARGO_PKG_VERSION")).into(),
+            server_version: format!("5.5.5-10.11.0-paceline-cluster-{}", program_version::number()),
             connection_id: 1,
             scramble,
             capabilities: offered,
@@ -337,8 +359,10 @@ enum Refusal {
     #[error("This port is for messages between members of a cluster")]
     Unknown,
     #[error(
-        "The member that is asked (version {own}) knows messages of format {VERSION}, the one that asks sends format {format}: \
-         upgrade the older one", own = env!("CARGO_PKG_VERSION")
+        "The member that is asked (version {own}) knows messages of format {known}, the one that asks sends format {format}: \
+         upgrade the older one",
+        own = program_version::number(),
+        known = program_version::present().message_format
     )]
     Format { format: u32 },
 }
@@ -371,7 +395,9 @@ fn statement(packet: &[u8]) -> Result<Purpose, Refusal> {
         .ok()
         .and_then(|text| text.parse().ok());
     match format {
-        Some(format) if format == u32::from(VERSION) => Ok(Purpose::Messages),
+        Some(format) if format == u32::from(program_version::present().message_format) => {
+            Ok(Purpose::Messages)
+        }
         Some(format) => Err(Refusal::Format { format }),
         None => Err(Refusal::Unknown),
     }

@@ -26,7 +26,8 @@
 //! # What a closed connection means
 //! When a process ends, its machine closes its connections at once. The acceptor then tells the member
 //! ([`ClusterHandle::disconnected`](crate::ClusterHandle::disconnected)), unless a newer connection of the same member
-//! is there already. A dialer that loses a connection dials again.
+//! is there already. A dialer that loses a connection dials again, with longer and longer pauses. A member that
+//! connects is there: it is dialed soon, and does not wait for the end of a pause that began while it was away.
 //!
 //! # Silence
 //! A network that swallows packets closes nothing. The dialer sends a sign of life every [`IDLE_INTERVAL`]. If the
@@ -50,6 +51,7 @@
 mod incoming;
 mod inquiry;
 mod outgoing;
+mod reported_reasons;
 
 pub use incoming::{IncomingError, MessageListener, PeerConnections, serve_messages};
 pub use inquiry::inquire;

@@ -2,9 +2,10 @@
 
 use super::{IDLE_INTERVAL, LOGIN_MAX, LocalMember, START_STATEMENT, UNACKNOWLEDGED_MAX, USER};
 use crate::driver::MessageSender;
-use crate::message_codec::{Hello, Packet, VERSION};
+use crate::message_codec::{Hello, Packet};
 use crate::register::{MEMBERS_MAX, MemberEntry};
 use paceline_cluster::{MemberId, Message};
+use paceline_program_version as program_version;
 use paceline_wire::WireError;
 use paceline_wire::client::{Client, ConnectOptions};
 use paceline_wire::tls::{ClientTls, ClusterKey};
@@ -13,6 +14,7 @@ use std::collections::HashMap;
 use std::collections::VecDeque;
 use std::fmt;
 use std::mem::discriminant;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
@@ -22,6 +24,10 @@ use tokio::time::{Instant, sleep, timeout};
 
 /// Shortest and longest time between two attempts to connect.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
+
+/// Time that an attempt to connect still has when the other member has connected meanwhile. Its first packets may have
+/// been lost while the other machine was away, and TCP repeats them later and later.
+const OUTDATED_DIAL_MAX: Duration = Duration::from_millis(200);
 
 /// Time after which a connection counts as accepted. A member with another number closes it at once.
 const ACCEPTED_AFTER: Duration = Duration::from_secs(1);
@@ -78,6 +84,8 @@ impl Queue {
 
 struct Link {
     queue: Arc<Queue>,
+    /// Tells the dialer that the member has connected.
+    arrivals: watch::Sender<()>,
     task: AbortHandle,
 }
 
@@ -106,15 +114,28 @@ impl MessageLinks {
 
     fn open(&self, to: MemberId) -> Link {
         let queue = Arc::new(Queue::default());
+        let arrivals = watch::Sender::new(());
         let dialer = Dialer {
             to,
+            arrivals: arrivals.subscribe(),
             local: self.local.clone(),
             login: self.login.clone(),
             directory: self.directory.clone(),
             queue: Arc::clone(&queue),
         };
         let task = tokio::spawn(dialer.run()).abort_handle();
-        Link { queue, task }
+        Link {
+            queue,
+            arrivals,
+            task,
+        }
+    }
+
+    /// Tells that a member has connected to this one. It is there, so it is dialed soon if it could not be reached.
+    pub fn arrived(&self, from: MemberId) {
+        if let Some(link) = self.links.lock().get(&from) {
+            link.arrivals.send_replace(());
+        }
     }
 }
 
@@ -146,6 +167,7 @@ struct Dialer {
     local: LocalMember,
     login: PeerLogin,
     directory: watch::Receiver<Arc<Vec<MemberEntry>>>,
+    arrivals: watch::Receiver<()>,
     queue: Arc<Queue>,
 }
 
@@ -162,7 +184,8 @@ impl Dialer {
                 let _ = timeout(longest, self.directory.changed()).await;
                 continue;
             };
-            let reason = match self.dial(&host, port).await {
+            self.arrivals.mark_unchanged();
+            let reason = match self.dial_in_time(&host, port).await {
                 Ok(mut client) => {
                     if !was_refused {
                         tracing::info!("{}: messages go to {host}:{port}", self.to);
@@ -173,6 +196,8 @@ impl Dialer {
                     if !was_refused {
                         pause = shortest;
                     }
+                    // That it connected to this member before says nothing of what comes now.
+                    self.arrivals.mark_unchanged();
                     reason
                 }
                 Err(error) => error,
@@ -183,8 +208,10 @@ impl Dialer {
                 tracing::warn!("{}: no messages can be sent to {host}:{port}: {reason}", self.to);
                 last_reason = reason;
             }
-            sleep(pause).await;
-            pause = (pause * 2).min(longest);
+            pause = match self.has_arrived(pause).await {
+                true => shortest,
+                false => (pause * 2).min(longest),
+            };
         }
     }
 
@@ -194,9 +221,32 @@ impl Dialer {
         Some((entry.cluster_host.clone(), entry.cluster_port))
     }
 
+    /// Waits, or for the shortest pause only if the member connects to this one. Returns whether it did.
+    async fn has_arrived(&mut self, pause: Duration) -> bool {
+        let (shortest, _) = PAUSES;
+        sleep(shortest).await;
+        let rest = pause.saturating_sub(shortest);
+        // The sender lives as long as this task.
+        matches!(timeout(rest, self.arrivals.changed()).await, Ok(Ok(())))
+    }
+
+    /// Dials. Gives up early if the member connects to this one meanwhile.
+    async fn dial_in_time(&self, host: &str, port: u16) -> Result<Client, WireError> {
+        let mut arrivals = self.arrivals.clone();
+        let mut dialing = pin!(self.dial(host, port));
+        tokio::select! {
+            dialed = &mut dialing => return dialed,
+            Ok(()) = arrivals.changed() => {}
+        }
+        timeout(OUTDATED_DIAL_MAX, dialing)
+            .await
+            .unwrap_or(Err(WireError::ReadTimeout(OUTDATED_DIAL_MAX)))
+    }
+
     async fn dial(&self, host: &str, port: u16) -> Result<Client, WireError> {
         let mut client = log_in(host, port, &self.login).await?;
-        client.query(&format!("{START_STATEMENT}{VERSION}")).await?;
+        let format = program_version::present().message_format;
+        client.query(&format!("{START_STATEMENT}{format}")).await?;
         let hello = Packet::Hello(Hello {
             cluster: self.local.cluster.clone(),
             from: self.local.id,
@@ -259,7 +309,9 @@ async fn send(client: &mut Client, packet: &Packet) -> Result<(), WireError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::register::KindText;
     use paceline_cluster::{Epoch, LogIndex, Millis};
+    use tokio::net::TcpListener;
 
     #[test]
     fn of_each_kind_only_the_newest_message_waits() {
@@ -287,12 +339,61 @@ mod tests {
         assert_eq!(queue.pop(Instant::now()), None, "it is gone");
     }
 
-    #[test]
-    fn the_secret_is_not_shown() {
-        let login = PeerLogin {
+    fn login() -> PeerLogin {
+        PeerLogin {
             secret: "geheim".to_owned(),
             key: ClusterKey::derive("test", "geheim").unwrap(),
+        }
+    }
+
+    /// The other member is a listener that closes every connection, so the pauses grow to a second.
+    #[tokio::test]
+    async fn a_member_that_connects_is_dialed_before_the_end_of_a_pause() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let other = MemberEntry {
+            id: 2,
+            name: String::new(),
+            host: "127.0.0.1".to_owned(),
+            port: 1,
+            cluster_host: "127.0.0.1".to_owned(),
+            cluster_port: listener.local_addr().unwrap().port(),
+            kind: KindText::Server,
+            zone: 0,
+            priority: 0,
+            version: String::new(),
         };
+        let local = LocalMember {
+            cluster: "test".to_owned(),
+            id: MemberId(1),
+        };
+        let directory = watch::Sender::new(Arc::new(vec![other]));
+        let links = MessageLinks::new(local, login(), directory.subscribe());
+        links.send(MemberId(2), Message::Missing);
+        let mut last = Instant::now();
+        let mut after_arrival = Vec::new();
+        // On a busy machine one of some attempts is enough. After a long pause the next one would be a whole second.
+        for _ in 0..5 {
+            loop {
+                drop(listener.accept().await.unwrap());
+                if last.elapsed() > Duration::from_millis(700) {
+                    break;
+                }
+                last = Instant::now();
+            }
+            links.arrived(MemberId(2));
+            last = Instant::now();
+            drop(listener.accept().await.unwrap());
+            after_arrival.push(last.elapsed());
+            if last.elapsed() < Duration::from_millis(500) {
+                return;
+            }
+        }
+        panic!("the pauses went on: {after_arrival:?}");
+    }
+
+    #[test]
+    fn the_secret_is_not_shown() {
+        let login = login();
         assert!(!format!("{login:?}").contains("geheim"));
     }
 }

@@ -4,7 +4,8 @@
 //! file was open at the time, the text ends with positions in it. A replica shows both in `Last_IO_Errno` and
 //! `Last_IO_Error`.
 
-use paceline_binlog::{GtidState, LOG_FORMAT};
+use paceline_binlog::GtidState;
+use paceline_program_version as program_version;
 use paceline_types::Gtid;
 use paceline_types::error_code::{
     ER_MASTER_FATAL_ERROR_READING_BINLOG, ER_SLAVE_SAME_ID, ER_UNKNOWN_ERROR, ErrorCode,
@@ -139,7 +140,8 @@ impl fmt::Display for Refusal {
             ),
             Refusal::LogFormat { reads } => write!(
                 f,
-                "the log has format {LOG_FORMAT}, and the member reads up to format {reads}: upgrade the member first"
+                "the log has format {}, and the member reads up to format {reads}: upgrade the member first",
+                program_version::present().log_format
             ),
             Refusal::Other(text) => f.write_str(text),
         }

@@ -11,15 +11,16 @@
 //! | `@master_heartbeat_period` | nanoseconds without an event after which a heartbeat is sent |
 //! | `@rpl_semi_sync_slave` | the replica acknowledges |
 //! | `@paceline_cluster_member`, `@paceline_cluster_epoch` | a member of a cluster reads in that epoch. Not in MariaDB |
-//! | `@paceline_log_format` | newest version of the log's format that the member reads ([`LOG_FORMAT`]). Not in MariaDB |
+//! | `@paceline_log_format` | newest version of the log's format that the member reads ([`program_version::LOG_FORMAT`]). Not in MariaDB |
 //! | `@paceline_group_records` | it stores the rows of statements that are sent as text: an archive. Not in MariaDB |
 //!
 //! The sources are MariaDB's `get_master_version_and_clock` (sql/slave.cc), which sets them, and `init_binlog_sender`
 //! (sql/sql_repl.cc).
 
 use super::refusal::Refusal;
+use paceline_binlog::GtidPosition;
 use paceline_binlog::event::ChecksumAlgorithm;
-use paceline_binlog::{GtidPosition, LOG_FORMAT};
+use paceline_program_version as program_version;
 use paceline_types::{ServerId, Value};
 use paceline_wire::command::BinlogDump;
 use std::fmt;
@@ -293,7 +294,7 @@ fn member(variables: &VariableLookup<'_>) -> Result<Option<MemberReader>, Refusa
         return Ok(None);
     }
     let reads = u32::try_from(number(variables, "paceline_log_format")).unwrap_or(0);
-    if reads < LOG_FORMAT {
+    if reads < program_version::present().log_format {
         return Err(Refusal::LogFormat { reads });
     }
     let member = u32::try_from(number(variables, "paceline_cluster_member"));
@@ -399,12 +400,17 @@ mod tests {
             DumpRequest::read(&dump(0, 7), &lookup, RegistrationState::No, MarkedEvents::Sent)
         };
         let member = MemberReader { member: 9, epoch: 3 };
-        assert_eq!(read(Some(i64::from(LOG_FORMAT))).unwrap().member, Some(member));
         assert_eq!(
-            read(Some(i64::from(LOG_FORMAT) + 1)).unwrap().member,
+            read(Some(i64::from(program_version::LOG_FORMAT))).unwrap().member,
             Some(member)
         );
-        for older in [None, Some(i64::from(LOG_FORMAT) - 1)] {
+        assert_eq!(
+            read(Some(i64::from(program_version::LOG_FORMAT) + 1))
+                .unwrap()
+                .member,
+            Some(member)
+        );
+        for older in [None, Some(i64::from(program_version::LOG_FORMAT) - 1)] {
             assert_eq!(read(older).unwrap_err(), Refusal::LogFormat { reads: 0 });
         }
     }

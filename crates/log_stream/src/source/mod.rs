@@ -31,7 +31,8 @@ use self::options::{Compression, MarkedForSkip, ReplicaOptions};
 use crate::primary::request::GroupRecords;
 use paceline_binlog::event::ChecksumAlgorithm;
 use paceline_binlog::mysql::MySqlGtidSet;
-use paceline_binlog::{GtidPosition, LOG_FORMAT, SourcePosition};
+use paceline_binlog::{GtidPosition, SourcePosition};
+use paceline_program_version as program_version;
 use paceline_types::ServerId;
 use paceline_types::error_code::{
     ER_MASTER_FATAL_ERROR_READING_BINLOG, ER_NET_PACKET_TOO_LARGE, ER_SLAVE_FATAL_ERROR,
@@ -209,8 +210,10 @@ impl Source {
         }
         if let Some(reader) = definition.reader {
             self.set_variable(&format!(
-                "SET @paceline_cluster_member={}, @paceline_cluster_epoch={}, @paceline_log_format={LOG_FORMAT}",
-                reader.member, reader.epoch
+                "SET @paceline_cluster_member={}, @paceline_cluster_epoch={}, @paceline_log_format={}",
+                reader.member,
+                reader.epoch,
+                program_version::present().log_format
             ))
             .await?;
         }

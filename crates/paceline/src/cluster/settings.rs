@@ -223,7 +223,7 @@ impl MemberSettings {
             kind: self.kind,
             zone: self.zone,
             priority: self.priority,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            version: paceline_program_version::number().to_owned(),
         }
     }
 }

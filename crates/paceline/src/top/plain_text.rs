@@ -3,7 +3,8 @@
 use super::options::Options;
 use super::reading::Reading;
 use super::table::{Alignment, Table};
-use super::view::{Input, View, summary};
+use super::view::summary::summary;
+use super::view::{Input, View};
 use ratatui::text::Span;
 
 /// Returns a screen with these views.

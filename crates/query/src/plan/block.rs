@@ -5,6 +5,7 @@ use paceline_types::error_code::{ER_BAD_FIELD_ERROR, ER_NON_UNIQ_ERROR};
 use super::bound_window::Windows;
 use super::common_table::CommonTables;
 use super::conditions::{TableSet, table_set};
+use super::item_slots::StoredItems;
 use super::json_table_plan::JsonTablePlan;
 use super::same_expr::same_expr;
 use super::table_ref::TableRef;
@@ -70,6 +71,8 @@ pub(crate) struct Block<'p, 'o> {
     pub windows: Windows,
     /// Slots that are read after grouping.
     pub kept: Vec<usize>,
+    /// Items of the select list that other clauses read from slots.
+    pub stored: StoredItems,
     /// Slot of `ROWNUM()`.
     pub row_number: Option<usize>,
     /// While an ON or the document of a JSON_TABLE is bound: the tables that it may name.
@@ -220,6 +223,7 @@ impl<'p, 'o> Block<'p, 'o> {
             aggregates: Vec::new(),
             windows: Windows::default(),
             kept: Vec::new(),
+            stored: StoredItems::default(),
             row_number: None,
             on_scope: None,
             preceding: OnScope::default(),

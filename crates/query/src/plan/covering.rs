@@ -98,6 +98,7 @@ impl ReadSlots {
             all: select.windows.is_some(),
         };
         select.projection.iter().for_each(|expr| wanted.add(expr));
+        select.once.iter().for_each(|(expr, _)| wanted.add(expr));
         select.having.iter().for_each(|expr| wanted.add(expr));
         for item in &select.order {
             match &item.key {
@@ -107,6 +108,7 @@ impl ReadSlots {
         }
         if let Some(aggregation) = &select.aggregation {
             wanted.slots.extend(&aggregation.kept);
+            aggregation.per_row.iter().for_each(|(expr, _)| wanted.add(expr));
             aggregation.groups.iter().for_each(|expr| wanted.add(expr));
             for (aggregate, _) in &aggregation.aggregates {
                 aggregate.args.iter().for_each(|expr| wanted.add(expr));

@@ -19,6 +19,7 @@ use super::block::{BindMode, Block, VisibleColumn, find_assigned};
 use super::change_plan::{AssignmentPlan, DeletePlan, InsertPlan, InsertRows, UpdatePlan, UpdateTarget};
 use super::defaults::{check_plans, column_default, default_plans, generated_plans, on_update_plans};
 use super::from::FromNode;
+use super::item_slots::StoredExprs;
 use super::select::BoundSelect;
 use super::source_columns::SourceColumns;
 use super::text_dependence::{UnsafeReason, numbers_within_key};
@@ -589,7 +590,8 @@ fn bind_clauses(
         conditions,
         groups: Vec::new(),
         explicit: false,
-        rollup: false,
+        rollup: None,
+        stored: StoredExprs::default(),
         having: Vec::new(),
         windows: Vec::new(),
         order,

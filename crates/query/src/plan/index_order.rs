@@ -176,7 +176,7 @@ fn rely_on_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64, tr
         && select.order.iter().zip(&keys).all(|(item, group)| {
             !item.descending && super::same_expr::same_expr(sort_expr(select, item), group)
         });
-    if (ascending_groups && !aggregation.rollup) || !aggregation.explicit {
+    if (ascending_groups && aggregation.rollup.is_none()) || !aggregation.explicit {
         let _ = group_served;
         select.order.clear();
     }
@@ -588,7 +588,7 @@ fn group_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>]) -> bool {
     let (path, direction) = match (served, &access.path) {
         (Some(direction), _) => (None, direction),
         // The entries of a covering index are ordered, and cost no more than the rows.
-        (None, AccessPath::All) if !aggregation.rollup => {
+        (None, AccessPath::All) if aggregation.rollup.is_none() => {
             let found = info.covering.iter().find_map(|&index| {
                 let path = AccessPath::Index { index };
                 reading_direction(info, &path, &constant, &keys).map(|direction| (path, direction))

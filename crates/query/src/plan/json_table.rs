@@ -154,7 +154,7 @@ impl Block<'_, '_> {
         for (code, message) in notes {
             self.planner.note(code, message);
         }
-        Ok(resolved?)
+        resolved
     }
 
     fn json_answer(&mut self, response: Option<&ast::JsonResponse>) -> Result<JsonAnswer> {

@@ -121,7 +121,7 @@ pub(crate) fn skip_through_groups(select: &mut SelectPlan, infos: &[TableInfo<'_
 
 /// Returns the entries that a plan needs, if some entries of each group are sufficient.
 fn need(select: &SelectPlan, info: &TableInfo<'_>) -> Option<GroupNeed> {
-    if select.windows.is_some() {
+    if select.windows.is_some() || !select.once.is_empty() {
         return None;
     }
     let mut shared = Vec::new();
@@ -138,7 +138,10 @@ fn need(select: &SelectPlan, info: &TableInfo<'_>) -> Option<GroupNeed> {
             ends: GroupEnds::One,
         });
     };
-    if aggregation.rollup || matches!(aggregation.strategy, GroupStrategy::IndexEnds(_)) {
+    if aggregation.rollup.is_some()
+        || !aggregation.per_row.is_empty()
+        || matches!(aggregation.strategy, GroupStrategy::IndexEnds(_))
+    {
         return None;
     }
     for group in &aggregation.groups {

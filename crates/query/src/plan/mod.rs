@@ -12,7 +12,8 @@
 //!   plans of statements that change rows.
 //! * [`block`] is one query block during binding, [`table_ref`] and [`bound_window`] are its tables and window
 //!   functions, [`scope`] is the meaning of names in it. [`from`] binds its tables, [`select`] the rest of it,
-//!   [`set_operation`] binds UNION and the other set operations, and [`view`] merges views.
+//!   [`set_operation`] binds UNION and the other set operations, and [`view`] merges views. [`stored_items`] has the
+//!   items of the select list that other clauses read from the row.
 //! * [`conditions`] analyses conditions, [`keys`] finds the indexes that serve them, [`range`] converts conditions to
 //!   ranges of an index at execution, [`join_order`] chooses the cheapest order of tables and the access path of each.
 //! * [`index_order`] uses the order of an index, [`covering`] reads indexes without rows, [`loose_scan`] skips through
@@ -55,6 +56,7 @@ mod from;
 mod handler;
 mod handler_plan;
 mod index_order;
+mod item_slots;
 mod join_order;
 mod json_table;
 pub(crate) mod json_table_plan;
@@ -83,6 +85,7 @@ mod source_columns;
 mod statement;
 mod statement_plan;
 mod statistics;
+mod stored_items;
 mod table_ref;
 mod text_dependence;
 mod trace;

@@ -429,6 +429,14 @@ impl<'a> Planner<'a> {
         }
     }
 
+    /// Records an alias of the `number`th used table.
+    pub fn name_used(&self, number: usize, alias: &str) {
+        let aliases = &mut self.tables.borrow_mut()[number].aliases;
+        if !aliases.iter().any(|known| **known == *alias) {
+            aliases.push(alias.into());
+        }
+    }
+
     /// Records an alias of a table whose use is recorded.
     pub fn name_table(&self, definition: &Arc<TableDefinition>, alias: &str) {
         let access = self.access.borrow();

@@ -178,6 +178,16 @@ impl<'m> BlockScope<'_, '_, '_, 'm> {
         Ok(is_group.then_some(found))
     }
 
+    /// Returns the expression by which this clause reads an item of the select list.
+    fn item(&mut self, outputs: &[Output], output: &Output, asked: Asked) -> Expr {
+        let place = outputs.iter().position(|other| std::ptr::eq(other, output));
+        let place = place.expect("it is one of them");
+        match asked {
+            Asked::BySubquery => self.block.item_of_subquery(self.mode.clause, outputs, place),
+            _ => self.block.item(self.mode.clause, outputs, place),
+        }
+    }
+
     /// Returns what a name means; `None` if it is unknown.
     fn resolve(&mut self, name: &ColumnName, asked: Asked) -> Result<Option<Expr>> {
         if let Aliases::Having(outputs) = self.mode.aliases
@@ -192,7 +202,7 @@ impl<'m> BlockScope<'_, '_, '_, 'm> {
                 if self.block.reads_window(&output.expr) {
                     return Err(Error::new(ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION, &[]));
                 }
-                return Ok(Some(output.expr.clone()));
+                return Ok(Some(self.item(outputs, output, asked)));
             }
             if let Some(found) = self.block.find_column(name, self.clause_name())? {
                 let column = self.block.column(found.table, found.column);
@@ -209,7 +219,7 @@ impl<'m> BlockScope<'_, '_, '_, 'm> {
             && self.in_aggregate == 0
             && let Some(output) = self.block.find_output(outputs, name, "ORDER BY")?
         {
-            return Ok(Some(output.expr.clone()));
+            return Ok(Some(self.item(outputs, output, asked)));
         }
         if let Aliases::OfSubqueries(outputs) = self.mode.aliases
             && asked == Asked::BySubquery
@@ -223,7 +233,7 @@ impl<'m> BlockScope<'_, '_, '_, 'm> {
                 let reason = "reference to group function";
                 return Err(Error::new(ER_ILLEGAL_REFERENCE, &[&name.name, &reason]));
             }
-            let expr = output.expr.clone();
+            let expr = self.item(outputs, output, asked);
             self.names_item = true;
             return Ok(Some(expr));
         }

@@ -16,6 +16,7 @@ use super::buffered::Buffering;
 use super::common_table::CommonTables;
 use super::conditions::{SlotMap, split_and};
 use super::from::{FromNode, describe_from};
+use super::item_slots::StoredExprs;
 use super::join_order::{Optimizer, estimated_groups, table_infos};
 use super::position::column_at;
 use super::same_expr::same_expr;
@@ -88,7 +89,7 @@ impl Planner<'_> {
         let from = block.bind_from(&select.from, usage)?;
         block.common.check_from(&block.tables)?;
         block.windows.named = Some(select.windows.clone());
-        let outputs = block.bind_outputs(&select.items)?;
+        let mut outputs = block.bind_outputs(&select.items)?;
         let (mut conditions, mut whole_condition) = (Vec::new(), None);
         if let Some(selection) = &select.condition {
             let bound = block.bind_condition(selection, BindMode::condition(Clause::Where))?;
@@ -97,11 +98,16 @@ impl Planner<'_> {
             block.add_exact_names(&mut conditions);
         }
         let mut groups = Vec::with_capacity(select.group_by.len());
+        let mut grouped_items = Vec::with_capacity(select.group_by.len());
         for expr in &select.group_by {
-            groups.push(block.bind_group(expr, &outputs)?);
+            let (group, item) = block.bind_group(expr, &outputs)?;
+            groups.push(group);
+            grouped_items.push(item);
         }
         let explicit = !groups.is_empty();
         block.groups = groups.clone();
+        block.stored.is_temporary =
+            explicit || !block.aggregates.is_empty() || select.distinct || !surroundings.order_by.is_empty();
         let mut having = Vec::new();
         if let Some(condition) = &select.having {
             let mode = BindMode {
@@ -116,6 +122,7 @@ impl Planner<'_> {
         }
         let mut order = block.bind_order_by(surroundings.order_by, &outputs)?;
         let windows = block.bind_windows(&outputs)?;
+        let stored = block.store_items(&mut outputs);
         let limit = block.bind_limit(surroundings.limit)?;
         let grouped = explicit || !block.aggregates.is_empty();
         if self
@@ -126,6 +133,7 @@ impl Planner<'_> {
             && grouped
         {
             let exprs = outputs.iter().map(|output| &output.expr).chain(&having);
+            let exprs = exprs.chain(stored.once.iter().map(|(expr, _)| expr));
             let keys = order.iter().filter_map(|item| match &item.key {
                 SortKey::Expr(expr) => Some(expr),
                 SortKey::Output(_) => None,
@@ -144,7 +152,11 @@ impl Planner<'_> {
             conditions,
             groups,
             explicit,
-            rollup: select.rollup,
+            stored,
+            rollup: select.rollup.clone().map(|directions| Rollup {
+                directions,
+                items: grouped_items,
+            }),
             having,
             windows,
             order,
@@ -166,7 +178,8 @@ pub(crate) struct BoundSelect {
     pub conditions: Vec<Expr>,
     pub groups: Vec<Expr>,
     pub explicit: bool,
-    pub rollup: bool,
+    pub stored: StoredExprs,
+    pub rollup: Option<Rollup>,
     pub having: Vec<Expr>,
     pub windows: Vec<BoundWindow>,
     pub order: Vec<SortItem>,
@@ -175,6 +188,14 @@ pub(crate) struct BoundSelect {
     pub distinct: bool,
     pub count_found_rows: bool,
     pub read: ReadMode,
+}
+
+/// WITH ROLLUP.
+pub(crate) struct Rollup {
+    /// Directions of the keys of GROUP BY.
+    pub directions: Vec<ast::SortOrder>,
+    /// For each key the item of the select list that it names.
+    pub items: Vec<Option<usize>>,
 }
 
 impl Block<'_, '_> {
@@ -293,8 +314,10 @@ impl Block<'_, '_> {
         })
     }
 
-    fn bind_group(&mut self, expr: &ast::Expr, outputs: &[Output]) -> Result<Expr> {
-        let bound = match self.planner.position(expr) {
+    /// Binds a key of GROUP BY. Returns also the item of the select list that it names, by its place or its name.
+    fn bind_group(&mut self, expr: &ast::Expr, outputs: &[Output]) -> Result<(Expr, Option<usize>)> {
+        let place = self.planner.position(expr);
+        let bound = match place {
             Some(place) => match column_at(place).and_then(|place| outputs.get(place)) {
                 Some(output) => output.expr.clone(),
                 None => return Err(Error::new(ER_BAD_FIELD_ERROR, &[&place, &"GROUP BY"])),
@@ -311,13 +334,24 @@ impl Block<'_, '_> {
         if bound
             .any(&mut |node| matches!(node.kind, ExprKind::Column(slot) if aggregate_slots.contains(&slot)))
         {
-            let selected = self.planner.position(expr).and_then(column_at);
+            let selected = place.and_then(column_at);
             return Err(match selected.and_then(|place| outputs.get(place)) {
                 Some(output) => Error::new(ER_WRONG_GROUP_FIELD, &[&output.result.name]),
                 None => Error::new(ER_WRONG_GROUP_FIELD, &[expr]),
             });
         }
-        Ok(bound)
+        let item = match (place, expr) {
+            (Some(place), _) => column_at(place),
+            (None, ast::Expr::Column(name)) => self.find_alias(outputs, name)?,
+            _ => None,
+        };
+        // A column of a table hides an item of its name.
+        Ok(
+            match item.filter(|item| same_expr(&outputs[*item].expr, &bound)) {
+                Some(item) => (self.item(Clause::GroupBy, outputs, item), Some(item)),
+                None => (bound, None),
+            },
+        )
     }
 
     /// Returns the select item that an unqualified name of GROUP BY means, if several tables have a column of that
@@ -389,6 +423,9 @@ impl Block<'_, '_> {
                 SortKey::Expr(expr) => expr.as_literal().is_some(),
                 SortKey::Output(output) => outputs[*output].expr.as_literal().is_some(),
             };
+            if let SortKey::Output(output) = key {
+                self.item(Clause::OrderBy, outputs, output);
+            }
             if !constant {
                 items.push(SortItem { key, descending });
             }
@@ -416,16 +453,18 @@ impl Block<'_, '_> {
     fn replace_groups(
         &mut self,
         groups: &[Expr],
-        projection: &mut [Expr],
+        items: &[Option<usize>],
+        (projection, once): (&mut [Expr], &mut [(Expr, usize)]),
         having: &mut [Expr],
         windows: &mut [BoundWindow],
         order: &mut [SortItem],
     ) -> Vec<usize> {
         let slots: Vec<usize> = groups.iter().map(|_| self.allocate(1)).collect();
+        // An expression with several keys is NULL as soon as one of them is.
         let replace = |expr: &mut Expr| {
             let found = groups
                 .iter()
-                .position(|group| super::same_expr::same_expr(group, expr));
+                .rposition(|group| super::same_expr::same_expr(group, expr));
             if let Some(number) = found {
                 *expr = Expr::column(slots[number], expr.ty.clone().nullable());
             }
@@ -434,7 +473,13 @@ impl Block<'_, '_> {
             replace(expr);
             expr.visit_mut(&mut |node| replace(node));
         };
-        projection.iter_mut().for_each(&mut replace_in);
+        for (place, expr) in projection.iter_mut().enumerate() {
+            match items.iter().rposition(|item| *item == Some(place)) {
+                Some(number) => *expr = Expr::column(slots[number], expr.ty.clone().nullable()),
+                None => replace_in(expr),
+            }
+        }
+        once.iter_mut().for_each(|(expr, _)| replace_in(expr));
         having.iter_mut().for_each(&mut replace_in);
         windows
             .iter_mut()
@@ -554,8 +599,9 @@ impl Block<'_, '_> {
         let joined = optimizer.join(from, conditions, bound.straight, (&trace, &tables));
         let mut projection: Vec<Expr> = bound.outputs.iter().map(|output| output.expr.clone()).collect();
         let (mut having, mut windows, mut order) = (bound.having, bound.windows, bound.order);
+        let StoredExprs { per_row, mut once } = bound.stored;
         let mut group_slots = Vec::new();
-        if bound.rollup {
+        if let Some(rollup) = &bound.rollup {
             if !order.is_empty() {
                 return Err(Error::new(
                     paceline_types::error_code::ER_WRONG_USAGE,
@@ -564,7 +610,8 @@ impl Block<'_, '_> {
             }
             group_slots = self.replace_groups(
                 &bound.groups,
-                &mut projection,
+                &rollup.items,
+                (&mut projection, &mut once),
                 &mut having,
                 &mut windows,
                 &mut order,
@@ -590,7 +637,8 @@ impl Block<'_, '_> {
             explicit: bound.explicit,
             aggregates: std::mem::take(&mut self.aggregates),
             kept,
-            rollup: bound.rollup,
+            per_row,
+            rollup: bound.rollup.map(|rollup| rollup.directions),
             group_slots,
         });
         let mut columns: Vec<ResultColumn> =
@@ -614,6 +662,7 @@ impl Block<'_, '_> {
             constant_conditions: joined.constant,
             impossible: joined.impossible.then_some("Impossible WHERE"),
             aggregation,
+            once,
             having,
             windows,
             projection,

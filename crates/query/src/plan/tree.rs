@@ -231,6 +231,8 @@ pub struct SelectPlan {
     pub impossible: Option<&'static str>,
     /// GROUP BY and aggregates.
     pub aggregation: Option<Aggregation>,
+    /// Items of the select list that are evaluated before HAVING, each with its slot.
+    pub once: Vec<(Expr, usize)>,
     /// HAVING.
     pub having: Vec<Expr>,
     /// Window functions, computed on the rows that pass HAVING.
@@ -718,8 +720,10 @@ pub struct Aggregation {
     pub kept: Vec<usize>,
     /// Method of grouping.
     pub strategy: GroupStrategy,
-    /// WITH ROLLUP.
-    pub rollup: bool,
+    /// Values of a row that are computed before it is grouped, each with its slot.
+    pub per_row: Vec<(Expr, usize)>,
+    /// WITH ROLLUP: the directions of the group keys.
+    pub rollup: Option<Vec<SortOrder>>,
     /// With ROLLUP: slots of the group keys. A key is NULL in the rows that summarize it.
     pub group_slots: Vec<usize>,
 }

@@ -139,6 +139,7 @@ impl Block<'_, '_> {
     ) -> Result<BoundFrom> {
         let planner = self.planner;
         let (outer, number) = planner.enter_view(view, usage)?;
+        planner.name_used(number, alias);
         let bound = self.bind_within(view, alias, usage, side, &outer);
         planner.leave_view(outer.clone());
         let bound = bound.map_err(|error| view_error(error, view))?;

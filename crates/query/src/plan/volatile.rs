@@ -85,12 +85,14 @@ fn for_each_of_select(select: &SelectPlan, visit: &mut dyn FnMut(&Expr)) {
     select.constant_conditions.iter().for_each(&mut *visit);
     select.documents().for_each(&mut *visit);
     if let Some(aggregation) = &select.aggregation {
+        aggregation.per_row.iter().for_each(|(expr, _)| visit(expr));
         aggregation.groups.iter().for_each(&mut *visit);
         for (aggregate, _) in &aggregation.aggregates {
             aggregate.args.iter().for_each(&mut *visit);
             aggregate.order_by.iter().for_each(|(key, _)| visit(key));
         }
     }
+    select.once.iter().for_each(|(expr, _)| visit(expr));
     select.having.iter().for_each(&mut *visit);
     for sort in select.windows.iter().flat_map(|windows| &windows.sorts) {
         sort.keys.iter().for_each(|key| visit(&key.expr));

@@ -86,7 +86,13 @@ impl Receiver {
                 }
                 End::Failed(error @ SourceError::Fatal { .. }) => {
                     let (SourceError::Fatal { message, .. } | SourceError::Lost { message, .. }) = &error;
-                    tracing::error!("connection '{}': the receiver stops: {message}", shared.name);
+                    match self.definition.reader {
+                        None => {
+                            tracing::error!("connection '{}': the receiver stops: {message}", shared.name)
+                        }
+                        // The member connects again, and reports the reason once.
+                        Some(_) => tracing::debug!("connection '{}': {message}", shared.name),
+                    }
                     shared.status.set_error(&error);
                     break;
                 }

@@ -10,9 +10,9 @@ use super::show::text_literal;
 use paceline_expression::session::Privilege;
 use paceline_syntax::{Error, PasswordSpec, Result};
 use paceline_types::error_code::*;
-use paceline_wire::authentication::{NATIVE_PASSWORD, NativePassword};
+use paceline_wire::authentication::{NATIVE_PASSWORD, NativePassword, Scramble};
 use paceline_wire::caching_sha2::{self, CACHING_SHA2_PASSWORD, CachingSha2Password};
-use paceline_wire::ed25519::{self, ED25519, Ed25519Password};
+use paceline_wire::ed25519::{self, ED25519, Ed25519Password, Nonce};
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 
@@ -130,6 +130,23 @@ impl Method {
                 .map(|password| password.text().to_owned())
                 .unwrap_or_default(),
             Method::NoPassword(text) | Method::UnixSocket(text) => text.clone(),
+        }
+    }
+
+    /// Returns whether a password in clear is that of the method. Some methods are slow on purpose.
+    pub fn accepts(&self, password: &[u8]) -> bool {
+        match self {
+            Method::Native(stored) => {
+                let scramble = Scramble::random();
+                stored.verify(&scramble, &scramble.answer(password))
+            }
+            Method::Ed25519 { password: stored, .. } => stored.is_some_and(|stored| {
+                let nonce = Nonce::random();
+                stored.verify(&nonce, &nonce.answer(password))
+            }),
+            Method::CachingSha2(None) => password.is_empty(),
+            Method::CachingSha2(Some(stored)) => stored.verify(password),
+            Method::NoPassword(_) | Method::UnixSocket(_) => false,
         }
     }
 

@@ -34,6 +34,15 @@ impl<'a> Execution<'a> {
         }
     }
 
+    /// Returns the execution of a client's prepared statement.
+    pub fn of_prepared(text: &'a [u8], parameters: &'a [Value]) -> Self {
+        Execution {
+            parameters,
+            format: RowFormat::Binary,
+            ..Execution::of_text(text)
+        }
+    }
+
     /// Returns the execution of a query that the server itself runs.
     pub fn of_server(parameters: &'a [Value]) -> Self {
         Execution {

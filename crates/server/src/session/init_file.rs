@@ -51,7 +51,7 @@ pub async fn run_init_file(server: &Arc<Server>, path: &Path) -> std::result::Re
 
 impl Session {
     /// Executes the statements of a text up to the first error.
-    pub(super) async fn run_text(&mut self, text: &[u8]) -> Result<()> {
+    pub(crate) async fn run_text(&mut self, text: &[u8]) -> Result<()> {
         let mut rest = text;
         while !rest.trim_ascii().is_empty() {
             let options = ParseOptions {

@@ -45,6 +45,7 @@ mod assignment;
 mod audit;
 mod commands;
 mod database;
+pub mod direct;
 mod evaluate;
 pub mod event;
 mod execution;

@@ -20,6 +20,7 @@ pub(super) struct LockedTable {
     pub(super) database: String,
     pub(super) name: String,
     pub(super) write: bool,
+    pub(super) is_view: bool,
     /// Alias in LOCK TABLES; `None` for a table that a view reads.
     pub(super) alias: Option<String>,
     /// Guard that all entries of the table with the same kind of lock share.
@@ -67,6 +68,12 @@ impl TableLocks {
         if !self.has_tables() {
             return Ok(());
         }
+        // A view goes by any alias, and so do those that it reads.
+        let views = plan.tables().iter().filter(|table| table.view.is_some());
+        for view in views.filter(|view| view.access.through.is_none()) {
+            let alias = view.aliases.first().unwrap_or(&view.name);
+            self.check_view(&view.database, &view.name, alias)?;
+        }
         // Tables used only by foreign keys need not be named.
         let is_lockable =
             |table: &&TableUse| table.definition.is_some() && !table.is_temporary() && table.usage.is_named();
@@ -110,11 +117,22 @@ impl TableLocks {
             return Ok(());
         }
         if names.is_empty() {
-            let mut all = self.tables.iter();
+            let mut all = self.tables.iter().filter(|locked| !locked.is_view);
             return all.try_for_each(|locked| self.check_written(&locked.database, &locked.name));
         }
         let mut named = names.iter();
         named.try_for_each(|(database, name)| self.check_written(database, name))
+    }
+
+    /// Checks whether a statement may use a view, which it calls `alias`, under LOCK TABLES.
+    ///
+    /// # Errors
+    /// 1100.
+    pub fn check_view(&self, database: &str, name: &str, alias: &str) -> Result<()> {
+        match self.has_tables() && !self.tables.iter().any(|locked| locked.is(database, name)) {
+            true => Err(Error::new(ER_TABLE_NOT_LOCKED, &[&alias])),
+            false => Ok(()),
+        }
     }
 
     /// Checks whether DDL may change an object under LOCK TABLES: it must be locked for writing.
@@ -128,9 +146,10 @@ impl TableLocks {
         self.check_written(&object.database, table)
     }
 
-    /// Returns 1099 or 1100 unless the table is locked for writing.
+    /// Returns 1099 or 1100 unless it is a table that is locked for writing. A locked view is none.
     fn check_written(&self, database: &str, table: &str) -> Result<()> {
-        let locked = self.tables.iter().filter(|locked| locked.is(database, table));
+        let is_it = |locked: &&LockedTable| !locked.is_view && locked.is(database, table);
+        let locked = self.tables.iter().filter(is_it);
         match locked.map(|locked| locked.write).max() {
             None => Err(Error::new(ER_TABLE_NOT_LOCKED, &[&table])),
             Some(false) => Err(Error::new(ER_TABLE_NOT_LOCKED_FOR_WRITE, &[&table])),
@@ -149,6 +168,7 @@ mod tests {
             database: "d".to_owned(),
             name: name.to_owned(),
             write,
+            is_view: false,
             alias: alias.map(str::to_owned),
             _guard: None,
         }

@@ -462,6 +462,10 @@ mod list {
         PacelineLoadGenerated "paceline_load_generated" SessionOnly Dynamic Boolean => Some("OFF");
         PacelineLogBlockSize "paceline_log_block_size" Global Fixed Unsigned { min: 1048576, max: 1073741824, block: 1048576 } => Some("16777216");
         PacelineMemoryLimit "paceline_memory_limit" Global Dynamic Unsigned { min: 0, max: u64::MAX, block: 1048576 } => Some("0");
+        PacelineMemcachedAccount "paceline_memcached_account" Global Fixed Text => Some("");
+        PacelineMemcachedAddress "paceline_memcached_address" Global Fixed Text => Some("127.0.0.1");
+        PacelineMemcachedPort "paceline_memcached_port" Global Fixed Unsigned { min: 0, max: 65535, block: 1 } => Some("0");
+        PacelineMemcachedTls "paceline_memcached_tls" Global Fixed Boolean => Some("OFF");
         PacelineMemtableSize "paceline_memtable_size" Global Fixed Unsigned { min: 1048576, max: u64::MAX, block: 1048576 } => Some("268435456");
         PacelineReplicateLeaveOut "paceline_replicate_leave_out" Global Dynamic Set(&["TRIGGERS", "ROUTINES", "EVENTS", "ROLES", "PRIVILEGES"]) => Some("");
         PacelineRowLocksMax "paceline_row_locks_max" Global Dynamic Unsigned { min: 0, max: u64::MAX, block: 1 } => Some("0");
@@ -763,7 +767,7 @@ mod list {
 pub use list::{TABLE, Variable};
 
 /// Options that are not named like their variables. MariaDB has variables of the last two names since 11.1.
-const OTHER_OPTION_NAMES: [(&str, Variable); 17] = [
+const OTHER_OPTION_NAMES: [(&str, Variable); 21] = [
     ("cluster", Variable::PacelineCluster),
     ("cluster_address", Variable::PacelineClusterAddress),
     ("cluster_member_name", Variable::PacelineClusterMemberName),
@@ -779,6 +783,10 @@ const OTHER_OPTION_NAMES: [(&str, Variable); 17] = [
     ("default_time_zone", Variable::TimeZone),
     ("http_address", Variable::PacelineHttpAddress),
     ("http_token_file", Variable::PacelineHttpTokenFile),
+    ("memcached_account", Variable::PacelineMemcachedAccount),
+    ("memcached_address", Variable::PacelineMemcachedAddress),
+    ("memcached_port", Variable::PacelineMemcachedPort),
+    ("memcached_tls", Variable::PacelineMemcachedTls),
     ("transaction_isolation", Variable::TxIsolation),
     ("transaction_read_only", Variable::TxReadOnly),
 ];

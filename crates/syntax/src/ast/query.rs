@@ -76,8 +76,8 @@ pub struct Select {
     pub condition: Option<Expr>,
     /// `GROUP BY`; empty when absent.
     pub group_by: Vec<Expr>,
-    /// `WITH ROLLUP`.
-    pub rollup: bool,
+    /// `WITH ROLLUP`: the directions of the keys of GROUP BY. Without it they are an ORDER BY.
+    pub rollup: Option<Vec<SortOrder>>,
     /// `HAVING`.
     pub having: Option<Expr>,
     /// `WINDOW`; empty when absent.

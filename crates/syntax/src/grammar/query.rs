@@ -274,9 +274,10 @@ impl Parser<'_> {
             if self.accept_words(&["WITH", "CUBE"]) {
                 return Err(Error::unsupported("CUBE"));
             }
-            select.rollup = self.accept_words(&["WITH", "ROLLUP"]);
             // GROUP BY a DESC also sorts, if there is no ORDER BY.
-            if is_ordered {
+            if self.accept_words(&["WITH", "ROLLUP"]) {
+                select.rollup = Some(items.iter().map(|item| item.order).collect());
+            } else if is_ordered {
                 *grouped_order = Some(items.clone());
             }
             select.group_by = items.into_iter().map(|item| item.expr).collect();

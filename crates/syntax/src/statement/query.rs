@@ -42,7 +42,7 @@ impl QueryStatement {
                 from,
                 condition: None,
                 group_by: Vec::new(),
-                rollup: false,
+                rollup: None,
                 having: None,
                 windows: Vec::new(),
             })),

@@ -4,6 +4,7 @@ mod cluster_messages;
 mod events;
 mod json;
 mod log_directory;
+mod memcached_requests;
 mod packets;
 mod row_images;
 mod sql;
@@ -29,6 +30,7 @@ pub const TARGETS: &[Target] = &[
     cluster_messages::TARGET,
     events::TARGET,
     log_directory::TARGET,
+    memcached_requests::TARGET,
 ];
 
 /// Returns the target with this name.

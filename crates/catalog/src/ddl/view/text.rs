@@ -260,8 +260,17 @@ impl Writer<'_> {
         }
         if !select.group_by.is_empty() {
             self.out.push_str(" group by ");
-            self.list(&select.group_by)?;
-            if select.rollup {
+            for (n, group) in select.group_by.iter().enumerate() {
+                if n > 0 {
+                    self.out.push(',');
+                }
+                self.expr(group, 0)?;
+                let directions = select.rollup.as_ref();
+                if directions.is_some_and(|directions| directions[n] == SortOrder::Descending) {
+                    self.out.push_str(" desc");
+                }
+            }
+            if select.rollup.is_some() {
                 self.out.push_str(" with rollup");
             }
         }

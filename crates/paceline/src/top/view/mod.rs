@@ -6,13 +6,12 @@ mod locks;
 mod replication;
 mod sessions;
 mod statements;
-mod summary;
+pub mod summary;
 #[cfg(test)]
 pub mod test_support;
 mod transactions;
 
 pub use input::{Idle, Input};
-pub use summary::summary;
 
 use super::reading::{Part, ROWS_MAX};
 use super::table::{Direction, Sorting, Table};

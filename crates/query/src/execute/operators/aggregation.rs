@@ -28,7 +28,7 @@ use crate::execute::collections::temporary_key;
 use crate::execute::context::{Execution, Visit};
 use crate::plan::measurements::Collection;
 use crate::plan::tree::{Aggregation, GroupStrategy, JoinStep, SelectPlan};
-use paceline_expression::{Accumulator, Aggregate, CountedKeys, as_computed};
+use paceline_expression::{Accumulator, Aggregate, CountedKeys, Expr, SortOrder, as_computed};
 
 /// Collected data of a group.
 struct Group {
@@ -197,17 +197,26 @@ pub(crate) fn aggregate(
         }
         GroupStrategy::IndexEnds(ends) => index_ends(exec, plan, aggregation, ends, row, runnable, emit),
         _ if !runnable => Ok(()),
-        GroupStrategy::Ordered if !aggregation.rollup => ordered(exec, plan, aggregation, row, emit),
+        GroupStrategy::Ordered if aggregation.rollup.is_none() => ordered(exec, plan, aggregation, row, emit),
         GroupStrategy::Ordered | GroupStrategy::Hash => hashed(exec, plan, aggregation, row, emit),
     }
+}
+
+/// Evaluates values that the following steps read from their slots.
+pub(super) fn store(exec: &mut Execution<'_, '_>, values: &[(Expr, usize)], row: &mut [Value]) -> Result<()> {
+    for (expr, slot) in values {
+        row[*slot] = exec.eval(expr, row)?;
+    }
+    Ok(())
 }
 
 fn group_key(
     exec: &mut Execution<'_, '_>,
     aggregation: &Aggregation,
-    row: &[Value],
+    row: &mut [Value],
     key: &mut Vec<u8>,
 ) -> Result<()> {
+    store(exec, &aggregation.per_row, row)?;
     key.clear();
     for group in &aggregation.groups {
         let value = group.eval_ref(row, &mut exec.context())?;
@@ -251,8 +260,10 @@ fn ordered(
     Ok(())
 }
 
-/// Key byte of a ROLLUP row. It sorts after all keys of its group.
-const ROLLUP_MARK: u8 = 0xFF;
+/// Byte before a key of WITH ROLLUP. The bytes of a descending key are inverted.
+const KEY_MARK: u8 = 0;
+/// Byte in its place in a row that summarizes the key. It sorts after all keys of its group.
+const ROLLUP_MARK: u8 = 1;
 
 /// Groups by key, and a sorter for rows of groups that did not fit in memory.
 struct HashedGroups {
@@ -422,19 +433,24 @@ fn hashed(
     let all = aggregation.groups.len();
     let mut key = Vec::new();
     let _ = join_block(exec, plan, row, &mut |exec, row| {
-        if !aggregation.rollup {
+        let Some(directions) = &aggregation.rollup else {
             group_key(exec, aggregation, row, &mut key)?;
             groups.add(exec, aggregation, &key, all, row)?;
             return Ok(ControlFlow::Continue(()));
-        }
+        };
+        store(exec, &aggregation.per_row, row)?;
         key.clear();
-        for (number, group) in aggregation.groups.iter().enumerate() {
+        for (number, (group, direction)) in aggregation.groups.iter().zip(directions).enumerate() {
             let length = key.len();
             key.push(ROLLUP_MARK);
             groups.add(exec, aggregation, &key, number, row)?;
             key.truncate(length);
+            key.push(KEY_MARK);
             let value = group.eval_ref(row, &mut exec.context())?;
             temporary_key::append(&value, &group.ty, &mut key);
+            if *direction == SortOrder::Descending {
+                key[length + 1..].iter_mut().for_each(|byte| *byte = !*byte);
+            }
         }
         groups.add(exec, aggregation, &key, all, row)?;
         Ok(ControlFlow::Continue(()))

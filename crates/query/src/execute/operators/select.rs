@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use paceline_types::Value;
 
-use super::aggregation::aggregate;
+use super::aggregation::{aggregate, store};
 use super::join::join_block;
 use super::limit::{LimitGate, RowLimit, finish_sorted};
 use super::outer_row::row_with_outer;
@@ -143,6 +143,7 @@ pub(crate) fn run(
         };
         let mut windows = (plan.windows.as_ref()).map(|windows| WindowRows::new(exec, windows));
         let mut take = |exec: &mut Execution<'_, '_>, row: &mut [Value]| -> Result<ControlFlow<()>> {
+            store(exec, &plan.once, row)?;
             if !plan.having.is_empty() && !exec.all_true(&plan.having, row)? {
                 return Ok(ControlFlow::Continue(()));
             }

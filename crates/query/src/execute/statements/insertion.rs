@@ -231,6 +231,9 @@ impl<'p> Insertion<'p> {
             DefaultPlan::AutoIncrement => Value::Null,
             // A trigger may give it a value.
             DefaultPlan::None if self.triggers.insert.has_before() => Value::Null,
+            DefaultPlan::None if self.is_updated(column) => {
+                implicit_default(&self.table.columns()[column].data_type)
+            }
             DefaultPlan::None => missing_default(exec, self.table, column, self.missing_defaults, view)?,
             DefaultPlan::Expr(_) => {
                 self.pending.push(column);
@@ -238,6 +241,22 @@ impl<'p> Insertion<'p> {
             }
         };
         Ok(())
+    }
+
+    /// Returns whether a column needs no default because ON DUPLICATE KEY UPDATE of a list of rows names it.
+    fn is_updated(&self, column: usize) -> bool {
+        let mut updated = self.plan.on_duplicate.iter();
+        matches!(self.plan.source, InsertRows::Values(_))
+            && updated.any(|assignment| assignment.column == column)
+    }
+
+    /// Returns the treatment of NULL in ON DUPLICATE KEY UPDATE: only a list of several rows is lenient.
+    fn null_rule_of_update(&self) -> NullRule {
+        let is_list = matches!(&self.plan.source, InsertRows::Values(rows) if rows.len() > 1);
+        match is_list || self.ignore == Ignore::Yes {
+            true => NullRule::BySqlMode,
+            false => NullRule::Refuse,
+        }
     }
 
     /// Returns a column's default, for ON DUPLICATE KEY UPDATE.
@@ -553,7 +572,7 @@ impl<'p> Insertion<'p> {
                 *column,
                 value,
                 self.strictness,
-                NullRule::BySqlMode,
+                self.null_rule_of_update(),
             )?;
             match simultaneous {
                 true => assigned.push((*column, value)),

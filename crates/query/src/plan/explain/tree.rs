@@ -117,6 +117,7 @@ fn inner_queries(select: &SelectPlan, subqueries: &[Arc<QueryPlan>]) -> Vec<Inne
     select.projection.iter().for_each(&mut visit);
     select.constant_conditions.iter().for_each(&mut visit);
     select.documents().for_each(&mut visit);
+    select.once.iter().for_each(|(expr, _)| visit(expr));
     select.having.iter().for_each(&mut visit);
     for sort in select.windows.iter().flat_map(|windows| &windows.sorts) {
         sort.keys.iter().for_each(|key| visit(&key.expr));
@@ -403,10 +404,22 @@ impl Describer<'_> {
             }
         }
         if let Some(aggregation) = &select.aggregation {
+            for (expr, slot) in &aggregation.per_row {
+                let name = names.text(expr);
+                names.set(*slot, name);
+            }
             for (aggregate, slot) in &aggregation.aggregates {
                 let name = aggregate_text(aggregate, &names);
                 names.set(*slot, name);
             }
+            for (group, slot) in aggregation.groups.iter().zip(&aggregation.group_slots) {
+                let name = names.text(group);
+                names.set(*slot, name);
+            }
+        }
+        for (expr, slot) in &select.once {
+            let name = names.text(expr);
+            names.set(*slot, name);
         }
         for sort in select.windows.iter().flat_map(|windows| &windows.sorts) {
             for planned in &sort.functions {
@@ -432,7 +445,7 @@ impl Describer<'_> {
         let text = |exprs: &[Expr]| conjunction(exprs.iter().map(|expr| names.term(expr)));
         let is_hashed = |strategy: &GroupStrategy| matches!(strategy, GroupStrategy::Hash);
         let aggregation = select.aggregation.as_ref();
-        let groups = aggregation.filter(|groups| is_hashed(&groups.strategy) || groups.rollup);
+        let groups = aggregation.filter(|groups| is_hashed(&groups.strategy) || groups.rollup.is_some());
         let sort = match (select.order.first(), groups) {
             (Some(item), _) => {
                 let keys: Vec<String> = select

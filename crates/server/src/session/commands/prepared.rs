@@ -8,11 +8,11 @@
 
 use crate::command_counter::count_command;
 use crate::session::Session;
-use crate::session::execution::{Execution, QueryOrigin};
+use crate::session::execution::Execution;
 use crate::session::planning::ATTEMPTS_MAX;
 use crate::session::preparation::{Preparation, parse_to_prepare, plan_to_prepare};
 use crate::session::protocol::{
-    CountedStatement, KnownColumns, More, PreparedStatement, RowFormat, definition, unknown_statement,
+    CountedStatement, KnownColumns, PreparedStatement, definition, unknown_statement,
 };
 use crate::session::services::on_text;
 use crate::session::statements::query::{collect, run_plan};
@@ -164,14 +164,7 @@ impl Session {
         cursor: u8,
     ) -> Result<()> {
         let statement = prepared.statement.clone();
-        let execution = Execution {
-            text: &prepared.text,
-            parameters,
-            using: &[],
-            format: RowFormat::Binary,
-            more: More::No,
-            asked_by: QueryOrigin::Client,
-        };
+        let execution = Execution::of_prepared(&prepared.text, parameters);
         let Some(mut plan) = prepared.plan.clone() else {
             return self.run_statement(&statement, execution).await;
         };

@@ -352,7 +352,7 @@ impl Session {
     }
 
     /// Checks `REQUIRE …` of the account, and `require_secure_transport`: encrypted, or a local socket.
-    fn is_secure_enough(&self, account: &Account) -> bool {
+    pub(in crate::session) fn is_secure_enough(&self, account: &Account) -> bool {
         let tls = self.state.shared.tls.get();
         let is_of_network_client = self.is_proxied && self.client.address.is_some();
         let is_network = self.connection.socket.peer_address().is_some() || is_of_network_client;

@@ -18,7 +18,7 @@ use std::sync::atomic::Ordering;
 
 impl Session {
     /// Sets the session up for the account of an authenticated client.
-    pub(super) fn enter(&mut self, login: &HandshakeResponse, account: Account) -> Result<()> {
+    pub(in crate::session) fn enter(&mut self, login: &HandshakeResponse, account: Account) -> Result<()> {
         let globals = &self.state.server.globals;
         let limit = globals.number(Variable::MaxConnections) as usize;
         let is_exempt =

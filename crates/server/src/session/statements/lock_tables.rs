@@ -34,8 +34,8 @@ pub async fn lock(tables: &[LockTable], state: &mut SessionState) -> Result<Repl
         if crate::virtual_tables::virtual_database(&database).is_none() {
             let catalog = state.server.catalog.load();
             if let Some(view) = catalog.view(&database, &name) {
-                // The tables that the view reads are locked too.
-                for (database, name) in base_tables(view, &catalog) {
+                // The tables and views that the view reads are locked too.
+                for (database, name) in relations_of(view, &catalog) {
                     wanted.push((database, name, table.write, None));
                 }
             } else if catalog.table(&database, &name).is_none() {
@@ -50,7 +50,9 @@ pub async fn lock(tables: &[LockTable], state: &mut SessionState) -> Result<Repl
     wanted.dedup();
     let timeout = state.context.settings.metadata_lock_wait_timeout;
     let mut locked: Vec<LockedTable> = vec![];
+    let catalog = state.server.catalog.load();
     for (database, name, write, alias) in wanted {
+        let is_view = catalog.view(&database, &name).is_some();
         if locked
             .last()
             .is_some_and(|last| last.is(&database, &name) && last.write == write)
@@ -59,6 +61,7 @@ pub async fn lock(tables: &[LockTable], state: &mut SessionState) -> Result<Repl
                 database,
                 name,
                 write,
+                is_view,
                 alias,
                 _guard: None,
             });
@@ -82,6 +85,7 @@ pub async fn lock(tables: &[LockTable], state: &mut SessionState) -> Result<Repl
             database,
             name,
             write,
+            is_view,
             alias,
             _guard: Some(guard),
         });
@@ -103,11 +107,13 @@ pub async fn unlock(state: &mut SessionState) -> Result<Reply> {
     Ok(Reply::ok())
 }
 
-/// Returns the base tables that a view reads, directly or through other views.
-fn base_tables(view: &ViewDefinition, catalog: &Catalog) -> Vec<(String, String)> {
+/// Returns the tables and views that a view reads, directly or through other views.
+fn relations_of(view: &ViewDefinition, catalog: &Catalog) -> Vec<(String, String)> {
     let names = names_read(view.parsed(), catalog, None).into_iter();
     names
         .filter_map(|name| Some((name.database?, name.name)))
-        .filter(|(database, name)| catalog.table(database, name).is_some())
+        .filter(|(database, name)| {
+            catalog.table(database, name).is_some() || catalog.view(database, name).is_some()
+        })
         .collect()
 }

@@ -84,7 +84,11 @@ pub async fn execute(
     if let DdlStatement::CreateTable(create) = ddl {
         check_select_source(create, state)?;
     }
-    if state.table_locks.has_tables() && matches!(ddl, DdlStatement::RenameTables { .. }) {
+    let is_refused_under_locks = matches!(
+        ddl,
+        DdlStatement::RenameTables { .. } | DdlStatement::CreateView(_) | DdlStatement::DropViews { .. }
+    );
+    if state.table_locks.has_tables() && is_refused_under_locks {
         return Err(Error::new(ER_LOCK_OR_ACTIVE_TRANSACTION, &[]));
     }
     let database = state.context.database.as_deref();

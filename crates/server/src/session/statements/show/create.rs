@@ -89,6 +89,7 @@ pub fn view(name: &TableName, state: &mut SessionState) -> Result<Output> {
         &database,
         &name,
     )?;
+    state.table_locks.check_view(&database, &name, &name)?;
     if let Err(error) = state.plan_of_table(&database, &name) {
         state.context.diagnostics.warn(error.code(), error.message());
     }

@@ -1,0 +1,396 @@
+//! A client of the memcached port, from its first byte to its last.
+
+use super::item_row::now_seconds;
+use super::items::{Failure, ItemSession};
+use super::shared::Memcached;
+use crate::memcached_counters::count;
+use crate::server::Server;
+use crate::session::Session;
+use crate::variables::Variable;
+use paceline_memcached::{
+    Item, KEY_BYTES_MAX, Key, Reply, ReplyForm, Request, RequestReader, Store, StoreMode, write_item,
+    write_meta_miss, write_reply,
+};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// Number of bytes of replies at which they are sent before the next request is executed.
+const FLUSH_AT: usize = 64 << 10;
+/// Number of bytes that are read at once.
+const READ_BYTES: usize = 16 << 10;
+/// Maximum length of a user name and a password, in bytes.
+const LOGIN_BYTES_MAX: usize = 1024;
+
+/// Returns the version of memcached whose protocol this is, and that of this server: clients compare the number.
+fn version() -> String {
+    format!("1.6.18-paceline-{}", paceline_program_version::number())
+}
+
+/// Access of a client.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Access {
+    /// It has to log in.
+    Unknown,
+    Granted,
+}
+
+/// Whether the connection goes on.
+enum Next {
+    Request,
+    End,
+}
+
+/// A client.
+pub struct MemcachedConnection {
+    items: ItemSession,
+    access: Access,
+    reader: RequestReader,
+    /// Buffer for what is read.
+    received: Box<[u8]>,
+    replies: Vec<u8>,
+}
+
+impl MemcachedConnection {
+    /// Creates the connection of a session that has not logged in.
+    pub fn new(session: Session, memcached: Arc<Memcached>) -> MemcachedConnection {
+        let value_bytes_max = session.server().globals.number(Variable::MaxAllowedPacket) as usize;
+        MemcachedConnection {
+            items: ItemSession::new(session, memcached),
+            access: Access::Unknown,
+            reader: RequestReader::new(LOGIN_BYTES_MAX.min(value_bytes_max)),
+            received: vec![0; READ_BYTES].into(),
+            replies: Vec::new(),
+        }
+    }
+
+    fn server(&self) -> Arc<Server> {
+        self.items.session.server().clone()
+    }
+
+    /// Serves the client until it leaves.
+    pub async fn run(mut self, account: &str) {
+        let server = self.server();
+        if !account.is_empty() {
+            match self.items.session.log_in_as(account) {
+                Ok(()) => self.enter().await,
+                Err(error) => {
+                    let text = format!("{} {error}", error.code().number());
+                    write_reply(&mut self.replies, &Reply::ServerError(text), &ReplyForm::Classic);
+                    let _ = self.flush().await;
+                    return;
+                }
+            }
+        }
+        let limit = Duration::from_secs(server.globals.number(Variable::ConnectTimeout));
+        // Without a login it is limited as a login is. Afterwards the session has `wait_timeout`.
+        let logged_in = match self.access {
+            Access::Granted => Ok(()),
+            Access::Unknown => match timeout(limit, self.serve_until_login()).await {
+                Ok(done) => done,
+                Err(_) => Err(io::ErrorKind::TimedOut.into()),
+            },
+        };
+        if logged_in.is_ok() && self.access == Access::Granted {
+            let _ = self.serve().await;
+        }
+        self.items.session.end_direct();
+    }
+
+    /// Prepares the session of an account.
+    async fn enter(&mut self) {
+        self.access = Access::Granted;
+        let bytes_max = self.server().globals.number(Variable::MaxAllowedPacket) as usize;
+        self.reader.set_value_bytes_max(bytes_max);
+        // Whatever the defaults are: each request is a transaction, and a value that does not fit is refused.
+        let settings = b"SET SESSION autocommit = 1, sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')";
+        if let Err(error) = self.items.session.run_settings(settings).await {
+            tracing::warn!("memcached: {error}");
+        }
+    }
+
+    async fn serve_until_login(&mut self) -> io::Result<()> {
+        while self.access == Access::Unknown {
+            let request = match self.next_request().await? {
+                Some(request) => request,
+                None => return Ok(()),
+            };
+            let is_quit = request == Request::Quit;
+            match request {
+                Request::Store(store, form) if store.mode == StoreMode::Set => {
+                    self.log_in(&store, &form).await
+                }
+                Request::Quit => {}
+                _ => {
+                    let refused = Reply::ClientError("unauthenticated".to_owned());
+                    write_reply(&mut self.replies, &refused, &ReplyForm::Classic);
+                }
+            }
+            if is_quit {
+                return Ok(());
+            }
+            self.flush().await?;
+            if self.access == Access::Unknown {
+                // As in memcached: one attempt for a connection.
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Logs in with the value of a `set`: user name, a space, password.
+    async fn log_in(&mut self, store: &Store, form: &ReplyForm) {
+        let counters = self.server();
+        count(&counters.memcached.auth_cmds);
+        let mut words = store.value.splitn(2, |byte| *byte == b' ');
+        let user = words.next().and_then(|user| std::str::from_utf8(user).ok());
+        let done = match (user, words.next()) {
+            (Some(user), Some(password)) => self.items.session.log_in(user, password).is_ok(),
+            _ => false,
+        };
+        let reply = match done {
+            true => {
+                self.enter().await;
+                Reply::Stored(Item::default())
+            }
+            false => {
+                count(&counters.memcached.auth_errors);
+                Reply::ClientError("authentication failure".to_owned())
+            }
+        };
+        write_reply(&mut self.replies, &reply, form);
+    }
+
+    async fn serve(&mut self) -> io::Result<()> {
+        while let Some(request) = self.next_request().await? {
+            if let Next::End = self.execute(request).await {
+                break;
+            }
+            if self.items.session.has_to_end() {
+                break;
+            }
+            if self.replies.len() >= FLUSH_AT {
+                self.flush().await?;
+            }
+        }
+        self.flush().await
+    }
+
+    /// Returns the next request; `None` at the client's end. Sends the replies before it waits.
+    async fn next_request(&mut self) -> io::Result<Option<Request>> {
+        loop {
+            match self.reader.next_request() {
+                Ok(Some(request)) => return Ok(Some(request)),
+                Err(error) => {
+                    self.replies.extend_from_slice(error.to_string().as_bytes());
+                    self.replies.extend_from_slice(b"\r\n");
+                    if error.ends_connection() {
+                        self.flush().await?;
+                        return Ok(None);
+                    }
+                    if self.replies.len() >= FLUSH_AT {
+                        self.flush().await?;
+                    }
+                }
+                Ok(None) => {
+                    self.flush().await?;
+                    let received = self.items.session.socket().receive(&mut self.received).await?;
+                    self.reader.buffer().extend_from_slice(&self.received[..received]);
+                    if received == 0 {
+                        return Ok(None);
+                    }
+                    let server = self.items.session.server();
+                    server
+                        .memcached
+                        .bytes_read
+                        .fetch_add(received as u64, Ordering::Relaxed);
+                    self.items.session.count_bytes(received as u64, 0);
+                }
+            }
+        }
+    }
+
+    async fn flush(&mut self) -> io::Result<()> {
+        if self.replies.is_empty() {
+            return Ok(());
+        }
+        let server = self.server();
+        let limit = Duration::from_secs(server.globals.number(Variable::NetWriteTimeout));
+        let sent = self.replies.len() as u64;
+        let done = timeout(limit, self.items.session.socket().send(&self.replies)).await;
+        done.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))?;
+        self.replies.clear();
+        self.replies.shrink_to(FLUSH_AT * 2);
+        server.memcached.bytes_written.fetch_add(sent, Ordering::Relaxed);
+        self.items.session.count_bytes(0, sent);
+        Ok(())
+    }
+
+    async fn execute(&mut self, request: Request) -> Next {
+        match request {
+            Request::Get {
+                keys,
+                with_cas,
+                touch,
+            } => self.get(&keys, with_cas, touch).await,
+            Request::MetaGet {
+                key,
+                flags,
+                touch,
+                unless,
+            } => {
+                let found = match touch {
+                    Some(time_to_live) => self.items.get_and_touch(&key, time_to_live).await,
+                    None => self.items.get(&key).await,
+                };
+                match found {
+                    Ok(Some(item)) => {
+                        let is_known = unless.is_some_and(|cas| cas == item.cas);
+                        let reply = match is_known {
+                            true => Reply::Unchanged(item.seen()),
+                            false => Reply::Found(item.seen()),
+                        };
+                        write_reply(&mut self.replies, &reply, &ReplyForm::Meta(flags));
+                    }
+                    Ok(None) => write_meta_miss(&mut self.replies, &flags),
+                    Err(failure) => self.reply(Err(failure), &ReplyForm::Classic),
+                }
+            }
+            Request::Store(store, form) => {
+                let done = self.items.store(store).await;
+                self.reply(done, &form);
+            }
+            Request::Delete { key, compare, form } => {
+                let done = self.items.delete(&key, compare).await;
+                self.reply(done, &form);
+            }
+            Request::Arithmetic(change, form) => {
+                let done = self.items.calculate(change).await;
+                self.reply(done, &form);
+            }
+            Request::Touch {
+                key,
+                time_to_live,
+                form,
+            } => {
+                let done = self.items.touch(&key, time_to_live).await;
+                let done = done.map(|item| item.map_or(Reply::NotFound, |_| Reply::Touched));
+                self.reply(done, &form);
+            }
+            Request::MetaDebug { key, is_base64: _ } => match self.items.get(&key).await {
+                Ok(Some(item)) => self.show_item(&key, item.seen()),
+                Ok(None) => self.replies.extend_from_slice(b"EN\r\n"),
+                Err(failure) => self.reply(Err(failure), &ReplyForm::Classic),
+            },
+            Request::MetaNoop => self.replies.extend_from_slice(b"MN\r\n"),
+            Request::Stats(arguments) => self.stats(&arguments),
+            Request::Version => {
+                self.replies
+                    .extend_from_slice(format!("VERSION {}\r\n", version()).as_bytes());
+            }
+            // There are no levels of messages; clients send it as a test.
+            Request::Verbosity(form) => self.reply(Ok(Reply::Ok), &form),
+            Request::FlushAll { delay, form } => {
+                let done = match delay {
+                    ..=0 => self.items.flush_all().await,
+                    _ => Err(Failure::Client(
+                        "flush_all with a delay is not possible".to_owned(),
+                    )),
+                };
+                self.reply(done.map(|()| Reply::Ok), &form);
+            }
+            Request::Quit => return Next::End,
+        }
+        Next::Request
+    }
+
+    fn reply(&mut self, done: Result<Reply, Failure>, form: &ReplyForm) {
+        let reply = done.unwrap_or_else(Reply::from);
+        write_reply(&mut self.replies, &reply, form);
+    }
+
+    async fn get(&mut self, keys: &[Key], with_cas: bool, touch: Option<i64>) {
+        for key in keys {
+            let found = match touch {
+                Some(time_to_live) => self.items.get_and_touch(key, time_to_live).await,
+                None => self.items.get(key).await,
+            };
+            match found {
+                Ok(Some(item)) => write_item(&mut self.replies, key, &item.seen(), with_cas),
+                Ok(None) => {}
+                Err(failure) => {
+                    // Instead of END, so that the client does not take the rest for missing.
+                    self.reply(Err(failure), &ReplyForm::Classic);
+                    return;
+                }
+            }
+            if self.replies.len() >= FLUSH_AT && self.flush().await.is_err() {
+                return;
+            }
+        }
+        self.replies.extend_from_slice(b"END\r\n");
+    }
+
+    fn show_item(&mut self, key: &Key, item: Item) {
+        let mut line = b"ME ".to_vec();
+        line.extend_from_slice(key.as_bytes());
+        let time_to_live = item.time_to_live.map_or(-1, |seconds| seconds as i64);
+        let (cas, size) = (
+            item.cas,
+            item.value.len() + KEY_BYTES_MAX.min(key.as_bytes().len()),
+        );
+        line.extend_from_slice(format!(" exp={time_to_live} cas={cas} size={size}\r\n").as_bytes());
+        self.replies.extend_from_slice(&line);
+    }
+
+    /// Shows the statistics. Those about memcached's memory do not exist.
+    fn stats(&mut self, arguments: &[u8]) {
+        let server = self.server();
+        let lines: Vec<(String, String)> = match arguments {
+            b"" => {
+                let uptime = server.started.elapsed().as_secs();
+                let general = [
+                    ("pid", u64::from(std::process::id())),
+                    ("uptime", uptime),
+                    ("time", now_seconds()),
+                    ("pointer_size", 64),
+                    ("max_connections", server.globals.number(Variable::MaxConnections)),
+                ];
+                let general = general.into_iter().chain(server.memcached.all());
+                let version = ("version".to_owned(), version());
+                let numbers = general.map(|(name, value)| (name.to_owned(), value.to_string()));
+                std::iter::once(version).chain(numbers).collect()
+            }
+            b"settings" => {
+                let number = |variable: Variable| server.globals.number(variable).to_string();
+                vec![
+                    ("maxconns".to_owned(), number(Variable::MaxConnections)),
+                    ("tcpport".to_owned(), number(Variable::PacelineMemcachedPort)),
+                    ("udpport".to_owned(), "0".to_owned()),
+                    (
+                        "inter".to_owned(),
+                        server
+                            .globals
+                            .get(Variable::PacelineMemcachedAddress)
+                            .as_str()
+                            .to_owned(),
+                    ),
+                    ("item_size_max".to_owned(), number(Variable::MaxAllowedPacket)),
+                    ("cas_enabled".to_owned(), "yes".to_owned()),
+                ]
+            }
+            b"items" | b"slabs" | b"sizes" => Vec::new(),
+            _ => {
+                self.replies.extend_from_slice(b"ERROR\r\n");
+                return;
+            }
+        };
+        for (name, value) in lines {
+            self.replies
+                .extend_from_slice(format!("STAT {name} {value}\r\n").as_bytes());
+        }
+        self.replies.extend_from_slice(b"END\r\n");
+    }
+}
