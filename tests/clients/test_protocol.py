@@ -20,7 +20,7 @@ from support.waiting import let_run, wait_for
 LONG, BLOB, TIME, VAR_STRING = 0x03, 0xFC, 0x0B, 0xFD
 END = 0xFE
 MORE_RESULTS, CURSOR_EXISTS, LAST_ROW_SENT, OUT_PARAMETERS = 0x8, 0x40, 0x80, 0x1000
-MULTI_RESULTS, PS_MULTI_RESULTS = 0x20000, 0x40000
+LOCAL_FILES, MULTI_RESULTS, PS_MULTI_RESULTS = 0x80, 0x20000, 0x40000
 
 
 def dial(server):
@@ -448,3 +448,18 @@ def test_a_reset_brings_back_the_character_set_of_the_login(server):
     assert command(connection, b"\x03set names utf8mb4")[0] == 0
     assert command(connection, b"\x1f")[0] == 0
     assert value_of(connection, names) == "latin1 latin1_swedish_ci latin1"
+
+
+def test_a_client_that_does_not_send_its_file_is_not_waited_for(server):
+    """`net_read_timeout` limits the wait for each piece of a file of LOAD DATA LOCAL."""
+    server.query("create database t", "create table t.n (i int primary key)")
+    connection = log_in(server, LOCAL_FILES)
+    number = value_of(connection, b"select connection_id()")
+    assert command(connection, b"\x03set net_read_timeout = 1")[0] == 0
+    connection.sendall(packet(b"\x03load data local infile 'x' into table t.n"))
+    assert read_packet(connection)[0] == 0xFB
+    connection.sendall(packet(b"1\n2\n", 2))
+    answer = read_packet(connection)
+    assert answer[0] == 0xFF and int.from_bytes(answer[1:3], "little") == 1159
+    wait_for("the session to end", lambda: not is_listed(server, number))
+    assert server.query("select count(*) from t.n") == ((0,),)

@@ -25,9 +25,10 @@ DEFINITIONS = [
     "alter event tick on schedule every 2 hour starts '2035-01-01 00:00:00' disable", "alter event tick enable",
     "create event gone on schedule every 1 day do select 1", "drop event gone",
     "rename table r to `r 2`",
+    "create role keeper", "create definer=keeper function kept () returns int deterministic return 1", "create definer=keeper view by_role as select 1 as a",
 ]
 CALLS = ["call add_one(1, @total)", "insert into t values (twice(5), 'ten')"]
-SHOWN = ["show create procedure add_one", "show create procedure foreign_one", "show create function twice", "show create trigger logged",
+SHOWN = ["show create procedure add_one", "show create procedure foreign_one", "show create function twice", "show create function kept", "show create view by_role", "show create trigger logged",
          "show create trigger earlier", "show create trigger moved", "select trigger_name, event_object_table, action_order, created from information_schema.triggers where trigger_schema = 'd'",
          "select name, type, created, modified, comment from mysql.proc where db = 'd'"]
 EVENTS = "select event_name, execute_at, interval_value, interval_field, starts, ends, status, on_completion, created, last_altered, definer, originator " \

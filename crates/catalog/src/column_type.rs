@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use paceline_types::error_code::*;
 use paceline_types::{
-    BlobSize, Charset, Collation, DataType, DecimalType, FixedPoint, FloatType, IntegerType, IntegerWidth,
-    Labels, Sign,
+    BlobSize, Charset, Collation, DataType, DecimalType, ErrorCode, FixedPoint, FloatType, IntegerType,
+    IntegerWidth, Labels, Sign, SqlMode,
 };
 
 use crate::error::{Error, Result};
@@ -89,6 +89,18 @@ pub(crate) fn resolve_collation(
     }
 }
 
+/// SQL mode in which types are resolved, and the notes about them.
+struct Notes<'n> {
+    mode: SqlMode,
+    notes: &'n mut Vec<(ErrorCode, String)>,
+}
+
+impl Notes<'_> {
+    fn note(&mut self, code: ErrorCode, message: String) {
+        self.notes.push((code, message));
+    }
+}
+
 /// Resolves a column's type. `table_collation` applies to columns that name none.
 ///
 /// # Errors
@@ -99,6 +111,32 @@ pub fn resolve_type(
     table_collation: Collation,
     session: &mut SessionContext,
 ) -> Result<DataType> {
+    let mut notes = Vec::new();
+    let resolved = resolve_with_notes(
+        column,
+        spec,
+        table_collation,
+        session.settings.sql_mode,
+        &mut notes,
+    );
+    for (code, message) in notes {
+        session.diagnostics.note(code, message);
+    }
+    resolved
+}
+
+/// Resolves a column's type like [`resolve_type`], in this SQL mode. Appends the notes to `notes`.
+///
+/// # Errors
+/// Those of [`resolve_type`].
+pub fn resolve_with_notes(
+    column: &str,
+    spec: &TypeSpec,
+    table_collation: Collation,
+    mode: SqlMode,
+    notes: &mut Vec<(ErrorCode, String)>,
+) -> Result<DataType> {
+    let context = &mut Notes { mode, notes };
     let sign = if spec.unsigned {
         Sign::Unsigned
     } else {
@@ -150,7 +188,7 @@ pub fn resolve_type(
             Some(_) => DataType::Year,
         },
         TypeKind::Binary => binary(column, spec.length)?,
-        TypeKind::VarBinary => var_binary(column, spec.length.unwrap_or(0), session)?,
+        TypeKind::VarBinary => var_binary(column, spec.length.unwrap_or(0), context)?,
         TypeKind::TinyBlob => DataType::Blob { size: BlobSize::Tiny },
         TypeKind::Blob => DataType::Blob {
             size: blob_size(spec.length, 1),
@@ -176,7 +214,7 @@ pub fn resolve_type(
             if spec.binary && spec.collation.is_none() {
                 collation = collation.charset().bin_collation();
             }
-            character(column, spec, collation, session)?
+            character(column, spec, collation, context)?
         }
     })
 }
@@ -280,25 +318,25 @@ fn binary(column: &str, length: Option<u64>) -> Result<DataType> {
     }
 }
 
-fn var_binary(column: &str, length: u64, session: &mut SessionContext) -> Result<DataType> {
+fn var_binary(column: &str, length: u64, context: &mut Notes<'_>) -> Result<DataType> {
     if length <= VARCHAR_BYTES_MAX {
         return Ok(DataType::VarBinary {
             length: length as u32,
         });
     }
-    too_long(column, VARCHAR_BYTES_MAX, "VARBINARY", "BLOB", session)?;
+    too_long(column, VARCHAR_BYTES_MAX, "VARBINARY", "BLOB", context)?;
     Ok(DataType::Blob {
         size: blob_size(Some(length), 1),
     })
 }
 
 /// Returns 1074 in strict mode. Otherwise adds a note that the column gets a longer type.
-fn too_long(column: &str, max: u64, from: &str, to: &str, session: &mut SessionContext) -> Result<()> {
-    if session.settings.sql_mode.is_strict() {
+fn too_long(column: &str, max: u64, from: &str, to: &str, context: &mut Notes<'_>) -> Result<()> {
+    if context.mode.is_strict() {
         return Err(Error::new(ER_TOO_BIG_FIELDLENGTH, &[&column, &max]));
     }
     let message = ER_AUTO_CONVERT.message(&[&column, &from, &to]);
-    session.diagnostics.note(ER_AUTO_CONVERT, message);
+    context.note(ER_AUTO_CONVERT, message);
     Ok(())
 }
 
@@ -321,7 +359,7 @@ fn character(
     column: &str,
     spec: &TypeSpec,
     collation: Collation,
-    session: &mut SessionContext,
+    context: &mut Notes<'_>,
 ) -> Result<DataType> {
     let charset = collation.charset();
     let per_character = charset.max_bytes_per_character();
@@ -335,7 +373,7 @@ fn character(
             },
             _ => return Err(Error::new(ER_TOO_BIG_FIELDLENGTH, &[&column, &255])),
         },
-        TypeKind::VarChar if is_binary => var_binary(column, spec.length.unwrap_or(0), session)?,
+        TypeKind::VarChar if is_binary => var_binary(column, spec.length.unwrap_or(0), context)?,
         TypeKind::VarChar => {
             let length = spec.length.unwrap_or(0);
             let max = VARCHAR_BYTES_MAX / u64::from(per_character);
@@ -347,7 +385,7 @@ fn character(
             } else {
                 let size = blob_size(Some(length), per_character);
                 let name = DataType::Text { size, collation }.name();
-                too_long(column, max, "VARCHAR", name, session)?;
+                too_long(column, max, "VARCHAR", name, context)?;
                 DataType::Text { size, collation }
             }
         }
@@ -364,17 +402,12 @@ fn character(
                 DataType::Text { size, collation }
             }
         }
-        TypeKind::Enum | TypeKind::Set => labels(column, spec, collation, session)?,
+        TypeKind::Enum | TypeKind::Set => labels(column, spec, collation, context)?,
         _ => unreachable!("only types with a character set come here"),
     })
 }
 
-fn labels(
-    column: &str,
-    spec: &TypeSpec,
-    collation: Collation,
-    session: &mut SessionContext,
-) -> Result<DataType> {
+fn labels(column: &str, spec: &TypeSpec, collation: Collation, context: &mut Notes<'_>) -> Result<DataType> {
     let is_set = spec.kind == TypeKind::Set;
     let kind = if is_set { "SET" } else { "ENUM" };
     let labels: Vec<&str> = spec
@@ -394,10 +427,10 @@ fn labels(
         }
         if let Some(other) = labels[..n].iter().find(|other| collation.equals(other, label)) {
             let message = ER_DUPLICATED_VALUE_IN_TYPE.message(&[&column, other, &kind]);
-            if session.settings.sql_mode.is_strict() {
+            if context.mode.is_strict() {
                 return Err(Error::with_message(ER_DUPLICATED_VALUE_IN_TYPE, message));
             }
-            session.diagnostics.note(ER_DUPLICATED_VALUE_IN_TYPE, message);
+            context.note(ER_DUPLICATED_VALUE_IN_TYPE, message);
         }
     }
     let labels = Arc::new(Labels::new(labels));

@@ -12,12 +12,14 @@ pub fn quote_identifier(name: &str, out: &mut String) {
     out.push('`');
 }
 
-/// Appends `DEFINER=` with user and host.
-pub(crate) fn write_definer((user, host): &(String, String), out: &mut String) {
+/// Appends `DEFINER=` with user and host, or with a role.
+pub fn write_definer((user, host): &(String, String), out: &mut String) {
     out.push_str("DEFINER=");
     quote_identifier(user, out);
-    out.push('@');
-    quote_identifier(host, out);
+    if !host.is_empty() {
+        out.push('@');
+        quote_identifier(host, out);
+    }
 }
 
 /// Appends a string in quotes, with MariaDB's escapes.

@@ -34,7 +34,7 @@ use crate::registry::now_micros;
 use crate::server::Server;
 use crate::session::event::{run_event, run_for_scheduler};
 use crate::variables::Variable;
-use paceline_catalog::ddl::{quote_identifier, quote_text};
+use paceline_catalog::ddl::{quote_identifier, write_definer};
 use paceline_catalog::{Catalog, EventDefinition, EventTimes};
 use paceline_syntax::{EventCompletion, EventStatus};
 use std::collections::HashMap;
@@ -203,10 +203,8 @@ fn completion(event: &EventDefinition) -> String {
         EventCompletion::Drop => format!("DROP EVENT IF EXISTS {name}"),
         EventCompletion::Preserve => {
             let mut definer = String::new();
-            quote_text(&event.definer.0, &mut definer);
-            definer.push('@');
-            quote_text(&event.definer.1, &mut definer);
-            format!("ALTER DEFINER = {definer} EVENT {name} DISABLE")
+            write_definer(&event.definer, &mut definer);
+            format!("ALTER {definer} EVENT {name} DISABLE")
         }
     }
 }

@@ -39,11 +39,11 @@ mod table_options;
 mod trigger;
 mod view;
 
-pub use crate::column_type::{charset, collation, resolve_type};
+pub use crate::column_type::{charset, collation, resolve_type, resolve_with_notes};
 pub use default_value::default_of_absent;
 pub use event::{show_create_event, shown_interval};
 pub use foreign_key::foreign_key_names;
-pub use normal_form::{push_escaped, quote_identifier, quote_text};
+pub use normal_form::{push_escaped, quote_identifier, quote_text, write_definer};
 pub use plan::{DdlContext, DdlPlan, LoggedStatement, SequenceRowWrite, engine, plan_ddl};
 pub use routine::{no_such_routine, show_create_routine};
 pub use row_expression::GeneratedColumns;

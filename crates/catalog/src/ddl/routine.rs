@@ -96,18 +96,28 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Returns the account of a DEFINER clause; without one it is that of the session.
+    /// Returns the account of a DEFINER clause; without one it is that of the session. A role has an empty host.
     ///
     /// # Errors
-    /// 1235 for a role.
+    /// 1446 for the current role if there is none, 1959 for PUBLIC.
     pub(super) fn definer(&self, definer: Option<&paceline_syntax::AccountName>) -> Result<(String, String)> {
         let current = &self.session.current_user;
         match definer.map(|definer| (&definer.user, &definer.host)) {
             None | Some((UserName::Current, _)) => Ok((current.user.clone(), current.host.clone())),
-            Some((UserName::Name(user), host)) => Ok((user.clone(), host.to_ascii_lowercase())),
-            Some((UserName::Unqualified(_) | UserName::CurrentRole | UserName::Public, _)) => {
-                Err(Error::unsupported("roles as definers"))
+            Some((UserName::Name(user), host)) => {
+                let host = if host.is_empty() { "%" } else { host };
+                Ok((user.clone(), host.to_ascii_lowercase()))
             }
+            Some((UserName::Unqualified(user), _)) => {
+                let is_role = self.session.services.privileges.is_role(user);
+                let host = if is_role { "" } else { "%" };
+                Ok((user.clone(), host.to_owned()))
+            }
+            Some((UserName::CurrentRole, _)) => match &self.session.current_role {
+                Some(role) => Ok((role.clone(), String::new())),
+                None => Err(Error::new(ER_MALFORMED_DEFINER, &[])),
+            },
+            Some((UserName::Public, _)) => Err(Error::new(ER_INVALID_ROLE, &[&"public"])),
         }
     }
 

@@ -10,6 +10,7 @@ use super::bulk::ParameterSets;
 use crate::error::{Error, Result};
 use crate::plan::{Plan, ResultColumn, Statistics, TableUse};
 use crate::program::ProgramCache;
+use paceline_catalog::ddl::SelectedColumn;
 use paceline_catalog::{Catalog, RoutineDefinition};
 use paceline_expression::session::SessionContext;
 use paceline_syntax::{DdlStatement, SetItem, Statement};
@@ -125,16 +126,30 @@ pub trait ProgramHost: Send + Sync {
     /// Counts a statement that begins, for `Com_…`.
     fn count(&self, statement: &Statement);
 
-    /// Creates or drops temporary tables.
+    /// Creates or drops temporary tables. `selected` are the columns of the query of CREATE … SELECT. Returns the table
+    /// that this query has to fill, with its database; until [`Self::end_fill`] it is in `FILLED_DATABASE`.
     ///
     /// # Errors
-    /// Those of the statement; 1235 for CREATE … SELECT.
+    /// Those of the statement.
     fn define_temporary(
         &self,
         ddl: &DdlStatement,
+        selected: Option<&[SelectedColumn]>,
         transaction: &mut Transaction,
         session: &mut SessionContext,
-    ) -> Result<()>;
+    ) -> Result<Option<(String, String)>>;
+
+    /// Gives a table that was filled its name, or drops it if that failed.
+    fn end_fill(&self, table: &(String, String), outcome: FillOutcome, transaction: &mut Transaction);
+}
+
+/// Outcome of filling a new table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FillOutcome {
+    /// It has its rows.
+    Filled,
+    /// The query or an INSERT failed.
+    Failed,
 }
 
 /// Tables of a statement and of those around it.

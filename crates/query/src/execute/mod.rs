@@ -46,8 +46,8 @@ pub use bulk::{Indicator, ParameterSet, ParameterSets};
 pub use collections::memory::SORT_MEMORY_MAX;
 pub use collections::row_store::{RowStore, StoredRows};
 pub use interface::{
-    AffectedRows, ExecutionContext, LoadInput, Outcome, ProgramHost, RowSink, StatementPrograms, TextLog,
-    UsedTables, check_snapshot, lock_tables,
+    AffectedRows, ExecutionContext, FillOutcome, LoadInput, Outcome, ProgramHost, RowSink, StatementPrograms,
+    TextLog, UsedTables, check_snapshot, lock_tables,
 };
 pub use programs::{AssignedRow, CursorSink, Cursors, SingleRow};
 pub use statements::execute;

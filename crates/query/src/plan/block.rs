@@ -4,7 +4,9 @@ use paceline_types::error_code::{ER_BAD_FIELD_ERROR, ER_NON_UNIQ_ERROR};
 
 use super::bound_window::Windows;
 use super::common_table::CommonTables;
+use super::conditions::{TableSet, table_set};
 use super::item_slots::StoredItems;
+use super::json_table_plan::JsonTablePlan;
 use super::same_expr::same_expr;
 use super::table_ref::TableRef;
 use super::trace::{BlockTrace, Names};
@@ -14,7 +16,7 @@ use crate::error::{Error, Result};
 use paceline_catalog::same_name;
 use paceline_expression::{Aggregate, Clause, Expr, ExprKind, ExprType};
 use paceline_syntax::ROW_ID;
-use paceline_syntax::ast::ColumnName;
+use paceline_syntax::ast::{self, ColumnName};
 
 /// A column that an unqualified name may mean. USING and NATURAL JOIN hide one of two equal columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,8 +75,12 @@ pub(crate) struct Block<'p, 'o> {
     pub stored: StoredItems,
     /// Slot of `ROWNUM()`.
     pub row_number: Option<usize>,
-    /// While an ON is bound: the tables that it may name.
+    /// While an ON or the document of a JSON_TABLE is bound: the tables that it may name.
     pub on_scope: Option<OnScope>,
+    /// While a table of FROM is bound: the tables before it, as far as a JSON_TABLE needs them.
+    pub preceding: OnScope,
+    /// JSON_TABLEs of FROM whose documents are not bound yet.
+    pub unbound_documents: Vec<UnboundDocument>,
     /// Expressions of GROUP BY, for HAVING.
     pub groups: Vec<Expr>,
     /// For `VALUES(c)`: first slot of the row to be inserted.
@@ -99,10 +105,33 @@ pub(crate) struct Block<'p, 'o> {
     pub trace: Option<BlockTrace<'p>>,
 }
 
-/// Tables and columns that an ON may name.
+/// Tables and columns that an ON or the document of a JSON_TABLE may name.
+#[derive(Clone, Default)]
 pub(crate) struct OnScope {
-    pub tables: std::ops::Range<usize>,
+    pub tables: TableSet,
     pub visible: Vec<VisibleColumn>,
+}
+
+impl OnScope {
+    /// Adds a range of tables, with their columns.
+    pub fn add(&mut self, tables: std::ops::Range<usize>, visible: &[VisibleColumn]) {
+        self.tables |= table_set(tables);
+        self.visible.extend_from_slice(visible);
+    }
+
+    fn has(&self, table: usize) -> bool {
+        self.tables & (1 << table) != 0
+    }
+}
+
+/// A JSON_TABLE whose document is not bound yet.
+pub(crate) struct UnboundDocument {
+    /// Index of the table in the block.
+    pub table: usize,
+    /// Names that the document may use.
+    pub scope: OnScope,
+    pub document: ast::Expr,
+    pub columns: JsonTablePlan,
 }
 
 /// Rules for binding the names of a clause.
@@ -197,6 +226,8 @@ impl<'p, 'o> Block<'p, 'o> {
             stored: StoredItems::default(),
             row_number: None,
             on_scope: None,
+            preceding: OnScope::default(),
+            unbound_documents: Vec::new(),
             groups: Vec::new(),
             values_base: None,
             inserted: 0,
@@ -319,17 +350,16 @@ impl<'p, 'o> Block<'p, 'o> {
     /// Finds a column of this block's tables.
     pub fn find_column(&self, name: &ColumnName, clause: &str) -> Result<Option<VisibleColumn>> {
         let ambiguous = || Error::new(ER_NON_UNIQ_ERROR, &[name, &clause]);
-        let (range, visible) = match &self.on_scope {
-            Some(scope) => (scope.tables.clone(), &scope.visible),
-            None => (0..self.tables.len(), &self.visible),
-        };
+        let scope = self.on_scope.as_ref();
+        let visible = scope.map_or(&self.visible, |scope| &scope.visible);
         let mut found = None;
         match &name.table {
             Some(table) => {
-                for index in range {
+                for index in 0..self.tables.len() {
                     let reference = &self.tables[index];
                     if *reference.alias != *table
                         || reference.owner != self.owner
+                        || scope.is_some_and(|scope| !scope.has(index))
                         || name
                             .database
                             .as_deref()
@@ -367,12 +397,9 @@ impl<'p, 'o> Block<'p, 'o> {
 
     /// Finds the column that `_rowid` means ([`TableRef::row_id`]).
     fn find_row_id(&self, name: &ColumnName, clause: &str) -> Result<Option<VisibleColumn>> {
-        let range = match &self.on_scope {
-            Some(scope) => scope.tables.clone(),
-            None => 0..self.tables.len(),
-        };
+        let scope = self.on_scope.as_ref();
         let mut found = None;
-        for table in range {
+        for table in (0..self.tables.len()).filter(|table| scope.is_none_or(|scope| scope.has(*table))) {
             let reference = &self.tables[table];
             let is_named = name
                 .table

@@ -63,8 +63,10 @@ impl TableInfo<'_> {
         let direct = self.best_access(conditions, available, slots);
         let mut considered = self.take_considered();
         let by_index = !matches!(direct.path, AccessPath::All);
+        // A document that reads other tables has other rows for each of theirs.
+        let is_fixed = self.json.as_ref().is_none_or(|json| json.is_fixed());
         let is_buffer_possible =
-            available != 0 && !(by_index && (self.forced || buffering != Buffering::Free));
+            available != 0 && is_fixed && !(by_index && (self.forced || buffering != Buffering::Free));
         let kept =
             is_buffer_possible.then(|| self.kept(number, conditions, available, slots, buffering, &direct));
         let kept = kept.flatten();

@@ -127,7 +127,7 @@ fn source_reads(source: &TableSource, number: u64) -> usize {
         TableSource::Recursive(read) => usize::from(*read == number),
         TableSource::Derived(plan) => reads(plan, number),
         TableSource::Base(_) | TableSource::MergedView => 0,
-        TableSource::Series(_) | TableSource::Virtual { .. } => 0,
+        TableSource::Series(_) | TableSource::Virtual { .. } | TableSource::Json(_) => 0,
     }
 }
 

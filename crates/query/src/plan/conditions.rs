@@ -5,6 +5,11 @@ use paceline_expression::{CompareOp, Comparison, Expr, ExprKind, ExprType, Truth
 /// Set of a block's tables: bit n is table n.
 pub(crate) type TableSet = u64;
 
+/// Returns the set of a range of tables.
+pub(crate) fn table_set(tables: std::ops::Range<usize>) -> TableSet {
+    tables.fold(0, |set, table| set | 1 << table)
+}
+
 /// A conjunct and the tables that it reads.
 #[derive(Debug, Clone)]
 pub(crate) struct Condition {

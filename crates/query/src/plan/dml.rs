@@ -419,7 +419,7 @@ impl Planner<'_> {
                 ast::TableFactor::Table { name, .. } => (name.name == target.name
                     && database_of(name)? == database)
                     .then(|| (Some(database.clone()), name.name.clone())),
-                ast::TableFactor::Nested(_) => None,
+                ast::TableFactor::JsonTable(_) | ast::TableFactor::Nested(_) => None,
             };
             if let Some(names) = names
                 && found.replace(names).is_some()

@@ -15,6 +15,7 @@ use paceline_types::error_code::{
 
 use super::block::{BindMode, Block, OnScope, VisibleColumn};
 use super::common_table::CommonTableKind;
+use super::conditions::table_set;
 use super::result_column::{ColumnOrigin, Through};
 use super::table_ref::{TableColumn, TableRef};
 use super::trace::{Level, Names};
@@ -102,14 +103,7 @@ impl FromNode {
 impl Block<'_, '_> {
     /// Binds FROM. After it the block's names are known.
     pub fn bind_from(&mut self, from: &[ast::JoinedTables], usage: TableUsage) -> Result<Option<FromNode>> {
-        let mut parts = Vec::with_capacity(from.len());
-        let mut visible = Vec::new();
-        for item in from {
-            let bound = self.bind_joins(item, usage, Side::Whole)?;
-            visible.extend(bound.visible);
-            parts.push(bound.node);
-        }
-        self.visible = visible;
+        let mut parts = self.bind_items(from, usage, Side::Whole)?;
         Ok(match parts.len() {
             0 => None,
             1 => parts.pop(),
@@ -121,12 +115,30 @@ impl Block<'_, '_> {
         })
     }
 
-    pub fn bind_joins(
+    /// Binds the items of FROM, and makes their columns visible.
+    pub fn bind_items(
         &mut self,
-        item: &ast::JoinedTables,
+        from: &[ast::JoinedTables],
         usage: TableUsage,
         side: Side,
-    ) -> Result<BoundFrom> {
+    ) -> Result<Vec<FromNode>> {
+        let mut parts = Vec::with_capacity(from.len());
+        let mut visible = Vec::new();
+        for item in from {
+            let bound = self.bind_joins(item, usage, side)?;
+            self.bind_documents()?;
+            if from.len() > 1 {
+                self.preceding.add(bound.tables.clone(), &bound.visible);
+            }
+            visible.extend(bound.visible);
+            parts.push(bound.node);
+        }
+        self.visible = visible;
+        self.preceding = OnScope::default();
+        Ok(parts)
+    }
+
+    fn bind_joins(&mut self, item: &ast::JoinedTables, usage: TableUsage, side: Side) -> Result<BoundFrom> {
         // A RIGHT JOIN may replace everything before it by NULLs.
         let before = |number: usize| match item.joins[number..]
             .iter()
@@ -141,7 +153,25 @@ impl Block<'_, '_> {
                 true => Side::Nullable,
                 false => before(number + 1),
             };
-            let right = self.bind_factor(&join.table, usage, own)?;
+            let is_right = join.kind == ast::JoinKind::Right;
+            let right = match !is_right && join.table.has_json_table() {
+                true => {
+                    let outer = self.preceding.clone();
+                    self.preceding.add(left.tables.clone(), &left.visible);
+                    let right = self.bind_factor(&join.table, usage, own)?;
+                    self.preceding = outer;
+                    right
+                }
+                false => self.bind_factor(&join.table, usage, own)?,
+            };
+            if is_right {
+                // After the swap it comes before these.
+                for document in &mut self.unbound_documents {
+                    if left.tables.contains(&document.table) {
+                        document.scope.add(right.tables.clone(), &right.visible);
+                    }
+                }
+            }
             left = self.bind_join(left, right, join)?;
         }
         Ok(left)
@@ -169,7 +199,7 @@ impl Block<'_, '_> {
                 }
                 if let ast::JoinConstraint::On(condition) = &join.constraint {
                     let outer_scope = self.on_scope.replace(OnScope {
-                        tables: tables.clone(),
+                        tables: table_set(tables.clone()),
                         visible: visible.clone(),
                     });
                     let bound = self.bind_condition(condition, BindMode::condition(Clause::On));
@@ -304,6 +334,10 @@ impl Block<'_, '_> {
                     &plan.types,
                     columns,
                 )?;
+                Ok(self.bound_table(table))
+            }
+            ast::TableFactor::JsonTable(table) => {
+                let table = self.bind_json_table(table)?;
                 Ok(self.bound_table(table))
             }
             ast::TableFactor::Nested(tables) => self.bind_joins(tables, usage, side),

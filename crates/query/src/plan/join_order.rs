@@ -347,7 +347,7 @@ impl<'a> Optimizer<'a> {
             let tables = (0..count).filter(is_in).map(|item| group.items[item].tables());
             let now = tables.fold(available, |set, tables| set | tables);
             for item in (0..count).filter(|item| !is_in(item)) {
-                if !group.items[item].may_follow(now) {
+                if !self.may_follow(&group.items[item], now) {
                     continue;
                 }
                 let (added, rows) = self.item_cost(group, item, now, subset.rows);
@@ -410,7 +410,7 @@ impl<'a> Optimizer<'a> {
         let (mut available, mut rows) = (available, prefix_rows);
         while order.len() < group.items.len() {
             let next = (0..group.items.len())
-                .filter(|item| !order.contains(item) && group.items[*item].may_follow(available))
+                .filter(|item| !order.contains(item) && self.may_follow(&group.items[*item], available))
                 .map(|item| (item, self.item_cost(group, item, available, rows)))
                 // First by few rows, then by low cost.
                 .min_by(|(_, a), (_, b)| (a.0 + a.1).total_cmp(&(b.0 + b.1)));
@@ -423,6 +423,26 @@ impl<'a> Optimizer<'a> {
             rows = after;
         }
         order
+    }
+
+    /// Returns whether an item may be joined after these tables.
+    fn may_follow(&self, item: &Item, available: TableSet) -> bool {
+        self.required(item) & !available == 0
+    }
+
+    /// Returns the tables that must precede an item: those before an outer join, and those that the document of a
+    /// JSON_TABLE reads. A table may also be in the item itself.
+    fn required(&self, item: &Item) -> TableSet {
+        match item {
+            Item::Table(table) => match &self.tables[*table].json {
+                Some(json) => self.slots.tables(json.document()),
+                None => 0,
+            },
+            Item::Outer { group, after } => {
+                let inner = group.items.iter().fold(0, |set, item| set | self.required(item));
+                after | inner & !group.tables()
+            }
+        }
     }
 
     /// Returns the cost of joining an item, and the number of rows after it.
@@ -559,13 +579,6 @@ impl Item {
         match self {
             Item::Table(table) => 1 << table,
             Item::Outer { group, .. } => group.tables(),
-        }
-    }
-
-    fn may_follow(&self, available: TableSet) -> bool {
-        match self {
-            Item::Table(_) => true,
-            Item::Outer { after, .. } => after & !available == 0,
         }
     }
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use paceline_storage::RowPlacement;
 
 use super::conditions::{Condition, SlotMap, TableSet};
+use super::json_table_plan::JsonTablePlan;
 use super::known_values::KnownValues;
 use super::range::{RangeCondition, Use, is_index_usable};
 use super::statistics::{SampleResult, Statistics, TableStatistics};
@@ -25,11 +26,15 @@ pub(crate) const COST_SCANNED_ROW: f64 = 0.1;
 pub(crate) const COST_FETCHED_ROW: f64 = 1.1;
 /// Cost of the start of a scan or a lookup.
 pub(crate) const COST_SEEK: f64 = 1.0;
+/// Rows that a JSON_TABLE is expected to have: MariaDB's number.
+const JSON_ROWS: f64 = 40.0;
 
 /// A table as the optimizer sees it.
 pub(crate) struct TableInfo<'s> {
     pub base: usize,
     pub definition: Option<Arc<TableDefinition>>,
+    /// The JSON_TABLE, if the table is one.
+    pub json: Option<Arc<JsonTablePlan>>,
     pub statistics: TableStatistics,
     /// Indexes that hints and IGNORED allow.
     pub usable: Vec<usize>,
@@ -108,6 +113,7 @@ impl<'s> TableInfo<'s> {
                 TableStatistics::guess(super::selectivity::estimated_rows(plan))
             }
             (None, TableSource::Series(series)) => TableStatistics::guess(series.count() as f64),
+            (None, TableSource::Json(_)) => TableStatistics::guess(JSON_ROWS),
             _ => TableStatistics::guess(100.0),
         };
         let used: Vec<usize> = (0..table.used.len())
@@ -118,8 +124,13 @@ impl<'s> TableInfo<'s> {
             schema.is_some_and(|schema| schema.entry_reader(*index, &used).is_some())
         };
         let covering = usable.iter().copied().filter(covers).collect();
+        let json = match &table.source {
+            TableSource::Json(json) => Some(json.clone()),
+            _ => None,
+        };
         Ok(TableInfo {
             base: table.base,
+            json,
             definition,
             statistics,
             usable,

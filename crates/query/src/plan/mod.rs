@@ -58,6 +58,8 @@ mod handler_plan;
 mod index_order;
 mod item_slots;
 mod join_order;
+mod json_table;
+pub(crate) mod json_table_plan;
 mod keys;
 pub(crate) mod known_values;
 mod load;
@@ -74,6 +76,7 @@ mod scan_counts;
 mod schema_names;
 mod scope;
 mod select;
+mod selected_columns;
 mod selectivity;
 mod semi_join;
 mod set_operation;
@@ -98,6 +101,7 @@ pub use explain::{PlanExplanation, PlanOperations, shown_plan_columns};
 pub use planner::PlanContext;
 pub use result_column::{ColumnOrigin, ResultColumn, Through};
 pub use row_format::{RowFormat, has_odd_separators};
+pub use selected_columns::{insert_of_select, selected_columns};
 pub use statement::{TracedPlan, plan_statement, plan_with_optimizer_trace, trace_passes};
 pub use statement_plan::{
     Access, ColumnUsage, ColumnUse, Plan, PlanType, PlannedValues, TableUsage, TableUse,

@@ -482,6 +482,7 @@ fn mentions(body: &ast::QueryBody, name: &str) -> bool {
                 table.database.is_none() && table.name.eq_ignore_ascii_case(name)
             }
             ast::TableFactor::Derived { query, .. } => mentions(&query.body, name),
+            ast::TableFactor::JsonTable(_) => false,
             ast::TableFactor::Nested(tables) => in_tables(tables, name),
         })
     }

@@ -97,6 +97,7 @@ fn append_column(table: &TableInstance, column: usize, parameters: &[Value], out
             plan.columns[column].name.as_ref()
         }
         TableSource::Series(_) => "seq",
+        TableSource::Json(json) => json.column_name(column),
         // Their definitions are not part of the plan.
         TableSource::MergedView | TableSource::Recursive(_) | TableSource::Virtual { .. } => {
             return append_quoted(&table.alias, out);

@@ -20,6 +20,7 @@ use paceline_storage::EntryReader;
 use paceline_txn::IsolationLevel;
 use paceline_types::DataType;
 
+use super::json_table_plan::JsonTablePlan;
 use super::range::RangeCondition;
 use super::result_column::ResultColumn;
 use paceline_catalog::{NumberSeries, TableDefinition};
@@ -261,6 +262,14 @@ pub struct SelectPlan {
 }
 
 impl SelectPlan {
+    /// Returns the documents of its JSON_TABLEs.
+    pub fn documents(&self) -> impl Iterator<Item = &Expr> {
+        self.tables.iter().filter_map(|table| match &table.source {
+            TableSource::Json(json) => Some(json.document()),
+            _ => None,
+        })
+    }
+
     /// Returns whether it reads one table. Merged views do not count.
     pub fn is_of_one_table(&self) -> bool {
         let is_read = |table: &&TableInstance| !matches!(table.source, TableSource::MergedView);
@@ -443,6 +452,8 @@ pub enum TableSource {
     Recursive(u64),
     /// Numbers: `seq_1_to_10`.
     Series(NumberSeries),
+    /// A JSON_TABLE.
+    Json(Arc<JsonTablePlan>),
     /// A table whose rows the server computes.
     Virtual {
         /// Database of the table.

@@ -218,6 +218,8 @@ impl Block<'_, '_> {
         let outer_owner = std::mem::replace(&mut self.owner, self.merged_views);
         let outer_common = std::mem::take(&mut self.common);
         let outer_scope = self.on_scope.take();
+        let outer_preceding = std::mem::take(&mut self.preceding);
+        let outer_documents = std::mem::take(&mut self.unbound_documents);
         let outer_visible = std::mem::take(&mut self.visible);
         let outer_windows = self.windows.named.take();
         let outer_conditions = std::mem::take(&mut self.view_conditions);
@@ -225,6 +227,8 @@ impl Block<'_, '_> {
         self.owner = outer_owner;
         self.common = outer_common;
         self.on_scope = outer_scope;
+        self.preceding = outer_preceding;
+        self.unbound_documents = outer_documents;
         self.visible = outer_visible;
         self.windows.named = outer_windows;
         let conditions = std::mem::replace(&mut self.view_conditions, outer_conditions);
@@ -250,14 +254,7 @@ impl Block<'_, '_> {
         usage: TableUsage,
         side: Side,
     ) -> Result<(FromNode, Vec<Expr>)> {
-        let mut parts = Vec::with_capacity(select.from.len());
-        let mut visible = Vec::new();
-        for item in &select.from {
-            let bound = self.bind_joins(item, usage, side)?;
-            visible.extend(bound.visible);
-            parts.push(bound.node);
-        }
-        self.visible = visible;
+        let mut parts = self.bind_items(&select.from, usage, side)?;
         let mut exprs = Vec::with_capacity(select.items.len());
         for item in &select.items {
             let expr = item.expr().expect("a view's wildcards are expanded");

@@ -83,6 +83,7 @@ fn for_each_expr(plan: &QueryPlan, visit: &mut dyn FnMut(&Expr)) {
 fn for_each_of_select(select: &SelectPlan, visit: &mut dyn FnMut(&Expr)) {
     for_each_of_steps(&select.steps, visit);
     select.constant_conditions.iter().for_each(&mut *visit);
+    select.documents().for_each(&mut *visit);
     if let Some(aggregation) = &select.aggregation {
         aggregation.per_row.iter().for_each(|(expr, _)| visit(expr));
         aggregation.groups.iter().for_each(&mut *visit);

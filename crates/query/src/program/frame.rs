@@ -20,8 +20,8 @@ pub struct CallerSettings {
     collation_database: Collation,
     /// The current database, if the program has another one.
     database: Option<Option<String>>,
-    /// The account, if another one is used meanwhile.
-    current_user: Option<Account>,
+    /// Account and role, if others are used meanwhile.
+    current_user: Option<(Account, Option<String>)>,
     program_variables: Arc<ProgramVariables>,
     handled_condition: Option<Box<StatementError>>,
 }
@@ -49,11 +49,18 @@ pub fn enter_routine(
     let mut current_user = None;
     if let Some((user, host)) = definer {
         session.services.privileges.begin_definer(user, host)?;
-        let account = Account {
-            user: user.clone(),
-            host: host.clone(),
+        // A role has no host; its program has no user.
+        let (account, role) = match host.is_empty() {
+            true => (Account::default(), Some(user.clone())),
+            false => {
+                let (user, host) = (user.clone(), host.clone());
+                (Account { user, host }, None)
+            }
         };
-        current_user = Some(std::mem::replace(&mut session.current_user, account));
+        current_user = Some((
+            std::mem::replace(&mut session.current_user, account),
+            std::mem::replace(&mut session.current_role, role),
+        ));
     }
     let settings = &mut session.settings;
     let saved = CallerSettings {
@@ -90,8 +97,9 @@ pub fn leave_routine(saved: CallerSettings, session: &mut SessionContext) {
     }
     session.program_variables = saved.program_variables;
     session.handled_condition = saved.handled_condition;
-    if let Some(account) = saved.current_user {
+    if let Some((account, role)) = saved.current_user {
         session.current_user = account;
+        session.current_role = role;
         session.services.privileges.end_definer();
     }
 }

@@ -216,19 +216,27 @@ impl<'a> Authority<'a> {
 
     /// Returns 1142 for missing privileges on a table.
     pub fn denied(self, missing: PrivilegeSet, database: &str, table: &str) -> Error {
-        let (user, host) = (&self.session.current_user.user, &self.session.user.host);
+        let (user, host) = self.shown_user();
         Error::new(
             ER_TABLEACCESS_DENIED_ERROR,
-            &[&missing.denied(), user, host, &database, &table],
+            &[&missing.denied(), &user, &host, &database, &table],
         )
+    }
+
+    /// Returns user and host as messages about tables show them: with the client's host. A role's program has neither.
+    fn shown_user(self) -> (&'a str, &'a str) {
+        match self.current_user() {
+            ("", "") => ("", ""),
+            (user, _) => (user, self.client_host()),
+        }
     }
 
     /// Returns 1143 for missing privileges on a column.
     pub fn column_denied(self, missing: PrivilegeSet, column: &str, table: &str) -> Error {
-        let (user, host) = (&self.session.current_user.user, &self.session.user.host);
+        let (user, host) = self.shown_user();
         Error::new(
             ER_COLUMNACCESS_DENIED_ERROR,
-            &[&missing.denied(), user, host, &column, &table],
+            &[&missing.denied(), &user, &host, &column, &table],
         )
     }
 

@@ -39,6 +39,7 @@ pub struct SessionPrivileges {
 #[derive(Debug)]
 struct CallerPrivileges {
     account: Arc<Account>,
+    own_global: u64,
     role: Option<Arc<String>>,
     generation: u64,
     current: Option<Arc<CurrentDatabase>>,
@@ -94,6 +95,7 @@ impl SessionPrivileges {
     pub fn begin_definer(&self, definer: Account, accounts: &SharedAccounts) {
         let generation = self.generation.swap(accounts.generation(), Ordering::Relaxed);
         self.callers.lock().push(CallerPrivileges {
+            own_global: self.own_global.swap(definer.global.0, Ordering::Relaxed),
             account: self.account.swap(Arc::new(definer)),
             role: self.role.swap(None),
             generation,
@@ -105,6 +107,7 @@ impl SessionPrivileges {
     pub fn end_definer(&self) {
         if let Some(caller) = self.callers.lock().pop() {
             self.account.store(caller.account);
+            self.own_global.store(caller.own_global, Ordering::Relaxed);
             self.role.store(caller.role);
             self.generation.store(caller.generation, Ordering::Relaxed);
             self.current.store(caller.current);

@@ -49,6 +49,14 @@ fn definer((user, host): &(String, String)) -> Value {
     text(format!("{user}@{host}"))
 }
 
+/// Returns the definer of a routine. MariaDB shows a role without `@` here.
+fn routine_definer(of: &(String, String)) -> Value {
+    match of.1.is_empty() {
+        true => text(&*of.0),
+        false => definer(of),
+    }
+}
+
 /// Returns the columns DATA_TYPE to DTD_IDENTIFIER, of which the lengths are of 32 bits.
 fn type_columns(data_type: Option<&DataType>) -> [Value; 9] {
     let Some(data_type) = data_type else {
@@ -153,7 +161,7 @@ pub(super) fn routines(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
             time(sources, routine.modified_seconds),
             text(routine.environment.sql_mode().to_string()),
             text(&*routine.comment),
-            definer(&routine.definer),
+            routine_definer(&routine.definer),
             text(&*routine.environment.character_set_client),
             text(&*routine.environment.collation_connection),
             text(&*routine.environment.collation_database),
@@ -217,7 +225,7 @@ pub(crate) fn proc(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
             blob(&routine.parameters),
             blob(&routine.returns),
             blob(&routine.body),
-            definer(&routine.definer),
+            routine_definer(&routine.definer),
             timestamp(routine.created_seconds),
             timestamp(routine.modified_seconds),
             text(routine.environment.sql_mode().to_string()),

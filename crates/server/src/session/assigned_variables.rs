@@ -33,6 +33,8 @@ pub fn track(variable: Variable, state: &mut SessionState) {
 /// Applies the assignments of programs within the client's statement to the connection and the statement logs, and
 /// reports them to the client.
 pub fn heed_programs(state: &mut SessionState, connection: &mut Connection) {
+    let next = std::mem::take(&mut *state.services.next_by_programs.lock());
+    state.transaction.set_next(next.isolation, next.access);
     let changed = std::mem::take(&mut *state.services.set_by_programs.lock());
     if changed.is_empty() {
         return;

@@ -79,7 +79,7 @@ pub async fn run_event(server: &Arc<Server>, event: &EventDefinition) -> Result<
 
 fn definer(server: &Server, event: &EventDefinition) -> Result<Account, EventFailure> {
     let (user, host) = &event.definer;
-    let definer = server.accounts.load().get(user, host).cloned();
+    let definer = server.accounts.load().definer(user, host);
     let definer = definer.ok_or(EventFailure::NoDefiner)?;
     match definer.privileges_in(&event.database).has(Privilege::Event) {
         true => Ok(definer),

@@ -43,6 +43,7 @@ pub fn event_session(server: &Arc<Server>, account: Account) -> std::io::Result<
         user: account.user.clone(),
         host: account.host.clone(),
     };
+    let is_role = account.is_role;
     services.set_account(account);
     let mut session = Session::internal(services, connection);
     session._registered = Some(registered);
@@ -52,7 +53,10 @@ pub fn event_session(server: &Arc<Server>, account: Account) -> std::io::Result<
         user: user.user.clone(),
         host: "localhost".to_owned(),
     };
-    session.state.context.current_user = user;
+    match is_role {
+        true => session.state.context.current_role = Some(user.user),
+        false => session.state.context.current_user = user,
+    }
     *session.state.services.values.lock() = values;
     Ok((session, far))
 }

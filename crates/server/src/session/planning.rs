@@ -159,7 +159,7 @@ impl SessionState {
         let programs = match plan.runs_programs() {
             false => None,
             true => {
-                let (host, lent) = SessionProgramHost::lend(&self.services, &mut self.temporary.tables);
+                let (host, lent) = SessionProgramHost::lend(&self.services, &mut self.temporary.tables, plan);
                 Some(StatementPrograms {
                     host,
                     cache: &mut self.programs,

@@ -1,20 +1,21 @@
 //! Services of the server for functions and triggers that run within a statement.
 
 use super::assignment::{self, assign_client, client_charset, collation_of};
-use super::services::SessionServices;
-use super::temporary::define_within_statement;
-use crate::accounts::checks::{check_plan, check_routine};
+use super::services::{SessionServices, TransactionCharacteristics};
+use super::temporary::{TemporaryDefinition, define_within_statement};
+use crate::accounts::checks::{check_member, check_plan, check_routine};
 use crate::command_counter::count_command;
 use crate::variables::Variable;
+use paceline_catalog::ddl::SelectedColumn;
 use paceline_catalog::{Catalog, RoutineDefinition, TemporaryTables};
 use paceline_expression::session::{Privilege, SessionContext, VariableScope};
-use paceline_query::execute::ProgramHost;
+use paceline_query::execute::{FillOutcome, ProgramHost};
 use paceline_query::plan::{Plan, Statistics};
 use paceline_query::program::check_recursion;
-use paceline_syntax::{DdlStatement, Error, Result, SetItem, Statement};
+use paceline_syntax::{DdlStatement, Error, Result, RoleName, SetItem, Statement, TransactionScope};
 use paceline_txn::Transaction;
-use paceline_types::Value;
 use paceline_types::error_code::*;
+use paceline_types::{AccessMode, IsolationLevel, Value};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -22,6 +23,9 @@ use std::sync::Arc;
 pub struct SessionProgramHost {
     services: Arc<SessionServices>,
     temporary: Mutex<TemporaryTables>,
+    /// Whether the client's statement uses tables: then it is a transaction, whose end is the end of what SET
+    /// TRANSACTION has set.
+    has_tables: bool,
 }
 
 /// A session's place for its temporary tables, to which they return when this is dropped.
@@ -41,11 +45,13 @@ impl SessionProgramHost {
     pub fn lend<'s>(
         services: &Arc<SessionServices>,
         temporary: &'s mut TemporaryTables,
+        plan: &Plan,
     ) -> (Arc<Self>, LentTables<'s>) {
         let lent = std::mem::replace(temporary, services.server.temporary_tables());
         let host = Arc::new(SessionProgramHost {
             services: services.clone(),
             temporary: Mutex::new(lent),
+            has_tables: !plan.tables().is_empty(),
         });
         let lent = LentTables {
             place: temporary,
@@ -85,7 +91,14 @@ impl ProgramHost for SessionProgramHost {
     }
 
     fn set(&self, item: &SetItem, value: Option<Value>, session: &mut SessionContext) -> Result<()> {
-        set_within_statement(item, value, &self.services, session)
+        match item {
+            SetItem::Transaction {
+                scope: TransactionScope::Next,
+                isolation,
+                access,
+            } => self.set_next_transaction(*isolation, *access),
+            _ => set_within_statement(item, value, &self.services, session),
+        }
     }
 
     fn count(&self, statement: &Statement) {
@@ -99,11 +112,53 @@ impl ProgramHost for SessionProgramHost {
     fn define_temporary(
         &self,
         ddl: &DdlStatement,
+        selected: Option<&[SelectedColumn]>,
         transaction: &mut Transaction,
         session: &mut SessionContext,
-    ) -> Result<()> {
+    ) -> Result<Option<(String, String)>> {
         let mut tables = self.temporary.lock();
-        define_within_statement(ddl, &mut tables, &self.services, transaction, session)
+        let definition = TemporaryDefinition { ddl, selected };
+        let fill = define_within_statement(definition, &mut tables, &self.services, transaction, session)?;
+        if let Some((database, name)) = &fill {
+            tables.begin_fill(database, name);
+        }
+        Ok(fill)
+    }
+
+    fn end_fill(
+        &self,
+        (database, name): &(String, String),
+        outcome: FillOutcome,
+        transaction: &mut Transaction,
+    ) {
+        let mut tables = self.temporary.lock();
+        match outcome {
+            FillOutcome::Filled => tables.end_fill(database, name),
+            FillOutcome::Failed => transaction.drop_temporary_indexes(tables.abandon_fill(name)),
+        }
+    }
+}
+
+impl SessionProgramHost {
+    /// Executes SET TRANSACTION without a scope. As in MariaDB it has no effect after a statement that uses tables,
+    /// which is the transaction that it applies to.
+    ///
+    /// # Errors
+    /// 1568 within a transaction.
+    fn set_next_transaction(
+        &self,
+        isolation: Option<IsolationLevel>,
+        access: Option<AccessMode>,
+    ) -> Result<()> {
+        if self.services.transaction.lock().open {
+            return Err(Error::new(ER_CANT_CHANGE_TX_CHARACTERISTICS, &[]));
+        }
+        if !self.has_tables {
+            let mut next = self.services.next_by_programs.lock();
+            next.isolation = isolation.or(next.isolation);
+            next.access = access.or(next.access);
+        }
+        Ok(())
     }
 }
 
@@ -152,6 +207,37 @@ fn set_within_statement(
             let charset = client_charset(charset.as_deref(), context)?;
             let connection = context.settings.collation_database;
             assign_client(charset, connection, services, context).to_vec()
+        }
+        SetItem::Transaction {
+            scope,
+            isolation,
+            access,
+        } => {
+            let characteristics = TransactionCharacteristics {
+                isolation: *isolation,
+                access: *access,
+            };
+            if *scope == TransactionScope::Global {
+                services.require_any(&[Privilege::Super])?;
+                characteristics.assign_global(services);
+                return Ok(());
+            }
+            characteristics.assign_session(services, context)
+        }
+        SetItem::Role(role) => {
+            let role = match role {
+                None => None,
+                Some(RoleName::Current) => context.current_role.clone(),
+                Some(RoleName::Name(name)) => {
+                    let authority = services.authority(context);
+                    check_member(authority, name, authority.current_user())?;
+                    Some(name.trim_end_matches(' ').to_owned())
+                }
+            };
+            // The privileges of a definer, and its role, end with its program.
+            services.set_role(role.as_deref(), context.database.as_deref());
+            context.current_role = role;
+            return Ok(());
         }
         _ => return Err(Error::unsupported("this SET in a function or trigger")),
     };

@@ -18,7 +18,7 @@ use super::temporary_tables::TemporaryOwner;
 use crate::accounts::checks::{DefinitionCatalogs, check_definition};
 use crate::server::Server;
 use crate::variables::Variable;
-use paceline_catalog::ddl::{DdlInput, prepare_ddl};
+use paceline_catalog::ddl::{DdlInput, SelectedColumn, prepare_ddl};
 use paceline_catalog::{TableDefinition, TemporaryPlan, TemporaryTables};
 use paceline_expression::session::SessionContext;
 use paceline_storage::{TemporaryIndex, TemporaryWrites};
@@ -96,17 +96,25 @@ impl SessionState {
     }
 }
 
-/// Creates or drops temporary tables within a statement: in a function or trigger.
+/// A statement that creates or drops temporary tables within another one.
+pub struct TemporaryDefinition<'d> {
+    pub ddl: &'d DdlStatement,
+    /// Columns of the query of CREATE … SELECT.
+    pub selected: Option<&'d [SelectedColumn]>,
+}
+
+/// Creates or drops temporary tables within a statement: in a function or trigger. Returns database and name of a table
+/// that the query of CREATE … SELECT has to fill.
 ///
 /// # Errors
-/// The errors of the privilege checks and of the plan; 1235 for CREATE … SELECT.
+/// The errors of the privilege checks and of the plan.
 pub fn define_within_statement(
-    ddl: &DdlStatement,
+    TemporaryDefinition { ddl, selected }: TemporaryDefinition<'_>,
     tables: &mut TemporaryTables,
     services: &SessionServices,
     transaction: &mut Transaction,
     context: &mut SessionContext,
-) -> Result<()> {
+) -> Result<Option<(String, String)>> {
     let server = &services.server;
     check_definition(
         services.authority(context),
@@ -119,31 +127,29 @@ pub fn define_within_statement(
     if transaction.options().access == AccessMode::ReadOnly {
         return Err(Error::new(ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, &[]));
     }
-    if let DdlStatement::CreateTable(create) = ddl
-        && create.select().is_some()
-    {
-        return Err(Error::unsupported(
-            "CREATE TEMPORARY TABLE … SELECT in a function or trigger",
-        ));
-    }
     let snapshot = server.transactions.snapshot();
     let input = DdlInput {
         catalog: &server.catalog,
         storage: server.transactions.storage(),
         snapshot: &snapshot,
         default_engine: services.default_engine(),
-        select_columns: None,
+        select_columns: selected,
         temporary: Some(tables),
     };
     let mut prepared = prepare_ddl(input, context, ddl)?;
     let plan = std::mem::take(&mut prepared.plan.temporary);
     let rows = prepared.temporary_writes.take();
+    let database = context.database.as_deref().unwrap_or_default();
+    let fill = prepared.plan.fill.take().map(|table| {
+        let database = table.database.unwrap_or_else(|| database.to_owned());
+        (database, table.name)
+    });
     if !plan.is_empty() {
         let dropped = change_tables(tables, plan, rows, server)?;
         transaction.drop_temporary_indexes(dropped);
     }
     match prepared.plan.failure.take() {
         Some(failure) => Err(failure),
-        None => Ok(()),
+        None => Ok(fill),
     }
 }

@@ -34,12 +34,14 @@
 
 mod expr;
 mod function;
+mod json_table;
 mod literal;
 mod name;
 mod print;
 mod query;
 mod sequence;
 mod table;
+mod type_spec;
 mod variable;
 pub mod visit;
 mod window;
@@ -49,6 +51,7 @@ pub use expr::{
     TemporalKind, TrimSide, TruthTest, UnaryOp,
 };
 pub use function::{Arguments, FunctionCall};
+pub use json_table::{JsonColumn, JsonResponse, JsonTable};
 pub use literal::Literal;
 pub use name::{ColumnName, ROW_ID, TableName};
 pub use query::{
@@ -58,5 +61,6 @@ pub use query::{
 pub use sequence::{SequenceOperation, SequenceValue};
 pub(crate) use table::single_table;
 pub use table::{HintKind, HintScope, IndexHint, Join, JoinConstraint, JoinKind, JoinedTables, TableFactor};
+pub use type_spec::{CharsetName, TypeKind, TypeSpec};
 pub use variable::VariableScope;
 pub use window::{FrameBound, FrameUnits, NamedWindow, Over, WindowFrame, WindowSpec};

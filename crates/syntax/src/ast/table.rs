@@ -1,6 +1,6 @@
 //! Tables of a statement and their joins.
 
-use super::{Expr, Query, TableName};
+use super::{Expr, JsonTable, Query, TableName};
 
 /// A table and its joins: one item of FROM.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +31,8 @@ pub enum TableFactor {
         /// Column names; empty when absent.
         columns: Vec<String>,
     },
+    /// `JSON_TABLE(…) AS alias`.
+    JsonTable(Box<JsonTable>),
     /// `(t1 JOIN t2 …)`.
     Nested(Box<JoinedTables>),
 }
@@ -109,6 +111,15 @@ impl JoinedTables {
 }
 
 impl TableFactor {
+    /// Returns whether it is or contains a JSON_TABLE.
+    pub fn has_json_table(&self) -> bool {
+        match self {
+            Self::JsonTable(_) => true,
+            Self::Nested(tables) => tables.factors().any(Self::has_json_table),
+            Self::Table { .. } | Self::Derived { .. } => false,
+        }
+    }
+
     /// Returns a table with nothing but its name.
     pub fn of_table(name: TableName) -> Self {
         Self::Table {

@@ -110,6 +110,7 @@ fn walk_factor(factor: &TableFactor, visitor: &mut impl Visitor) {
     match factor {
         TableFactor::Table { name, alias, .. } => visitor.table(name, alias.as_deref()),
         TableFactor::Derived { query, .. } => walk_query(query, visitor),
+        TableFactor::JsonTable(table) => walk_expr(&table.document, visitor),
         TableFactor::Nested(tables) => walk_tables(tables, visitor),
     }
 }

@@ -52,7 +52,6 @@ impl Parser<'_> {
             }
             "INTERVAL" => return self.interval(),
             "MATCH" => return Err(Error::unsupported("FULLTEXT search")),
-            "JSON_TABLE" => return Err(Error::unsupported("JSON_TABLE")),
             "ROW" => {
                 self.advance();
                 self.expect_token(&Token::LeftParen)?;

@@ -13,6 +13,7 @@ mod file_format;
 mod foreign_key;
 mod function;
 mod handler;
+mod json_table;
 mod parser;
 mod plugin;
 mod program;

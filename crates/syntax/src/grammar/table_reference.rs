@@ -126,7 +126,7 @@ impl Parser<'_> {
             return Ok(nested(table));
         }
         if self.is_word("JSON_TABLE") && self.is_at(1, &Token::LeftParen) {
-            return Err(Error::unsupported("JSON_TABLE"));
+            return Ok(TableFactor::JsonTable(Box::new(self.json_table()?)));
         }
         let name = self.table_name()?;
         let partitions = if self.accept_word("PARTITION") {

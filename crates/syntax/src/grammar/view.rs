@@ -90,7 +90,7 @@ impl Parser<'_> {
         }
         if self.accept_word("DEFINER") {
             self.expect_token(&Token::Equal)?;
-            options.definer = Some(self.account_name()?);
+            options.definer = Some(self.grantee()?);
         }
         if self.accept_words(&["SQL", "SECURITY"]) {
             options.security = Some(match self.accept_any_word(&["DEFINER", "INVOKER"]) {

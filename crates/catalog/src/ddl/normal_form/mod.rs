@@ -16,8 +16,7 @@ use self::condition::condition;
 use crate::error::Result;
 use paceline_syntax::ast::Expr;
 
-pub(in crate::ddl) use crate::quote::write_definer;
-pub use crate::quote::{push_escaped, quote_identifier, quote_text};
+pub use crate::quote::{push_escaped, quote_identifier, quote_text, write_definer};
 
 pub(super) use condition::{condition_step, truth};
 pub(super) use precedence::IN;

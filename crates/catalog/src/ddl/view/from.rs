@@ -6,7 +6,9 @@ use super::resolve::{Resolver, set_names};
 use super::scope::{Column, Place, Scope, Surroundings, Table, visible_column};
 use crate::error::{Error, Result};
 use crate::{NumberSeries, same_name};
-use paceline_syntax::ast::{BinaryOp, Expr, JoinConstraint, JoinKind, JoinedTables, TableFactor, TableName};
+use paceline_syntax::ast::{
+    BinaryOp, Expr, JoinConstraint, JoinKind, JoinedTables, JsonColumn, TableFactor, TableName,
+};
 
 impl Resolver<'_> {
     /// Resolves a table and its joins, and adds the tables to the scope. Returns the columns that unqualified
@@ -154,6 +156,27 @@ impl Resolver<'_> {
                     columns: names.into_iter().map(visible_column).collect(),
                 }
             }
+            TableFactor::JsonTable(table) => {
+                // It may name columns of the tables before it.
+                let mut inner = around.clone();
+                let places = |(table, columns): (usize, &Table)| {
+                    let columns = 0..columns.columns.len();
+                    columns.map(move |column| (table, column)).collect::<Vec<_>>()
+                };
+                inner.scopes.push(Scope {
+                    visible: scope.tables.iter().enumerate().flat_map(places).collect(),
+                    tables: scope.tables.clone(),
+                });
+                self.expr(&mut table.document, &inner)?;
+                let mut columns = Vec::new();
+                add_json_columns(&table.columns, &mut columns);
+                Table {
+                    database: None,
+                    name: table.alias.clone(),
+                    is_qualified: false,
+                    columns,
+                }
+            }
             TableFactor::Nested(tables) => return self.joined(tables, scope, around),
         };
         let number = scope.tables.len();
@@ -209,5 +232,17 @@ impl Resolver<'_> {
             is_qualified,
             columns,
         })
+    }
+}
+
+/// Appends the columns of a JSON_TABLE.
+fn add_json_columns(items: &[JsonColumn], columns: &mut Vec<Column>) {
+    for item in items {
+        match item {
+            JsonColumn::Ordinality { name }
+            | JsonColumn::Value { name, .. }
+            | JsonColumn::Exists { name, .. } => columns.push(visible_column(name.clone())),
+            JsonColumn::Nested { columns: inner, .. } => add_json_columns(inner, columns),
+        }
     }
 }

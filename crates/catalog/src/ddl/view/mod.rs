@@ -8,6 +8,7 @@
 //! because the session has planned it before.
 
 mod from;
+mod json_table;
 mod names;
 mod resolve;
 mod rewrite;

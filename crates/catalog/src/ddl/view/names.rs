@@ -6,7 +6,9 @@ use super::resolve::set_names;
 use crate::error::{Error, Result};
 use crate::{Catalog, same_name};
 use paceline_syntax::ast::visit::for_each_table;
-use paceline_syntax::ast::{Expr, ItemName, Query, QueryBody, SelectItem, TableName};
+use paceline_syntax::ast::{
+    Expr, ItemName, JoinedTables, Query, QueryBody, SelectItem, TableFactor, TableName,
+};
 
 /// Maximum length of a column's name, in characters.
 const NAME_LENGTH_MAX: usize = 64;
@@ -117,9 +119,23 @@ pub(super) fn uses_view(query: &Query, catalog: &Catalog, view: (&str, &str)) ->
         .any(|name| name.database.as_deref() == Some(view.0) && name.name == view.1)
 }
 
+fn has_json_table(body: &QueryBody) -> bool {
+    match body {
+        QueryBody::Select(select) => {
+            let mut factors = select.from.iter().flat_map(JoinedTables::factors);
+            factors.any(TableFactor::has_json_table)
+        }
+        QueryBody::Query(query) => has_json_table(&query.body),
+        QueryBody::SetOperation { left, right, .. } => has_json_table(left) || has_json_table(right),
+        QueryBody::Values(_) => false,
+    }
+}
+
 /// Returns whether everything that a query reads, directly or through views, is in one database.
 pub(super) fn is_within(query: &Query, catalog: &Catalog, database: &str) -> bool {
-    names_read(query, catalog, None)
-        .iter()
-        .all(|name| name.database.as_deref().is_none_or(|known| known == database))
+    // As in MariaDB a JSON_TABLE is in no database.
+    !has_json_table(&query.body)
+        && names_read(query, catalog, None)
+            .iter()
+            .all(|name| name.database.as_deref().is_none_or(|known| known == database))
 }

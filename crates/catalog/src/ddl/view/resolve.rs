@@ -271,7 +271,7 @@ impl Resolver<'_> {
         Ok(())
     }
 
-    fn expr(&mut self, expr: &mut Expr, around: &Surroundings) -> Result<()> {
+    pub(super) fn expr(&mut self, expr: &mut Expr, around: &Surroundings) -> Result<()> {
         self.expr_in(expr, around, &[], AliasRule::AfterColumns)
     }
 

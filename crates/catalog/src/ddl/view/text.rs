@@ -349,6 +349,7 @@ impl Writer<'_> {
                 quote_identifier(alias, self.out);
                 Ok(())
             }
+            TableFactor::JsonTable(table) => self.json_table(table),
             TableFactor::Nested(tables) => self.joined(tables),
         }
     }

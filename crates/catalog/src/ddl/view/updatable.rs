@@ -51,7 +51,7 @@ fn is_writable_join(tables: &JoinedTables, catalog: &Catalog, depth: u32) -> boo
                 None => catalog.ordinary_table(database, &name.name).is_some(),
             }
         }
-        TableFactor::Derived { .. } => true,
+        TableFactor::Derived { .. } | TableFactor::JsonTable(_) => true,
         TableFactor::Nested(tables) => is_writable_join(tables, catalog, depth),
     })
 }
@@ -89,7 +89,7 @@ fn joined_names(query: &Query) -> Vec<&TableName> {
         for factor in tables.factors() {
             match factor {
                 TableFactor::Table { name, .. } => names.push(name),
-                TableFactor::Derived { .. } => {}
+                TableFactor::Derived { .. } | TableFactor::JsonTable(_) => {}
                 TableFactor::Nested(tables) => collect(tables, names),
             }
         }
@@ -155,7 +155,7 @@ fn named<'a>(tables: &'a JoinedTables, called: &str) -> Option<&'a TableName> {
         TableFactor::Table { name, alias, .. } => {
             (alias.as_ref().unwrap_or(&name.name) == called).then_some(name)
         }
-        TableFactor::Derived { .. } => None,
+        TableFactor::Derived { .. } | TableFactor::JsonTable(_) => None,
         TableFactor::Nested(tables) => named(tables, called),
     })
 }

@@ -9,7 +9,7 @@ use super::derived;
 use crate::error::Result;
 use crate::execute::collections::derived_rows::Rows;
 use crate::execute::context::{Execution, Visit};
-use crate::execute::readers::{base_table::BaseReader, series, virtual_table};
+use crate::execute::readers::{base_table::BaseReader, json_table, series, virtual_table};
 use crate::plan::measurements::MeasuredAccess;
 use crate::plan::tree::{JoinKind, JoinStep, SelectPlan, TableAccess, TableInstance, TableSource};
 
@@ -47,6 +47,7 @@ pub(super) fn read(
             exec.session.counts.count_temporary(rows.len() as u64);
             Rows::new(rows)
         }
+        TableSource::Json(json) => return json_table::read(exec, instance, json, row, visit),
         TableSource::MergedView => unreachable!("a merged view is not a step of a join"),
     };
     read_rows(exec, instance, &rows, row, visit)

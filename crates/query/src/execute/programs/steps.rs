@@ -5,13 +5,16 @@ use super::group_rows::{GroupFetch, GroupRows};
 use crate::error::{Error, Result};
 use crate::execute::context::{ProgramState, StatementState};
 use crate::execute::interface::{
-    AffectedRows, ExecutionContext, RowSink, StatementPrograms, check_snapshot, lock_tables,
+    AffectedRows, ExecutionContext, FillOutcome, RowSink, StatementPrograms, check_snapshot, lock_tables,
 };
-use crate::plan::{Plan, PlanContext, ResultColumn, plan_statement};
+use crate::plan::{
+    Plan, PlanContext, ResultColumn, TableUse, insert_of_select, plan_statement, selected_columns,
+};
 use crate::program::{
     Evaluated, Handling, PreparedProgram, RowAssignment, convert_returned, diagnostics_values, error_of,
     is_true, raised_of, set_typed_user_variable, set_user_variable, setting_value, signal, warnings,
 };
+use paceline_catalog::FILLED_DATABASE;
 use paceline_expression::ExprType;
 use paceline_expression::session::SessionContext;
 use paceline_program::{Answer, CodePlace, Raised, Request, Run};
@@ -351,8 +354,8 @@ impl Steps<'_, '_> {
             }
             Statement::Empty => Ok(Answer::Done),
             Statement::Ddl(ddl) if concerns_temporary_table(ddl) => {
-                self.define_temporary(ddl)?;
-                self.session.row_count = 0;
+                let rows = self.define_temporary(ddl, values)?;
+                self.session.row_count = i64::try_from(rows).unwrap_or(i64::MAX);
                 Ok(Answer::Done)
             }
             Statement::Transaction(_) | Statement::Ddl(_) | Statement::Account(_) | Statement::Plugin(_) => {
@@ -368,8 +371,9 @@ impl Steps<'_, '_> {
         }
     }
 
-    /// Creates or drops temporary tables. A table that a statement around the program uses stays as it is.
-    fn define_temporary(&mut self, ddl: &DdlStatement) -> Result<()> {
+    /// Creates or drops temporary tables. A table that a statement around the program uses stays as it is. Returns the
+    /// number of rows of CREATE … SELECT.
+    fn define_temporary(&mut self, ddl: &DdlStatement, values: &[Value]) -> Result<u64> {
         let dropped: &[TableName] = match ddl {
             DdlStatement::CreateTable(create) if create.or_replace => std::slice::from_ref(&create.name),
             DdlStatement::DropTables { tables, .. } => tables,
@@ -383,7 +387,79 @@ impl Steps<'_, '_> {
             }
         }
         let host = host.clone();
-        host.define_temporary(ddl, self.state.transaction, self.session)
+        let filling = match ddl {
+            DdlStatement::CreateTable(create) => create.select().map(|select| (create, select)),
+            _ => None,
+        };
+        let Some((create, select)) = filling else {
+            host.define_temporary(ddl, None, self.state.transaction, self.session)?;
+            return Ok(0);
+        };
+        let query = Statement::Query(Box::new(select.query.clone()));
+        let plan = self.plan_once(&query, values)?;
+        // Without the privileges to read, no table may be created or replaced.
+        host.check(&plan, self.session)?;
+        let catalog = host.catalog();
+        if create.or_replace {
+            let database = create
+                .name
+                .database
+                .as_deref()
+                .or(self.session.database.as_deref());
+            let hidden_by = catalog.temporary_table(database.unwrap_or_default(), &create.name.name);
+            let is_it = |table: &TableUse| match (&table.definition, hidden_by) {
+                (Some(read), Some(replaced)) => Arc::ptr_eq(read, replaced),
+                _ => false,
+            };
+            if plan.tables().iter().any(is_it) {
+                return Err(Error::new(ER_CANT_REOPEN_TABLE, &[&create.name.name]));
+            }
+        }
+        let selected = selected_columns(&plan, &catalog);
+        let Some(table) =
+            host.define_temporary(ddl, Some(&selected), self.state.transaction, self.session)?
+        else {
+            return Ok(0);
+        };
+        // As outside of programs the rows stay even if the transaction is rolled back.
+        let mark = self.state.transaction.temporary_mark();
+        let hidden = TableName::qualified(FILLED_DATABASE, &table.1);
+        let filled = self.fill(&insert_of_select(hidden, select, &plan), values);
+        let outcome = match filled {
+            Ok(_) => FillOutcome::Filled,
+            Err(_) => FillOutcome::Failed,
+        };
+        if outcome == FillOutcome::Filled {
+            self.state.transaction.keep_temporary_since(mark);
+        }
+        host.end_fill(&table, outcome, self.state.transaction);
+        filled
+    }
+
+    /// Executes the INSERT of CREATE TABLE … SELECT. Returns the number of rows.
+    fn fill(&mut self, insert: &Statement, values: &[Value]) -> Result<u64> {
+        let mut rows = NoRows {
+            place: self.program.place,
+        };
+        for _ in 0..ATTEMPTS_MAX {
+            let plan = self.plan_once(insert, values)?;
+            if let Some(outcome) = execute_nested(&plan, values, self.state, self.session, &mut rows)? {
+                return Ok(outcome.affected_rows);
+            }
+        }
+        Err(Error::new(ER_TABLE_DEF_CHANGED, &[]))
+    }
+
+    /// Plans a statement that is not one of the program's own.
+    fn plan_once(&mut self, statement: &Statement, values: &[Value]) -> Result<Plan> {
+        let host = self.state.programs()?.host.clone();
+        let context = PlanContext {
+            catalog: &host.catalog(),
+            session: &*self.session,
+            statistics: host.statistics(),
+            parameters: values,
+        };
+        plan_statement(statement, &context)
     }
 
     /// Gives targets their values. Returns those of the program's variables.

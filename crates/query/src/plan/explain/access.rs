@@ -168,6 +168,10 @@ pub(super) fn access_line(
     }
     let conditions = step.on.len() + step.filter.len();
     let has_conditions = conditions > used || (used == usize::MAX && conditions > 0);
+    if matches!(table.source, TableSource::Json(_)) {
+        extra.push("Table function: json_table".to_owned());
+        line.notes.table_function = Some("json_table");
+    }
     if has_conditions {
         extra.push("Using where".to_owned());
     }
@@ -281,6 +285,7 @@ fn reference_name(select: &SelectPlan, expr: &Expr) -> String {
                     TableSource::Base(definition) => definition.columns()[column].name.clone(),
                     TableSource::Derived(plan) => plan.columns[column].name.to_string(),
                     TableSource::Series(_) => "seq".to_owned(),
+                    TableSource::Json(json) => json.column_name(column).to_owned(),
                     TableSource::Recursive(_) | TableSource::Virtual { .. } | TableSource::MergedView => {
                         String::new()
                     }

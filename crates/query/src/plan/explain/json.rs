@@ -339,6 +339,8 @@ impl Writer {
         if self.is_measured {
             members.push(("r_filtered", measured(line.measure.map(LineMeasure::filtered))));
         }
+        let function = notes.table_function;
+        members.extend(function.map(|name| ("table_function", Node::text(name))));
         members.extend(
             notes
                 .condition

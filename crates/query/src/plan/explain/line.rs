@@ -36,6 +36,8 @@ pub(super) struct LineNotes {
     pub(super) index_only: bool,
     /// Whether index entries are skipped.
     pub(super) loose: bool,
+    /// The function that makes the table.
+    pub(super) table_function: Option<&'static str>,
     /// Whether a row with several matches passes once.
     pub(super) first_match: bool,
     /// Place of the table's query in [`Block::inner`].

@@ -116,6 +116,7 @@ fn inner_queries(select: &SelectPlan, subqueries: &[Arc<QueryPlan>]) -> Vec<Inne
     };
     select.projection.iter().for_each(&mut visit);
     select.constant_conditions.iter().for_each(&mut visit);
+    select.documents().for_each(&mut visit);
     select.once.iter().for_each(|(expr, _)| visit(expr));
     select.having.iter().for_each(&mut visit);
     for sort in select.windows.iter().flat_map(|windows| &windows.sorts) {

@@ -246,6 +246,7 @@ pub(super) fn column_name(table: &TableInstance, column: usize) -> String {
     match &table.source {
         TableSource::Base(definition) => definition.columns()[column].name.clone(),
         TableSource::Derived(plan) => plan.columns[column].name.to_string(),
+        TableSource::Json(json) => json.column_name(column).to_owned(),
         _ => format!("column {column}"),
     }
 }

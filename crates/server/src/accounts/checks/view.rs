@@ -14,7 +14,9 @@ use paceline_types::error_code::{ER_COLUMNACCESS_DENIED_ERROR, ER_TABLEACCESS_DE
 /// 1227.
 pub fn check_view_definer(authority: Authority<'_>, user: &str, host: &str) -> Result<()> {
     let (current_user, current_host) = authority.current_user();
-    match user == current_user && host.eq_ignore_ascii_case(current_host) {
+    let is_own = user == current_user && host.eq_ignore_ascii_case(current_host);
+    let is_own_role = host.is_empty() && authority.current_role() == Some(user);
+    match is_own || is_own_role {
         true => Ok(()),
         false => authority.require_any(&[Privilege::Super, Privilege::SetUser]),
     }

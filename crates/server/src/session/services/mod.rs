@@ -7,6 +7,7 @@ mod sources;
 mod stale_reads;
 mod statement_trace;
 mod time_slice;
+mod transaction_characteristics;
 mod user_locks;
 
 pub use statement_trace::StatementTrace;
@@ -45,6 +46,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use time_slice::TimeSlice;
+pub use transaction_characteristics::TransactionCharacteristics;
 use user_locks::UserLocks;
 
 /// Services of one session.
@@ -78,6 +80,8 @@ pub struct SessionServices {
     pub(super) progress_reports: ProgressReports,
     /// Variables that functions and triggers of the running statement have set.
     pub(super) set_by_programs: Mutex<Vec<Variable>>,
+    /// Characteristics of the next transaction that functions of the running statement have set.
+    pub(super) next_by_programs: Mutex<TransactionCharacteristics>,
 }
 
 /// State of a session's transactions that variables show.
@@ -125,6 +129,7 @@ impl SessionServices {
             optimizer_trace: Mutex::default(),
             progress_reports: ProgressReports::default(),
             set_by_programs: Mutex::default(),
+            next_by_programs: Mutex::default(),
         }
     }
 
@@ -136,6 +141,7 @@ impl SessionServices {
         // The next account must not see it.
         *self.optimizer_trace.lock() = None;
         self.set_by_programs.lock().clear();
+        *self.next_by_programs.lock() = TransactionCharacteristics::default();
     }
 
     /// Sets the account that the session has logged in to.
@@ -463,6 +469,10 @@ impl Privileges for SessionServices {
         column: Option<&str>,
     ) -> Result<()> {
         self.authority(session).check_column(database, table, column)
+    }
+
+    fn is_role(&self, name: &str) -> bool {
+        self.server.accounts.load().role(name).is_some()
     }
 
     fn begin_definer(&self, user: &str, host: &str) -> Result<()> {

@@ -242,7 +242,8 @@ impl Parser<'_> {
             return Err(Error::new(ER_SP_NO_RETSET, &[&place]));
         }
         let is_password = |item: &SetItem| match item {
-            SetItem::Password { .. } => true,
+            // As in MariaDB.
+            SetItem::Password { .. } | SetItem::DefaultRole { .. } => true,
             SetItem::Variable { name, .. } => name.eq_ignore_ascii_case("autocommit"),
             _ => false,
         };

@@ -12,18 +12,15 @@ use crate::session::protocol::RowCollector;
 use crate::session::state::SessionState;
 use crate::session::statements::query::collect;
 use paceline_binlog::event::EventFlags;
+use paceline_catalog::FILLED_DATABASE;
 use paceline_catalog::ddl::{DdlInput, SelectedColumn, prepare_ddl};
-use paceline_catalog::{ColumnDefault, FILLED_DATABASE};
 use paceline_expression::ExprType;
 use paceline_expression::session::ProgramVariables;
-use paceline_query::plan::Through;
+use paceline_query::plan::{insert_of_select, selected_columns};
 use paceline_syntax::definition::CreateTable;
-use paceline_syntax::{
-    ColumnName, DdlStatement, Duplicates, Error, Insert, InsertKind, InsertSource, Result, Statement,
-    TableName,
-};
+use paceline_syntax::{DdlStatement, Error, Result, Statement, TableName};
+use paceline_types::Value;
 use paceline_types::error_code::*;
-use paceline_types::{DataType, Value};
 use std::sync::Arc;
 
 /// Returns 1137 for CREATE OR REPLACE TEMPORARY TABLE … SELECT from the table itself; 1235 for CREATE TABLE …
@@ -89,22 +86,6 @@ pub async fn fill_temporary_table(
     }
 }
 
-/// Returns the default of a column that is read from a temporary table: the zero of its type.
-fn zero_default(data_type: &DataType) -> ColumnDefault {
-    let zero = match data_type {
-        DataType::Integer(_) | DataType::Decimal(_) | DataType::Float(_) | DataType::Double(_) => "0",
-        DataType::Char { .. }
-        | DataType::VarChar { .. }
-        | DataType::Binary { .. }
-        | DataType::VarBinary { .. } => "",
-        DataType::Date => "0000-00-00",
-        DataType::Time { .. } => "00:00:00",
-        DataType::DateTime { .. } => "0000-00-00 00:00:00",
-        _ => return ColumnDefault::None,
-    };
-    ColumnDefault::Literal(zero.to_owned())
-}
-
 /// Returns the columns of CREATE TABLE … SELECT. A parameter has the type of its value.
 pub fn plan_create_select(
     ddl: &DdlStatement,
@@ -134,32 +115,7 @@ pub fn plan_create_select(
     };
     // Without the privileges to read, no table may be created or replaced.
     check_plan(state.services.authority(&state.context), &plan)?;
-    let catalog = state.catalog();
-    let columns = plan.columns().iter().map(|column| {
-        let source = column.origin.as_ref().and_then(|origin| {
-            let table = catalog.table(&origin.database, &origin.table)?;
-            Some(&table.columns()[table.column(&origin.column)?])
-        });
-        let through = column.origin.as_ref().map(|origin| origin.through);
-        SelectedColumn {
-            name: column.name.to_string(),
-            data_type: column.data_type.clone(),
-            nullable: !column.is_not_null(),
-            default: match source {
-                Some(source) if source.auto_increment && !source.nullable => {
-                    ColumnDefault::Literal("0".to_owned())
-                }
-                Some(source) if through != Some(Through::Merged) => source.default.clone(),
-                None if column.is_temporary && column.is_not_null() => zero_default(&column.data_type),
-                _ => ColumnDefault::None,
-            },
-            on_update: source
-                .filter(|_| through == Some(Through::Nothing))
-                .and_then(|source| source.on_update),
-            comment: source.map(|source| source.comment.clone()).unwrap_or_default(),
-        }
-    });
-    Ok(Some(columns.collect()))
+    Ok(Some(selected_columns(&plan, &state.catalog())))
 }
 
 /// Executes the second half of CREATE TABLE … SELECT: inserts the rows in a separate transaction. If the statement is a
@@ -252,24 +208,7 @@ async fn insert_selected(
         return Ok(0);
     };
     let query = Statement::Query(Box::new(select.query.clone()));
-    let columns = state
-        .plan(&query)?
-        .columns()
-        .iter()
-        .map(|column| ColumnName::new(column.name.to_string()))
-        .collect();
-    let insert = Statement::Insert(Box::new(Insert {
-        kind: match select.duplicates {
-            Duplicates::Replace => InsertKind::Replace,
-            Duplicates::Error | Duplicates::Ignore => InsertKind::Insert,
-        },
-        ignore: select.duplicates == Duplicates::Ignore,
-        table,
-        columns,
-        source: InsertSource::Query(Box::new(select.query.clone())),
-        on_duplicate: vec![],
-        returning: vec![],
-    }));
+    let insert = insert_of_select(table, select, &state.plan(&query)?);
     let plan = state.plan(&insert)?;
     match collect(
         PlanToRun::Private(&plan),

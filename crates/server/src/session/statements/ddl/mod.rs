@@ -223,14 +223,19 @@ fn check_view(view: &CreateView, state: &mut SessionState) -> Result<()> {
 
 /// Checks the privilege to name another account in DEFINER, and adds a note if the account does not exist.
 fn check_definer(definer: Option<&AccountName>, state: &mut SessionState) -> Result<()> {
-    if let Some(definer) = definer
-        && let UserName::Name(user) = &definer.user
-    {
-        check_view_definer(state.services.authority(&state.context), user, &definer.host)?;
-        if state.server.accounts.load().get(user, &definer.host).is_none() {
-            let message = ER_NO_SUCH_USER.message(&[user, &definer.host]);
-            state.context.diagnostics.note(ER_NO_SUCH_USER, message);
+    let accounts = state.server.accounts.load();
+    let (user, host) = match definer.map(|definer| (&definer.user, definer.host.as_str())) {
+        Some((UserName::Name(user), "")) => (user, "%"),
+        Some((UserName::Name(user), host)) => (user, host),
+        Some((UserName::Unqualified(name), _)) => {
+            (name, if accounts.role(name).is_some() { "" } else { "%" })
         }
+        Some((UserName::Current | UserName::CurrentRole | UserName::Public, _)) | None => return Ok(()),
+    };
+    check_view_definer(state.services.authority(&state.context), user, host)?;
+    if accounts.get(user, host).is_none() {
+        let message = ER_NO_SUCH_USER.message(&[user, &host]);
+        state.context.diagnostics.note(ER_NO_SUCH_USER, message);
     }
     Ok(())
 }

@@ -10,8 +10,9 @@ use crate::session::assigned_variables::{heed_variables, track};
 use crate::session::assignment::{self, Assignment, assign_client, client_charset, collation_of};
 use crate::session::execution::Execution;
 use crate::session::protocol::{Connection, Reply};
+use crate::session::services::TransactionCharacteristics;
 use crate::session::state::SessionState;
-use crate::variables::{Variable, VariableValue, apply_to_session, isolation_setting};
+use crate::variables::Variable;
 use paceline_expression::ExprType;
 use paceline_expression::session::{BinlogFormat, Privilege, UserVariable};
 use paceline_query::execute::SingleRow;
@@ -299,28 +300,12 @@ fn set_transaction(
     access: Option<AccessMode>,
     state: &mut SessionState,
 ) {
-    let settings = [
-        isolation.map(|level| (Variable::TxIsolation, isolation_setting(level))),
-        access.map(|mode| {
-            (
-                Variable::TxReadOnly,
-                VariableValue::Boolean(mode == AccessMode::ReadOnly),
-            )
-        }),
-    ];
+    let characteristics = TransactionCharacteristics { isolation, access };
     match scope {
         TransactionScope::Next => state.transaction.set_next(isolation, access),
         TransactionScope::Session => {
-            for (variable, setting) in settings.into_iter().flatten() {
-                let mut values = state.services.values.lock();
-                values.set(variable, setting.clone());
-                apply_to_session(&mut state.context, &mut values, variable, &setting);
-            }
+            characteristics.assign_session(&state.services, &mut state.context);
         }
-        TransactionScope::Global => {
-            for (variable, setting) in settings.into_iter().flatten() {
-                state.server.globals.set(variable, setting);
-            }
-        }
+        TransactionScope::Global => characteristics.assign_global(&state.services),
     }
 }

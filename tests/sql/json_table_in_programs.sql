@@ -1,0 +1,12 @@
+create procedure p(d text) begin declare n int default 0; select count(*) into n from json_table(d,'$[*]' columns(v int path '$')) j; select n; for r in (select v from json_table(d,'$[*]' columns(v int path '$')) j) do select r.v as v; end for; end;
+call p('[1,2]');
+call p('[');
+drop procedure p;
+create table t (id int primary key, js text, total int);
+create trigger summed before insert on t for each row set new.total = (select sum(v) from json_table(new.js,'$[*]' columns(v int path '$')) j);
+insert into t (id, js) values (1, '[1,2,3]'), (2, '[]'), (3, null);
+select * from t;
+insert into t (id, js) values (4, 'x');
+create function f(d text) returns int deterministic return (select max(v) from json_table(d, '$[*]' columns(v int path '$')) j);
+select id, f(js) from t order by id;
+drop table t;

@@ -1,0 +1,44 @@
+create table src (a int);
+insert into src values (1),(2);
+create function g1() returns int deterministic begin set transaction read only; return 5; end;
+create function g2() returns int deterministic begin set session transaction isolation level read committed, read only; return @@tx_isolation = 'READ-COMMITTED'; end;
+create function g3() returns int deterministic begin set transaction isolation level serializable; return @@tx_isolation = 'SERIALIZABLE'; end;
+create function g4() returns int deterministic begin set global transaction read only; return @@global.tx_read_only; end;
+-- Without tables, the next transaction.
+select g1();
+begin;
+insert into src values (7);
+rollback;
+-- With tables, the statement is the transaction.
+select g1() from src;
+begin;
+insert into src values (7);
+rollback;
+begin;
+select g1();
+rollback;
+set autocommit = 0;
+select count(*) from src;
+select g1();
+commit;
+set autocommit = 1;
+select g2(), @@tx_isolation, @@tx_read_only;
+select @@tx_isolation, @@tx_read_only;
+set session transaction isolation level repeatable read, read write;
+select g3();
+select g4();
+set global transaction read write;
+-- Roles.
+create role role_of_set;
+create function h1() returns varchar(100) deterministic begin set role role_of_set; return current_role(); end;
+create function h2() returns varchar(100) deterministic begin set role none; return current_role(); end;
+create function h3() returns varchar(100) deterministic begin set role role_of_nothing; return current_role(); end;
+select h1();
+select current_role();
+select h2();
+select current_role();
+select h3();
+create function h4() returns int deterministic begin set default role none; return 1; end;
+create function h5() returns int deterministic begin set password = password('x'); return 1; end;
+drop role role_of_set;
+drop table src;
