@@ -1,19 +1,19 @@
 //! Items of the select list that are evaluated once a row, although other clauses read them too.
 //!
-//! An item with RAND(), `@a := …` or the like has another value each time. MariaDB stores it in a temporary table before
-//! the clauses that read it: `SELECT RAND() r … ORDER BY r` is sorted by the values that it shows. Here the item gets a
-//! slot of the row, and the clauses read the slot:
+//! An item with RAND(), `@a := …` or the like has another value each time. MariaDB stores it in a temporary table
+//! before the clauses that read it: `SELECT RAND() r … ORDER BY r` is sorted by the values that it shows. Here the
+//! item gets a slot of the row, and the clauses read the slot:
 //!
 //! ```text
 //!   row of the joins ─▶ items that GROUP BY names ─▶ grouping ─▶ items that the other clauses name ─▶ HAVING ─▶ …
 //! ```
 //!
-//! A subquery reads an item that has such a value, or contains a subquery itself, from its slot too. [`super::item_slots`]
-//! has the types.
+//! A subquery reads an item that has such a value, or contains a subquery itself, from its slot too.
+//! [`super::item_slots`] has the types.
 //!
-//! An item that no other clause reads is evaluated for the rows that are shown, as late as possible: SLEEP(1) with LIMIT 1
-//! waits once. Without GROUP BY, DISTINCT and ORDER BY there is no temporary table: HAVING evaluates the item again, as
-//! in MariaDB.
+//! An item that no other clause reads is evaluated for the rows that are shown, as late as possible: SLEEP(1) with
+//! LIMIT 1 waits once. Without GROUP BY, DISTINCT and ORDER BY there is no temporary table: HAVING evaluates the item
+//! again, as in MariaDB.
 
 use paceline_expression::{Clause, Expr};
 
@@ -21,8 +21,8 @@ use super::block::{Block, Output};
 use super::item_slots::{StoredExprs, StoredItem};
 
 impl Block<'_, '_> {
-    /// Returns whether an item has another value each time. Window functions are computed after HAVING: an item with one
-    /// has no slot.
+    /// Returns whether an item has another value each time. Window functions are computed after HAVING: an item with
+    /// one has no slot.
     pub fn is_changing(&self, item: &Expr) -> bool {
         !item.is_stable() && !self.reads_window(item)
     }
