@@ -461,11 +461,11 @@ mod list {
         PacelineIdlePollUsec "paceline_idle_poll_usec" Global Dynamic Unsigned { min: 0, max: 1000, block: 1 } => Some("50");
         PacelineLoadGenerated "paceline_load_generated" SessionOnly Dynamic Boolean => Some("OFF");
         PacelineLogBlockSize "paceline_log_block_size" Global Fixed Unsigned { min: 1048576, max: 1073741824, block: 1048576 } => Some("16777216");
-        PacelineMemoryLimit "paceline_memory_limit" Global Dynamic Unsigned { min: 0, max: u64::MAX, block: 1048576 } => Some("0");
         PacelineMemcachedAccount "paceline_memcached_account" Global Fixed Text => Some("");
         PacelineMemcachedAddress "paceline_memcached_address" Global Fixed Text => Some("127.0.0.1");
         PacelineMemcachedPort "paceline_memcached_port" Global Fixed Unsigned { min: 0, max: 65535, block: 1 } => Some("0");
         PacelineMemcachedTls "paceline_memcached_tls" Global Fixed Boolean => Some("OFF");
+        PacelineMemoryLimit "paceline_memory_limit" Global Dynamic Unsigned { min: 0, max: u64::MAX, block: 1048576 } => Some("0");
         PacelineMemtableSize "paceline_memtable_size" Global Fixed Unsigned { min: 1048576, max: u64::MAX, block: 1048576 } => Some("268435456");
         PacelineReplicateLeaveOut "paceline_replicate_leave_out" Global Dynamic Set(&["TRIGGERS", "ROUTINES", "EVENTS", "ROLES", "PRIVILEGES"]) => Some("");
         PacelineRowLocksMax "paceline_row_locks_max" Global Dynamic Unsigned { min: 0, max: u64::MAX, block: 1 } => Some("0");
