@@ -42,6 +42,14 @@ impl LockScript {
     }
 }
 
+/// Waits until an owner's wait has ended.
+fn outlast(owner: &LockOwner) {
+    while owner.is_parked() {
+        // The pause of a loop that waits.
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
 fn describe<T>(result: Result<T>, ok: impl Fn(T) -> &'static str) -> String {
     match result {
         Ok(value) => ok(value).to_owned(),
@@ -173,14 +181,14 @@ impl Runner for LockScript {
                 })
             }
             "kill" => {
-                self.owners[&args[0]].interrupt().raise(InterruptReason::Query);
+                let owner = &self.owners[&args[0]];
+                owner.interrupt().raise(InterruptReason::Query);
+                // Its thread has to run before it shows that it no longer waits.
+                outlast(owner);
                 Some(String::new())
             }
             "outlast" => {
-                while self.owners[&args[0]].is_parked() {
-                    // The pause of a loop that waits.
-                    std::thread::sleep(Duration::from_millis(1));
-                }
+                outlast(&self.owners[&args[0]]);
                 Some(String::new())
             }
             other => return Err(format!("no command {other}").into()),
