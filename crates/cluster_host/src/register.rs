@@ -232,7 +232,7 @@ impl Register {
         if left.len() == wanted.holders().len() {
             return false;
         }
-        // What is left may be too little for the copies that the operator has fixed; then he has to decide.
+        // What is left may be too little for the copies that are fixed. Then the operator has to decide.
         let Ok(wanted) = self.settings.configuration(left) else {
             return false;
         };
