@@ -178,6 +178,15 @@ def test_what_a_missing_privilege_hides_is_said(paceline):
     assert missing == {"Locks", "Replication"} and "performance_schema.metadata_locks: a privilege" in views["Locks"]
 
 
+def test_a_key_during_a_change_of_size_is_not_lost(paceline, terminal):
+    screens = [terminal(command(paceline, "--interval=60")) for _ in range(10)]
+    for screen in screens:
+        screen.shows("1 Sessions")
+    for number, screen in enumerate(screens):
+        screen.resize(100 + number, 20)
+        assert screen.end("q") == 0
+
+
 def test_keys_and_a_kill_on_both_servers(paceline, mariadb, waiting, terminal):
     for server in (paceline, mariadb):
         holder, waiter = waiting(server)
