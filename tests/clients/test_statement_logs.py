@@ -190,10 +190,11 @@ def test_logs_can_be_tables(kind, tmp_path):
         "select user_host, command_type, argument, server_id from mysql.general_log where argument = 'select \\'to a table\\''"
     )
     assert row[0].startswith("root[root] @ ") and row[1] == "Query"
-    [slow] = server.query(
+    # The slow log gets a statement after its reply.
+    [slow] = wait_for("the slow statement", lambda: server.query(
         "select rows_sent, rows_examined, lock_time, query_time < '00:00:05', db from mysql.slow_log"
         " where sql_text = 'select \\'to a table\\''"
-    )
+    ))
     assert [str(value) for value in slow[:4]] == ["1", "0", "0:00:00", "1"]
     assert "to a table" not in (tmp_path / "server/data/general.log").read_text()
     server.query("set global log_output = 'FILE'", "truncate table mysql.general_log", "truncate mysql.slow_log")
