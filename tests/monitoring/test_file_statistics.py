@@ -3,6 +3,7 @@
 import pymysql
 import pytest
 from support.servers import MariaDb, Paceline
+from support.waiting import wait_for
 
 BINLOG = "wait/io/file/sql/binlog"
 INDEX = "wait/io/file/sql/binlog_index"
@@ -12,6 +13,9 @@ INDEX = "wait/io/file/sql/binlog_index"
 def server(tmp_path):
     server = Paceline(tmp_path / "server").start()
     server.query("create database d", "create table d.t (a int primary key, b varchar(1000))")
+    # The first block of the log is written in the background.
+    [(block,)] = server.query("select @@paceline_log_block_size")
+    wait_for("the log's block", lambda: by_class(server)["sum_number_of_bytes_write"] >= block)
     yield server
     server.close()
 
