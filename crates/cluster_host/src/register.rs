@@ -232,7 +232,7 @@ impl Register {
         if left.len() == wanted.holders().len() {
             return false;
         }
-        // What is left may be too little for the copies that are fixed. Then the operator has to decide.
+        // Too few holders may remain for a fixed number of copies. The operator has to decide then.
         let Ok(wanted) = self.settings.configuration(left) else {
             return false;
         };

@@ -136,7 +136,7 @@ pub enum Request {
     MetaGet {
         /// The key.
         key: Key,
-        /// What is returned.
+        /// Form of the reply.
         flags: MetaFlags,
         /// New time to live of the item.
         touch: Option<i64>,

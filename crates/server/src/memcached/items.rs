@@ -154,7 +154,7 @@ enum Change {
     Remove,
 }
 
-/// What has become of an item.
+/// Result of a change.
 enum Changed {
     None(Reply),
     Written(StoredItem),

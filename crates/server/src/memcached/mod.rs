@@ -5,8 +5,8 @@
 //!                                                          │
 //!                                                      Containers: which table and columns a key's prefix means
 //! ```
-//! What comes in here is a statement of an ordinary session: with the account's privileges and limits, triggers,
-//! foreign keys, locks, a GTID, a durable commit. So SQL sees it at once, and replicas serve the same keys.
+//! Each request runs as statements of an ordinary session, with the account's privileges and limits, triggers,
+//! foreign keys, locks, a GTID and a durable commit. SQL sees its effect at once, and replicas serve the same keys.
 //!
 //! - [`containers`]: the table of containers. [`container`]: one of them, and its statements.
 //! - [`items`]: requests. [`item_row`]: columns of a row. [`connection`]: a client.
