@@ -106,7 +106,7 @@ impl MemcachedConnection {
         self.reader.set_value_bytes_max(bytes_max);
         // Whatever the defaults are: each request is a transaction, and a value that does not fit is refused.
         let settings = b"SET SESSION autocommit = 1, sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')";
-        if let Err(error) = self.items.session.run_settings(settings).await {
+        if let Err(error) = self.items.session.run_text(settings).await {
             tracing::warn!("memcached: {error}");
         }
     }

@@ -15,6 +15,7 @@ use super::statements::query::collect;
 use super::{Phase, Session};
 use crate::accounts::{Account, PrivilegeSet};
 use crate::audit_log::ConnectionEvent;
+use crate::cluster::CLUSTER_USER;
 use crate::command_counter::count_command;
 use crate::server::Server;
 use crate::variables::Variable;
@@ -128,7 +129,10 @@ impl Session {
     pub fn log_in(&mut self, user: &str, password: &[u8]) -> Result<()> {
         let accounts = &self.state.server.accounts;
         let refused = || Error::new(ER_ACCESS_DENIED_ERROR, &[&user, &self.client.name, &"YES"]);
+        // That name is for other members, which prove themselves in another way.
+        let is_member = self.state.server.cluster.is_some() && user == CLUSTER_USER;
         let found = accounts.load().matching(user, &self.client).cloned();
+        let found = found.filter(|_| !is_member);
         let errors_max = self.state.server.globals.number(Variable::MaxPasswordErrors);
         let outcome = match found {
             None => Err(refused()),
@@ -208,14 +212,6 @@ impl Session {
             }
         }
         outcome
-    }
-
-    /// Executes a text that sets variables.
-    ///
-    /// # Errors
-    /// Its error.
-    pub async fn run_settings(&mut self, text: &[u8]) -> Result<()> {
-        self.run_text(text).await
     }
 
     /// Returns the socket of the client.
