@@ -65,6 +65,7 @@ pub use eval::convert::{
 pub use eval::{as_assigned, compare_values, own_rule};
 pub use expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS, TypeNote};
 pub use function_id::{FunctionId, StoredCall, StoredFunction};
+pub use functions::json::{document_error, path_error};
 pub use functions::native_function;
 pub use print::{append_aggregate, append_expression, append_quoted};
 pub use rules::{CollationMix, comparison_rule, union_type};

@@ -13,7 +13,7 @@ mod digest;
 mod dynamic_columns;
 mod encryption;
 mod info;
-mod json;
+pub mod json;
 mod natural_sort_key;
 mod network;
 mod number_arguments;

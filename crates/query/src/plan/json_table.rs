@@ -17,12 +17,9 @@
 
 use std::sync::Arc;
 
-use paceline_json::{Path, PathFault};
+use paceline_json::Path;
 use paceline_types::data_type::{IntegerType, IntegerWidth, Sign};
-use paceline_types::error_code::{
-    ER_DUP_FIELDNAME, ER_JSON_PATH_DEPTH, ER_JSON_PATH_EOS, ER_JSON_PATH_SYNTAX, ER_NONUNIQ_TABLE,
-    ER_OPERAND_COLUMNS,
-};
+use paceline_types::error_code::{ER_DUP_FIELDNAME, ER_NONUNIQ_TABLE, ER_OPERAND_COLUMNS};
 use paceline_types::{DataType, Value};
 
 use super::ResultColumn;
@@ -36,7 +33,7 @@ use super::tree::TableSource;
 use crate::error::{Error, Result};
 use paceline_catalog::ddl::resolve_with_notes;
 use paceline_catalog::same_name;
-use paceline_expression::{Expr, ExprKind, ExprType};
+use paceline_expression::{Expr, ExprKind, ExprType, path_error};
 use paceline_syntax::ast;
 
 impl Block<'_, '_> {
@@ -194,13 +191,5 @@ impl Block<'_, '_> {
 /// # Errors
 /// 4041, 4042, 4043.
 fn parsed_path(path: &str) -> Result<Path> {
-    let argument = 2;
-    Path::parse(path).map_err(|fault| match fault {
-        PathFault::End => Error::new(ER_JSON_PATH_EOS, &[&argument, &FUNCTION]),
-        PathFault::Syntax(at) => Error::new(ER_JSON_PATH_SYNTAX, &[&argument, &FUNCTION, &(at + 1)]),
-        PathFault::Depth(at) => Error::new(
-            ER_JSON_PATH_DEPTH,
-            &[&paceline_json::DEPTH_MAX, &argument, &FUNCTION, &at],
-        ),
-    })
+    Path::parse(path).map_err(|fault| path_error(fault, 2, FUNCTION))
 }

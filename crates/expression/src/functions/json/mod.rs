@@ -12,7 +12,7 @@ use paceline_types::{BlobSize, Collation, DataType, Value};
 
 use super::string::{overflows, too_long};
 use crate::context::EvalContext;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::errors;
 use crate::eval::convert;
 use crate::expr_type::{Class, ExprType, Repertoire, TypeNote};
@@ -311,6 +311,24 @@ fn examined<'a>(
     }
 }
 
+/// Returns the error of a document that is not JSON: the argument with this number, from 1, of a function.
+pub fn document_error(fault: Fault, argument: usize, function: &str) -> Error {
+    match fault {
+        Fault::End => Error::new(ER_JSON_EOS, &[&argument, &function]),
+        Fault::Syntax(at) => Error::new(ER_JSON_SYNTAX, &[&argument, &function, &(at + 1)]),
+        Fault::Depth(at) => Error::new(ER_JSON_DEPTH, &[&DEPTH_MAX, &argument, &function, &at]),
+    }
+}
+
+/// Returns the error of a malformed path: the argument with this number, from 1, of a function.
+pub fn path_error(fault: PathFault, argument: usize, function: &str) -> Error {
+    match fault {
+        PathFault::End => Error::new(ER_JSON_PATH_EOS, &[&argument, &function]),
+        PathFault::Syntax(at) => Error::new(ER_JSON_PATH_SYNTAX, &[&argument, &function, &(at + 1)]),
+        PathFault::Depth(at) => Error::new(ER_JSON_PATH_DEPTH, &[&DEPTH_MAX, &argument, &function, &at]),
+    }
+}
+
 /// Parses the text of an argument; `None`, with a note or a warning, for invalid JSON.
 fn parsed<'a>(
     text: Cow<'a, str>,
@@ -326,21 +344,10 @@ fn parsed<'a>(
                 "json_merge" => "json_merge_preserve",
                 name => name,
             };
-            let argument = index + 1;
-            let (code, message) = match fault {
-                Fault::End => (ER_JSON_EOS, ER_JSON_EOS.message(&[&argument, &name])),
-                Fault::Syntax(at) => (
-                    ER_JSON_SYNTAX,
-                    ER_JSON_SYNTAX.message(&[&argument, &name, &(at + 1)]),
-                ),
-                Fault::Depth(at) => (
-                    ER_JSON_DEPTH,
-                    ER_JSON_DEPTH.message(&[&DEPTH_MAX, &argument, &name, &at]),
-                ),
-            };
+            let error = document_error(fault, index + 1, name);
             match level {
-                Level::Note => context.session.diagnostics.note(code, message),
-                _ => context.warn(code, message)?,
+                Level::Note => context.session.diagnostics.note(error.code(), error.message()),
+                _ => context.warn(error.code(), error.message().to_owned())?,
             }
             Ok(None)
         }
@@ -355,19 +362,8 @@ fn path(args: &Args<'_>, index: usize, context: &mut EvalContext<'_>) -> Result<
     match Path::parse(&text) {
         Ok(path) => Ok(Some(path)),
         Err(fault) => {
-            let (argument, name) = (index + 1, args.name());
-            let (code, message) = match fault {
-                PathFault::End => (ER_JSON_PATH_EOS, ER_JSON_PATH_EOS.message(&[&argument, &name])),
-                PathFault::Depth(at) => (
-                    ER_JSON_PATH_DEPTH,
-                    ER_JSON_PATH_DEPTH.message(&[&DEPTH_MAX, &(index + 1), &args.name(), &at]),
-                ),
-                PathFault::Syntax(at) => (
-                    ER_JSON_PATH_SYNTAX,
-                    ER_JSON_PATH_SYNTAX.message(&[&argument, &name, &(at + 1)]),
-                ),
-            };
-            context.warn(code, message)?;
+            let error = path_error(fault, index + 1, args.name());
+            context.warn(error.code(), error.message().to_owned())?;
             Ok(None)
         }
     }

@@ -6,11 +6,10 @@
 
 use std::ops::ControlFlow;
 
-use paceline_json::{DEPTH_MAX, Fault, KeyMatch, Kind, Node, unescape};
+use paceline_json::{KeyMatch, Kind, Node, unescape};
 use paceline_types::convert::{Severity, assign};
 use paceline_types::error_code::{
-    ER_JSON_DEPTH, ER_JSON_EOS, ER_JSON_SYNTAX, ER_JSON_TABLE_ERROR_ON_FIELD, ER_JSON_TABLE_MULTIPLE_MATCHES,
-    ER_JSON_TABLE_SCALAR_EXPECTED,
+    ER_JSON_TABLE_ERROR_ON_FIELD, ER_JSON_TABLE_MULTIPLE_MATCHES, ER_JSON_TABLE_SCALAR_EXPECTED,
 };
 use paceline_types::{DataType, ErrorCode, Value};
 
@@ -20,7 +19,7 @@ use crate::execute::context::{Execution, Visit};
 use crate::plan::json_table_plan::{FUNCTION, JsonAnswer, JsonColumnKind, JsonTableColumn, JsonTablePlan};
 use crate::plan::tree::TableInstance;
 use paceline_expression::session::ReadStart;
-use paceline_expression::text_of;
+use paceline_expression::{document_error, text_of};
 
 /// A value at the path of a level, and its number.
 type Current<'n, 't> = Option<(&'n Node<'t>, i64)>;
@@ -50,7 +49,7 @@ pub(crate) fn read(
         return Ok(ControlFlow::Continue(()));
     }
     let text = text_of(&document, &exec.context()).into_owned();
-    let root = Node::parse(&text).map_err(invalid)?;
+    let root = Node::parse(&text).map_err(|fault| document_error(fault, 1, FUNCTION))?;
     let mut reader = Reader {
         table,
         instance,
@@ -67,15 +66,6 @@ pub(crate) fn read(
     let has_ended = matches!(flow, Ok(ControlFlow::Continue(())));
     (exec.session.counts).count_read(ReadStart::End, false, reader.rows, has_ended);
     flow
-}
-
-fn invalid(fault: Fault) -> Error {
-    let argument = 1;
-    match fault {
-        Fault::End => Error::new(ER_JSON_EOS, &[&argument, &FUNCTION]),
-        Fault::Syntax(at) => Error::new(ER_JSON_SYNTAX, &[&argument, &FUNCTION, &(at + 1)]),
-        Fault::Depth(at) => Error::new(ER_JSON_DEPTH, &[&DEPTH_MAX, &argument, &FUNCTION, &at]),
-    }
 }
 
 impl Reader<'_, '_> {
