@@ -13,6 +13,7 @@ use super::show_create::shown_type;
 use crate::column_type::resolve_type;
 use crate::error::{Error, Result};
 use crate::{CatalogChange, ProgramEnvironment, RoutineDescription, ViewSecurity};
+use paceline_expression::session::SessionContext;
 use paceline_syntax::{
     Aggregation, Characteristics, DataAccess, Program, Routine, RoutineKind, RoutineType, TableName,
     UserName, VariableKind,
@@ -96,29 +97,9 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Returns the account of a DEFINER clause; without one it is that of the session. A role has an empty host.
-    ///
-    /// # Errors
-    /// 1446 for the current role if there is none, 1959 for PUBLIC.
+    /// Returns the account of a DEFINER clause, as [`definer_account`] does.
     pub(super) fn definer(&self, definer: Option<&paceline_syntax::AccountName>) -> Result<(String, String)> {
-        let current = &self.session.current_user;
-        match definer.map(|definer| (&definer.user, &definer.host)) {
-            None | Some((UserName::Current, _)) => Ok((current.user.clone(), current.host.clone())),
-            Some((UserName::Name(user), host)) => {
-                let host = if host.is_empty() { "%" } else { host };
-                Ok((user.clone(), host.to_ascii_lowercase()))
-            }
-            Some((UserName::Unqualified(user), _)) => {
-                let is_role = self.session.services.privileges.is_role(user);
-                let host = if is_role { "" } else { "%" };
-                Ok((user.clone(), host.to_owned()))
-            }
-            Some((UserName::CurrentRole, _)) => match &self.session.current_role {
-                Some(role) => Ok((role.clone(), String::new())),
-                None => Err(Error::new(ER_MALFORMED_DEFINER, &[])),
-            },
-            Some((UserName::Public, _)) => Err(Error::new(ER_INVALID_ROLE, &[&"public"])),
-        }
+        definer_account(definer, self.session)
     }
 
     pub(super) fn alter_routine(
@@ -274,4 +255,32 @@ fn write_routine(
         text.push('\n');
     }
     text.push_str(&routine.body);
+}
+
+/// Returns the account of a DEFINER clause; without one it is that of the session. A role has an empty host.
+///
+/// # Errors
+/// 1446 for the current role if there is none, 1959 for PUBLIC.
+pub fn definer_account(
+    definer: Option<&paceline_syntax::AccountName>,
+    session: &SessionContext,
+) -> Result<(String, String)> {
+    let current = &session.current_user;
+    match definer.map(|definer| (&definer.user, &definer.host)) {
+        None | Some((UserName::Current, _)) => Ok((current.user.clone(), current.host.clone())),
+        Some((UserName::Name(user), host)) => {
+            let host = if host.is_empty() { "%" } else { host };
+            Ok((user.clone(), host.to_ascii_lowercase()))
+        }
+        Some((UserName::Unqualified(user), _)) => {
+            let is_role = session.services.privileges.is_role(user);
+            let host = if is_role { "" } else { "%" };
+            Ok((user.clone(), host.to_owned()))
+        }
+        Some((UserName::CurrentRole, _)) => match &session.current_role {
+            Some(role) => Ok((role.clone(), String::new())),
+            None => Err(Error::new(ER_MALFORMED_DEFINER, &[])),
+        },
+        Some((UserName::Public, _)) => Err(Error::new(ER_INVALID_ROLE, &[&"public"])),
+    }
 }

@@ -27,7 +27,8 @@ use create_select::{
 };
 use locks::{lock_names, lock_objects, objects_to_lock};
 use paceline_catalog::ddl::{
-    DdlInput, LoggedStatement as Logged, alter_info, ddl_objects, is_temporary_ddl, prepare_ddl,
+    DdlInput, LoggedStatement as Logged, alter_info, ddl_objects, definer_account, is_temporary_ddl,
+    prepare_ddl,
 };
 use paceline_expression::session::StatementOrigin;
 use paceline_syntax::definition::CreateView;
@@ -223,18 +224,15 @@ fn check_view(view: &CreateView, state: &mut SessionState) -> Result<()> {
 
 /// Checks the privilege to name another account in DEFINER, and adds a note if the account does not exist.
 fn check_definer(definer: Option<&AccountName>, state: &mut SessionState) -> Result<()> {
-    let accounts = state.server.accounts.load();
-    let (user, host) = match definer.map(|definer| (&definer.user, definer.host.as_str())) {
-        Some((UserName::Name(user), "")) => (user, "%"),
-        Some((UserName::Name(user), host)) => (user, host),
-        Some((UserName::Unqualified(name), _)) => {
-            (name, if accounts.role(name).is_some() { "" } else { "%" })
-        }
-        Some((UserName::Current | UserName::CurrentRole | UserName::Public, _)) | None => return Ok(()),
+    let is_other =
+        |definer: &&AccountName| matches!(definer.user, UserName::Name(_) | UserName::Unqualified(_));
+    let Some(definer) = definer.filter(is_other) else {
+        return Ok(());
     };
-    check_view_definer(state.services.authority(&state.context), user, host)?;
-    if accounts.get(user, host).is_none() {
-        let message = ER_NO_SUCH_USER.message(&[user, &host]);
+    let (user, host) = definer_account(Some(definer), &state.context)?;
+    check_view_definer(state.services.authority(&state.context), &user, &host)?;
+    if state.server.accounts.load().get(&user, &host).is_none() {
+        let message = ER_NO_SUCH_USER.message(&[&user, &host]);
         state.context.diagnostics.note(ER_NO_SUCH_USER, message);
     }
     Ok(())
