@@ -5,6 +5,7 @@
 
 use super::execution::{Execution, QueryOrigin};
 use super::program_host::SessionProgramHost;
+use super::services::on_text;
 use super::state::SessionState;
 use crate::accounts::checks::{check_plan, denied_instead};
 use crate::accounts::show::select_all;
@@ -59,6 +60,17 @@ impl SessionState {
                 self.plan_traced(statement, context)
             }),
         }
+    }
+
+    /// Plans a prepared statement again, because its tables have changed.
+    pub(super) fn plan_again(
+        &self,
+        statement: &Statement,
+        text: &[u8],
+        parameters: &[Value],
+    ) -> Result<Arc<Plan>> {
+        self.shared.counters.com_stmt_reprepare.add(1);
+        on_text(text.len(), || self.plan_for(statement, parameters)).map(Arc::new)
     }
 
     fn plan_with(

@@ -5,7 +5,8 @@ use super::group_rows::{GroupFetch, GroupRows};
 use crate::error::{Error, Result};
 use crate::execute::context::{ProgramState, StatementState};
 use crate::execute::interface::{
-    AffectedRows, ExecutionContext, FillOutcome, RowSink, StatementPrograms, check_snapshot, lock_tables,
+    AffectedRows, ExecutionContext, FillOutcome, ProgramHost, RowSink, StatementPrograms, check_snapshot,
+    lock_tables,
 };
 use crate::plan::{
     Plan, PlanContext, ResultColumn, TableUse, insert_of_select, plan_statement, selected_columns,
@@ -452,14 +453,7 @@ impl Steps<'_, '_> {
 
     /// Plans a statement that is not one of the program's own.
     fn plan_once(&mut self, statement: &Statement, values: &[Value]) -> Result<Plan> {
-        let host = self.state.programs()?.host.clone();
-        let context = PlanContext {
-            catalog: &host.catalog(),
-            session: &*self.session,
-            statistics: host.statistics(),
-            parameters: values,
-        };
-        plan_statement(statement, &context)
+        planned(&*self.state.programs()?.host, self.session, statement, values)
     }
 
     /// Gives targets their values. Returns those of the program's variables.
@@ -520,13 +514,7 @@ impl Steps<'_, '_> {
         let host = &self.state.programs()?.host;
         let session = &*self.session;
         self.prepared.plan(place, sql, session, |statement| {
-            let context = PlanContext {
-                catalog: &host.catalog(),
-                session,
-                statistics: host.statistics(),
-                parameters: values,
-            };
-            plan_statement(statement, &context)
+            planned(&**host, session, statement, values)
         })
     }
 
@@ -629,4 +617,20 @@ impl RowSink for NoRows {
     fn row(&mut self, _: &[Value]) -> Result<()> {
         Ok(())
     }
+}
+
+/// Plans a statement of a program.
+fn planned(
+    host: &dyn ProgramHost,
+    session: &SessionContext,
+    statement: &Statement,
+    parameters: &[Value],
+) -> Result<Plan> {
+    let context = PlanContext {
+        catalog: &host.catalog(),
+        session,
+        statistics: host.statistics(),
+        parameters,
+    };
+    plan_statement(statement, &context)
 }

@@ -198,10 +198,7 @@ impl Session {
                     return Ok(());
                 }
             }
-            self.state.shared.counters.com_stmt_reprepare.add(1);
-            plan = Arc::new(on_text(prepared.text.len(), || {
-                self.state.plan_for(&statement, parameters)
-            })?);
+            plan = self.state.plan_again(&statement, &prepared.text, parameters)?;
             prepared.plan = Some(plan.clone());
             // The columns that the client has cached are no longer valid. They are sent with each execution.
             prepared.columns = None;
