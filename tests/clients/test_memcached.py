@@ -216,6 +216,65 @@ def test_a_container_of_several_columns(open_server):
     assert b"SERVER_ERROR the container of the prefix '1' (`shop`.`customers`): the table has no column 'city'" in client.ask(b"get 17")
 
 
+def test_definitions_of_tables_are_heeded_at_once(open_server):
+    """With another unique index a single statement could overwrite the row that has the value already."""
+    open_server.query("create database d", "create table d.t (k varchar(20) primary key, v varchar(20))")
+    changed(open_server, "insert into paceline.memcached_containers (prefix, `database`, `table`, key_column, value_columns) values "
+            "('d:', 'd', 't', 'k', 'v')")
+    client = TextConnection(open_server.memcached_port)
+    assert client.ask(b"set d:a 0 0 1\r\nx") == b"STORED\r\n"
+    open_server.query("alter table d.t add unique (v)")
+    assert client.ask(b"set d:b 0 0 1\r\nx").startswith(b"SERVER_ERROR 1062 ")
+    assert open_server.query("select * from d.t") == (("d:a", "x"),)
+    open_server.query("drop table d.t")
+    assert client.ask(b"get d:a").startswith(b"SERVER_ERROR the container of the prefix 'd:'")
+
+
+def test_what_wants_no_reply_has_none(open_server):
+    client = TextConnection(open_server.memcached_port)
+    client.send(b"set n 0 0 1 noreply\r\nx\r\nincr n 1 noreply\r\nincr n y noreply\r\nset m 0 0 1 noreply\r\nxyz\r\n"
+                b"set n 0 0 99999999 noreply\r\n" + b"x" * 99999999 + b"\r\n")
+    # What is left of a value that is too long is a command, as in memcached.
+    assert client.ask(b"get n m") == b"ERROR\r\nVALUE n 0 1\r\nx\r\nEND\r\n"
+    assert client.ask(b"stats").count(b"STAT noreply_errors 1\r\n") == 1
+    client.ask(b"ms AAE= 1 b\r\nx")
+    assert client.ask(b"me AAE= b").startswith(b"ME AAE= exp=-1 ")
+
+
+def test_connections_have_the_servers_limits(tmp_path):
+    server = with_port(tmp_path / "server", "--max-connections=10", "--max-connect-errors=2", "--connect-timeout=2")
+    server.start()
+    try:
+        server.query("create user app@localhost identified by 'x'", "create user a@localhost identified by 'x' with max_user_connections 1")
+        first, second = TextConnection(server.memcached_port), TextConnection(server.memcached_port)
+        assert first.log_in("a", "x") == b"STORED\r\n"
+        assert second.log_in("a", "x") == b"CLIENT_ERROR authentication failure\r\n"
+        first.close()
+        others = [TextConnection(server.memcached_port) for _ in range(12)]
+        refused = [client for client in others if client.log_in("app", "x").startswith(b"SERVER_ERROR 1040 ")]
+        assert refused
+        for client in others:
+            client.close()
+        silent = TextConnection(server.memcached_port)
+        assert silent.receive() == b"<closed>", "a login has connect_timeout"
+        wait_for("the host to be blocked", lambda: is_blocked(server.memcached_port))
+        server.query("flush hosts")
+        assert TextConnection(server.memcached_port, "127.0.0.2").log_in("app", "x") == b"CLIENT_ERROR authentication failure\r\n"
+        assert TextConnection(server.memcached_port).log_in("app", "x") == b"STORED\r\n"
+    finally:
+        server.close()
+
+
+def is_blocked(port):
+    """Returns whether the port refuses this host with 1129. A connection that says nothing is an error of the host."""
+    client = TextConnection(port, "127.0.0.2")
+    try:
+        client.socket.shutdown(socket.SHUT_WR)
+        return client.receive().startswith(b"SERVER_ERROR 1129 ")
+    finally:
+        client.close()
+
+
 def test_triggers_other_unique_keys_and_the_log(open_server):
     open_server.query("create database d", "create table d.t (k varchar(20) primary key, v varchar(20), u int unique default null)",
                       "create table d.audit (k varchar(20), v varchar(20))",

@@ -11,8 +11,8 @@ from support.servers import ReservedPort
 class TextConnection:
     """Sends lines and returns what comes back. `mn` after a request marks the end of its replies."""
 
-    def __init__(self, port, host="127.0.0.1", wrap=None):
-        plain = socket.create_connection((host, port))
+    def __init__(self, port, source="127.0.0.1", wrap=None):
+        plain = socket.create_connection(("127.0.0.1", port), source_address=(source, 0))
         plain.settimeout(30)
         self.socket = plain if wrap is None else wrap(plain)
 

@@ -78,8 +78,11 @@ impl RequestReader {
                     }
                     Some(value) => {
                         let (store, form) = *store;
-                        let value = value?;
-                        return Ok(Some(Request::Store(Store { value, ..store }, form)));
+                        match value {
+                            Ok(value) => return Ok(Some(Request::Store(Store { value, ..store }, form))),
+                            Err(_) if form == ReplyForm::Quiet => {}
+                            Err(error) => return Err(error),
+                        }
                     }
                 },
                 Place::Line => {
@@ -87,14 +90,20 @@ impl RequestReader {
                         return Ok(None);
                     };
                     let line = &self.bytes[line];
-                    match parse_line(line, self.value_bytes_max) {
+                    let error = match parse_line(line, self.value_bytes_max) {
                         Line::Request(request) => return Ok(Some(request)),
-                        Line::Error(error) => return Err(error),
-                        Line::Value(store, length) => self.place = Place::Value(store, length),
+                        Line::Value(store, length) => {
+                            self.place = Place::Value(store, length);
+                            continue;
+                        }
+                        Line::Error(error) => error,
                         Line::SkipValue(length, error) => {
                             self.place = Place::Skip(length.saturating_add(2));
-                            return Err(error);
+                            error
                         }
+                    };
+                    if error == ProtocolError::Unknown || !wants_no_reply(line) {
+                        return Err(error);
                     }
                 }
             }
@@ -197,6 +206,11 @@ fn parse_store(mode: StoreMode, is_cas: bool, words: &[&[u8]]) -> Result<(Store,
         create: None,
     };
     Ok((store, form_of(&words[least..])))
+}
+
+/// Returns whether a client does not read the reply to this line of a classic command.
+fn wants_no_reply(line: &[u8]) -> bool {
+    line.trim_ascii_end().ends_with(b" noreply")
 }
 
 fn form_of(rest: &[&[u8]]) -> ReplyForm {
@@ -327,11 +341,11 @@ fn parse_without_value(command: &[u8], words: &[&[u8]]) -> Result<Request, Proto
         }
         (b"me", [key]) => Request::MetaDebug {
             key: Key::of_word(key)?,
-            is_base64: false,
+            written: key.to_vec(),
         },
         (b"me", [key, b"b"]) => Request::MetaDebug {
             key: Key::of_base64(key)?,
-            is_base64: true,
+            written: key.to_vec(),
         },
         (b"mn", _) => Request::MetaNoop,
         (b"stats", _) => Request::Stats(words.join(&b' ')),
@@ -452,6 +466,20 @@ mod tests {
             [Err(ProtocolError::LineTooLong)]
         );
         assert_eq!(read(&vec![b'x'; LINE_BYTES_MAX + 1]), []);
+    }
+
+    #[test]
+    fn a_client_that_wants_no_reply_gets_no_error() {
+        let refused: [&[u8]; 5] = [
+            b"incr a x noreply\r\n",
+            b"touch a x noreply\r\n",
+            b"set a x 0 1 noreply\r\n1\r\n",
+            b"set a 0 0 1 noreply\r\nabc",
+            b"set a 0 0 101 noreply\r\n",
+        ];
+        assert_eq!(read(&refused.concat()), []);
+        // An unknown command has no form.
+        assert_eq!(read(b"foo noreply\r\n"), [Err(ProtocolError::Unknown)]);
     }
 
     #[test]

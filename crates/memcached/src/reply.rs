@@ -47,7 +47,8 @@ pub enum Reply {
 }
 
 impl Reply {
-    fn is_error(&self) -> bool {
+    /// Returns whether the request has failed.
+    pub fn is_error(&self) -> bool {
         matches!(self, Reply::ClientError(_) | Reply::ServerError(_))
     }
 }
@@ -55,9 +56,9 @@ impl Reply {
 /// Appends the reply to a request.
 pub fn write_reply(to: &mut Vec<u8>, reply: &Reply, form: &ReplyForm) {
     match form {
-        ReplyForm::Quiet if !reply.is_error() => {}
+        ReplyForm::Quiet => {}
         ReplyForm::Meta(flags) if !reply.is_error() => write_meta(to, reply, flags),
-        ReplyForm::Classic | ReplyForm::Quiet | ReplyForm::Meta(_) => write_classic(to, reply),
+        ReplyForm::Classic | ReplyForm::Meta(_) => write_classic(to, reply),
     }
 }
 
@@ -190,7 +191,20 @@ mod tests {
     #[test]
     fn an_error_is_one_line() {
         let error = Reply::ServerError("a\r\nSTORED".to_owned());
-        assert_eq!(written(&error, &ReplyForm::Quiet), "SERVER_ERROR a  STORED\r\n");
+        assert_eq!(written(&error, &ReplyForm::Classic), "SERVER_ERROR a  STORED\r\n");
+        let quiet = MetaFlags {
+            is_quiet: true,
+            ..MetaFlags::default()
+        };
+        assert_eq!(
+            written(&error, &ReplyForm::Meta(quiet)),
+            "SERVER_ERROR a  STORED\r\n"
+        );
+        assert_eq!(
+            written(&error, &ReplyForm::Quiet),
+            "",
+            "a client that wants no reply reads none"
+        );
     }
 
     #[test]

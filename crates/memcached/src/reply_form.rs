@@ -5,7 +5,7 @@
 pub enum ReplyForm {
     /// A line of the classic protocol.
     Classic,
-    /// No reply, except after an error in the request's form.
+    /// No reply, whatever happens: the client does not read one.
     Quiet,
     /// A meta reply.
     Meta(MetaFlags),

@@ -169,8 +169,8 @@ pub enum Request {
     MetaDebug {
         /// The key.
         key: Key,
-        /// Whether the reply has the key in base64.
-        is_base64: bool,
+        /// The key, as the client wrote it.
+        written: Vec<u8>,
     },
     /// `mn`.
     MetaNoop,

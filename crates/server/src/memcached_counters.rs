@@ -62,6 +62,8 @@ counters! {
     touch_hits,
     /// Changes of a time to live that found no item.
     touch_misses,
+    /// Requests that failed and wanted no reply.
+    noreply_errors,
     /// Logins.
     auth_cmds,
     /// Failed logins.

@@ -32,6 +32,7 @@ use paceline_query::plan::Statistics;
 use paceline_replication::apply::SharedRowOptions;
 use paceline_replication::connection_set::ConnectionSet;
 use paceline_replication::environment::Environment;
+use paceline_replication::status::ReceiverState;
 use paceline_storage::IndexId;
 use paceline_syntax::{Error, Result};
 use paceline_txn::TransactionManager;
@@ -201,9 +202,13 @@ impl Server {
         })
     }
 
-    /// Returns whether clients can write here: it is not read-only and follows no other server.
-    pub fn accepts_writes(&self) -> bool {
-        !self.globals.is_on(Variable::ReadOnly) && self.replicas.all().is_empty()
+    /// Returns whether the server follows another one: a connection's receiver or applier runs.
+    pub fn follows_another(&self) -> bool {
+        let connections = self.replicas.all();
+        let statuses = connections.iter().map(|connection| connection.status());
+        let mut running =
+            statuses.map(|status| status.applier_runs || status.receiver.state != ReceiverState::Stopped);
+        running.any(|runs| runs)
     }
 
     /// Refuses what would endanger a cluster, or has no effect in one.

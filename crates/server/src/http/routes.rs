@@ -156,12 +156,7 @@ fn is_primary(server: &Arc<Server>) -> Result<&'static str, Negative> {
     {
         return Err(Negative::NotNow("it has lost the quorum of its cluster"));
     }
-    let connections = server.replicas().all();
-    let follows = |connection: &Arc<paceline_replication::connection::Connection>| {
-        let status = connection.status();
-        status.applier_runs || status.receiver.state != ReceiverState::Stopped
-    };
-    match connections.iter().any(follows) {
+    match server.follows_another() {
         true => Err(Negative::NotNow("it is a replica")),
         false => Ok("primary"),
     }

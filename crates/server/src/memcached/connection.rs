@@ -8,8 +8,8 @@ use crate::server::Server;
 use crate::session::Session;
 use crate::variables::Variable;
 use paceline_memcached::{
-    Item, KEY_BYTES_MAX, Key, Reply, ReplyForm, Request, RequestReader, Store, StoreMode, write_item,
-    write_meta_miss, write_reply,
+    Item, Key, Reply, ReplyForm, Request, RequestReader, Store, StoreMode, write_item, write_meta_miss,
+    write_reply,
 };
 use std::io;
 use std::sync::Arc;
@@ -29,14 +29,6 @@ fn version() -> String {
     format!("1.6.18-paceline-{}", paceline_program_version::number())
 }
 
-/// Access of a client.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Access {
-    /// It has to log in.
-    Unknown,
-    Granted,
-}
-
 /// Whether the connection goes on.
 enum Next {
     Request,
@@ -46,7 +38,6 @@ enum Next {
 /// A client.
 pub struct MemcachedConnection {
     items: ItemSession,
-    access: Access,
     reader: RequestReader,
     /// Buffer for what is read.
     received: Box<[u8]>,
@@ -59,7 +50,6 @@ impl MemcachedConnection {
         let value_bytes_max = session.server().globals.number(Variable::MaxAllowedPacket) as usize;
         MemcachedConnection {
             items: ItemSession::new(session, memcached),
-            access: Access::Unknown,
             reader: RequestReader::new(LOGIN_BYTES_MAX.min(value_bytes_max)),
             received: vec![0; READ_BYTES].into(),
             replies: Vec::new(),
@@ -72,95 +62,87 @@ impl MemcachedConnection {
 
     /// Serves the client until it leaves.
     pub async fn run(mut self, account: &str) {
-        let server = self.server();
-        if !account.is_empty() {
-            match self.items.session.log_in_as(account) {
-                Ok(()) => self.enter().await,
-                Err(error) => {
-                    let text = format!("{} {error}", error.code().number());
-                    write_reply(&mut self.replies, &Reply::ServerError(text), &ReplyForm::Classic);
-                    let _ = self.flush().await;
-                    return;
-                }
-            }
-        }
-        let limit = Duration::from_secs(server.globals.number(Variable::ConnectTimeout));
-        // Without a login it is limited as a login is. Afterwards the session has `wait_timeout`.
-        let logged_in = match self.access {
-            Access::Granted => Ok(()),
-            Access::Unknown => match timeout(limit, self.serve_until_login()).await {
-                Ok(done) => done,
-                Err(_) => Err(io::ErrorKind::TimedOut.into()),
-            },
+        let may_enter = match account.is_empty() {
+            true => self.wait_for_login().await,
+            false => self.log_in_as(account),
         };
-        if logged_in.is_ok() && self.access == Access::Granted {
-            let _ = self.serve().await;
+        let served = match may_enter && self.enter().await {
+            true => self.serve().await,
+            false => self.flush().await,
+        };
+        if let Err(error) = served {
+            tracing::debug!("memcached: a connection ended: {error}");
         }
         self.items.session.end_direct();
     }
 
-    /// Prepares the session of an account.
-    async fn enter(&mut self) {
-        self.access = Access::Granted;
+    fn log_in_as(&mut self, account: &str) -> bool {
+        let outcome = self.items.session.log_in_as(account);
+        self.has_succeeded(outcome)
+    }
+
+    /// Answers a failure. Returns whether there was none.
+    fn has_succeeded(&mut self, outcome: paceline_syntax::Result<()>) -> bool {
+        match outcome {
+            Ok(()) => true,
+            Err(error) => {
+                let failure = Failure::Server(format!("{} {error}", error.code().number()));
+                self.reply(Err(failure), &ReplyForm::Classic);
+                false
+            }
+        }
+    }
+
+    /// Prepares the session of an account. Returns whether it may be used.
+    async fn enter(&mut self) -> bool {
         let bytes_max = self.server().globals.number(Variable::MaxAllowedPacket) as usize;
         self.reader.set_value_bytes_max(bytes_max);
         // Whatever the defaults are: each request is a transaction, and a value that does not fit is refused.
         let settings = b"SET SESSION autocommit = 1, sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')";
-        if let Err(error) = self.items.session.run_text(settings).await {
-            tracing::warn!("memcached: {error}");
+        let outcome = self.items.session.run_text(settings).await;
+        self.has_succeeded(outcome)
+    }
+
+    /// Waits until the client has logged in, as long as a login may last. As in memcached it has one attempt. Returns
+    /// whether it succeeded.
+    async fn wait_for_login(&mut self) -> bool {
+        let limit = Duration::from_secs(self.server().globals.number(Variable::ConnectTimeout));
+        match timeout(limit, self.next_request()).await {
+            Ok(Ok(Some(Request::Store(store, form)))) if store.mode == StoreMode::Set => {
+                self.log_in(&store, &form)
+            }
+            Ok(Ok(Some(Request::Quit))) => false,
+            Ok(Ok(Some(_))) => {
+                let refusal = Failure::Client("unauthenticated".to_owned());
+                self.reply(Err(refusal), &ReplyForm::Classic);
+                false
+            }
+            Ok(Ok(None) | Err(_)) | Err(_) => {
+                self.items.session.count_aborted_login();
+                false
+            }
         }
     }
 
-    async fn serve_until_login(&mut self) -> io::Result<()> {
-        while self.access == Access::Unknown {
-            let request = match self.next_request().await? {
-                Some(request) => request,
-                None => return Ok(()),
-            };
-            let is_quit = request == Request::Quit;
-            match request {
-                Request::Store(store, form) if store.mode == StoreMode::Set => {
-                    self.log_in(&store, &form).await
-                }
-                Request::Quit => {}
-                _ => {
-                    let refused = Reply::ClientError("unauthenticated".to_owned());
-                    write_reply(&mut self.replies, &refused, &ReplyForm::Classic);
-                }
-            }
-            if is_quit {
-                return Ok(());
-            }
-            self.flush().await?;
-            if self.access == Access::Unknown {
-                // As in memcached: one attempt for a connection.
-                return Ok(());
-            }
-        }
-        Ok(())
-    }
-
-    /// Logs in with the value of a `set`: user name, a space, password.
-    async fn log_in(&mut self, store: &Store, form: &ReplyForm) {
-        let counters = self.server();
-        count(&counters.memcached.auth_cmds);
+    /// Logs in with the value of a `set`: user name, a space, password. Returns whether it succeeded.
+    fn log_in(&mut self, store: &Store, form: &ReplyForm) -> bool {
+        let server = self.server();
+        count(&server.memcached.auth_cmds);
         let mut words = store.value.splitn(2, |byte| *byte == b' ');
         let user = words.next().and_then(|user| std::str::from_utf8(user).ok());
-        let done = match (user, words.next()) {
+        let is_right = match (user, words.next()) {
             (Some(user), Some(password)) => self.items.session.log_in(user, password).is_ok(),
             _ => false,
         };
-        let reply = match done {
-            true => {
-                self.enter().await;
-                Reply::Stored(Item::default())
-            }
+        let done = match is_right {
+            true => Ok(Reply::Stored(Item::default())),
             false => {
-                count(&counters.memcached.auth_errors);
-                Reply::ClientError("authentication failure".to_owned())
+                count(&server.memcached.auth_errors);
+                Err(Failure::Client("authentication failure".to_owned()))
             }
         };
-        write_reply(&mut self.replies, &reply, form);
+        self.reply(done, form);
+        is_right
     }
 
     async fn serve(&mut self) -> io::Result<()> {
@@ -279,8 +261,8 @@ impl MemcachedConnection {
                 let done = done.map(|item| item.map_or(Reply::NotFound, |_| Reply::Touched));
                 self.reply(done, &form);
             }
-            Request::MetaDebug { key, is_base64: _ } => match self.items.get(&key).await {
-                Ok(Some(item)) => self.show_item(&key, item.seen()),
+            Request::MetaDebug { key, written } => match self.items.get(&key).await {
+                Ok(Some(item)) => self.show_item(&written, item.seen()),
                 Ok(None) => self.replies.extend_from_slice(b"EN\r\n"),
                 Err(failure) => self.reply(Err(failure), &ReplyForm::Classic),
             },
@@ -308,6 +290,9 @@ impl MemcachedConnection {
 
     fn reply(&mut self, done: Result<Reply, Failure>, form: &ReplyForm) {
         let reply = done.unwrap_or_else(Reply::from);
+        if reply.is_error() && *form == ReplyForm::Quiet {
+            count(&self.items.session.server().memcached.noreply_errors);
+        }
         write_reply(&mut self.replies, &reply, form);
     }
 
@@ -333,16 +318,13 @@ impl MemcachedConnection {
         self.replies.extend_from_slice(b"END\r\n");
     }
 
-    fn show_item(&mut self, key: &Key, item: Item) {
-        let mut line = b"ME ".to_vec();
-        line.extend_from_slice(key.as_bytes());
+    fn show_item(&mut self, written: &[u8], item: Item) {
         let time_to_live = item.time_to_live.map_or(-1, |seconds| seconds as i64);
-        let (cas, size) = (
-            item.cas,
-            item.value.len() + KEY_BYTES_MAX.min(key.as_bytes().len()),
-        );
-        line.extend_from_slice(format!(" exp={time_to_live} cas={cas} size={size}\r\n").as_bytes());
-        self.replies.extend_from_slice(&line);
+        let (cas, size) = (item.cas, item.value.len());
+        self.replies.extend_from_slice(b"ME ");
+        self.replies.extend_from_slice(written);
+        let rest = format!(" exp={time_to_live} cas={cas} size={size}\r\n");
+        self.replies.extend_from_slice(rest.as_bytes());
     }
 
     /// Shows the statistics. Those about memcached's memory do not exist.

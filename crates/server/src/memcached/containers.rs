@@ -1,8 +1,9 @@
 //! The table of containers, and what was read from it last.
 //!
 //! `paceline.memcached_containers` is an ordinary table: replicas have it too, and privileges decide who may change it.
-//! It is read again when a request comes and the last reading is older than [`READ_EVERY`]. A container that has not
-//! changed stays the same object, so that the statements which sessions have prepared for it stay too.
+//! It is read again when a request comes and the last reading is older than [`READ_EVERY`], or a table has been defined
+//! since: containers are checked against their tables' columns and indexes. A container that has not changed stays
+//! the same object, so that the statements which sessions have prepared for it stay too.
 //!
 //! Rejected: a trigger of the catalog or of the commit pipeline on this table. A table that somebody else's key
 //! happens to be in would then be special everywhere, for a query a second.
@@ -11,11 +12,12 @@ use super::container::{Container, ContainerRow};
 use crate::server::Server;
 use crate::session::Session;
 use crate::session::direct::{DirectStatement, server_session};
+use crate::variables::Variable;
 use arc_swap::ArcSwap;
 use paceline_query::execute::RowSink;
 use paceline_query::plan::ResultColumn;
 use paceline_syntax::{Error, Result};
-use paceline_types::Value;
+use paceline_types::{Value, Version};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::UnixStream;
@@ -70,6 +72,17 @@ struct Known {
     /// Rows that fit no table: their prefixes, with the reason.
     refused: Vec<(Vec<u8>, Arc<str>)>,
     read_at: Option<Instant>,
+    /// Version of the catalog against which they were checked.
+    checked_with: Option<Version>,
+}
+
+/// Whether the known containers can be used.
+enum Freshness {
+    Current,
+    /// They have to be read again. `fits_tables`: no table has been defined since they were checked.
+    Stale {
+        fits_tables: bool,
+    },
 }
 
 /// A session of the server with the prepared query.
@@ -93,6 +106,7 @@ impl Default for Containers {
                 containers: Vec::new(),
                 refused: Vec::new(),
                 read_at: None,
+                checked_with: None,
             }),
             reader: Mutex::default(),
         }
@@ -144,18 +158,16 @@ impl Containers {
     /// # Errors
     /// A message: it cannot be read.
     pub async fn refresh(&self, server: &Arc<Server>) -> std::result::Result<(), String> {
-        let is_new = |known: &Known| {
-            known
-                .read_at
-                .is_some_and(|read_at| read_at.elapsed() < READ_EVERY)
-        };
-        if is_new(&self.known.load()) {
-            return Ok(());
-        }
-        let Some(mut reader) = self.lock_reader().await else {
+        let Freshness::Stale { fits_tables } = self.freshness(server) else {
             return Ok(());
         };
-        if is_new(&self.known.load()) {
+        let mut reader = match (fits_tables, self.reader.try_lock()) {
+            (_, Ok(reader)) => reader,
+            // Another request reads the table, and what is known can be used until then.
+            (true, Err(_)) => return Ok(()),
+            (false, Err(_)) => self.reader.lock().await,
+        };
+        if let Freshness::Current = self.freshness(server) {
             return Ok(());
         }
         match self.read(server, &mut reader).await {
@@ -171,11 +183,15 @@ impl Containers {
         }
     }
 
-    /// Waits for another request that reads the table only if nothing is known yet.
-    async fn lock_reader(&self) -> Option<tokio::sync::MutexGuard<'_, Option<Reader>>> {
-        match self.known.load().read_at {
-            None => Some(self.reader.lock().await),
-            Some(_) => self.reader.try_lock().ok(),
+    fn freshness(&self, server: &Server) -> Freshness {
+        let known = self.known.load();
+        let fits_tables = known.checked_with == Some(server.catalog.load().version());
+        let is_recent = known
+            .read_at
+            .is_some_and(|read_at| read_at.elapsed() < READ_EVERY);
+        match fits_tables && is_recent {
+            true => Freshness::Current,
+            false => Freshness::Stale { fits_tables },
         }
     }
 
@@ -219,13 +235,14 @@ impl Containers {
             containers,
             refused,
             read_at: Some(Instant::now()),
+            checked_with: Some(catalog.version()),
         }));
         Ok(())
     }
 
     /// Makes the tables, if this server accepts changes.
     async fn define(&self, server: &Arc<Server>) -> Result<()> {
-        if !server.accepts_writes() {
+        if server.globals.is_on(Variable::ReadOnly) || server.follows_another() {
             return Ok(());
         }
         let (mut session, _other_end) = server_session(server, SESSION).map_err(no_session)?;

@@ -267,8 +267,9 @@ impl ItemSession {
     pub async fn touch(&mut self, key: &Key, time_to_live: i64) -> Result<Option<StoredItem>> {
         count(&self.counters().cmd_touch);
         let expiry = expiry_of(time_to_live);
+        let container = self.container(key).await?;
         let changed = self
-            .change(key, |item| match item {
+            .change(key, &container, |item| match item {
                 // The CAS stays: the value is the same.
                 Some(item) => Change::Write(StoredItem { expiry, ..item }),
                 None => Change::None(Reply::NotFound),
@@ -291,18 +292,15 @@ impl ItemSession {
     pub async fn store(&mut self, store: Store) -> Result<Reply> {
         count(&self.counters().cmd_set);
         let container = self.container(&store.key).await?;
-        if container.row.cas_column.is_none() && (store.compare.is_some() || store.new_cas.is_some()) {
-            return Err(Failure::Client("the container has no column for CAS".to_owned()));
-        }
-        if store.mode == StoreMode::Set
-            && store.compare.is_none()
-            && store.new_cas.is_none()
-            && container.is_only_key
-        {
+        let uses_cas = store.compare.is_some() || store.new_cas.is_some();
+        check_cas(&container, uses_cas)?;
+        if store.mode == StoreMode::Set && !uses_cas && container.is_only_key {
             return self.set(store, &container).await;
         }
         let compares = store.compare.is_some();
-        let changed = self.change(&store.key, |item| decide_store(&store, item)).await?;
+        let changed = self
+            .change(&store.key, &container, |item| decide_store(&store, item))
+            .await?;
         let counters = self.counters();
         Ok(match changed {
             Changed::Written(item) => {
@@ -334,28 +332,19 @@ impl ItemSession {
         let key = key_value(store.key.as_bytes(), container).ok_or_else(no_such_key)?;
         let mut parameters = vec![key];
         parameters.extend(column_values(&item, container).map_err(Failure::Client)?);
-        for attempt in 1.. {
-            let done: paceline_syntax::Result<(NoRows, _)> =
-                self.run(container, Operation::Upsert, &parameters).await;
-            match done {
-                Ok(_) => break,
-                Err(error) if attempt < ATTEMPTS_MAX && is_transient(&error) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
+        self.run_persistently(container, Operation::Upsert, &parameters)
+            .await?;
         Ok(Reply::Stored(item.seen()))
     }
 
     /// Deletes an item.
     pub async fn delete(&mut self, key: &Key, compare: Option<u64>) -> Result<Reply> {
         let container = self.container(key).await?;
+        check_cas(&container, compare.is_some())?;
         let reply = match compare {
             Some(expected) => {
-                if container.row.cas_column.is_none() {
-                    return Err(Failure::Client("the container has no column for CAS".to_owned()));
-                }
                 let changed = self
-                    .change(key, |item| match item {
+                    .change(key, &container, |item| match item {
                         Some(item) if item.cas == expected => Change::Remove,
                         Some(_) => Change::None(Reply::Exists),
                         None => Change::None(Reply::NotFound),
@@ -389,27 +378,39 @@ impl ItemSession {
                 .as_ref()
                 .map(|_| Value::UInt(now_seconds())),
         );
-        for attempt in 1.. {
-            let done: paceline_syntax::Result<(NoRows, _)> =
-                self.run(container, Operation::Delete, &parameters).await;
+        let outcome = self
+            .run_persistently(container, Operation::Delete, &parameters)
+            .await?;
+        Ok(match outcome.affected_rows {
+            0 => Reply::NotFound,
+            _ => Reply::Deleted,
+        })
+    }
+
+    /// Executes a statement that is a transaction by itself. It begins again if it loses a deadlock.
+    async fn run_persistently(
+        &mut self,
+        container: &Arc<Container>,
+        operation: Operation,
+        parameters: &[Value],
+    ) -> Result<Outcome> {
+        let mut attempts = 1;
+        loop {
+            let done: paceline_syntax::Result<(NoRows, _)> = self.run(container, operation, parameters).await;
             match done {
-                Ok((_, Outcome { affected_rows: 0, .. })) => return Ok(Reply::NotFound),
-                Ok(_) => break,
-                Err(error) if attempt < ATTEMPTS_MAX && is_transient(&error) => {}
+                Ok((_, outcome)) => return Ok(outcome),
+                Err(error) if attempts < ATTEMPTS_MAX && is_transient(&error) => attempts += 1,
                 Err(error) => return Err(error.into()),
             }
         }
-        Ok(Reply::Deleted)
     }
 
     /// Changes a number.
     pub async fn calculate(&mut self, change: Arithmetic) -> Result<Reply> {
         let container = self.container(&change.key).await?;
-        if container.row.cas_column.is_none() && (change.compare.is_some() || change.new_cas.is_some()) {
-            return Err(Failure::Client("the container has no column for CAS".to_owned()));
-        }
+        check_cas(&container, change.compare.is_some() || change.new_cas.is_some())?;
         let changed = self
-            .change(&change.key, |item| decide_number(&change, item))
+            .change(&change.key, &container, |item| decide_number(&change, item))
             .await?;
         let counters = self.counters();
         let (hits, misses) = match change.is_decrement {
@@ -447,23 +448,27 @@ impl ItemSession {
     }
 
     /// Changes an item, or the place of one, under its lock.
-    async fn change(&mut self, key: &Key, decide: impl Fn(Option<StoredItem>) -> Change) -> Result<Changed> {
-        let container = self.container(key).await?;
-        let Some(key) = key_value(key.as_bytes(), &container) else {
+    async fn change(
+        &mut self,
+        key: &Key,
+        container: &Arc<Container>,
+        decide: impl Fn(Option<StoredItem>) -> Change,
+    ) -> Result<Changed> {
+        let Some(key) = key_value(key.as_bytes(), container) else {
             return match decide(None) {
                 Change::None(reply) => Ok(Changed::None(reply)),
                 Change::Write(_) | Change::Remove => Err(no_such_key()),
             };
         };
-        for _ in 1..ATTEMPTS_MAX {
-            match self.try_change(&key, &container, &decide).await {
-                Err(ChangeError::Sql(error)) if is_transient(&error) => {}
+        let mut attempts = 1;
+        loop {
+            match self.try_change(&key, container, &decide).await {
+                Err(ChangeError::Sql(error)) if attempts < ATTEMPTS_MAX && is_transient(&error) => {
+                    attempts += 1
+                }
                 done => return done.map_err(Failure::from),
             }
         }
-        self.try_change(&key, &container, &decide)
-            .await
-            .map_err(Failure::from)
     }
 
     async fn try_change(
@@ -505,6 +510,7 @@ impl ItemSession {
             Change::None(reply) => Ok(Changed::None(reply)),
             Change::Remove => {
                 let mut parameters = vec![key.clone()];
+                // Whether it has expired is decided already: every time of expiry is later than this.
                 parameters.extend(container.row.expiry_column.as_ref().map(|_| Value::UInt(0)));
                 let _: (NoRows, _) = self.run(container, Operation::Delete, &parameters).await?;
                 Ok(Changed::Removed)
@@ -580,6 +586,14 @@ impl From<ChangeError> for Failure {
     }
 }
 
+/// Refuses a request that reads or sets the CAS of items which have none.
+fn check_cas(container: &Container, uses_cas: bool) -> Result<()> {
+    match uses_cas && container.row.cas_column.is_none() {
+        true => Err(Failure::Client("the container has no column for CAS".to_owned())),
+        false => Ok(()),
+    }
+}
+
 fn no_such_key() -> Failure {
     Failure::Client("the key column cannot have this key".to_owned())
 }
@@ -590,39 +604,34 @@ fn is_transient(error: &Error) -> bool {
 }
 
 fn decide_store(store: &Store, item: Option<StoredItem>) -> Change {
-    let new = |value: Vec<u8>| StoredItem {
-        value,
-        flags: store.flags,
-        cas: store.new_cas.unwrap_or(0),
-        expiry: expiry_of(store.time_to_live),
-    };
-    let extended = |item: StoredItem, parts: [&[u8]; 2]| StoredItem {
-        value: parts.concat(),
-        cas: store.new_cas.unwrap_or(0),
-        ..item
+    let cas = store.new_cas.unwrap_or(0);
+    let new = |time_to_live| {
+        Change::Write(StoredItem {
+            value: store.value.clone(),
+            flags: store.flags,
+            cas,
+            expiry: expiry_of(time_to_live),
+        })
     };
     let expected = |item: &StoredItem| store.compare.is_none_or(|cas| cas == item.cas);
     match (store.mode, item) {
         (_, Some(item)) if !expected(&item) => Change::None(Reply::Exists),
         (StoreMode::Add, Some(_)) => Change::None(Reply::NotStored),
-        (StoreMode::Append, Some(item)) => {
-            let value = item.value.clone();
-            Change::Write(extended(item, [&value, &store.value]))
+        (StoreMode::Append | StoreMode::Prepend, Some(item)) => {
+            let value = match store.mode {
+                StoreMode::Append => [&item.value[..], &store.value].concat(),
+                _ => [&store.value[..], &item.value].concat(),
+            };
+            Change::Write(StoredItem { value, cas, ..item })
         }
-        (StoreMode::Prepend, Some(item)) => {
-            let value = item.value.clone();
-            Change::Write(extended(item, [&store.value, &value]))
-        }
-        (StoreMode::Set | StoreMode::Replace, Some(_)) => Change::Write(new(store.value.clone())),
+        (StoreMode::Set | StoreMode::Replace, Some(_)) => new(store.time_to_live),
         (_, None) if store.compare.is_some() => Change::None(Reply::NotFound),
-        (StoreMode::Set | StoreMode::Add, None) => Change::Write(new(store.value.clone())),
-        (StoreMode::Append | StoreMode::Prepend, None) if store.create.is_some() => {
-            Change::Write(StoredItem {
-                expiry: expiry_of(store.create.unwrap_or(0)),
-                ..new(store.value.clone())
-            })
-        }
-        (StoreMode::Replace | StoreMode::Append | StoreMode::Prepend, None) => Change::None(Reply::NotStored),
+        (StoreMode::Set | StoreMode::Add, None) => new(store.time_to_live),
+        (StoreMode::Append | StoreMode::Prepend, None) => match store.create {
+            Some(time_to_live) => new(time_to_live),
+            None => Change::None(Reply::NotStored),
+        },
+        (StoreMode::Replace, None) => Change::None(Reply::NotStored),
     }
 }
 

@@ -44,9 +44,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-
-/// Time for the TLS handshake.
-const HANDSHAKE_WITHIN: Duration = Duration::from_secs(10);
+use tokio::time::timeout;
 
 /// The listening port.
 pub struct MemcachedPort {
@@ -159,32 +157,33 @@ impl Drop for OpenConnection {
 
 async fn run(
     server: &Arc<Server>,
-    mut socket: Socket,
+    socket: Socket,
     address: SocketAddr,
     memcached: &Arc<Memcached>,
     account: &str,
     is_encrypted: bool,
 ) -> Result<(), String> {
-    let limit = server.globals.number(Variable::MaxConnections) as usize;
-    if server.sessions.count() >= limit {
+    let client = ClientHost::of(address.ip());
+    let host = format!("{}:{}", client.name, address.port());
+    let mut session = client_session(server, socket, client, host).map_err(|error| error.to_string())?;
+    let limit = Duration::from_secs(server.globals.number(Variable::ConnectTimeout));
+    if let Some(refusal) = session.connection_refusal() {
         count(&server.memcached.rejected_connections);
-        let _ = tokio::time::timeout(
-            HANDSHAKE_WITHIN,
-            socket.send(b"SERVER_ERROR too many open connections\r\n"),
-        )
-        .await;
+        // A client that expects TLS cannot read it.
+        if !is_encrypted {
+            let text = format!("SERVER_ERROR {} {refusal}\r\n", refusal.code().number());
+            let _ = timeout(limit, session.socket().send(text.as_bytes())).await;
+        }
         return Ok(());
     }
     if is_encrypted {
         let tls = server.tls.current().ok_or("there is no certificate")?;
-        let handshake = tokio::time::timeout(HANDSHAKE_WITHIN, tls.accept(socket, Vec::new())).await;
-        let handshake = handshake.map_err(|_| "no TLS handshake in time".to_owned())?;
-        socket = handshake.map_err(|error| error.to_string())?;
+        let handshake = timeout(limit, session.encrypt(tls)).await;
+        if !matches!(handshake, Ok(Ok(()))) {
+            session.count_aborted_login();
+            return Ok(());
+        }
     }
-    let client = ClientHost::of(address.ip());
-    let host = format!("{}:{}", client.name, address.port());
-    let session = client_session(server, socket, client, host).map_err(|error| error.to_string())?;
-    session.note_tls();
     MemcachedConnection::new(session, memcached.clone())
         .run(account)
         .await;

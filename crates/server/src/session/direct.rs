@@ -18,7 +18,6 @@ use crate::audit_log::ConnectionEvent;
 use crate::cluster::CLUSTER_USER;
 use crate::command_counter::count_command;
 use crate::server::Server;
-use crate::variables::Variable;
 use paceline_expression::session::MemoryCharge;
 use paceline_query::execute::{Outcome, RowSink};
 use paceline_query::plan::{Plan, is_to_be_planned_again};
@@ -30,7 +29,6 @@ use paceline_wire::Capabilities;
 use paceline_wire::handshake::HandshakeResponse;
 use paceline_wire::socket::Socket;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// Number of the collation of the session's texts: utf8mb4_general_ci.
 const COLLATION: u16 = 45;
@@ -113,10 +111,7 @@ impl Session {
                 prepared.rows_read = self.state.context.rows_read;
                 return Ok(done);
             }
-            self.state.shared.counters.com_stmt_reprepare.add(1);
-            plan = Arc::new(on_text(prepared.text.len(), || {
-                self.state.plan_for(&statement, parameters)
-            })?);
+            plan = self.state.plan_again(&statement, &prepared.text, parameters)?;
             prepared.plan = Some(plan.clone());
         }
         Err(Error::new(ER_NEED_REPREPARE, &[]))
@@ -127,34 +122,29 @@ impl Session {
     /// # Errors
     /// 1045 and the other errors of a login.
     pub fn log_in(&mut self, user: &str, password: &[u8]) -> Result<()> {
-        let accounts = &self.state.server.accounts;
-        let refused = || Error::new(ER_ACCESS_DENIED_ERROR, &[&user, &self.client.name, &"YES"]);
+        let login = direct_login(user);
+        let outcome = self.try_password(&login, password);
+        self.conclude_login(&login, &outcome);
+        outcome
+    }
+
+    fn try_password(&mut self, login: &HandshakeResponse, password: &[u8]) -> Result<()> {
+        if self.state.server.accounts.are_skipped() {
+            return self.enter(login, Account::of_skipped());
+        }
+        let user = &login.user;
         // That name is for other members, which prove themselves in another way.
-        let is_member = self.state.server.cluster.is_some() && user == CLUSTER_USER;
-        let found = accounts.load().matching(user, &self.client).cloned();
-        let found = found.filter(|_| !is_member);
-        let errors_max = self.state.server.globals.number(Variable::MaxPasswordErrors);
-        let outcome = match found {
-            None => Err(refused()),
-            Some(account) if accounts.password_errors().is_blocked(&account, errors_max) => {
-                Err(Error::new(ER_USER_IS_BLOCKED, &[]))
-            }
-            Some(account) => {
-                let methods = account.authentication.methods();
-                // Some methods are slow on purpose.
-                let is_right =
-                    tokio::task::block_in_place(|| methods.iter().any(|method| method.accepts(password)));
-                match is_right {
-                    true => accounts.password_errors().forgive(&account),
-                    false => accounts.password_errors().add(&account),
-                }
-                match is_right && self.is_secure_enough(&account) {
-                    false => Err(refused()),
-                    true => self.enter_direct(user, account),
-                }
-            }
-        };
-        self.conclude_login(user, outcome)
+        let is_of_member = self.state.server.cluster.is_some() && user == CLUSTER_USER;
+        let found = self.account_of(user).filter(|_| !is_of_member);
+        self.check_password_errors(found.as_ref())?;
+        let methods = found
+            .as_ref()
+            .map_or(&[][..], |account| account.authentication.methods());
+        // Some methods are slow on purpose.
+        let is_right = tokio::task::block_in_place(|| methods.iter().any(|method| method.accepts(password)));
+        self.count_password(found.as_ref(), is_right);
+        let refusal = Error::new(ER_ACCESS_DENIED_ERROR, &[user, &self.client.name, &"YES"]);
+        self.admit(login, found.filter(|_| is_right), refusal)
     }
 
     /// Enters as an account without a password, by the administrator's choice.
@@ -162,68 +152,16 @@ impl Session {
     /// # Errors
     /// 1045 if there is no such account for the client's host; the limits of the account.
     pub fn log_in_as(&mut self, user: &str) -> Result<()> {
-        let found = self
-            .state
-            .server
-            .accounts
-            .load()
-            .matching(user, &self.client)
-            .cloned();
-        let outcome = match found.filter(|account| self.is_secure_enough(account)) {
-            Some(account) => self.enter_direct(user, account),
-            None => Err(Error::new(
-                ER_ACCESS_DENIED_ERROR,
-                &[&user, &self.client.name, &"NO"],
-            )),
-        };
-        self.conclude_login(user, outcome)
-    }
-
-    fn enter_direct(&mut self, user: &str, account: Account) -> Result<()> {
-        if account.locked {
-            return Err(Error::new(ER_ACCOUNT_HAS_BEEN_LOCKED, &[]));
-        }
-        let login = HandshakeResponse {
-            capabilities: Capabilities::NONE,
-            packet_max: 0,
-            collation: COLLATION,
-            user: user.to_owned(),
-            answer: Vec::new(),
-            database: None,
-            plugin: None,
-            attributes: Vec::new(),
-        };
-        self.enter(&login, account)
-    }
-
-    fn conclude_login(&mut self, user: &str, outcome: Result<()>) -> Result<()> {
-        match &outcome {
-            Ok(()) => {
-                self.phase = Phase::Commands;
-                self.state.server.host_errors.forgive(self.client.address);
-                self.state.shared.authenticated.store(true, Ordering::Relaxed);
-                self.audit_connection(user, ConnectionEvent::Connect, 0);
-                self.rest();
-            }
-            Err(error) => {
-                self.state.shared.counters.access_denied_errors.add(1);
-                self.audit_connection(user, ConnectionEvent::FailedConnect, error.code().number());
-                tracing::warn!("connection {}: {error}", self.state.shared.id);
-            }
-        }
+        let login = direct_login(user);
+        let refusal = Error::new(ER_ACCESS_DENIED_ERROR, &[&user, &self.client.name, &"NO"]);
+        let outcome = self.admit(&login, self.account_of(user), refusal);
+        self.conclude_login(&login, &outcome);
         outcome
     }
 
     /// Returns the socket of the client.
     pub fn socket(&mut self) -> &mut Socket {
         &mut self.connection.socket
-    }
-
-    /// Records the TLS session of the client's socket.
-    pub fn note_tls(&self) {
-        if let Some(session) = self.connection.socket.tls() {
-            let _ = self.state.shared.tls.set(session.clone());
-        }
     }
 
     /// Counts bytes of the client's protocol.
@@ -262,6 +200,20 @@ impl Session {
     /// Returns the server.
     pub fn server(&self) -> &Arc<Server> {
         &self.state.server
+    }
+}
+
+/// Returns the login of a client that has only a user name.
+fn direct_login(user: &str) -> HandshakeResponse {
+    HandshakeResponse {
+        capabilities: Capabilities::NONE,
+        packet_max: 0,
+        collation: COLLATION,
+        user: user.to_owned(),
+        answer: Vec::new(),
+        database: None,
+        plugin: None,
+        attributes: Vec::new(),
     }
 }
 

@@ -223,13 +223,11 @@ impl Session {
             }
             Ok(Ok(())) => {}
             Ok(Err(error)) => {
-                self.count_host_error();
-                server.counters.aborted_connects.fetch_add(1, Ordering::Relaxed);
+                self.count_aborted_login();
                 self.say_goodbye(error).await;
             }
             Err(_) => {
-                self.count_host_error();
-                server.counters.aborted_connects.fetch_add(1, Ordering::Relaxed);
+                self.count_aborted_login();
                 tracing::debug!(
                     "connection {}: no login within connect_timeout",
                     self.state.shared.id
@@ -240,11 +238,13 @@ impl Session {
         self.connection.finish().await;
     }
 
-    /// Counts a connection that ended before a login began as an error of its host.
-    fn count_host_error(&self) {
+    /// Counts a connection that ended during its login: if no login began, as an error of its host.
+    pub(crate) fn count_aborted_login(&self) {
         if self.phase == Phase::Login {
             self.state.server.host_errors.add(self.client.address);
         }
+        let counters = &self.state.server.counters;
+        counters.aborted_connects.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Releases the server's resources. Called before the client learns of the end, or when a panic ends the session.

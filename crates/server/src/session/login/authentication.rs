@@ -80,28 +80,15 @@ impl Session {
             let secret = Method::Native(NativePassword::of(&cluster.membership.secret));
             return self.authenticate_member(&login, scramble, &secret).await;
         }
-        let found = self
-            .state
-            .server
-            .accounts
-            .load()
-            .matching(&login.user, &self.client)
-            .cloned();
+        let found = self.account_of(&login.user);
         // A client with an unknown user gets the request of an account with a native password. As in MariaDB, the
         // request of another method tells that the account exists.
         let methods = match &found {
             Some(account) => account.authentication.methods(),
             None => &[Method::NoPassword(String::new())],
         };
-        let errors = self.state.server.accounts.password_errors();
-        let errors_max = self.state.server.globals.number(Variable::MaxPasswordErrors);
-        if found
-            .as_ref()
-            .is_some_and(|account| errors.is_blocked(account, errors_max))
-        {
-            return self
-                .answer_login(&login, Err(Error::new(ER_USER_IS_BLOCKED, &[])), "")
-                .await;
+        if let Err(error) = self.check_password_errors(found.as_ref()) {
+            return self.answer_login(&login, Err(error), "").await;
         }
         let mut attempt = LoginAttempt::new(&login, scramble);
         let mut proved_by = None;
@@ -112,26 +99,61 @@ impl Session {
             }
         }
         let is_proved = proved_by.is_some();
-        if let Some(account) = &found {
-            let errors = self.state.server.accounts.password_errors();
-            match is_proved {
-                true => errors.forgive(account),
-                false if attempt.was_asked => errors.add(account),
-                false => {}
-            }
+        if is_proved || attempt.was_asked {
+            self.count_password(found.as_ref(), is_proved);
         }
         let proof = proved_by
             .map(|method| self.proof(method, &attempt.scramble))
             .unwrap_or_default();
-        let account = found
-            .filter(|_| is_proved)
-            .filter(|account| self.is_secure_enough(account));
-        let outcome = match account {
-            Some(account) if account.locked => Err(Error::new(ER_ACCOUNT_HAS_BEEN_LOCKED, &[])),
-            Some(account) => self.enter(&login, account),
-            None => Err(attempt.refusal(&login.user, &self.client.name)),
-        };
+        let refusal = attempt.refusal(&login.user, &self.client.name);
+        let outcome = self.admit(&login, found.filter(|_| is_proved), refusal);
         self.answer_login(&login, outcome, &proof).await
+    }
+
+    /// Returns the account that a client with this user name has.
+    pub(in crate::session) fn account_of(&self, user: &str) -> Option<Account> {
+        let accounts = self.state.server.accounts.load();
+        accounts.matching(user, &self.client).cloned()
+    }
+
+    /// Checks that an account has not had too many wrong passwords.
+    ///
+    /// # Errors
+    /// 4150.
+    pub(in crate::session) fn check_password_errors(&self, account: Option<&Account>) -> Result<()> {
+        let errors = self.state.server.accounts.password_errors();
+        let errors_max = self.state.server.globals.number(Variable::MaxPasswordErrors);
+        match account.is_some_and(|account| errors.is_blocked(account, errors_max)) {
+            true => Err(Error::new(ER_USER_IS_BLOCKED, &[])),
+            false => Ok(()),
+        }
+    }
+
+    /// Counts a password for `max_password_errors`.
+    pub(in crate::session) fn count_password(&self, account: Option<&Account>, is_right: bool) {
+        let errors = self.state.server.accounts.password_errors();
+        match account {
+            Some(account) if is_right => errors.forgive(account),
+            Some(account) => errors.add(account),
+            None => {}
+        }
+    }
+
+    /// Sets the session up for an account that the client has proved to own.
+    ///
+    /// # Errors
+    /// `refusal` if there is none, or the connection is not as secure as it requires; 4151 for a locked one; limits.
+    pub(in crate::session) fn admit(
+        &mut self,
+        login: &HandshakeResponse,
+        account: Option<Account>,
+        refusal: Error,
+    ) -> Result<()> {
+        match account.filter(|account| self.is_secure_enough(account)) {
+            Some(account) if account.locked => Err(Error::new(ER_ACCOUNT_HAS_BEEN_LOCKED, &[])),
+            Some(account) => self.enter(login, account),
+            None => Err(refusal),
+        }
     }
 
     /// Authenticates another member of the cluster, which may do everything.
@@ -297,6 +319,16 @@ impl Session {
         outcome: Result<()>,
         proof: &str,
     ) -> WireResult<()> {
+        self.conclude_login(login, &outcome);
+        match outcome {
+            Ok(()) => self.replies().ok(0, 0, proof, More::No),
+            Err(error) => self.replies().error(&error),
+        }
+        self.connection.flush().await
+    }
+
+    /// Logs and counts the outcome of a login. Afterwards the session accepts commands or is closing.
+    pub(in crate::session) fn conclude_login(&mut self, login: &HandshakeResponse, outcome: &Result<()>) {
         let user = &login.user;
         self.log_login(login);
         match outcome {
@@ -307,7 +339,6 @@ impl Session {
                 self.state.shared.authenticated.store(true, Ordering::Relaxed);
                 self.count_connection();
                 self.rest();
-                self.replies().ok(0, 0, proof, More::No);
             }
             Err(error) => {
                 self.state.shared.counters.access_denied_errors.add(1);
@@ -315,11 +346,9 @@ impl Session {
                 tracing::warn!("connection {}: {error}", self.state.shared.id);
                 self.log_command("Connect", error.to_string().as_bytes());
                 self.audit_connection(user, ConnectionEvent::FailedConnect, error.code().number());
-                self.replies().error(&error);
                 self.phase = Phase::Closing;
             }
         }
-        self.connection.flush().await
     }
 
     /// Counts the connection for its user, if there are statistics of users.
@@ -352,7 +381,7 @@ impl Session {
     }
 
     /// Checks `REQUIRE …` of the account, and `require_secure_transport`: encrypted, or a local socket.
-    pub(in crate::session) fn is_secure_enough(&self, account: &Account) -> bool {
+    fn is_secure_enough(&self, account: &Account) -> bool {
         let tls = self.state.shared.tls.get();
         let is_of_network_client = self.is_proxied && self.client.address.is_some();
         let is_network = self.connection.socket.peer_address().is_some() || is_of_network_client;

@@ -18,11 +18,13 @@ mod proxied;
 
 use crate::session::{Phase, Session};
 use crate::variables::Variable;
+use paceline_syntax::Error;
+use paceline_types::Collation;
 use paceline_types::error_code::*;
-use paceline_types::{Collation, ErrorCode};
 use paceline_wire::authentication::{NATIVE_PASSWORD, Scramble};
 use paceline_wire::handshake::{Greeting, HandshakeResponse, is_tls_request};
 use paceline_wire::response::{Status, write_early_error};
+use paceline_wire::tls::ServerTls;
 use paceline_wire::{Capabilities, WireResult};
 use proxied::Proxied;
 use std::sync::atomic::Ordering;
@@ -36,8 +38,8 @@ impl Session {
     /// # Errors
     /// Protocol errors.
     pub(super) async fn login(&mut self) -> WireResult<()> {
-        if self.refuse_if_blocked().await? || self.refuse_if_full().await? {
-            return Ok(());
+        if let Some(refusal) = self.connection_refusal() {
+            return self.refuse_before_greeting(&refusal).await;
         }
         let scramble = Scramble::random();
         let globals = &self.state.server.globals;
@@ -65,15 +67,7 @@ impl Session {
         }
         let answer = self.connection.read_answer().await?;
         if let Some(tls) = tls.filter(|_| is_tls_request(answer)) {
-            self.state.server.tls.begin_handshake();
-            self.connection.encrypt(tls).await.inspect_err(|error| {
-                // An untrusted certificate, or no common cipher suite. The client is told little about the reason.
-                tracing::warn!("connection {}: {error}", self.state.shared.id);
-            })?;
-            self.state.server.tls.end_handshake();
-            if let Some(session) = self.connection.socket.tls() {
-                let _ = self.state.shared.tls.set(session.clone());
-            }
+            self.encrypt(tls).await?;
             self.connection.read_answer().await?;
         }
         let login = HandshakeResponse::decode(self.connection.reader.payload())?;
@@ -87,49 +81,52 @@ impl Session {
         Ok(())
     }
 
-    /// Refuses the client with 1040 if all connections are in use. One additional connection is reserved for accounts
+    /// Returns the reason not to talk to a client that has just connected: 1129 if its host has reached
+    /// `max_connect_errors`, 1040 if all connections are in use. One additional connection is reserved for accounts
     /// with SUPER or CONNECTION ADMIN, which is checked after the login.
-    async fn refuse_if_full(&mut self) -> WireResult<bool> {
-        let limit = self.state.server.globals.number(Variable::MaxConnections) as usize;
-        let count = self.state.server.sessions.count();
-        self.state
-            .server
-            .counters
+    pub(crate) fn connection_refusal(&self) -> Option<Error> {
+        let server = &self.state.server;
+        let errors_max = server.globals.number(Variable::MaxConnectErrors);
+        if server.host_errors.is_blocked(self.client.address, errors_max) {
+            return Some(Error::new(ER_HOST_IS_BLOCKED, &[&self.client.name]));
+        }
+        let limit = server.globals.number(Variable::MaxConnections) as usize;
+        let (count, counters) = (server.sessions.count(), &server.counters);
+        counters
             .connections_max
             .fetch_max(count as u64, Ordering::Relaxed);
         if count <= limit + 1 {
-            return Ok(false);
+            return None;
         }
-        self.state
-            .server
-            .counters
-            .too_many_connections
-            .fetch_add(1, Ordering::Relaxed);
-        self.refuse_before_greeting(ER_CON_COUNT_ERROR, ER_CON_COUNT_ERROR.message(&[]))
-            .await?;
-        Ok(true)
+        counters.too_many_connections.fetch_add(1, Ordering::Relaxed);
+        Some(Error::new(ER_CON_COUNT_ERROR, &[]))
     }
 
-    /// Refuses the client with 1129 if its host has reached `max_connect_errors`.
-    async fn refuse_if_blocked(&mut self) -> WireResult<bool> {
-        let errors_max = self.state.server.globals.number(Variable::MaxConnectErrors);
-        if !self
-            .state
-            .server
-            .host_errors
-            .is_blocked(self.client.address, errors_max)
-        {
-            return Ok(false);
+    /// Encrypts the connection at the client's request.
+    ///
+    /// # Errors
+    /// If the handshake fails.
+    pub(crate) async fn encrypt(&mut self, tls: ServerTls) -> WireResult<()> {
+        self.state.server.tls.begin_handshake();
+        self.connection.encrypt(tls).await.inspect_err(|error| {
+            // An untrusted certificate, or no common cipher suite. The client is told little about the reason.
+            tracing::warn!("connection {}: {error}", self.state.shared.id);
+        })?;
+        self.state.server.tls.end_handshake();
+        if let Some(session) = self.connection.socket.tls() {
+            let _ = self.state.shared.tls.set(session.clone());
         }
-        let message = ER_HOST_IS_BLOCKED.message(&[&self.client.name]);
-        self.refuse_before_greeting(ER_HOST_IS_BLOCKED, message).await?;
-        Ok(true)
+        Ok(())
     }
 
     /// Sends an error instead of the greeting. As in MariaDB it has no SQLSTATE, because the client's capabilities are
     /// unknown.
-    async fn refuse_before_greeting(&mut self, code: ErrorCode, message: String) -> WireResult<()> {
-        write_early_error(&mut self.connection.writer, code.number(), &message);
+    async fn refuse_before_greeting(&mut self, refusal: &Error) -> WireResult<()> {
+        write_early_error(
+            &mut self.connection.writer,
+            refusal.code().number(),
+            refusal.message(),
+        );
         self.connection.flush().await?;
         self.phase = Phase::Closing;
         Ok(())
