@@ -29,6 +29,7 @@
 //! | [`transaction`], [`temporary`], [`table_locks`], [`database`] | parts of the state | one part each |
 //! | [`services`] | services of the server for execution | `SessionServices` |
 //! | [`replicated`], [`init_file`], [`event`] | sessions without a client | `Session` |
+//! | [`direct`] | statements of a front end with another protocol | `Session` |
 //!
 //! A kind of statement never sees the `Session`. It receives a statement and the state, and returns a
 //! [`protocol::Reply`], which one place writes to the connection ([`replies::ReplyWriter`]). Three kinds write rows
