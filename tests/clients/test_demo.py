@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -28,12 +29,11 @@ def processes(directory):
 
 
 class Demo:
-    """A running demo. `above` is the directory for temporary files."""
+    """A running demo. Its directory for temporary files has a short path, for the sockets in it."""
 
-    def __init__(self, above):
-        self.above, self.out, self.process = above, above / "out", None
-        self.temporary = above / "tmp"
-        self.temporary.mkdir()
+    def __init__(self, directory):
+        self.out, self.process = directory / "out", None
+        self.temporary = Path(tempfile.mkdtemp(prefix="paceline-test-"))
         self.environment = {**os.environ, "TMPDIR": str(self.temporary)}
 
     def spawn(self, *options):
@@ -70,6 +70,7 @@ def demo(tmp_path):
         demo.process.kill()
         demo.process.wait()
     wait_for("the end of all processes", lambda: not processes(demo.temporary))
+    shutil.rmtree(demo.temporary)
 
 
 def test_the_commands_that_are_shown_work(demo, tmp_path):
