@@ -2,6 +2,7 @@
 
 import contextlib
 import sys
+import tempfile
 from collections import Counter
 from pathlib import Path
 
@@ -37,6 +38,14 @@ def seed(request):
 @pytest.fixture
 def effort(request):
     return request.config.getoption("--effort")
+
+
+@pytest.fixture
+def short_path():
+    """An empty directory with a short path, for UNIX sockets that a test does not name itself. That of `tmp_path` grows with the
+    test's name and with the number of test runs that the machine has seen."""
+    with tempfile.TemporaryDirectory(prefix="paceline-test-") as directory:
+        yield Path(directory)
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import re
 import shutil
 import signal
 import subprocess
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -29,11 +28,10 @@ def processes(directory):
 
 
 class Demo:
-    """A running demo. Its directory for temporary files has a short path, for the sockets in it."""
+    """A running demo. `temporary` is the directory for temporary files."""
 
-    def __init__(self, directory):
-        self.out, self.process = directory / "out", None
-        self.temporary = Path(tempfile.mkdtemp(prefix="paceline-test-"))
+    def __init__(self, directory, temporary):
+        self.out, self.process, self.temporary = directory / "out", None, temporary
         self.environment = {**os.environ, "TMPDIR": str(self.temporary)}
 
     def spawn(self, *options):
@@ -63,14 +61,13 @@ class Demo:
 
 
 @pytest.fixture
-def demo(tmp_path):
-    demo = Demo(tmp_path)
+def demo(tmp_path, short_path):
+    demo = Demo(tmp_path, short_path)
     yield demo
     if demo.process is not None:
         demo.process.kill()
         demo.process.wait()
     wait_for("the end of all processes", lambda: not processes(demo.temporary))
-    shutil.rmtree(demo.temporary)
 
 
 def test_the_commands_that_are_shown_work(demo, tmp_path):

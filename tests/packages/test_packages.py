@@ -51,8 +51,8 @@ def repositories(packages, tmp_path_factory):
 
 
 @pytest.fixture
-def debian(tmp_path):
-    return Chroot(tmp_path / "debian")
+def debian(short_path):
+    return Chroot(short_path / "debian")
 
 
 def use_repository(debian: Chroot, repository: Path):

@@ -75,15 +75,15 @@ class Shell:
 
 
 @pytest.fixture
-def shell(tmp_path):
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin/paceline").symlink_to(BINARY.absolute())
-    (tmp_path / "empty").mkdir()
+def shell(short_path):
+    (short_path / "bin").mkdir()
+    (short_path / "bin/paceline").symlink_to(BINARY.absolute())
+    (short_path / "empty").mkdir()
     client, peer, sql, messages = ReservedPort(), ReservedPort(), PortSeries(), PortSeries()
     client_url, peer_url = f"http://127.0.0.1:{client.number}", f"http://127.0.0.1:{peer.number}"
     etcd = {"ETCD_LISTEN_CLIENT_URLS": client_url, "ETCD_ADVERTISE_CLIENT_URLS": client_url, "ETCD_LISTEN_PEER_URLS": peer_url,
             "ETCD_INITIAL_ADVERTISE_PEER_URLS": peer_url, "ETCD_INITIAL_CLUSTER": f"default={peer_url}"}
-    started = Shell(tmp_path / "empty", {**os.environ, **etcd, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"})
+    started = Shell(short_path / "empty", {**os.environ, **etcd, "PATH": f"{short_path / 'bin'}:{os.environ['PATH']}"})
 
     def adapt(command):
         for old, new in ((r"\b2379", client.number), (r"\b340(?=\d|\$)", sql.beginning), (r"\b350(?=\d|\$)", messages.beginning)):
