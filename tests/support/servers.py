@@ -185,11 +185,13 @@ def new_mariadb():
 
 
 class MariaDb(Server):
+    """A real MariaDB. As a replica it tries again within a test's patience when a connection was lost without a sign."""
+
     def command(self):
         return ["/usr/sbin/mariadbd", "--no-defaults", "--user=root", f"--datadir={self.directory / 'data'}",
                 f"--port={self.port}", "--bind-address=127.0.0.1", f"--socket={self.socket}", "--server-id=100", "--log-bin=bin",
                 f"--tmpdir={self.directory / 'tmp'}", "--binlog-format=ROW", "--log-slave-updates", "--character-set-server=utf8mb4",
-                "--collation-server=utf8mb4_general_ci"]
+                "--collation-server=utf8mb4_general_ci", "--slave-net-timeout=20"]
 
     def spawn(self, *more):
         if not (self.directory / "data").exists():
