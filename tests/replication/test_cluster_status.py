@@ -7,13 +7,6 @@ import pytest
 from support.waiting import wait_for
 
 
-def rows(member, **options):
-    """Returns the rows of SHOW CLUSTER STATUS, by the members' names."""
-    with member.connect(cursorclass=pymysql.cursors.DictCursor, **options) as connection, connection.cursor() as cursor:
-        cursor.execute("show cluster status")
-        return {row["Member"]: row for row in cursor.fetchall()}
-
-
 def test_each_member_shows_all_members(clusters):
     cluster = clusters(3)
     primary = cluster.primary()
@@ -21,7 +14,7 @@ def test_each_member_shows_all_members(clusters):
     cluster.wait_for_rows("select i from t.n", ((1,),))
     position = primary.query("select @@gtid_binlog_pos")[0][0]
     for asked in cluster.members:
-        shown = rows(asked)
+        shown = asked.cluster_status()
         assert sorted(shown) == ["a", "b", "c"]
         for member in cluster.members:
             row = shown[member.directory.name]
@@ -44,12 +37,12 @@ def test_a_member_that_is_dead_is_shown_with_its_last_position_and_lag(clusters)
     dead.kill()
     primary.query(*(f"insert into t.n values ({number})" for number in range(2, 22)))
     for asked in (primary, other):
-        row = rows(asked)[dead.directory.name]
+        row = asked.cluster_status()[dead.directory.name]
         assert row["Part"] == "holder" and row["State"].startswith("no answer"), row
         assert row["Lag_transactions"] == 20 and row["Lag_bytes"] > 20 * 50 and row["Lag_seconds"] > 0, row
         assert row["Gtid_position"] is None
     dead.start()
-    wait_for("it has caught up", lambda: rows(primary)[dead.directory.name]["Lag_transactions"] == 0)
+    wait_for("it has caught up", lambda: primary.cluster_status()[dead.directory.name]["Lag_transactions"] == 0)
 
 
 def test_the_status_needs_a_privilege_and_a_server_without_a_cluster_shows_nothing(clusters, paceline):
@@ -58,13 +51,13 @@ def test_the_status_needs_a_privilege_and_a_server_without_a_cluster_shows_nothi
     for number, privilege in enumerate((None, "binlog monitor", "slave monitor", "super")):
         primary.query(f"create user u{number}@'%' identified by 'x'", *([f"grant {privilege} on *.* to u{number}@'%'"] if privilege else []))
         if privilege:
-            assert list(rows(primary, user=f"u{number}", password="x")) == ["a"]
+            assert list(primary.cluster_status(user=f"u{number}", password="x")) == ["a"]
         else:
             with pytest.raises(pymysql.err.OperationalError) as refused:
-                rows(primary, user=f"u{number}", password="x")
+                primary.cluster_status(user=f"u{number}", password="x")
             assert refused.value.args == (
                 1227, "Access denied; you need (at least one of) the SUPER, SLAVE MONITOR, BINLOG MONITOR privilege(s) for this operation")
-    assert rows(paceline) == {}
+    assert paceline.query("show cluster status") == ()
 
 
 def test_the_command_shows_positions_when_it_has_the_secret(clusters, tmp_path):

@@ -80,6 +80,12 @@ class Member(Paceline):
         except pymysql.err.Error:
             return False
 
+    def cluster_status(self, **options):
+        """Returns the rows of SHOW CLUSTER STATUS, by the members' names."""
+        with self.connect(cursorclass=pymysql.cursors.DictCursor, **options) as connection, connection.cursor() as cursor:
+            cursor.execute("show cluster status")
+            return {row["Member"]: row for row in cursor.fetchall()}
+
     def is_primary(self):
         """Returns whether the server accepts writes. A server that does not answer does not."""
         try:

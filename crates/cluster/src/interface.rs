@@ -1,9 +1,10 @@
 //! Inputs and actions of a [`Member`](crate::Member).
 
-use crate::configuration::{Configuration, MemberId};
+use crate::configuration::{Configuration, Holder, MemberId};
 use crate::epoch::{Epoch, EpochRecord, Origin, Progress, Promise};
 use crate::log_tail::{LogRank, LogTail};
 use paceline_types::LogIndex;
+use std::cmp::Reverse;
 
 /// Time in milliseconds, from a clock of this host that never goes back. Clocks of different members are never
 /// compared; only their speeds are, within [`Timing::drift_percent`].
@@ -94,6 +95,8 @@ pub struct EtcdState {
     pub wanted: Option<Configuration>,
     /// Whether members may claim epochs by themselves.
     pub elections: Elections,
+    /// Formats of the logs that members write, as numbers that grow. One that has told none has the oldest.
+    pub log_formats: Vec<(MemberId, u32)>,
 }
 
 impl EtcdState {
@@ -110,6 +113,15 @@ impl EtcdState {
         let is_established =
             |record: &&EpochRecord| record.progress == Progress::Opened || record.origin == Origin::Forced;
         self.records.iter().rfind(is_established)
+    }
+
+    /// Returns a key that is lowest for the server that should become the primary: whose log the most members can read,
+    /// then by priority and number.
+    pub fn primary_order(&self, holder: &Holder) -> (u32, Reverse<u8>, MemberId) {
+        let mut formats = self.log_formats.iter();
+        let format = formats.find(|(id, _)| *id == holder.id);
+        let format = format.map_or(0, |(_, format)| *format);
+        (format, Reverse(holder.priority), holder.id)
     }
 
     /// Returns the configuration that elections keep: the established one, or else the first. A change that did not

@@ -36,6 +36,7 @@ fn etcd(records: Vec<EpochRecord>) -> Input {
         claimer: Claimer::Gone,
         wanted: None,
         elections: Elections::Active,
+        log_formats: Vec::new(),
     })
 }
 
@@ -320,15 +321,52 @@ fn nobody_claims_without_etcd_or_in_a_pause() {
         claimer: Claimer::Gone,
         wanted: None,
         elections: Elections::Paused,
+        log_formats: Vec::new(),
     }));
     two.message(THREE, Message::Missing);
     assert!(!claims(&two.input(Input::Tick)));
     assert!(two.status().contains("elections are paused"));
 }
 
+/// A follower that hears no primary claims at once, or when others that hear none have had their turn.
+#[test]
+fn a_server_whose_log_others_cannot_read_comes_last() {
+    for (formats, claims_at_once) in [
+        (vec![], true),
+        (vec![(TWO, 2), (THREE, 1)], false),
+        (vec![(THREE, 2)], true),
+    ] {
+        let mut two = orphan();
+        two.input(Input::Etcd(EtcdState {
+            records: vec![record(1, ONE, configuration(3, 2), Progress::Opened)],
+            claimer: Claimer::Gone,
+            wanted: None,
+            elections: Elections::Active,
+            log_formats: formats,
+        }));
+        two.message(THREE, Message::Missing);
+        assert_eq!(claims(&two.input(Input::Tick)), claims_at_once);
+        two.now += Timing::default().rank_step;
+        assert_eq!(claims(&two.input(Input::Tick)), !claims_at_once);
+    }
+}
+
 #[test]
 fn a_server_of_lower_rank_waits() {
     let mut two = orphan();
+    two.message(ONE, Message::Missing);
+    assert!(!claims(&two.input(Input::Tick)));
+    two.now += Timing::default().rank_step;
+    assert!(claims(&two.input(Input::Tick)));
+}
+
+#[test]
+fn a_server_of_lower_rank_waits_when_the_grants_have_ended() {
+    let mut two = orphan();
+    two.pulse(ONE, 1, tail(&[(1, ONE, 0)], u64::MAX), 0);
+    two.message(ONE, Message::Missing);
+    assert!(!claims(&two.input(Input::Tick)));
+    two.now += Timing::default().grant;
     two.message(ONE, Message::Missing);
     assert!(!claims(&two.input(Input::Tick)));
     two.now += Timing::default().rank_step;
@@ -416,6 +454,7 @@ fn wanting(wanted: Configuration) -> Input {
         claimer: Claimer::Gone,
         wanted: Some(wanted),
         elections: Elections::Active,
+        log_formats: Vec::new(),
     })
 }
 

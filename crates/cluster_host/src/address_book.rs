@@ -68,6 +68,7 @@ mod tests {
             zone: 0,
             priority: 0,
             version: "0".to_owned(),
+            log_format: 1,
         }];
         write(directory.path(), &members).unwrap();
         assert_eq!(read(directory.path()), members);

@@ -489,6 +489,7 @@ mod tests {
             zone: 0,
             priority: 0,
             version: "0".to_owned(),
+            log_format: 1,
         }
     }
 

@@ -191,6 +191,7 @@ mod tests {
                 zone: 0,
                 priority: 0,
                 version: version.to_owned(),
+                log_format: 1,
             }),
         }
     }

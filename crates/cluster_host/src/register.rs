@@ -4,7 +4,7 @@
 //!   /paceline/NAME/epochs       JSON: list of the newest epochs' records      changed by compare-and-swap
 //!                 /settings     JSON: wanted configuration, elections         changed by compare-and-swap
 //!                 /claimer      number of an epoch, under its claimer's lease
-//!                 /members/ID   JSON: name, address, kind, zone, priority, version
+//!                 /members/ID   JSON: name, address, kind, zone, priority, version, format of the log
 //!                 /switch       JSON: request for a planned switch, under a lease; then its result
 //! ```
 //! All of them are read in one request, so a [`Register`] is the state at one revision.
@@ -65,6 +65,9 @@ pub struct MemberEntry {
     pub priority: u8,
     /// Version of the program.
     pub version: String,
+    /// Format of the log that it writes, and newest one that it reads.
+    #[serde(default)]
+    pub log_format: u32,
 }
 
 impl MemberEntry {
@@ -251,6 +254,11 @@ impl Register {
             },
             wanted: self.settings.wanted.clone(),
             elections: self.settings.elections,
+            log_formats: self
+                .members
+                .iter()
+                .map(|entry| (entry.member(), entry.log_format))
+                .collect(),
         }
     }
 

@@ -4,7 +4,6 @@ use super::{Member, Role};
 use crate::configuration::{Configuration, MemberId};
 use crate::epoch::{Epoch, EpochRecord, Origin, Progress};
 use crate::interface::{Action, Claimer, Consent, Elections, EtcdState, Leave, Message, Millis, Timing};
-use std::cmp::Reverse;
 
 /// Number of pulses for which an opinion counts.
 const OPINION_PULSES: u64 = 4;
@@ -77,18 +76,19 @@ impl Member {
         };
         let since = *self.election.since.get_or_insert(self.now);
         let configuration = etcd.established_configuration();
-        let wait = self.rank(configuration) * self.timing.rank_step;
+        let wait = self.rank(etcd) * self.timing.rank_step;
         // The newest epoch in etcd may be older than this member's promise.
         let newest = etcd.newest();
         let is_promised = self.promise.is_some_and(|promise| promise.epoch > newest.epoch);
         let is_claimed = newest.progress == Progress::Claimed && etcd.claimer == Claimer::Alive;
         let patience = self.timing.grant + self.timing.patience;
-        let turn = match is_claimed || is_promised {
-            true => since.max(self.election.attempt_seen.after(patience)),
+        let attempt_ends = match is_claimed || is_promised {
+            true => self.election.attempt_seen.after(patience),
             false => since,
         };
-        if etcd.elections == Elections::Active && self.now >= turn.after(wait) && self.now >= self.grant_until
-        {
+        // The grants of all end at about the same time, so the wait comes after them.
+        let turn = since.max(attempt_ends).max(self.grant_until);
+        if etcd.elections == Elections::Active && self.now >= turn.after(wait) {
             let configuration = configuration.clone();
             self.claim(configuration);
         }
@@ -120,14 +120,16 @@ impl Member {
     }
 
     /// Returns the number of servers that also hear no primary and come first.
-    fn rank(&self, configuration: &Configuration) -> u64 {
-        let order = |id| {
-            let priority = configuration.holder(id).map(|holder| holder.priority);
-            (Reverse(priority), id)
+    fn rank(&self, etcd: &EtcdState) -> u64 {
+        let configuration = etcd.established_configuration();
+        let Some(own) = configuration.holder(self.id) else {
+            return 0;
         };
-        let holders = configuration.holders().iter().map(|holder| holder.id);
-        let servers = holders.filter(|id| configuration.has_server(*id) && self.misses_primary(*id));
-        servers.filter(|id| order(*id) < order(self.id)).count() as u64
+        let own = etcd.primary_order(own);
+        let holders = configuration.holders().iter();
+        let servers =
+            holders.filter(|holder| configuration.has_server(holder.id) && self.misses_primary(holder.id));
+        servers.filter(|holder| etcd.primary_order(holder) < own).count() as u64
     }
 
     /// Claims the next epoch with this configuration, unless this member cannot, or waits for etcd already.

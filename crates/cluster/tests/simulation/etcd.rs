@@ -76,6 +76,7 @@ impl Etcd {
             },
             wanted: self.wanted.clone(),
             elections: self.elections,
+            log_formats: Vec::new(),
         }
     }
 }

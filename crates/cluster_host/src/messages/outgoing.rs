@@ -361,6 +361,7 @@ mod tests {
             zone: 0,
             priority: 0,
             version: String::new(),
+            log_format: 1,
         };
         let local = LocalMember {
             cluster: "test".to_owned(),

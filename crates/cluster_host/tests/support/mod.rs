@@ -39,6 +39,7 @@ pub fn entry(id: u32, cluster_port: u16) -> MemberEntry {
         zone: 0,
         priority: 0,
         version: "0".to_owned(),
+        log_format: 1,
     }
 }
 

@@ -9,6 +9,7 @@ use paceline_cluster_host::etcd::{EtcdSettings, Store};
 use paceline_cluster_host::messages::PeerLogin;
 use paceline_cluster_host::picture::{PicturedMember, next_upgrade, picture};
 use paceline_wire::tls::ClusterKey;
+use std::cmp::Reverse;
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -219,9 +220,15 @@ fn best_target(overview: &Overview) -> Result<MemberId, commands::CommandError> 
     let candidates = overview.members.iter().filter(|member| {
         member.kind == HolderKind::Server && member.part == Part::Holder && !member.is_leaving
     });
-    let priority = |member: &&MemberOverview| member.entry.as_ref().map_or(0, |entry| entry.priority);
+    let order = |member: &&MemberOverview| {
+        let (format, priority) = member
+            .entry
+            .as_ref()
+            .map_or((0, 0), |entry| (entry.log_format, entry.priority));
+        (format, Reverse(priority), member.id)
+    };
     candidates
-        .max_by_key(|member| (priority(member), std::cmp::Reverse(member.id)))
+        .min_by_key(order)
         .map(|member| member.id)
         .ok_or_else(|| commands::CommandError::Unknown("that could become the primary".into()))
 }

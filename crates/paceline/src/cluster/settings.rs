@@ -224,6 +224,7 @@ impl MemberSettings {
             zone: self.zone,
             priority: self.priority,
             version: paceline_program_version::number().to_owned(),
+            log_format: paceline_program_version::present().log_format,
         }
     }
 }

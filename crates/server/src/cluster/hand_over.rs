@@ -8,7 +8,7 @@
 //! It does so while elections are paused, too: nobody would replace it then, not even itself after a restart.
 
 use super::Cluster;
-use paceline_cluster::{Configuration, HolderKind, MemberId, RoleName};
+use paceline_cluster::{EtcdState, HolderKind, MemberId, RoleName};
 use paceline_cluster_host::report::MemberReport;
 use std::cmp::Reverse;
 
@@ -27,7 +27,7 @@ pub async fn hand_over(cluster: &Cluster) {
     let Some(known) = handle.etcd_state() else {
         return;
     };
-    let Some(target) = best_target(known.established_configuration(), &handle.report()) else {
+    let Some(target) = best_target(&known, &handle.report()) else {
         tracing::warn!("cluster: this primary stops without a successor: no other server has its whole log");
         return;
     };
@@ -39,22 +39,24 @@ pub async fn hand_over(cluster: &Cluster) {
     }
 }
 
-/// Returns the server that can take over at once: of the highest priority, and of those the one with the longest log.
-fn best_target(configuration: &Configuration, own: &MemberReport) -> Option<MemberId> {
-    let servers = configuration.holders().iter();
+/// Returns the server that can take over at once: the first in [`EtcdState::primary_order`], but of those that differ
+/// only by their numbers the one with the longest log.
+fn best_target(known: &EtcdState, own: &MemberReport) -> Option<MemberId> {
+    let servers = known.established_configuration().holders().iter();
     let servers = servers.filter(|holder| holder.kind == HolderKind::Server && holder.id.0 != own.id);
     let near = servers.filter_map(|holder| {
         let peer = own.peer(holder.id)?;
         let is_near = peer.silent_ms <= SILENT_MS_MAX && peer.lag_ms.is_some_and(|lag| lag <= LAG_MS_MAX);
-        is_near.then_some((holder.priority, peer.log_index, Reverse(holder.id)))
+        let (format, priority, id) = known.primary_order(holder);
+        is_near.then_some((format, priority, Reverse(peer.log_index), id))
     });
-    near.max().map(|(_, _, Reverse(id))| id)
+    near.min().map(|(_, _, _, id)| id)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use paceline_cluster::Holder;
+    use paceline_cluster::{Claimer, Configuration, Elections, Epoch, EpochRecord, Holder, Origin, Progress};
     use paceline_cluster_host::report::PeerReport;
 
     #[test]
@@ -74,6 +76,19 @@ mod tests {
             holder(5, server, 7),
         ];
         let configuration = Configuration::new(holders, 3, 1).unwrap();
+        let mut known = EtcdState {
+            records: vec![EpochRecord {
+                epoch: Epoch(1),
+                primary: MemberId(1),
+                configuration,
+                origin: Origin::Regular,
+                progress: Progress::Opened,
+            }],
+            claimer: Claimer::Gone,
+            wanted: None,
+            elections: Elections::Active,
+            log_formats: Vec::new(),
+        };
         let peer = |id, log_index, lag_ms, silent_ms| PeerReport {
             id,
             log_index: Some(log_index),
@@ -86,26 +101,41 @@ mod tests {
             peers,
             ..MemberReport::default()
         };
-        let best = |peers| best_target(&configuration, &report(peers)).map(|id| id.0);
+        let best = |known: &EtcdState, peers| best_target(known, &report(peers)).map(|id| id.0);
         let (second, third) = (peer(2, 10, Some(0), 20), peer(3, 12, Some(0), 20));
         let archive = peer(4, 12, Some(0), 20);
-        assert_eq!(best(vec![]), None);
-        assert_eq!(best(vec![archive.clone()]), None);
-        assert_eq!(best(vec![second.clone(), third.clone(), archive]), Some(3));
+        assert_eq!(best(&known, vec![]), None);
+        assert_eq!(best(&known, vec![archive.clone()]), None);
         assert_eq!(
-            best(vec![second.clone(), third.clone(), peer(5, 11, Some(300), 20)]),
+            best(&known, vec![second.clone(), third.clone(), archive]),
+            Some(3)
+        );
+        assert_eq!(
+            best(
+                &known,
+                vec![second.clone(), third.clone(), peer(5, 11, Some(300), 20)]
+            ),
             Some(5)
         );
         assert_eq!(
-            best(vec![second.clone(), third.clone(), peer(5, 11, Some(3000), 20)]),
+            best(
+                &known,
+                vec![second.clone(), third.clone(), peer(5, 11, Some(3000), 20)]
+            ),
             Some(3),
             "behind"
         );
         assert_eq!(
-            best(vec![second.clone(), peer(5, 11, None, 20)]),
+            best(&known, vec![second.clone(), peer(5, 11, None, 20)]),
             Some(2),
             "unknown"
         );
-        assert_eq!(best(vec![second, peer(5, 12, Some(0), 5000)]), Some(2), "silent");
+        let silent = vec![second.clone(), peer(5, 12, Some(0), 5000)];
+        assert_eq!(best(&known, silent), Some(2), "silent");
+        known.log_formats = [(2, 1), (3, 1), (5, 2)]
+            .map(|(id, format)| (MemberId(id), format))
+            .to_vec();
+        let upgraded = vec![second, third, peer(5, 12, Some(0), 20)];
+        assert_eq!(best(&known, upgraded), Some(3), "others do not read its log");
     }
 }
