@@ -71,6 +71,7 @@ mod server;
 mod session;
 mod session_progress;
 mod slow_statements;
+mod sql_text;
 pub mod startup;
 mod statement_digests;
 mod statement_events;

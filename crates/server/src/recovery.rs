@@ -1,8 +1,10 @@
 //! Replay of the log at startup.
 
-use crate::accounts::records::{WrittenRecords, changed_records, records_without_routines};
+use crate::accounts::InitialAccounts;
+use crate::accounts::records::{
+    WrittenRecords, changed_records, recorded_accounts, records_without_routines,
+};
 use crate::accounts::statements::{AccountContext, MissingAccounts, apply};
-use crate::accounts::{Accounts, InitialAccounts};
 use paceline_apply::CatalogDefinitions;
 use paceline_binlog::event::Predecessor;
 use paceline_binlog::log::Log;
@@ -111,7 +113,7 @@ impl ReplayHost for ServerHost<'_> {
     }
 
     fn accounts_without(&self, dropped: &[CatalogChange], catalog: &Catalog) -> Vec<CatalogChange> {
-        let accounts = Accounts::of_catalog(catalog, self.initial_accounts);
+        let accounts = recorded_accounts(catalog, self.initial_accounts);
         records_without_routines(dropped, &accounts, WrittenRecords::of_catalog(catalog))
     }
 
@@ -121,7 +123,7 @@ impl ReplayHost for ServerHost<'_> {
         catalog: &Catalog,
         session: &SessionContext,
     ) -> paceline_syntax::Result<Vec<CatalogChange>> {
-        let before = Accounts::of_catalog(catalog, self.initial_accounts);
+        let before = recorded_accounts(catalog, self.initial_accounts);
         let current = (
             session.current_user.user.as_str(),
             session.current_user.host.as_str(),

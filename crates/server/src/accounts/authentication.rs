@@ -5,16 +5,13 @@
 //! *primary* method is in `plugin` and `authentication_string`, which `mysql.user` shows; all methods are in `auth_or`,
 //! where `{}` stands for the primary one.
 
-use super::account::Account;
-use super::show::text_literal;
-use paceline_expression::session::Privilege;
+use crate::sql_text::text_literal;
 use paceline_syntax::{Error, PasswordSpec, Result};
 use paceline_types::error_code::*;
 use paceline_wire::authentication::{NATIVE_PASSWORD, NativePassword, Scramble};
 use paceline_wire::caching_sha2::{self, CACHING_SHA2_PASSWORD, CachingSha2Password};
 use paceline_wire::ed25519::{self, ED25519, Ed25519Password, Nonce};
 use serde::{Deserialize, Serialize};
-use std::cell::Cell;
 
 /// The method that asks the kernel for the user at the other end of a UNIX socket.
 pub const UNIX_SOCKET: &str = "unix_socket";
@@ -170,28 +167,7 @@ impl Method {
 }
 
 /// Text in place of a hash that is not computed. It is not a hash of any method.
-const NO_HASH: &str = "<secret>";
-
-/// Returns the function that hashes the passwords of an account's statement for the text that is shown and logged.
-///
-/// That happens before privileges are checked, and a hash for `caching_sha2_password` takes a millisecond. So only an
-/// account that may change others gets as many as it wants; another one may change its own password only.
-pub fn hasher_for(account: &Account) -> impl Fn(&str, &str) -> String + use<> {
-    // Those that check_account_statement lets change other accounts.
-    let may_change_accounts = account.global.has(Privilege::CreateUser)
-        || account.may(Privilege::Insert, "mysql")
-        || account.may(Privilege::Update, "mysql");
-    let slow_hashes = Cell::new(0);
-    move |plugin, password| {
-        if plugin.eq_ignore_ascii_case(CACHING_SHA2_PASSWORD) && !may_change_accounts {
-            if slow_hashes.get() > 0 {
-                return NO_HASH.to_owned();
-            }
-            slow_hashes.set(1);
-        }
-        stored_hash(plugin, password)
-    }
-}
+pub(super) const NO_HASH: &str = "<secret>";
 
 /// Returns the hash of a password for a method, which is stored and shown instead of the password. That of
 /// `caching_sha2_password` is another one each time; a password that is too long for it has none.

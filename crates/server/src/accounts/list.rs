@@ -1,8 +1,7 @@
 //! All accounts and roles.
 
 use super::account::PUBLIC;
-use super::{Account, ClientHost, InitialAccounts, host};
-use paceline_catalog::Catalog;
+use super::{Account, ClientHost, host};
 use std::sync::Arc;
 
 /// All accounts, in the order in which a login tries them.
@@ -24,26 +23,6 @@ impl Accounts {
             ))
         });
         Accounts { list }
-    }
-
-    /// Returns the accounts in the catalog. If it has none, returns the initial ones, which the first statement about
-    /// accounts writes to the catalog.
-    pub fn of_catalog(catalog: &Catalog, initial: &InitialAccounts) -> Accounts {
-        let mut list = vec![];
-        for (user, host, record) in catalog.accounts() {
-            match Account::from_record(record) {
-                Some(account) => list.push(account),
-                None => {
-                    tracing::error!(
-                        "the record of account '{user}'@'{host}' cannot be read; it cannot log in"
-                    )
-                }
-            }
-        }
-        match catalog.accounts().next() {
-            None => initial.accounts(),
-            Some(_) => Accounts::new(list),
-        }
     }
 
     /// Returns all accounts.

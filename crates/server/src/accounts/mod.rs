@@ -21,6 +21,7 @@ pub mod object_grant;
 pub mod password_age;
 pub mod password_check;
 pub mod password_errors;
+pub mod password_hasher;
 pub mod privilege;
 pub mod records;
 pub mod require;

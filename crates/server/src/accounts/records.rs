@@ -1,7 +1,25 @@
-//! Catalog records of accounts: which ones a statement writes.
+//! Catalog records of accounts: the list that is read from them, and which ones a statement writes.
 
-use super::{Accounts, RoutineGrant};
+use super::{Account, Accounts, InitialAccounts, RoutineGrant};
 use paceline_catalog::{Catalog, CatalogChange};
+
+/// Reads the accounts of a catalog. If it has none, returns the initial ones, which the first statement about accounts
+/// writes to the catalog.
+pub fn recorded_accounts(catalog: &Catalog, initial: &InitialAccounts) -> Accounts {
+    let mut list = vec![];
+    for (user, host, record) in catalog.accounts() {
+        match Account::from_record(record) {
+            Some(account) => list.push(account),
+            None => {
+                tracing::error!("the record of account '{user}'@'{host}' cannot be read; it cannot log in")
+            }
+        }
+    }
+    match catalog.accounts().next() {
+        None => initial.accounts(),
+        Some(_) => Accounts::new(list),
+    }
+}
 
 /// Records to write for a new list of accounts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +93,6 @@ pub fn records_without_routines(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::accounts::Account;
 
     #[test]
     fn the_first_statement_writes_every_account() {

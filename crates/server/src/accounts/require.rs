@@ -1,6 +1,6 @@
 //! `REQUIRE …`: required encryption of an account's connections.
 
-use super::show::text_literal;
+use crate::sql_text::text_literal;
 use paceline_syntax::TlsRequirement;
 use paceline_wire::tls::TlsSession;
 use serde::{Deserialize, Serialize};

@@ -2,6 +2,7 @@
 
 use super::authentication::Method;
 use super::password_errors::PasswordErrors;
+use super::records::recorded_accounts;
 use super::resource_limits::HourlyUses;
 use super::{Accounts, InitialAccounts};
 use arc_swap::ArcSwap;
@@ -31,7 +32,7 @@ impl SharedAccounts {
     /// Reads the accounts from the catalog.
     pub fn new(initial: InitialAccounts, catalog: &Catalog) -> Self {
         SharedAccounts {
-            now: ArcSwap::from_pointee(Accounts::of_catalog(catalog, &initial)),
+            now: ArcSwap::from_pointee(recorded_accounts(catalog, &initial)),
             generation: AtomicU64::new(1),
             initial,
             skipped: AtomicBool::new(false),
@@ -117,7 +118,7 @@ impl SharedAccounts {
 
     /// Reads the accounts from the catalog again.
     pub fn reload(&self, catalog: &Catalog) {
-        let accounts = Arc::new(Accounts::of_catalog(catalog, &self.initial));
+        let accounts = Arc::new(recorded_accounts(catalog, &self.initial));
         self.password_errors.forgive_changed(&self.load(), &accounts);
         self.now.store(accounts.clone());
         self.generation.fetch_add(1, Ordering::AcqRel);

@@ -3,6 +3,7 @@
 use super::account::PUBLIC;
 use super::privilege::ALL;
 use super::{Account, PrivilegeSet, TableGrant};
+use crate::sql_text::identifier;
 use paceline_expression::session::Privilege;
 use paceline_syntax::RoutineType;
 
@@ -173,21 +174,6 @@ fn name(account: &Account) -> String {
         true => identifier(&account.user),
         false => format!("{}@{}", identifier(&account.user), identifier(&account.host)),
     }
-}
-
-/// Quotes a text as a string literal.
-pub fn text_literal(text: &str) -> String {
-    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
-}
-
-/// Quotes an identifier with backticks.
-pub fn identifier(name: &str) -> String {
-    format!("`{}`", name.replace('`', "``"))
-}
-
-/// Returns a query for all rows of a table or view.
-pub fn select_all(database: &str, table: &str) -> String {
-    format!("SELECT * FROM {}.{}", identifier(database), identifier(table))
 }
 
 #[cfg(test)]

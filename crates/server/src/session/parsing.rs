@@ -2,7 +2,8 @@
 
 use super::services::on_text;
 use super::state::SessionState;
-use crate::accounts::authentication::{hasher_for, stored_hash};
+use crate::accounts::authentication::stored_hash;
+use crate::accounts::password_hasher::hasher_for;
 use paceline_expression::session::MemoryCharge;
 use paceline_syntax::{
     Error, ParseOptions, ParsedStatement, Result, Statement, TextOrigin, mask_secrets, mentions_secret,

@@ -8,10 +8,10 @@ use super::program_host::SessionProgramHost;
 use super::services::on_text;
 use super::state::SessionState;
 use crate::accounts::checks::{check_plan, denied_instead};
-use crate::accounts::show::select_all;
 use crate::errors::of_transaction;
 use crate::performance_schema;
 use crate::row_options::row_metadata;
+use crate::sql_text::select_all;
 use paceline_catalog::Catalog;
 use paceline_program::Code;
 use paceline_query::execute::{

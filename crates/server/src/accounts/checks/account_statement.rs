@@ -2,9 +2,9 @@
 
 use crate::accounts::account::PUBLIC;
 use crate::accounts::host::like;
-use crate::accounts::show::identifier;
 use crate::accounts::statements::{AccountContext, Object, resolve};
 use crate::accounts::{Account, Authority, PrivilegeSet, ProxyGrant};
+use crate::sql_text::identifier;
 use paceline_catalog::Catalog;
 use paceline_expression::session::{Privilege, PrivilegeTarget};
 use paceline_syntax::{AccountName, AccountOptions, AccountStatement, PrivilegeLevel, RoleName};

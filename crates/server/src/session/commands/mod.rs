@@ -8,12 +8,12 @@ mod prepared;
 
 use crate::accounts::checks::check_plan;
 use crate::accounts::host::like;
-use crate::accounts::show::identifier;
 use crate::registry::now_micros;
 use crate::server::Server;
 use crate::session::protocol::{definition, unknown_statement};
 use crate::session::statements::{flush_binary_logs, kill_connection, shut_down};
 use crate::session::{Phase, Session};
+use crate::sql_text::identifier;
 use crate::statement_kind::StatementKind;
 use crate::statement_logs::LoggedSession;
 use paceline_expression::session::Privilege;

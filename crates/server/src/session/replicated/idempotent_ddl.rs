@@ -1,7 +1,7 @@
 //! `slave_ddl_exec_mode=IDEMPOTENT`.
 
-use crate::accounts::show::identifier;
 use crate::session::state::SessionState;
+use crate::sql_text::identifier;
 use crate::variables::Variable;
 use paceline_syntax::{DdlStatement, Statement};
 

@@ -3,7 +3,6 @@
 use super::SessionServices;
 use super::StatementTrace;
 use crate::accounts::checks::{may_see_events, may_see_triggers, routine_access};
-use crate::accounts::show::select_all;
 use crate::accounts::{Account, PrivilegeSet, RoleGrant};
 use crate::cluster::CLUSTER_USER;
 use crate::information_schema::RoutineAccess;
@@ -18,6 +17,7 @@ use crate::open_transactions::open_transactions;
 use crate::registry::{SessionHandle, now_micros};
 use crate::replication_options;
 use crate::session_progress::ShownProgress;
+use crate::sql_text::select_all;
 use crate::statement_digests::DigestSummary;
 use crate::statement_events::{EventLevel, EventOwner, KindSums};
 use crate::statement_history::{Consumer, StatementEvent, StatementHistory};

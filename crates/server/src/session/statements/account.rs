@@ -7,7 +7,6 @@
 use crate::accounts::checks::{check_account_statement, check_grant_options};
 use crate::accounts::password_check::{PasswordRules, RefusedPassword};
 use crate::accounts::records::{WrittenRecords, changed_records};
-use crate::accounts::show::identifier;
 use crate::accounts::statements::{AccountContext, MissingAccounts, apply, resolve};
 use crate::errors::of_transaction;
 use crate::server::Server;
@@ -16,6 +15,7 @@ use crate::session::protocol::Reply;
 use crate::session::services::SessionServices;
 use crate::session::state::SessionState;
 use crate::session::transaction::replication;
+use crate::sql_text::identifier;
 use paceline_catalog::{CatalogChange, write_changes};
 use paceline_expression::session::Diagnostics;
 use paceline_storage::WriteSet;

@@ -3,7 +3,6 @@
 
 use super::commit::{commit_unfilled, primarys_gtid};
 use crate::accounts::checks::check_plan;
-use crate::accounts::show::identifier;
 use crate::errors::of_transaction;
 use crate::running_plan::PlanToRun;
 use crate::session::execution::Execution;
@@ -11,6 +10,7 @@ use crate::session::logged_statement::LoggedStatement;
 use crate::session::protocol::RowCollector;
 use crate::session::state::SessionState;
 use crate::session::statements::query::collect;
+use crate::sql_text::identifier;
 use paceline_binlog::event::EventFlags;
 use paceline_catalog::FILLED_DATABASE;
 use paceline_catalog::ddl::{DdlInput, SelectedColumn, prepare_ddl};

@@ -2,9 +2,9 @@
 
 use super::names::{shown_database, shown_table};
 use crate::accounts::PrivilegeSet;
-use crate::accounts::show::identifier;
 use crate::session::protocol::Output;
 use crate::session::state::SessionState;
+use crate::sql_text::identifier;
 use crate::virtual_tables::virtual_database;
 use paceline_catalog::DatabaseDefinition;
 use paceline_catalog::ddl::{

@@ -1,8 +1,8 @@
 //! SHOW statements that a query of `information_schema` answers: the text of the SELECT, which names the columns as
 //! SHOW does.
 
-use crate::accounts::show::{identifier, text_literal};
 use crate::information_schema;
+use crate::sql_text::{identifier, text_literal};
 use paceline_expression::session::VariableScope;
 use paceline_syntax::ast::QueryBody;
 use paceline_syntax::{ParseOptions, Result, ShowFilter, Statement, parse_first};
