@@ -45,7 +45,6 @@ CIRCLES = {
     "paceline": {"binlog/print": STAGES},
     "query": {"plan/join_order": STAGES},
     "server": {
-        "accounts/statements": OPEN,
         "information_schema": OPEN,
         "session/services": STAGES,
         "session/statements": OPEN,

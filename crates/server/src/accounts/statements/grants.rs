@@ -1,7 +1,10 @@
 //! GRANT and REVOKE of privileges, on all levels.
 
-use super::users::{authenticate, set_options};
-use super::{AccountChange, AccountContext, grantee, resolve};
+use super::account_name::resolve;
+use super::account_options::{authenticate, set_options};
+use super::change::AccountChange;
+use super::context::AccountContext;
+use super::grantee::grantee;
 use crate::accounts::{Account, PrivilegeSet, RoutineGrant, TableGrant};
 use paceline_expression::session::Privilege;
 use paceline_syntax::{

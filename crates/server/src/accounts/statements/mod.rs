@@ -1,5 +1,18 @@
 //! CREATE USER, GRANT and related statements: computes the next list of accounts from a parsed statement.
 //!
+//! ```text
+//!   apply ─▶ users     CREATE, ALTER, DROP and RENAME USER, SET PASSWORD
+//!            roles     CREATE and DROP ROLE, GRANT and REVOKE of roles, SET DEFAULT ROLE
+//!            grants    GRANT and REVOKE of privileges
+//!            proxies   GRANT and REVOKE PROXY
+//!               │
+//!               ├─▶ context           accounts before the statement, and all else that its result depends on
+//!               ├─▶ account_name      user and host of a name in the statement
+//!               ├─▶ grantee           account of a GRANT, which may create it
+//!               ├─▶ account_options   IDENTIFIED, REQUIRE, WITH, …
+//!               └─▶ change            accounts after the statement, notes, error
+//! ```
+//!
 //! CREATE, ALTER, DROP and RENAME USER, CREATE and DROP ROLE, and REVOKE ALL on several accounts, change as many
 //! accounts as possible and fail for the rest. [`AccountChange::failure`] is logged with the changes, which makes
 //! replicas do the same. GRANT and REVOKE change everything or nothing. MariaDB executes them in part but does not log
@@ -8,90 +21,22 @@
 //! All functions are pure. The caller checks the privileges and commits the result. The same code runs when a statement
 //! is replayed from the log, so nothing may depend on anything but its arguments.
 
+mod account_name;
+mod account_options;
+mod change;
+mod context;
+mod grantee;
 mod grants;
 mod proxies;
 mod roles;
 mod users;
 
+pub use account_name::resolve;
+pub use change::AccountChange;
+pub use context::{AccountContext, MissingAccounts};
 pub(in crate::accounts) use grants::Object;
 
-use super::account::PUBLIC;
-use super::{Account, Accounts, quoted};
-use paceline_catalog::Catalog;
-use paceline_expression::session::{SqlMode, VirtualTables};
-use paceline_syntax::{AccountName, AccountSpec, AccountStatement, UserName};
-use paceline_syntax::{Error, Result};
-use paceline_types::error_code::*;
-
-/// Context of a statement about accounts.
-#[derive(Debug, Clone, Copy)]
-pub struct AccountContext<'a> {
-    /// Accounts before the statement.
-    pub accounts: &'a Accounts,
-    /// `CURRENT_USER()` of the session: user and host.
-    pub current: (&'a str, &'a str),
-    /// `CURRENT_ROLE()` of the session.
-    pub current_role: Option<&'a str>,
-    /// Tables and views, for privileges on them.
-    pub catalog: &'a Catalog,
-    /// Tables that the server computes, likewise.
-    pub virtual_tables: &'a dyn VirtualTables,
-    /// The current database.
-    pub database: Option<&'a str>,
-    /// Whether GRANT creates missing accounts.
-    pub missing_accounts: MissingAccounts,
-    /// Start of the statement in seconds since 1970.
-    pub now_seconds: i64,
-}
-
-/// Effect of GRANT on a missing account.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MissingAccounts {
-    /// `NO_AUTO_CREATE_USER`: 1133, unless the statement sets a password.
-    Refused,
-    /// GRANT creates the account.
-    Made,
-}
-
-impl MissingAccounts {
-    /// Returns the behaviour for an `sql_mode`.
-    pub fn of_sql_mode(mode: SqlMode) -> Self {
-        match mode.contains(SqlMode::NO_AUTO_CREATE_USER) {
-            true => MissingAccounts::Refused,
-            false => MissingAccounts::Made,
-        }
-    }
-}
-
-/// Result of a statement.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AccountChange {
-    /// Accounts after the statement.
-    pub accounts: Accounts,
-    /// Notes for accounts that `IF EXISTS` or `IF NOT EXISTS` skipped.
-    pub notes: Vec<(ErrorCode, String)>,
-    /// Error of the statement, if some accounts were changed and others could not be.
-    pub failure: Option<Error>,
-}
-
-impl AccountChange {
-    fn none(context: AccountContext<'_>) -> Self {
-        Self::to(context.accounts.clone())
-    }
-
-    fn to(accounts: Accounts) -> Self {
-        AccountChange {
-            accounts,
-            notes: vec![],
-            failure: None,
-        }
-    }
-}
-
-/// Maximum length of a user name, in characters.
-const USER_LENGTH_MAX: usize = 80;
-/// Maximum length of a host name, in characters.
-const HOST_LENGTH_MAX: usize = 60;
+use paceline_syntax::{AccountStatement, Result};
 
 /// Applies a statement.
 ///
@@ -175,78 +120,15 @@ pub fn apply(statement: &AccountStatement, context: AccountContext<'_>) -> Resul
     }
 }
 
-/// Returns user and host of an account in a statement. A role has no host.
-///
-/// # Errors
-/// 1470 for names that are too long; 1446 for CURRENT_ROLE without a role.
-pub fn resolve(name: &AccountName, context: AccountContext<'_>) -> Result<(String, String)> {
-    match &name.user {
-        UserName::Name(user) => {
-            check_length(user, "user name", USER_LENGTH_MAX)?;
-            check_length(&name.host, "host name", HOST_LENGTH_MAX)?;
-            Ok((user.clone(), name.host.to_ascii_lowercase()))
-        }
-        UserName::Unqualified(user) => {
-            check_length(user, "user name", USER_LENGTH_MAX)?;
-            match context.accounts.role(user) {
-                Some(_) => Ok((user.clone(), String::new())),
-                None => Ok((user.clone(), name.host.to_ascii_lowercase())),
-            }
-        }
-        UserName::Current => Ok((context.current.0.to_owned(), context.current.1.to_owned())),
-        UserName::CurrentRole => match context.current_role {
-            Some(role) => Ok((role.to_owned(), String::new())),
-            None => Err(Error::new(ER_MALFORMED_DEFINER, &[])),
-        },
-        UserName::Public => Ok((PUBLIC.to_owned(), String::new())),
-    }
-}
-
-fn check_length(text: &str, what: &str, longest: usize) -> Result<()> {
-    match text.chars().count() > longest {
-        true => Err(Error::new(ER_WRONG_STRING_LENGTH, &[&text, &what, &longest])),
-        false => Ok(()),
-    }
-}
-
-/// Returns an account that is granted something. A missing one is created if it has a password, or if the context
-/// allows it. PUBLIC exists always.
-fn grantee(
-    next: &Accounts,
-    spec: &AccountSpec,
-    (user, host): (&str, &str),
-    context: AccountContext<'_>,
-) -> Result<Account> {
-    match next.get(user, host) {
-        Some(account) => Ok(account.clone()),
-        None if user == PUBLIC && host.is_empty() => Ok(Account::role(PUBLIC)),
-        None if spec.authentication.is_some() || context.missing_accounts == MissingAccounts::Made => {
-            let mut account = Account::new(user, host);
-            account.password_age.renew(context.now_seconds);
-            Ok(account)
-        }
-        None => Err(Error::new(ER_PASSWORD_NO_MATCH, &[])),
-    }
-}
-
-fn refused(operation: &str, failed: &[String]) -> Option<Error> {
-    (!failed.is_empty()).then(|| Error::new(ER_CANNOT_USER, &[&operation, &failed.join(",")]))
-}
-
-/// Returns how an error about roles names an account: `'user'@'host'`, or `'role'`.
-fn named(user: &str, host: &str) -> String {
-    match host.is_empty() {
-        true => format!("'{user}'"),
-        false => quoted(user, host),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::accounts::InitialAccounts;
+    use crate::accounts::{Accounts, InitialAccounts};
+    use paceline_catalog::Catalog;
     use paceline_expression::session::{Privilege, Services};
-    use paceline_syntax::{AccountOptions, PasswordSpec, PrivilegeLevel, PrivilegeSpec};
+    use paceline_syntax::{
+        AccountName, AccountOptions, AccountSpec, PasswordSpec, PrivilegeLevel, PrivilegeSpec, UserName,
+    };
     use paceline_wire::authentication::NativePassword;
 
     fn initial() -> Accounts {

@@ -1,7 +1,10 @@
 //! GRANT PROXY and REVOKE PROXY.
 
-use super::users::authenticate;
-use super::{AccountChange, AccountContext, grantee, resolve};
+use super::account_name::resolve;
+use super::account_options::authenticate;
+use super::change::AccountChange;
+use super::context::AccountContext;
+use super::grantee::grantee;
 use crate::accounts::ProxyGrant;
 use paceline_syntax::{AccountName, AccountSpec};
 use paceline_syntax::{Error, Result};
@@ -66,9 +69,9 @@ pub(super) fn revoke(
 
 #[cfg(test)]
 mod tests {
-    use super::super::MissingAccounts;
     use super::*;
     use crate::accounts::authority::tests::Holder;
+    use crate::accounts::statements::MissingAccounts;
     use paceline_catalog::Catalog;
     use paceline_expression::session::Privilege;
     use paceline_syntax::UserName;

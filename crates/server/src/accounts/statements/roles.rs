@@ -1,10 +1,10 @@
 //! CREATE and DROP ROLE, GRANT and REVOKE of roles, SET DEFAULT ROLE.
 
-use super::users::authenticate;
-use super::{
-    AccountChange, AccountContext, MissingAccounts, USER_LENGTH_MAX, check_length, grantee, named, refused,
-    resolve,
-};
+use super::account_name::{check_user_length, named, resolve};
+use super::account_options::authenticate;
+use super::change::{AccountChange, refused};
+use super::context::{AccountContext, MissingAccounts};
+use super::grantee::grantee;
 use crate::accounts::account::PUBLIC;
 use crate::accounts::{Account, Accounts, RoleGrant, escaped};
 use paceline_syntax::{AccountName, AccountSpec, RoleName, UserName};
@@ -17,7 +17,7 @@ use paceline_types::error_code::*;
 /// 1959 for an empty name, `NONE` and `PUBLIC`; 1470 for a name that is too long.
 fn role_name(name: &str) -> Result<&str> {
     let name = name.trim_end_matches(' ');
-    check_length(name, "user name", USER_LENGTH_MAX)?;
+    check_user_length(name)?;
     for reserved in ["NONE", PUBLIC] {
         if name.eq_ignore_ascii_case(reserved) {
             return Err(Error::new(ER_INVALID_ROLE, &[&reserved]));
