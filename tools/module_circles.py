@@ -71,6 +71,9 @@ class Crate:
         """The module that defines what a path means."""
         for _ in range(8):
             for length in range(len(path), 0, -1):
+                # A module may export a function or type of its own name: `pub use columns::columns`.
+                if path[:length] in self.code and length < len(path):
+                    return path[:length]
                 if path[:length] in self.exports:
                     path = self.exports[path[:length]] + path[length:]
                     break

@@ -77,6 +77,7 @@ mod text_log;
 mod tracking;
 mod transaction;
 mod transaction_slot;
+mod user_variable_event;
 
 #[cfg(test)]
 pub(crate) mod testing;

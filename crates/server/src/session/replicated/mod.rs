@@ -17,12 +17,9 @@
 mod idempotent_ddl;
 mod omitted_definition;
 mod settings;
-mod user_variable;
 
 use crate::accounts::authentication::stored_hash;
 use omitted_definition::OmittedDefinition;
-
-pub(super) use user_variable::user_variable;
 
 use super::Session;
 use super::execution::Execution;

@@ -1,7 +1,7 @@
 //! Settings and values that a statement had on its primary.
 
-use super::user_variable::user_variable;
 use crate::session::state::SessionState;
+use crate::session::user_variable_event::user_variable;
 use crate::variables::{Variable, VariableValue};
 use paceline_binlog::event::{IntvarKind, StatusVar};
 use paceline_catalog::ddl::session_of_event;

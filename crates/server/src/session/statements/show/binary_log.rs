@@ -2,8 +2,8 @@
 
 use crate::errors::of_log;
 use crate::session::protocol::Output;
-use crate::session::replicated::user_variable;
 use crate::session::services::SessionServices;
+use crate::session::user_variable_event::user_variable;
 use paceline_binlog::event::{Event, EventFlags, GtidFlags, IntvarKind, UserVarEvent};
 use paceline_expression::session::Privilege;
 use paceline_syntax::{Error, Result, ShowLimit};

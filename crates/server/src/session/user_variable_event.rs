@@ -1,4 +1,4 @@
-//! User variables in a primary's log.
+//! User variables that a statement in a log uses: an event each.
 
 use paceline_binlog::event::UserVarEvent;
 use paceline_expression::ExprType;
@@ -7,7 +7,7 @@ use paceline_types::{
     Charset, Collation, DataType, Decimal, DecimalType, IntegerType, IntegerWidth, Sign, Value,
 };
 
-/// Returns a user variable's value and type.
+/// Returns the variable's value and type.
 pub fn user_variable(event: &UserVarEvent<'_>) -> UserVariable {
     let number = |bytes: &[u8]| {
         bytes
