@@ -45,7 +45,6 @@ CIRCLES = {
     "paceline": {"binlog/print": STAGES},
     "query": {"plan/join_order": STAGES},
     "server": {
-        "information_schema": OPEN,
         "session/services": STAGES,
         "session/statements": OPEN,
         "session/statements/program": TREE,

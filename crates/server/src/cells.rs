@@ -1,7 +1,10 @@
-//! Values of virtual tables: cells of their rows.
+//! Rows of virtual tables, and their cells.
 
 use paceline_types::Value;
 use paceline_types::temporal::Timestamp;
+
+/// A row of a virtual table, in the order of its columns.
+pub type Row = Vec<Value>;
 
 /// Returns a text.
 pub fn text(value: impl Into<String>) -> Value {

@@ -6,8 +6,7 @@
 
 use crate::accounts::privilege::ALL;
 use crate::accounts::{Account, Accounts, PrivilegeSet, ProxyGrant, RoleGrant, RoutineGrant, TableGrant};
-use crate::cells::text;
-use crate::information_schema::Row;
+use crate::cells::{Row, text};
 use crate::mysql_columns::columns;
 use paceline_binlog::GtidPosition;
 use paceline_expression::session::{Privilege, VirtualColumn};

@@ -8,13 +8,15 @@ use paceline_catalog::{
 };
 use paceline_expression::session::{VirtualColumn, WantedRows};
 use paceline_types::text::append_column_value;
-use paceline_types::{DataType, TimeZone, Timestamp, Value};
+use paceline_types::{DataType, TimeZone, Value};
 
+use super::columns::table_names;
+use super::database::{CATALOG, DATABASE};
+use super::session_time;
 use super::shown_column::ShownColumn;
-use super::{
-    CATALOG, DATABASE, DATABASE_COLUMNS, Row, Sources, TABLE_COLUMNS, TableSize, number, number_or_null,
-    table_names, text, text_or_null, wanted_databases, yes_no,
-};
+use super::sources::{Sources, TableSize};
+use super::wanted_databases::{DATABASE_COLUMNS, TABLE_COLUMNS, wanted_databases};
+use crate::cells::{Row, number, number_or_null, text, text_or_null, yes_no};
 
 const INFORMATION_SCHEMA_COLLATION: &str = "utf8mb3_general_ci";
 
@@ -56,13 +58,6 @@ pub(super) fn schemata(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
         )
     }));
     rows
-}
-
-/// Returns a time in the session's zone.
-pub(super) fn time(sources: &dyn Sources, seconds: i64) -> Value {
-    u32::try_from(seconds).map_or(Value::Null, |seconds| {
-        Value::DateTime(Timestamp::new(seconds, 0, 0).to_datetime(&sources.time_zone()))
-    })
 }
 
 /// Name of the database whose virtual tables are not listed.
@@ -116,7 +111,7 @@ pub(super) fn tables(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
                 true => sources.auto_increment(table),
                 false => None,
             }),
-            time(sources, table.created_seconds),
+            session_time::of_seconds(sources, table.created_seconds),
             Value::Null,
             Value::Null,
             text(table.collation.name()),
@@ -549,7 +544,7 @@ pub(super) fn partitions(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row>
             Value::Null,
             number(size.index_bytes),
             number(0),
-            time(sources, table.created_seconds),
+            session_time::of_seconds(sources, table.created_seconds),
             Value::Null,
             Value::Null,
             Value::Null,

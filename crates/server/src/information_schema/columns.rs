@@ -9,15 +9,23 @@ use paceline_expression::session::VirtualColumn;
 use paceline_types::data_type::{DecimalType, FloatType, IntegerType, IntegerWidth, Sign};
 use paceline_types::{BlobSize, Collation, DataType};
 
+/// A virtual table: its name and its columns.
+pub type VirtualTable = (&'static str, Vec<VirtualColumn>);
+
 static DECLARATIONS: &str = include_str!("columns.txt");
 
 /// Returns the names and columns of all tables, by name.
 pub(super) fn tables() -> impl Iterator<Item = (&'static str, &'static [VirtualColumn])> {
-    static TABLES: OnceLock<Vec<(&'static str, Vec<VirtualColumn>)>> = OnceLock::new();
+    static TABLES: OnceLock<Vec<VirtualTable>> = OnceLock::new();
     TABLES
         .get_or_init(|| declared(DECLARATIONS))
         .iter()
         .map(|(name, columns)| (*name, columns.as_slice()))
+}
+
+/// Returns the names of all tables in upper case, by name.
+pub(super) fn table_names() -> impl Iterator<Item = &'static str> {
+    tables().map(|(name, _)| name)
 }
 
 /// Returns the columns of a table, or `None` if it does not exist. Names are compared without case.
@@ -28,11 +36,11 @@ pub fn columns(table: &str) -> Option<&'static [VirtualColumn]> {
 }
 
 /// Parses declarations in the format of `columns.txt`.
-pub(crate) fn declared(declarations: &'static str) -> Vec<(&'static str, Vec<VirtualColumn>)> {
+pub(crate) fn declared(declarations: &'static str) -> Vec<VirtualTable> {
     declarations.lines().map(table).collect()
 }
 
-fn table(line: &'static str) -> (&'static str, Vec<VirtualColumn>) {
+fn table(line: &'static str) -> VirtualTable {
     let (name, columns) = line.split_once(": ").expect("columns.txt: TABLE: columns");
     (name, columns.split("; ").map(column).collect())
 }

@@ -10,8 +10,10 @@ use paceline_expression::session::WantedRows;
 use paceline_types::temporal::TimeZone;
 use paceline_types::{Timestamp, Value};
 
-use super::catalog_tables::time;
-use super::{CATALOG, Row, Sources, text, text_or_null};
+use super::database::CATALOG;
+use super::session_time;
+use super::sources::Sources;
+use crate::cells::{Row, text, text_or_null};
 
 fn events_seen(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Arc<EventDefinition>> {
     let mut seen = Vec::new();
@@ -92,8 +94,8 @@ pub(super) fn events(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
             schedule.ends,
             text(event.status.name()),
             text(event.completion.name()),
-            time(sources, event.created_seconds),
-            time(sources, event.modified_seconds),
+            session_time::of_seconds(sources, event.created_seconds),
+            session_time::of_seconds(sources, event.modified_seconds),
             last.map_or(Value::Null, |last| Value::DateTime(event.zone().to_local(last))),
             text(&*event.comment),
             Value::Int(event.originator.into()),

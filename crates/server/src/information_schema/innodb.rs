@@ -4,7 +4,8 @@
 //! This server has no pages. Sizes are in pages of 16 KiB that the bytes would fill. The tables about compressed pages,
 //! tablespaces and full-text indexes are empty.
 
-use super::{Row, Sources, number, text};
+use super::sources::Sources;
+use crate::cells::{Row, number, text};
 use paceline_catalog::{
     ColumnDefinition, ForeignKey, GeneratedStorage, IndexDefinition, IndexKind, ReferentialAction,
     TableDescription, TableEngine,

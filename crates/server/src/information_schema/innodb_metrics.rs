@@ -1,6 +1,8 @@
 //! INNODB_METRICS: those of InnoDB's metrics that have a value here, from the status variables.
 
-use super::{Row, Scope, Sources, number, text, transactions};
+use super::session_time;
+use super::sources::{Scope, Sources};
+use crate::cells::{Row, number, text};
 use paceline_types::Value;
 use std::collections::HashMap;
 
@@ -62,7 +64,7 @@ pub(super) fn rows(sources: &dyn Sources) -> Vec<Row> {
             Value::Int(count),
             Value::Null,
             average,
-            transactions::time(sources, started),
+            session_time::of_micros(sources, started),
             Value::Null,
             Value::Int(uptime),
             Value::Null,

@@ -1,6 +1,8 @@
 //! Metadata locks: METADATA_LOCK_INFO, which MariaDB has as a plugin, and `performance_schema.metadata_locks`.
 
-use super::{CATALOG, Row, Sources, number, text};
+use super::database::CATALOG;
+use super::sources::Sources;
+use crate::cells::{Row, number, text};
 use paceline_txn::{MetadataKind, MetadataLock, MetadataMode};
 use paceline_types::Value;
 

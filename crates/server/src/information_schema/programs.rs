@@ -8,9 +8,12 @@ use paceline_query::program::VariableTypes;
 use paceline_syntax::{Aggregation, RoutineParameter, RoutineType, TriggerEvent, TriggerTime};
 use paceline_types::{Collation, DataType, Timestamp, Value};
 
-use super::catalog_tables::time;
+use super::database::CATALOG;
+use super::privileges::RoutineAccess;
+use super::session_time;
 use super::shown_column::{Measures, bare_name};
-use super::{CATALOG, Row, Sources, number, number_or_null, text, text_or_null};
+use super::sources::Sources;
+use crate::cells::{Row, number, number_or_null, text, text_or_null};
 
 /// Columns that contain the name of a routine's database, its name, and its type.
 const DATABASE_COLUMNS: [&str; 3] = ["ROUTINE_SCHEMA", "SPECIFIC_SCHEMA", "db"];
@@ -81,17 +84,6 @@ fn type_columns(data_type: Option<&DataType>) -> [Value; 9] {
     ]
 }
 
-/// What an account may see of a procedure or function.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RoutineAccess {
-    /// Nothing: it must seem not to exist.
-    Hidden,
-    /// All but the body.
-    WithoutBody,
-    /// Everything.
-    Whole,
-}
-
 /// Types of a routine's parameters and of its value.
 struct RoutineTypes {
     parameters: Vec<(RoutineParameter, String, DataType)>,
@@ -157,8 +149,8 @@ pub(super) fn routines(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
             text(routine.data_access.name()),
             Value::Null,
             text(routine.security.name()),
-            time(sources, routine.created_seconds),
-            time(sources, routine.modified_seconds),
+            session_time::of_seconds(sources, routine.created_seconds),
+            session_time::of_seconds(sources, routine.modified_seconds),
             text(routine.environment.sql_mode().to_string()),
             text(&*routine.comment),
             routine_definer(&routine.definer),

@@ -1,14 +1,14 @@
 //! Tables about the server: engines, character sets, sessions, variables, privileges.
 
-use crate::cells::moment;
 use crate::memory::MemoryPart;
 use crate::statement_digests::DigestSummary;
 use crate::statistic::ShownStatistic;
 use paceline_types::{Charset, Collation, Decimal, Value};
 
-use super::{
-    ApplicableRole, GrantedObject, GrantedPrivilege, Row, Sources, number, text, text_or_null, yes_no,
-};
+use super::privileges::{ApplicableRole, GrantedObject, GrantedPrivilege};
+use super::process::Process;
+use super::sources::Sources;
+use crate::cells::{Row, moment, number, text, text_or_null, yes_no};
 
 /// Storage engines: name, support, comment, transactions, XA, savepoints.
 pub(crate) const ENGINES: [[&str; 6]; 3] = [
@@ -123,7 +123,7 @@ pub(super) fn collation_applicability() -> Vec<Row> {
 pub(super) fn processlist(sources: &dyn Sources) -> Vec<Row> {
     let with_three_decimals =
         |number: u64| Value::Decimal(Decimal::from_scaled(i128::from(number) * 1000, 3));
-    let row = |process: super::Process| {
+    let row = |process: Process| {
         vec![
             number(process.id),
             text(process.user),

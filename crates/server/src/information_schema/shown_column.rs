@@ -2,7 +2,8 @@
 
 use paceline_types::DataType;
 
-use super::{CATALOG, Row, number, number_or_null, text, text_or_null, yes_no};
+use super::database::CATALOG;
+use crate::cells::{Row, number, number_or_null, text, text_or_null, yes_no};
 
 /// Length, precision, scale and fraction digits of a column, as far as they apply to its type.
 #[derive(Default)]

@@ -1,6 +1,8 @@
 //! USER_STATISTICS, CLIENT_STATISTICS, TABLE_STATISTICS, INDEX_STATISTICS.
 
-use super::{Row, Sources, number, text};
+use super::sources::Sources;
+use super::wanted_databases::DATABASE_COLUMNS;
+use crate::cells::{Row, number, text};
 use crate::user_statistics::{StatisticsOf, TallyValues};
 use paceline_catalog::TableDefinition;
 use paceline_expression::session::WantedRows;
@@ -69,7 +71,7 @@ fn row(name: String, connected: u64, values: &TallyValues) -> Row {
 fn for_each_table(sources: &dyn Sources, wanted: &WantedRows, mut add: impl FnMut(&Arc<TableDefinition>)) {
     let catalog = sources.catalog();
     for database in catalog.databases() {
-        if !wanted.admits(&super::DATABASE_COLUMNS, database.name()) {
+        if !wanted.admits(&DATABASE_COLUMNS, database.name()) {
             continue;
         }
         let counted = database.tables().filter(|table| table.has_row_counts());

@@ -1,54 +1,16 @@
 //! INNODB_TRX, INNODB_LOCKS and INNODB_LOCK_WAITS: open transactions and waits for row locks.
 
-use super::{Row, Sources, number, text, text_or_null};
+use super::open_transaction::OpenTransaction;
+use super::session_time;
+use super::sources::Sources;
+use crate::cells::{Row, number, text, text_or_null};
+use crate::sql_text::identifier;
 use paceline_catalog::Catalog;
 use paceline_storage::IndexId;
 use paceline_txn::{LockMode, RowLock, RowLockWait};
 use paceline_types::Value;
-use paceline_types::temporal::Timestamp;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
-
-/// A transaction that has accessed a table, or waits for a row.
-#[derive(Clone, Debug)]
-pub struct OpenTransaction {
-    /// Id of its session in the lock tables.
-    pub session_id: u64,
-    /// Id of the transaction; unique while the server is running.
-    pub id: u64,
-    /// Id of the connection.
-    pub connection_id: u64,
-    /// Start in microseconds since 1970.
-    pub started_micros: i64,
-    /// Start of its wait for a row, in microseconds since 1970.
-    pub waits_since_micros: Option<i64>,
-    /// Number of locks and changed rows.
-    pub weight: u64,
-    /// Number of row, key and range locks.
-    pub locks: u64,
-    /// Number of changed rows.
-    pub rows_changed: u64,
-    /// Text of the running statement.
-    pub query: Option<String>,
-    /// Name of the user.
-    pub user: String,
-    /// `localhost`, or the address and port.
-    pub host: String,
-    /// Current activity.
-    pub state: &'static str,
-    /// Id of the running or last statement.
-    pub query_id: u64,
-    /// Isolation level such as `REPEATABLE READ`.
-    pub isolation: &'static str,
-    /// `unique_checks`.
-    pub unique_checks: bool,
-    /// `foreign_key_checks`.
-    pub foreign_key_checks: bool,
-    /// Whether the transaction is read only.
-    pub read_only: bool,
-    /// Whether it is a single statement.
-    pub is_single_statement: bool,
-}
 
 /// Approximate memory of a lock in bytes: its entry and its place in the owner's list.
 pub(crate) const LOCK_BYTES: u64 = 160;
@@ -58,13 +20,6 @@ fn lock_id(transaction: u64, key: &[u8]) -> String {
     key.hash(&mut hasher);
     let index = IndexId::of_key(key).map_or(0, IndexId::as_u32);
     format!("{transaction}:{index}:{:016x}", hasher.finish())
-}
-
-/// Returns a time in the session's zone.
-pub(super) fn time(sources: &dyn Sources, micros: i64) -> Value {
-    u32::try_from(micros / 1_000_000).map_or(Value::Null, |seconds| {
-        Value::DateTime(Timestamp::new(seconds, 0, 0).to_datetime(&sources.time_zone()))
-    })
 }
 
 /// Returns InnoDB's name of the operation of a transaction that waits for a row.
@@ -89,9 +44,9 @@ pub(super) fn transactions(sources: &dyn Sources) -> Vec<Row> {
         vec![
             number(transaction.id),
             text(state),
-            time(sources, transaction.started_micros),
+            session_time::of_micros(sources, transaction.started_micros),
             text_or_null(wait.map(|wait| lock_id(transaction.id, &wait.key))),
-            since.map_or(Value::Null, |micros| time(sources, micros)),
+            since.map_or(Value::Null, |micros| session_time::of_micros(sources, micros)),
             number(transaction.weight),
             number(transaction.connection_id),
             text_or_null(transaction.query.clone()),
@@ -123,7 +78,6 @@ fn transaction_ids(sources: &dyn Sources) -> HashMap<u64, u64> {
 /// Returns the table and the index of a key: `` `test`.`t1` `` and PRIMARY.
 pub(crate) fn place_of_key(catalog: &Catalog, key: &[u8]) -> Option<(String, String)> {
     let id = IndexId::of_key(key)?.as_u32();
-    let quoted = |name: &str| format!("`{}`", name.replace('`', "``"));
     catalog.tables().find_map(|table| {
         let named = table.indexes().iter().find(|index| index.id == id);
         let index = match named {
@@ -131,7 +85,7 @@ pub(crate) fn place_of_key(catalog: &Catalog, key: &[u8]) -> Option<(String, Str
             None if table.description().hidden.contains(&id) => "GEN_CLUST_INDEX".to_owned(),
             None => return None,
         };
-        let table = format!("{}.{}", quoted(table.database()), quoted(table.name()));
+        let table = format!("{}.{}", identifier(table.database()), identifier(table.name()));
         Some((table, index))
     })
 }

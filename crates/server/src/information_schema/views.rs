@@ -7,8 +7,11 @@ use paceline_expression::session::WantedRows;
 use paceline_query::plan::ResultColumn;
 use paceline_types::{DataType, Value};
 
+use super::database::CATALOG;
 use super::shown_column::ShownColumn;
-use super::{CATALOG, Row, Sources, TABLE_COLUMNS, text, wanted_databases};
+use super::sources::Sources;
+use super::wanted_databases::{TABLE_COLUMNS, wanted_databases};
+use crate::cells::{Row, text};
 
 fn for_each_view(sources: &dyn Sources, wanted: &WantedRows, mut take: impl FnMut(&Arc<ViewDefinition>)) {
     for database in wanted_databases(sources, wanted) {

@@ -4,8 +4,8 @@
 //! read of a row, too, which costs more than the limit of these statistics. `Paceline_table_file_bytes` has their size.
 
 use super::timed::timed;
-use crate::cells::text;
-use crate::information_schema::{Row, Sources};
+use crate::cells::{Row, text};
+use crate::information_schema::Sources;
 use paceline_binlog::{FileClass, FileSums, OperationSums};
 use paceline_types::Value;
 use std::path::Path;

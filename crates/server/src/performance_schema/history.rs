@@ -1,8 +1,8 @@
 //! `events_statements_current`, `events_statements_history`, `events_statements_history_long`.
 
 use super::statements::work_columns;
-use crate::cells::text_or_null;
-use crate::information_schema::{Row, ShownHistory, Sources};
+use crate::cells::{Row, text_or_null};
+use crate::information_schema::{ShownHistory, Sources};
 use crate::statement_history::StatementEvent;
 use paceline_types::Value;
 

@@ -4,7 +4,8 @@
 //! allocations are not counted, so the numbers of allocations are 0 and only the present bytes are shown: the lowest
 //! and the highest since the start are not kept, and show the present ones.
 
-use crate::information_schema::{Process, Row, Sources};
+use crate::cells::Row;
+use crate::information_schema::{Process, Sources};
 use crate::memory::Purpose;
 use paceline_types::Value;
 use std::collections::BTreeMap;

@@ -25,9 +25,8 @@ mod table_io;
 mod threads;
 mod timed;
 
-use crate::information_schema::{
-    Row, Scope, ShownHistory, Sources, VirtualTable, declared, metadata_lock_rows,
-};
+use crate::cells::Row;
+use crate::information_schema::{Scope, ShownHistory, Sources, VirtualTable, declared, metadata_lock_rows};
 use paceline_expression::session::VirtualColumn;
 use paceline_types::Value;
 use std::sync::OnceLock;

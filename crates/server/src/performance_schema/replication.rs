@@ -1,8 +1,8 @@
 //! `replication_…`: connections to primaries, and what they apply. Workers have no rows: a transaction is executed by
 //! whichever thread is free.
 
-use crate::cells::{moment, text, yes_no};
-use crate::information_schema::{PrimaryConnection, Row, Sources};
+use crate::cells::{Row, moment, text, yes_no};
+use crate::information_schema::{PrimaryConnection, Sources};
 use paceline_types::Value;
 use std::time::UNIX_EPOCH;
 

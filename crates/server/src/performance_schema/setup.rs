@@ -1,8 +1,8 @@
 //! `setup_…`: what is collected. Only consumers can be switched.
 
 use super::files::class_name;
-use crate::cells::{text, yes_no};
-use crate::information_schema::{Row, Sources};
+use crate::cells::{Row, text, yes_no};
+use crate::information_schema::Sources;
 use crate::statement_history::CONSUMERS;
 use crate::statement_kind::StatementKind;
 use paceline_binlog::FileClass;

@@ -1,8 +1,8 @@
 //! Statistics of statements.
 
 use super::timed::timed;
-use crate::cells::moment;
-use crate::information_schema::{Row, Sources};
+use crate::cells::{Row, moment};
+use crate::information_schema::Sources;
 use crate::statement_digests::DigestSummary;
 use crate::statement_events::{EventLevel, EventOwner};
 use crate::statement_kind::StatementKind;

@@ -5,8 +5,8 @@
 //! a percent of the read of a single row. A row of another table that a foreign key changes is not counted, nor are the
 //! changes of a replica's appliers.
 
-use crate::cells::text;
-use crate::information_schema::{Row, Sources};
+use crate::cells::{Row, text};
+use crate::information_schema::Sources;
 use paceline_catalog::{RowCounts, TableDefinition};
 use paceline_types::Value;
 use std::sync::Arc;

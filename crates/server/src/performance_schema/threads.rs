@@ -1,7 +1,7 @@
 //! Sessions, in the form of threads, accounts, users and hosts.
 
-use crate::cells::{text, text_or_null};
-use crate::information_schema::{Process, Row, Sources};
+use crate::cells::{Row, text, text_or_null};
+use crate::information_schema::{Process, Sources};
 use paceline_types::Value;
 use std::collections::BTreeMap;
 

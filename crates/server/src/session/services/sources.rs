@@ -4,11 +4,12 @@ use super::SessionServices;
 use super::StatementTrace;
 use crate::accounts::checks::{may_see_events, may_see_triggers, routine_access};
 use crate::accounts::{Account, PrivilegeSet, RoleGrant};
+use crate::cells::Row;
 use crate::cluster::CLUSTER_USER;
-use crate::information_schema::RoutineAccess;
 use crate::information_schema::{
     self, ApplicableRole, ColumnPrivileges, GrantedObject, GrantedPrivilege, OpenTransaction,
-    PrimaryConnection, Process, Row, Scope, ShownHistory, Sources, TableSize, ViewColumn, VirtualTable,
+    PrimaryConnection, Process, RoutineAccess, Scope, ShownHistory, Sources, TableSize, ViewColumn,
+    VirtualTable,
 };
 use crate::memory::MemoryPart;
 use crate::memory_control::memory_usage;
