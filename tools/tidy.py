@@ -55,7 +55,6 @@ CIRCLES = {
     },
     "syntax": {"ast": TREE, "grammar": TREE, "statement": TREE},
     "txn": {"commit": STAGES},
-    "wire": {"": OPEN},
 }
 
 
