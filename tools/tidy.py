@@ -49,7 +49,6 @@ CIRCLES = {
         "accounts/statements": OPEN,
         "information_schema": OPEN,
         "session/services": STAGES,
-        "session/statements": OPEN,
         "session/statements/program": TREE,
         "variables": TREE,
     },
