@@ -49,13 +49,11 @@ CIRCLES = {
         "accounts/statements": OPEN,
         "information_schema": OPEN,
         "session/services": STAGES,
-        "session/statements": OPEN,
         "session/statements/program": TREE,
         "variables": TREE,
     },
     "syntax": {"ast": TREE, "grammar": TREE, "statement": TREE},
     "txn": {"commit": STAGES},
-    "wire": {"": OPEN},
 }
 
 

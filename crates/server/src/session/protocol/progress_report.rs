@@ -17,6 +17,7 @@
 
 use super::Connection;
 use paceline_expression::session::StatementProgress;
+use paceline_wire::Capabilities;
 use parking_lot::Mutex;
 use std::time::{Duration, Instant};
 
@@ -72,8 +73,11 @@ struct Lent {
 pub struct ProgressReports(Mutex<Option<Lent>>);
 
 impl ProgressReports {
-    /// Takes over the connection.
+    /// Takes over the connection, if its client wants to know how far its statement is.
     pub fn lend(&self, connection: &mut Connection) {
+        if !connection.capabilities.has(Capabilities::MARIADB_PROGRESS) {
+            return;
+        }
         let connection = connection.lend();
         *self.0.lock() = Some(Lent {
             connection,

@@ -11,7 +11,8 @@ use crate::session::execution::Execution;
 use crate::session::protocol::{Connection, More, Output, Reply};
 use crate::session::replies::ReplyWriter;
 use crate::session::state::SessionState;
-use crate::session::statements::set::evaluate_any;
+use crate::session::statements::dispatcher::Dispatcher;
+use crate::session::statements::expression;
 use crate::variables::Variable;
 use paceline_catalog::ddl::no_such_routine;
 use paceline_catalog::{CompiledRoutine, RoutineDefinition, ViewSecurity};
@@ -36,16 +37,23 @@ pub async fn call(
     state: &mut SessionState,
     connection: &mut Connection,
     execution: Execution<'_>,
+    dispatcher: impl Dispatcher,
 ) -> Result<Reply> {
     let callee = Callee::find(procedure, arguments, state)?;
     let mut values = Vec::with_capacity(arguments.len());
     for (number, argument) in arguments.iter().enumerate() {
         values.push(match callee.reads(number) {
-            true => evaluate_any(argument, execution.parameters, state).await?.0,
+            true => {
+                expression::evaluate(argument, execution.parameters, state)
+                    .await?
+                    .0
+            }
             false => Value::Null,
         });
     }
-    let called = callee.call(values, state, connection, execution).await?;
+    let called = callee
+        .call(values, state, connection, execution, dispatcher)
+        .await?;
     let mut sent = Output::new();
     let mut row = Vec::new();
     for OutputValue {
@@ -143,6 +151,7 @@ impl Callee {
         state: &mut SessionState,
         connection: &mut Connection,
         execution: Execution<'_>,
+        dispatcher: impl Dispatcher,
     ) -> Result<Called> {
         let routine = &self.routine;
         let most = state
@@ -161,7 +170,9 @@ impl Callee {
         )?;
         state.context.calls.push(routine.call_name().clone());
         let mode = saved.sql_mode();
-        let done = self.run(arguments, mode, state, connection, execution).await;
+        let done = self
+            .run(arguments, mode, state, connection, execution, dispatcher)
+            .await;
         state.context.calls.pop();
         leave_routine(saved, &mut state.context);
         let done = done?;
@@ -184,6 +195,7 @@ impl Callee {
         state: &mut SessionState,
         connection: &mut Connection,
         execution: Execution<'_>,
+        dispatcher: impl Dispatcher,
     ) -> Result<Ended> {
         let mut prepared = state.take_program(&self.compiled.code)?;
         let converted =
@@ -191,7 +203,16 @@ impl Callee {
         let done = match converted {
             Ok(()) => {
                 let name = self.routine.full_name();
-                run(&mut prepared, arguments, name, state, connection, execution).await
+                run(
+                    &mut prepared,
+                    arguments,
+                    name,
+                    state,
+                    connection,
+                    execution,
+                    dispatcher,
+                )
+                .await
             }
             Err(error) => Err(error),
         };

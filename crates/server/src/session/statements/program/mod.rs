@@ -26,6 +26,7 @@ use crate::command_counter::count_command;
 use crate::session::execution::{Execution, QueryOrigin};
 use crate::session::protocol::{Connection, More, Reply};
 use crate::session::state::SessionState;
+use crate::session::statements::dispatcher::Dispatcher;
 use paceline_expression::session::{KeepDiagnostics, ServerFunctions};
 use paceline_program::{Answer, Code, CodePlace, Raised, Request, Run};
 use paceline_query::execute::Cursors;
@@ -52,6 +53,7 @@ pub async fn execute(
     state: &mut SessionState,
     connection: &mut Connection,
     execution: Execution<'_>,
+    dispatcher: impl Dispatcher,
 ) -> Result<Reply> {
     let code = Arc::new(Code::compile(program));
     let catalog = state.catalog();
@@ -67,6 +69,7 @@ pub async fn execute(
         state,
         connection,
         execution,
+        dispatcher,
     )
     .await;
     state.context.program_variables = outer;
@@ -93,6 +96,7 @@ async fn run(
     state: &mut SessionState,
     connection: &mut Connection,
     execution: Execution<'_>,
+    dispatcher: impl Dispatcher,
 ) -> Result<Finished> {
     state.context.program_variables = prepared.program_variables().clone();
     let code = prepared.code().clone();
@@ -104,6 +108,7 @@ async fn run(
             using: &[],
             ..execution
         },
+        dispatcher,
         prepared,
         cursors: Cursors::new(code.cursors().len()),
         affected_rows: 0,
@@ -131,12 +136,14 @@ async fn run(
 }
 
 /// A program with the state on which its requests work.
-struct Driver<'a> {
+struct Driver<'a, D> {
     /// Name of the program in messages.
     name: &'a str,
     state: &'a mut SessionState,
     connection: &'a mut Connection,
     execution: Execution<'a>,
+    /// Executes the statements without a plan.
+    dispatcher: D,
     prepared: &'a mut PreparedProgram,
     cursors: Cursors,
     affected_rows: u64,
@@ -145,7 +152,7 @@ struct Driver<'a> {
     steps: u32,
 }
 
-impl Driver<'_> {
+impl<D: Dispatcher> Driver<'_, D> {
     /// Runs the program to its end. An error is returned with the line of its statement.
     async fn run(&mut self, run: &mut Run<'_>) -> std::result::Result<(), (Error, u32)> {
         loop {
@@ -296,7 +303,8 @@ impl Driver<'_> {
             parameters: values,
             ..self.execution
         };
-        let called = Box::pin(callee.call(given, self.state, self.connection, execution)).await?;
+        let called =
+            Box::pin(callee.call(given, self.state, self.connection, execution, self.dispatcher)).await?;
         self.affected_rows += called.affected_rows;
         let mut assigned = Vec::new();
         for call::OutputValue { target, value, .. } in called.outputs {
@@ -330,7 +338,9 @@ impl Driver<'_> {
             count_command(&sql.statement, &self.state.shared.counters);
             self.execute_planned(sql, place, execution).await?;
         } else {
-            super::execute(&sql.statement, self.state, self.connection, execution).await?;
+            self.dispatcher
+                .execute(&sql.statement, self.state, self.connection, execution)
+                .await?;
         }
         self.affected_rows += u64::try_from(self.state.context.row_count).unwrap_or(0);
         Ok(())

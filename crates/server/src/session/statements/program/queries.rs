@@ -8,6 +8,7 @@ use crate::session::execution::Execution;
 use crate::session::planning::{ATTEMPTS_MAX, switches_consumers};
 use crate::session::replies::ReplyWriter;
 use crate::session::state::SessionState;
+use crate::session::statements::dispatcher::Dispatcher;
 use crate::session::statements::query::{collect, run_plan};
 use paceline_expression::ExprType;
 use paceline_program::{Answer, CodePlace, RowValue};
@@ -30,7 +31,7 @@ pub(super) fn has_plan(statement: &Statement, state: &SessionState) -> bool {
     }
 }
 
-impl Driver<'_> {
+impl<D: Dispatcher> Driver<'_, D> {
     /// Evaluates an expression of the program.
     pub(super) async fn evaluate(
         &mut self,
