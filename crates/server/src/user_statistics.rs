@@ -15,7 +15,8 @@
 //! choose how many there are, because only accounts and hosts that have logged in, or that an account exists for, get
 //! an entry.
 //!
-//! `CPU_TIME` is the [time in which the session's task ran](crate::running_time). `BINLOG_BYTES_WRITTEN` is always 0: the log's writer does not know users.
+//! `CPU_TIME` is the [time in which the session's task ran](crate::running_time). `BINLOG_BYTES_WRITTEN` is always 0:
+//! the log's writer does not know users.
 
 use crate::running_time;
 use crate::status::Counters;

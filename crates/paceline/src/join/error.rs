@@ -42,7 +42,7 @@ pub enum Error {
     Table {
         /// `database.table`.
         table: String,
-        /// What went wrong.
+        /// Description of the error.
         problem: String,
     },
     /// The data directory cannot be used.

@@ -68,7 +68,7 @@ use target::Target;
 /// Name in the marker of an incomplete directory.
 pub const COMMAND: &str = "paceline join";
 
-/// What happens after the directory is complete.
+/// Continuation when the directory is complete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NextStep {
     /// The server starts.

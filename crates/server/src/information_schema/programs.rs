@@ -81,7 +81,7 @@ fn type_columns(data_type: Option<&DataType>) -> [Value; 9] {
     ]
 }
 
-/// What an account may see of a procedure or function.
+/// Part of a procedure or function that an account may see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RoutineAccess {
     /// Nothing: it must seem not to exist.

@@ -71,7 +71,7 @@ pub struct ClientTls {
     trust: Arc<Trust>,
 }
 
-/// What remains to be done before a server is trusted.
+/// Proof that is missing before a server is trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TrustDecision {
     /// Nothing.

@@ -1,8 +1,8 @@
 //! The dispatcher, as the kinds of statements see it that contain others.
 //!
-//! SET STATEMENT … FOR, EXECUTE and programs execute statements of any kind. They receive the dispatcher as an argument,
-//! so that only it depends on the kinds, and no kind on it. It is a type parameter: a statement within another one costs
-//! no allocation and no dynamic call for this.
+//! SET STATEMENT … FOR, EXECUTE and programs execute statements of any kind. They receive the dispatcher as an
+//! argument, so that only it depends on the kinds, and no kind on it. It is a type parameter: a statement within
+//! another one costs no allocation and no dynamic call for this.
 
 use crate::session::execution::Execution;
 use crate::session::protocol::Connection;

@@ -87,7 +87,7 @@ pub async fn call(
 }
 
 /// Result of a procedure call.
-pub struct Called {
+pub struct CallResult {
     /// Values of OUT and INOUT parameters.
     pub outputs: Vec<OutputValue>,
     pub affected_rows: u64,
@@ -152,7 +152,7 @@ impl Callee {
         connection: &mut Connection,
         execution: Execution<'_>,
         dispatcher: impl Dispatcher,
-    ) -> Result<Called> {
+    ) -> Result<CallResult> {
         let routine = &self.routine;
         let most = state
             .services
@@ -182,7 +182,7 @@ impl Callee {
             ty: (done.variables.get(parameter)).map_or_else(ExprType::null, ExprType::clone),
             value: done.values[parameter].clone(),
         });
-        Ok(Called {
+        Ok(CallResult {
             outputs: outputs.collect(),
             affected_rows: done.affected_rows,
         })
@@ -196,7 +196,7 @@ impl Callee {
         connection: &mut Connection,
         execution: Execution<'_>,
         dispatcher: impl Dispatcher,
-    ) -> Result<Ended> {
+    ) -> Result<EndState> {
         let mut prepared = state.take_program(&self.compiled.code)?;
         let converted =
             (prepared.types()).convert_arguments(&mut arguments, 0, caller_mode, &mut state.context);
@@ -218,7 +218,7 @@ impl Callee {
         };
         let variables = prepared.program_variables().clone();
         state.programs.give_back(prepared);
-        done.map(|finished| Ended {
+        done.map(|finished| EndState {
             variables,
             values: finished.values,
             affected_rows: finished.affected_rows,
@@ -227,7 +227,7 @@ impl Callee {
 }
 
 /// A procedure's variables at its end.
-struct Ended {
+struct EndState {
     variables: Arc<ProgramVariables>,
     values: Vec<Value>,
     affected_rows: u64,

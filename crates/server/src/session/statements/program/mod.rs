@@ -28,7 +28,7 @@ use crate::session::protocol::{Connection, More, Reply};
 use crate::session::state::SessionState;
 use crate::session::statements::dispatcher::Dispatcher;
 use paceline_expression::session::{KeepDiagnostics, ServerFunctions};
-use paceline_program::{Answer, Code, CodePlace, Raised, Request, Run};
+use paceline_program::{Answer, Code, CodePlace, RaisedCondition, Request, Run};
 use paceline_query::execute::Cursors;
 use paceline_query::program::{
     Handling, PreparedProgram, diagnostics_values, error_of, is_true, raised_of, set_user_variable, warnings,
@@ -79,7 +79,7 @@ pub async fn execute(
 }
 
 /// Result of a program that ran to its end.
-struct Finished {
+struct ProgramResult {
     /// Values of its variables; parameters first.
     values: Vec<Value>,
     affected_rows: u64,
@@ -97,7 +97,7 @@ async fn run(
     connection: &mut Connection,
     execution: Execution<'_>,
     dispatcher: impl Dispatcher,
-) -> Result<Finished> {
+) -> Result<ProgramResult> {
     state.context.program_variables = prepared.program_variables().clone();
     let code = prepared.code().clone();
     let mut driver = Driver {
@@ -120,7 +120,7 @@ async fn run(
     let done = driver.run(&mut run).await;
     driver.state.context.diagnostics.end_since(mark);
     match done {
-        Ok(()) => Ok(Finished {
+        Ok(()) => Ok(ProgramResult {
             affected_rows: driver.affected_rows,
             values: run.into_values(),
         }),
@@ -157,14 +157,14 @@ impl<D: Dispatcher> Driver<'_, D> {
     async fn run(&mut self, run: &mut Run<'_>) -> std::result::Result<(), (Error, u32)> {
         loop {
             let line = run.line();
-            let located = |raised: Raised| (error_of(raised), line);
+            let located = |raised: RaisedCondition| (error_of(raised), line);
             let request = run.request().map_err(located)?;
             self.handling.before_step(run, &mut self.state.context);
             if let Request::End(_) = request {
                 return Ok(());
             }
             let line = run.line();
-            let located = |raised: Raised| (error_of(raised), line);
+            let located = |raised: RaisedCondition| (error_of(raised), line);
             let done = self.answer(request, run.place(), run.values()).await;
             match done {
                 Ok(answer) => {
