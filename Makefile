@@ -23,7 +23,7 @@ FAILOVER_ARGS ?=
 
 build:
 	tools/install.sh build
-	cargo build --release --locked
+	cargo build --release --locked -p paceline
 
 run: build
 	$(PACELINE) server --datadir $(DATADIR) --port $(PORT) --socket $(SOCKET) --initialize-insecure $(ARGS)

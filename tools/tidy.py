@@ -46,13 +46,11 @@ CIRCLES = {
     "query": {"plan/join_order": STAGES},
     "server": {
         "session/services": STAGES,
-        "session/statements": OPEN,
         "session/statements/program": TREE,
         "variables": TREE,
     },
     "syntax": {"ast": TREE, "grammar": TREE, "statement": TREE},
     "txn": {"commit": STAGES},
-    "wire": {"": OPEN},
 }
 
 

@@ -3,6 +3,7 @@
 import re
 import shutil
 
+from support.clusters import Member
 from support.waiting import stays, wait_for
 
 
@@ -50,3 +51,52 @@ def test_a_dead_member_that_is_added_again_gives_its_place_to_the_one_that_repla
     wait_for("the new member to be a log holder", lambda: members_named(cluster, name) == ["holder"])
     assert cluster.holders() == 3
     assert "a change of the log holders is under way" not in cluster.command("status")
+
+
+def newcomer(cluster, clusters, name="newcomer"):
+    member = Member(cluster.etcd.directory / name, cluster.etcd, cluster.secret_file)
+    clusters.ends(member)
+    return member
+
+
+def test_a_new_member_waits_for_another_primary_if_the_one_it_copies_is_lost(clusters):
+    cluster = clusters(3)
+    dead = cluster.primary()
+    dead.query("insert into t.n values (1)")
+    cluster.wait_for_rows("select i from t.n", ((1,),))
+    # etcd goes on to name the dead one.
+    cluster.command("pause")
+    dead.kill()
+    member = newcomer(cluster, clusters)
+    member.spawn()
+    wait_for("an attempt to copy", lambda: "the copy begins anew when the primary, or another one, is there" in member.said())
+    # It can be stopped meanwhile.
+    assert member.stop() == 0, member.said()
+    member.spawn()
+    cluster.command("resume")
+    member.wait_until_ready()
+    assert cluster.primary() is not dead
+    cluster.wait_for_rows("select i from t.n", ((1,),), [member])
+    wait_for("the newcomer to be a log holder", lambda: cluster.holders() == 4)
+    # Two attempts at most per start, however often it has tried.
+    assert member.said().count("copying ") <= 4 and member.said().count("the copy begins anew") <= 2
+
+
+def test_a_member_that_was_killed_while_it_copied_copies_anew(clusters):
+    """The marker says that a copy had begun; half a file is left."""
+    cluster = clusters(2)
+    member = newcomer(cluster, clusters)
+    datadir = member.directory / "data"
+    datadir.mkdir()
+    (datadir / "paceline.unfinished").write_text("paceline join\n")
+    (datadir / "binlog.000001").write_bytes(b"\xfebin")
+    member.start()
+    wait_for("the newcomer to be a log holder", lambda: cluster.holders() == 3)
+    # What another command has begun is not touched.
+    other = newcomer(cluster, clusters, "other")
+    datadir = other.directory / "data"
+    datadir.mkdir()
+    (datadir / "paceline.unfinished").write_text("paceline restore\n")
+    other.spawn()
+    assert other.process.wait(60) == 1
+    assert "'paceline restore' has not finished" in other.said()

@@ -32,7 +32,7 @@ pub enum Error {
         file: String,
         /// Offset of the damage in the file, in bytes.
         offset: u64,
-        /// What was found there.
+        /// The content there.
         problem: String,
     },
     /// After damage, a transaction was found that was written when the damaged part was already durable. So an
@@ -72,7 +72,7 @@ pub enum Error {
     DamagedIndex {
         /// Path of the index file.
         file: String,
-        /// What is wrong with it.
+        /// Description of the damage.
         problem: String,
     },
     /// The index has no file of that name or ordinal (1373).

@@ -43,11 +43,11 @@ pub struct ReplicaState {
     pub executed: BTreeMap<Arc<str>, MySqlGtidSet>,
     /// The settings of `CHANGE MASTER` for each connection, opaque to this crate.
     pub definitions: BTreeMap<Arc<str>, Arc<[u8]>>,
-    /// Which server's history the log contains.
+    /// The server whose history the log contains.
     pub log_origin: LogOrigin,
 }
 
-/// Which server's history a log contains.
+/// Server whose history a log contains.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum LogOrigin {
     /// This server's own: it may add transactions by itself.

@@ -1,4 +1,4 @@
-//! Which members may read this member's log.
+//! Members that may read this member's log.
 //!
 //! Members receive records that are not acknowledged yet, so they are served only by the primary of the epoch that
 //! they follow, or, while a candidate fetches, by a holder whose promise is the candidate's. A promise of a later epoch

@@ -37,7 +37,6 @@ pub use hyper::{HeaderMap, Method, Request, Response, StatusCode, header};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use paceline_wire::listener::Listener;
 use paceline_wire::socket::Socket;
-use paceline_wire::socket_stream::SocketStream;
 use paceline_wire::tls::{ServerTls, TlsSession};
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -198,12 +197,11 @@ async fn converse<S: Site>(socket: Socket, address: SocketAddr, shared: &Arc<Sha
         };
         Ok::<_, Infallible>(shared.site.answer(request, from).await)
     });
-    let stream = TokioIo::new(SocketStream::new(socket, vec![]));
     let conversation = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_PATIENCE)
         .max_buf_size(HEAD_BYTES_MAX)
-        .serve_connection(stream, service);
+        .serve_connection(TokioIo::new(socket), service);
     if let Err(error) = conversation.await {
         tracing::debug!("an HTTP connection ended: {error}");
     }
@@ -215,7 +213,7 @@ async fn encrypted<S: Site>(socket: Socket, shared: &Shared<S>) -> Option<Socket
         return Some(socket);
     };
     let tls = shared.site.tls().unwrap_or_else(|| tls.clone());
-    match tokio::time::timeout(HEAD_PATIENCE, tls.accept(socket, vec![])).await {
+    match tokio::time::timeout(HEAD_PATIENCE, socket.accept_tls(&tls, vec![])).await {
         Ok(Ok(socket)) => Some(socket),
         Ok(Err(error)) => {
             tracing::debug!("an HTTP connection could not be encrypted: {error}");

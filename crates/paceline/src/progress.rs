@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(bar(0, 0), "[########################] 100 %");
     }
 
-    /// What crate `indicatif` draws on a terminal looks like the lines elsewhere.
+    /// The bar that crate `indicatif` draws on a terminal looks like the lines elsewhere.
     #[test]
     fn a_terminal_shows_the_same_bar() {
         let terminal = InMemoryTerm::new(5, 120);

@@ -264,8 +264,8 @@ impl Compiler {
             ProgramStatement::Loop(parsed) => self.r#loop(parsed),
             ProgramStatement::ForRange(parsed) => self.for_range(parsed),
             ProgramStatement::ForRows(parsed) => self.for_rows(parsed),
-            ProgramStatement::Leave(label) => self.jump_out(*label, Way::Leave),
-            ProgramStatement::Iterate(label) => self.jump_out(*label, Way::Iterate),
+            ProgramStatement::Leave(label) => self.jump_out(*label, JumpKind::Leave),
+            ProgramStatement::Iterate(label) => self.jump_out(*label, JumpKind::Iterate),
             ProgramStatement::Return(value) => {
                 self.emit(Instruction::Return(value.clone()));
             }
@@ -453,7 +453,7 @@ impl Compiler {
         }
     }
 
-    fn jump_out(&mut self, label: Label, way: Way) {
+    fn jump_out(&mut self, label: Label, way: JumpKind) {
         let is_meant = |open: &Open| matches!(open, Open::Labelled { label: known, .. } if *known == label);
         let place = self
             .open
@@ -475,8 +475,8 @@ impl Compiler {
         let jump = self.emit(Instruction::Jump(0));
         if let Open::Labelled { leaves, iterates, .. } = &mut self.open[place] {
             match way {
-                Way::Leave => leaves.push(jump),
-                Way::Iterate => iterates.push(jump),
+                JumpKind::Leave => leaves.push(jump),
+                JumpKind::Iterate => iterates.push(jump),
             }
         }
     }
@@ -642,7 +642,7 @@ impl Compiler {
 }
 
 /// Kind of a jump out of statements.
-enum Way {
+enum JumpKind {
     Leave,
     Iterate,
 }

@@ -33,4 +33,4 @@ mod run;
 mod tests;
 
 pub use code::{Code, CodePlace, RowValue};
-pub use run::{Answer, Raised, RaisedLevel, Request, Run};
+pub use run::{Answer, RaisedCondition, RaisedLevel, Request, Run};

@@ -63,7 +63,7 @@ pub enum Answer {
 
 /// An error or a warning.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Raised {
+pub struct RaisedCondition {
     pub level: RaisedLevel,
     pub code: u16,
     pub sqlstate: String,
@@ -79,10 +79,10 @@ pub enum RaisedLevel {
     Fatal,
 }
 
-impl Raised {
+impl RaisedCondition {
     /// Creates an error of the program itself.
-    fn error(code: ErrorCode) -> Raised {
-        Raised {
+    fn error(code: ErrorCode) -> RaisedCondition {
+        RaisedCondition {
             level: RaisedLevel::Error,
             code: code.number(),
             sqlstate: code.sqlstate().to_owned(),
@@ -104,7 +104,7 @@ struct RunningHandler {
     blocks: usize,
     /// Where the program continues after it.
     then: Then,
-    raised: Raised,
+    raised: RaisedCondition,
 }
 
 #[derive(Clone, Copy)]
@@ -125,7 +125,7 @@ pub struct Run<'c> {
     blocks: Vec<ActiveBlock>,
     running: Vec<RunningHandler>,
     /// The last error of the program itself for which a handler was found, until the caller takes it.
-    raised: Option<Raised>,
+    raised: Option<RaisedCondition>,
     returned: Option<Value>,
 }
 
@@ -177,12 +177,12 @@ impl<'c> Run<'c> {
     }
 
     /// Returns what is being handled, for RESIGNAL.
-    pub fn handled(&self) -> Option<&Raised> {
+    pub fn handled(&self) -> Option<&RaisedCondition> {
         self.running.last().map(|handler| &handler.raised)
     }
 
     /// Takes the error of the program itself, rather than of a request, whose handler the last request belongs to.
-    pub fn take_raised(&mut self) -> Option<Raised> {
+    pub fn take_raised(&mut self) -> Option<RaisedCondition> {
         self.raised.take()
     }
 
@@ -190,7 +190,7 @@ impl<'c> Run<'c> {
     ///
     /// # Errors
     /// An error of the program itself that no handler is for: a CASE without a branch, a cursor that is open already.
-    pub fn request(&mut self) -> Result<Request<'c>, Raised> {
+    pub fn request(&mut self) -> Result<Request<'c>, RaisedCondition> {
         loop {
             let code = self.code;
             match &code.instructions[self.at] {
@@ -286,7 +286,11 @@ impl<'c> Run<'c> {
     ///
     /// # Errors
     /// The error itself, if no handler is for it: the program has failed.
-    pub fn answer(&mut self, answer: Result<Answer, Raised>, warnings: &[Raised]) -> Result<(), Raised> {
+    pub fn answer(
+        &mut self,
+        answer: Result<Answer, RaisedCondition>,
+        warnings: &[RaisedCondition],
+    ) -> Result<(), RaisedCondition> {
         let answer = match answer {
             Ok(answer) => answer,
             Err(raised) => return self.raise(raised),
@@ -348,15 +352,15 @@ impl<'c> Run<'c> {
     }
 
     /// Goes to the handler of an error of the program itself.
-    fn raise_own(&mut self, code: ErrorCode) -> Result<(), Raised> {
-        let raised = Raised::error(code);
+    fn raise_own(&mut self, code: ErrorCode) -> Result<(), RaisedCondition> {
+        let raised = RaisedCondition::error(code);
         self.raise(raised.clone())?;
         self.raised = Some(raised);
         Ok(())
     }
 
     /// Goes to the handler of an error at the current instruction.
-    fn raise(&mut self, raised: Raised) -> Result<(), Raised> {
+    fn raise(&mut self, raised: RaisedCondition) -> Result<(), RaisedCondition> {
         let next = match &self.code.instructions[self.at] {
             Instruction::JumpUnless { after, .. } => *after,
             Instruction::JumpUnlessFound { end, .. } => *end,
@@ -372,7 +376,7 @@ impl<'c> Run<'c> {
     }
 
     /// Begins the handler of something that has one; `next` is where CONTINUE leads.
-    fn handle(&mut self, raised: Raised, next: Address) {
+    fn handle(&mut self, raised: RaisedCondition, next: Address) {
         let Some((block, handler)) = self.find_handler(&raised) else {
             return;
         };
@@ -407,7 +411,7 @@ impl<'c> Run<'c> {
     }
 
     /// Returns the handler for a condition, and the index of its block.
-    fn find_handler(&self, raised: &Raised) -> Option<(usize, &'c CompiledHandler)> {
+    fn find_handler(&self, raised: &RaisedCondition) -> Option<(usize, &'c CompiledHandler)> {
         let code = self.code;
         let is_active = |block: usize| {
             let hides = |running: &RunningHandler| (running.block..running.blocks).contains(&block);
@@ -439,7 +443,7 @@ impl<'c> Run<'c> {
 }
 
 /// Returns how exactly a condition describes what was raised; `None` if it does not.
-fn specificity(condition: &ConditionValue, raised: &Raised) -> Option<u8> {
+fn specificity(condition: &ConditionValue, raised: &RaisedCondition) -> Option<u8> {
     let class = raised.sqlstate.get(..2).unwrap_or_default();
     let (matches, specificity) = match condition {
         ConditionValue::Error(code) => (*code == u64::from(raised.code), 3),

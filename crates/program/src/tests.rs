@@ -1,6 +1,6 @@
 //! Programs are run with a host that knows whole numbers and writes down what it is asked for.
 
-use crate::{Answer, Code, Raised, RaisedLevel, Request, RowValue, Run};
+use crate::{Answer, Code, RaisedCondition, RaisedLevel, Request, RowValue, Run};
 use paceline_syntax::ast::{BinaryOp, Expr, Literal};
 use paceline_syntax::{ParseOptions, Statement, Target, parse_first};
 use paceline_types::Value;
@@ -120,8 +120,8 @@ fn trace(text: &str) -> String {
     panic!("the program does not end: {}", trace.join("; "))
 }
 
-fn raised(code: u16, sqlstate: &str, level: RaisedLevel) -> Raised {
-    Raised {
+fn raised(code: u16, sqlstate: &str, level: RaisedLevel) -> RaisedCondition {
+    RaisedCondition {
         level,
         code,
         sqlstate: sqlstate.to_owned(),
@@ -129,7 +129,11 @@ fn raised(code: u16, sqlstate: &str, level: RaisedLevel) -> Raised {
     }
 }
 
-fn evaluate(expr: Option<&Expr>, values: &[Value], warnings: &mut Vec<Raised>) -> Result<i64, Raised> {
+fn evaluate(
+    expr: Option<&Expr>,
+    values: &[Value],
+    warnings: &mut Vec<RaisedCondition>,
+) -> Result<i64, RaisedCondition> {
     let mut number = |expr: &Expr| evaluate(Some(expr), values, warnings);
     Ok(match expr {
         None => 0,

@@ -388,7 +388,7 @@ impl ConnectionSet {
 /// Maximum time that the server waits for connections when it stops.
 pub const STOP_PATIENCE: Duration = Duration::from_secs(30);
 
-/// What `RESET SLAVE` removes.
+/// Extent of `RESET SLAVE`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Forget {
     /// The position in the primary's log.

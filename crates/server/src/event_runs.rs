@@ -8,7 +8,7 @@ use std::sync::{Arc, Weak};
 /// Database, and name in lower case.
 pub type EventName = (String, String);
 
-/// What the scheduler knows of one event.
+/// State of one event, as the scheduler knows it.
 #[derive(Debug, Clone, Default)]
 struct Progress {
     /// Definition that ran last.

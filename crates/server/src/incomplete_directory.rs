@@ -137,6 +137,11 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Returns whether this command has begun to fill the directory, and has not finished.
+pub fn was_begun_by(directory: &Path, command: &str) -> bool {
+    fs::read_to_string(directory.join(FILE)).is_ok_and(|begun| begun.trim() == command)
+}
+
 /// Refuses an incomplete directory. The error is a message.
 pub fn refuse_incomplete_directory(directory: &Path) -> Result<(), String> {
     match fs::read_to_string(directory.join(FILE)) {
@@ -165,6 +170,7 @@ mod tests {
                 .unwrap_err()
                 .contains("'paceline join'")
         );
+        assert!(was_begun_by(&directory, "paceline join") && !was_begun_by(&directory, "x"));
         fs::write(directory.join("a"), "").unwrap();
         assert!(matches!(
             IncompleteDirectory::begin(&directory, "x"),

@@ -67,6 +67,7 @@ mod replication_options;
 pub mod restore;
 mod row_options;
 mod running_plan;
+mod running_time;
 mod server;
 mod session;
 mod session_progress;

@@ -89,11 +89,11 @@ pub struct SlowStatements {
     is_on: bool,
     /// End of the last statement that was kept, in microseconds since 1970.
     last_micros: AtomicI64,
-    kept: Mutex<Kept>,
+    kept: Mutex<Entries>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct Entries {
     /// Newest first.
     entries: VecDeque<SlowStatementEntry>,
     bytes: usize,

@@ -6,50 +6,64 @@
 //!   executor ── end of a read ──▶ counters beside the table ──▶ TABLE_STATISTICS, INDEX_STATISTICS
 //! ```
 //! They are off by default, as in MariaDB; then a statement pays for the load of one flag. While they are on, a session
-//! adds what a statement has done to two tallies when the statement ends. It keeps both, and looks for them again after
-//! FLUSH. Tables have their counters in the [catalog](paceline_catalog::TableDefinition::count_read).
+//! adds what a statement has done to a tally of its own, which no other thread changes. The entries of its user and of
+//! its client know the tallies of their sessions, and are summed when somebody looks. The tally of a session that has
+//! ended is added to the entry when somebody looks, or when there are many. After FLUSH a session takes a new one.
+//! Tables have their counters in the [catalog](paceline_catalog::TableDefinition::count_read).
 //!
 //! There are at most [`ENTRIES_MAX`] users and as many clients. Users and clients beyond are not shown; a client cannot
 //! choose how many there are, because only accounts and hosts that have logged in, or that an account exists for, get
 //! an entry.
 //!
-//! `CPU_TIME` is that of the session's thread during a statement. While a statement waits, the thread may serve other
-//! sessions or another thread may take over: then the time is that of the part that can be told, or a little more.
-//! `BINLOG_BYTES_WRITTEN` is always 0: the log's writer does not know users.
+//! `CPU_TIME` is the [time in which the session's task ran](crate::running_time). `BINLOG_BYTES_WRITTEN` is always 0:
+//! the log's writer does not know users.
 
+use crate::running_time;
 use crate::status::Counters;
 use crate::variables::{Globals, Variable};
 use paceline_expression::session::StatementCounts;
 use paceline_syntax::Statement;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
+use std::collections::btree_map;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::thread::ThreadId;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::{Duration, Instant};
 
 /// Maximum number of users, and of clients.
 pub const ENTRIES_MAX: usize = 4096;
+/// Number of sessions' tallies of an entry from which on those of ended sessions are added up early.
+const TALLIES_MIN: usize = 16;
 
 macro_rules! tally {
     ($($name:ident)*) => {
-        /// Sums of a user or a client.
+        /// Sums of a session. Only the session changes them.
         #[derive(Debug, Default)]
-        pub struct Tally {
+        struct Tally {
             $($name: AtomicU64,)*
+            /// Whether the session changes it no more.
+            has_ended: AtomicBool,
         }
 
-        /// Values of a [`Tally`]. The names are those of USER_STATISTICS.
+        /// Values of a session, a user or a client. The names are those of USER_STATISTICS.
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
         #[allow(missing_docs)]
         pub struct TallyValues {
             $(pub $name: u64,)*
         }
 
+        impl TallyValues {
+            fn add(&mut self, values: &TallyValues) {
+                $(self.$name = self.$name.wrapping_add(values.$name);)*
+            }
+        }
+
         impl Tally {
             fn add(&self, values: &TallyValues) {
                 $(if values.$name > 0 {
-                    self.$name.fetch_add(values.$name, Relaxed);
+                    // There is one writer.
+                    self.$name.store(self.$name.load(Relaxed).wrapping_add(values.$name), Relaxed);
                 })*
             }
 
@@ -87,38 +101,75 @@ tally! {
     max_statement_time_exceeded
 }
 
-type Tallies = Mutex<BTreeMap<Box<str>, Arc<Tally>>>;
-
-/// A tally, and whether it has just been made.
-struct FoundTally {
-    tally: Arc<Tally>,
-    is_new: bool,
+/// Sums of a user or a client.
+#[derive(Debug, Default)]
+struct Entry {
+    /// Sums of sessions that have ended, and of what belongs to no session.
+    settled: TallyValues,
+    sessions: Vec<Arc<Tally>>,
+    /// Number of tallies at which those of ended sessions are settled.
+    settle_at: usize,
 }
 
-/// Returns the tally of a name; `None` if there are too many.
-fn tally_of(tallies: &Tallies, name: &str) -> Option<FoundTally> {
-    let mut tallies = tallies.lock();
-    if let Some(known) = tallies.get(name) {
-        return Some(FoundTally {
-            tally: known.clone(),
-            is_new: false,
+impl Entry {
+    /// Adds the tallies of sessions that have ended to the sum.
+    fn settle(&mut self) {
+        let settled = &mut self.settled;
+        self.sessions.retain(|tally| {
+            let has_ended = tally.has_ended.load(Acquire);
+            if has_ended {
+                settled.add(&tally.values());
+            }
+            !has_ended
         });
+        self.settle_at = TALLIES_MIN.max(2 * self.sessions.len());
     }
-    if tallies.len() >= ENTRIES_MAX {
-        return None;
+
+    fn register(&mut self, tally: &Arc<Tally>) {
+        if self.sessions.len() >= self.settle_at {
+            self.settle();
+        }
+        self.sessions.push(tally.clone());
     }
-    let tally = Arc::<Tally>::default();
-    tallies.insert(name.into(), tally.clone());
-    Some(FoundTally { tally, is_new: true })
+
+    fn values(&mut self) -> TallyValues {
+        self.settle();
+        let mut values = self.settled;
+        self.sessions.iter().for_each(|tally| values.add(&tally.values()));
+        values
+    }
+}
+
+type Entries = Mutex<BTreeMap<Box<str>, Entry>>;
+
+/// Whether a name had an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum EntryState {
+    Known,
+    New,
+}
+
+/// Calls a function with the entry of a name, which is made if there is none and there are not too many.
+fn with_entry(entries: &Entries, name: &str, change: impl FnOnce(&mut Entry, EntryState)) {
+    let mut entries = entries.lock();
+    if let Some(known) = entries.get_mut(name) {
+        return change(known, EntryState::Known);
+    }
+    if entries.len() >= ENTRIES_MAX {
+        return;
+    }
+    if let btree_map::Entry::Vacant(place) = entries.entry(name.into()) {
+        change(place.insert(Entry::default()), EntryState::New);
+    }
 }
 
 /// Statistics of all users and clients.
 #[derive(Debug, Default)]
 pub struct UserStatistics {
     is_on: AtomicBool,
-    users: Tallies,
-    clients: Tallies,
-    /// Number of times that tallies were forgotten.
+    users: Entries,
+    clients: Entries,
+    /// Number of times that entries were forgotten.
     generation: AtomicU64,
 }
 
@@ -150,7 +201,7 @@ impl UserStatistics {
         self.is_on.load(Relaxed)
     }
 
-    fn list(&self, of: StatisticsOf) -> &Tallies {
+    fn list(&self, of: StatisticsOf) -> &Entries {
         match of {
             StatisticsOf::Users => &self.users,
             StatisticsOf::Clients => &self.clients,
@@ -159,9 +210,9 @@ impl UserStatistics {
 
     /// Returns the names with their values, by name.
     pub fn values(&self, of: StatisticsOf) -> Vec<(String, TallyValues)> {
-        let list = self.list(of).lock();
-        list.iter()
-            .map(|(name, tally)| (name.to_string(), tally.values()))
+        let mut list = self.list(of).lock();
+        list.iter_mut()
+            .map(|(name, entry)| (name.to_string(), entry.values()))
             .collect()
     }
 
@@ -171,12 +222,28 @@ impl UserStatistics {
         self.generation.fetch_add(1, Relaxed);
     }
 
-    /// Adds values to the tallies of a user and of a client.
+    /// Adds values to a user and a client.
     pub fn add(&self, user: &str, client: &str, values: &TallyValues) {
-        for (of, name) in [(StatisticsOf::Users, user), (StatisticsOf::Clients, client)] {
-            if let Some(found) = tally_of(self.list(of), name) {
-                found.tally.add(values);
-            }
+        for (entries, name) in [(&self.users, user), (&self.clients, client)] {
+            with_entry(entries, name, |entry, _| entry.settled.add(values));
+        }
+    }
+
+    /// Makes a session's tally one of those of its user and its client. `values` is what the session has done before.
+    fn register(&self, (user, client): (&str, &str), tally: &Arc<Tally>, values: &TallyValues) {
+        // As in MariaDB, the statement that makes an entry counts as the connection alone.
+        let connection = TallyValues {
+            total_connections: 1,
+            ..TallyValues::default()
+        };
+        for (entries, name) in [(&self.users, user), (&self.clients, client)] {
+            with_entry(entries, name, |entry, state| {
+                entry.settled.add(match state {
+                    EntryState::Known => values,
+                    EntryState::New => &connection,
+                });
+                entry.register(tally);
+            });
         }
     }
 }
@@ -235,52 +302,53 @@ impl CountersBefore {
     }
 }
 
-/// A session's tallies, and the state of its running statement.
+/// A tally, for the session that changes it.
+#[derive(Debug, Default)]
+struct OwnTally(Arc<Tally>);
+
+impl Drop for OwnTally {
+    fn drop(&mut self) {
+        self.0.has_ended.store(true, Release);
+    }
+}
+
+/// A session's tally, and the state of its running statement.
 #[derive(Debug)]
 pub struct SessionStatistics {
-    tallies: Vec<Arc<Tally>>,
+    tally: OwnTally,
     generation: u64,
     kind: CommandKind,
-    /// Thread at the beginning of the statement, and the processor time that it had used.
-    thread: (ThreadId, Duration),
     before: CountersBefore,
     /// Time up to which the connection is counted.
     counted_until: Instant,
-}
-
-/// Processor time that this thread has used.
-fn thread_time() -> Duration {
-    nix::time::clock_gettime(nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID)
-        .map_or(Duration::ZERO, Duration::from)
 }
 
 impl SessionStatistics {
     /// Begins the statistics of a session's first statement.
     pub fn new(counters: &Counters) -> SessionStatistics {
         SessionStatistics {
-            tallies: Vec::new(),
+            tally: OwnTally::default(),
             generation: u64::MAX,
             kind: CommandKind::Other,
-            thread: (std::thread::current().id(), Duration::ZERO),
             before: CountersBefore::of(counters),
             counted_until: Instant::now(),
         }
     }
 
     /// Begins a statement.
-    pub fn begin(&mut self, statement: Option<&Statement>) {
+    pub fn begin(&mut self, statement: Option<&Statement>, started: Instant) {
         self.kind = CommandKind::of(statement);
-        self.thread = (std::thread::current().id(), thread_time());
+        running_time::begin(started);
     }
 
     /// Ends the session: adds what came after its last statement.
     pub fn leave(&mut self, statistics: &UserStatistics, names: (&str, &str), counters: &Counters) {
-        self.kind = CommandKind::Ignored;
-        self.thread = (std::thread::current().id(), thread_time());
+        let now = Instant::now();
+        self.begin(None, now);
         self.end(
             statistics,
             names,
-            Duration::ZERO,
+            (now, now),
             &StatementCounts::default(),
             counters,
         );
@@ -290,26 +358,23 @@ impl SessionStatistics {
     pub fn end(
         &mut self,
         statistics: &UserStatistics,
-        (user, client): (&str, &str),
-        duration: Duration,
+        names: (&str, &str),
+        (started, ended): (Instant, Instant),
         counts: &StatementCounts,
         counters: &Counters,
     ) {
         let now = CountersBefore::of(counters);
         let before = std::mem::replace(&mut self.before, now);
         let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-        let connected = self.counted_until.elapsed().as_secs();
+        let duration = ended.duration_since(started);
+        let connected = ended.duration_since(self.counted_until).as_secs();
         self.counted_until += Duration::from_secs(connected);
-        let is_same_thread = self.thread.0 == std::thread::current().id();
         let kind = |kind| u64::from(self.kind == kind);
         // A counter is less than before after FLUSH STATUS.
         let values = TallyValues {
             connected_seconds: connected,
             busy_micros: micros(duration),
-            cpu_micros: match is_same_thread {
-                true => micros(thread_time().saturating_sub(self.thread.1)),
-                false => 0,
-            },
+            cpu_micros: micros(running_time::end(ended).min(duration)),
             bytes_received: now.bytes_received.saturating_sub(before.bytes_received),
             bytes_sent: now.bytes_sent.saturating_sub(before.bytes_sent),
             rows_read: counts.rows_read,
@@ -331,28 +396,12 @@ impl SessionStatistics {
         counters.cpu_time.add(values.cpu_micros);
         let generation = statistics.generation.load(Relaxed);
         if self.generation == generation {
-            self.tallies.iter().for_each(|tally| tally.add(&values));
+            self.tally.0.add(&values);
             return;
         }
         self.generation = generation;
-        self.tallies.clear();
-        for found in [
-            tally_of(&statistics.users, user),
-            tally_of(&statistics.clients, client),
-        ] {
-            let Some(FoundTally { tally, is_new }) = found else {
-                continue;
-            };
-            // As in MariaDB, the statement that makes an entry counts as the connection alone.
-            match is_new {
-                true => tally.add(&TallyValues {
-                    total_connections: 1,
-                    ..TallyValues::default()
-                }),
-                false => tally.add(&values),
-            }
-            self.tallies.push(tally);
-        }
+        self.tally = OwnTally::default();
+        statistics.register(names, &self.tally.0, &values);
     }
 }
 
@@ -370,10 +419,12 @@ mod tests {
             ..StatementCounts::default()
         };
         let mut run = |statistics: &UserStatistics| {
-            session.begin(Some(&Statement::UnlockTables));
+            let started = Instant::now();
+            session.begin(Some(&Statement::UnlockTables), started);
             counters.rows_sent.add(3);
             let names = ("u", "localhost");
-            session.end(statistics, names, Duration::from_micros(5), &counts, &counters);
+            let times = (started, started + Duration::from_micros(5));
+            session.end(statistics, names, times, &counts, &counters);
         };
         run(&statistics);
         run(&statistics);
@@ -389,6 +440,29 @@ mod tests {
         run(&statistics);
         assert_eq!(statistics.values(StatisticsOf::Users)[0].1.rows_read, 2);
         assert_eq!(statistics.values(StatisticsOf::Clients)[0].1.rows_read, 8);
+    }
+
+    #[test]
+    fn sessions_that_have_ended_count_and_keep_no_memory() {
+        let (statistics, counters) = (UserStatistics::default(), Counters::default());
+        let counts = StatementCounts::default();
+        let mut lasting = SessionStatistics::new(&counters);
+        let run = |session: &mut SessionStatistics| {
+            let now = Instant::now();
+            session.begin(Some(&Statement::UnlockTables), now);
+            session.end(&statistics, ("u", "localhost"), (now, now), &counts, &counters);
+        };
+        for _ in 0..1000 {
+            run(&mut lasting);
+            run(&mut SessionStatistics::new(&counters));
+        }
+        let kept = statistics.users.lock()["u"].sessions.len();
+        assert!(kept <= TALLIES_MIN, "{kept}");
+        for of in [StatisticsOf::Users, StatisticsOf::Clients] {
+            let (_, values) = &statistics.values(of)[0];
+            assert_eq!((values.other_commands, values.total_connections), (1999, 1));
+        }
+        assert_eq!(statistics.users.lock()["u"].sessions.len(), 1);
     }
 
     #[test]

@@ -14,7 +14,7 @@ const SERVER_VERSION: u32 = 101_100;
 
 /// A token and its place in the text.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Spanned {
+pub(crate) struct TokenSpan {
     pub token: Token,
     /// Offset of the first byte.
     pub start: usize,
@@ -226,11 +226,11 @@ impl<'a> Lexer<'a> {
     }
 
     /// Returns the next token. At the end of the text this is always [`Token::End`].
-    pub(crate) fn next(&mut self) -> Spanned {
+    pub(crate) fn next(&mut self) -> TokenSpan {
         let previous_end = self.at;
         if let Err(start) = self.skip_space() {
             self.at = self.text.len();
-            return Spanned {
+            return TokenSpan {
                 token: Token::Invalid,
                 start,
                 end: self.at,
@@ -241,7 +241,7 @@ impl<'a> Lexer<'a> {
         self.after_dot &= start == previous_end;
         let token = self.scan();
         self.after_dot = token == Token::Dot;
-        Spanned {
+        TokenSpan {
             token,
             start,
             end: self.at,

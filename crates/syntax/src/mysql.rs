@@ -16,7 +16,7 @@
 //! Features that MariaDB lacks entirely (such as functional key parts) stay in the text. Executing it then
 //! reports a syntax error at the right place.
 
-use super::lexer::{Lexer, Spanned, Token};
+use super::lexer::{Lexer, Token, TokenSpan};
 use paceline_types::SqlMode;
 use paceline_types::{Charset, Collation};
 use std::borrow::Cow;
@@ -56,7 +56,7 @@ pub fn translate_mysql<'a>(text: &'a [u8], session: &MySqlSession) -> MySqlState
 /// The tokens of a text and the edits to make in it.
 struct Words<'a> {
     text: &'a [u8],
-    tokens: Vec<Spanned>,
+    tokens: Vec<TokenSpan>,
     edits: Vec<(Range<usize>, Cow<'static, str>)>,
 }
 

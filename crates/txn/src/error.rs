@@ -113,7 +113,7 @@ pub enum Error {
     LogInUse {
         /// The first file that cannot be removed.
         file: String,
-        /// What needs it.
+        /// Statement or option that needs it.
         needed_by: String,
     },
     /// Error of the log.

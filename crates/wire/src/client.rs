@@ -280,7 +280,7 @@ impl Client {
             login.encode_tls_request(writer.begin());
             writer.end();
             writer.flush(&mut socket).await?;
-            let (encrypted, believed) = tls.connect(socket, host).await?;
+            let (encrypted, believed) = socket.connect_tls(tls, host).await?;
             socket = encrypted;
             if let TrustDecision::IfItProves(certificate) = believed {
                 if options.password.is_empty() {

@@ -8,12 +8,13 @@
 //!
 //! Frames are independent of packets: a frame may contain several packets, or a part of one. The sequence numbers of
 //! frames start at 0 with each command, and the answer continues from the command's last frame. In a semi-synchronous
-//! stream both sides send without a request, and their frames cross ([`CompressedSocket::let_frames_cross`]).
+//! stream both sides send without a request, and their frames cross ([`CompressedStream::let_frames_cross`]).
 
-use crate::socket::Socket;
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use std::io;
+use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// Length of a frame's header, in bytes.
 const HEADER: usize = 7;
@@ -26,10 +27,10 @@ const READ_MIN: usize = 16 * 1024;
 /// Buffers with a larger capacity are freed when they are empty.
 const IDLE_BUFFER_MAX: usize = 256 * 1024;
 
-/// A socket with compression in both directions.
+/// A stream with compression in both directions, over another one.
 #[derive(Debug)]
-pub struct CompressedSocket {
-    below: Socket,
+pub struct CompressedStream<S> {
+    below: S,
     /// Sequence number of the next frame, in either direction.
     sequence: u8,
     /// Whether received frames may have any number, and do not change that of the next frame.
@@ -65,10 +66,10 @@ impl ByteQueue {
     }
 }
 
-impl CompressedSocket {
-    /// Compresses a socket from now on. `early` was already received, and is compressed.
-    pub fn new(below: Socket, early: Vec<u8>) -> CompressedSocket {
-        CompressedSocket {
+impl<S> CompressedStream<S> {
+    /// Compresses a stream from now on. `early` was already received, and is compressed.
+    pub fn new(below: S, early: Vec<u8>) -> CompressedStream<S> {
+        CompressedStream {
             below,
             sequence: 0,
             frames_cross: false,
@@ -88,37 +89,9 @@ impl CompressedSocket {
         self.frames_cross = true;
     }
 
-    /// Returns the underlying socket.
-    pub fn below(&self) -> &Socket {
+    /// Returns the underlying stream.
+    pub fn below(&self) -> &S {
         &self.below
-    }
-
-    /// Polls one read into `buffer`; 0 is the end of the stream.
-    pub fn poll_receive(&mut self, context: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
-        loop {
-            let plain = self.plain.rest();
-            if !plain.is_empty() {
-                let count = plain.len().min(buffer.len());
-                buffer[..count].copy_from_slice(&plain[..count]);
-                self.plain.advance(count);
-                return Poll::Ready(Ok(count));
-            }
-            if self.take_frame()? {
-                continue;
-            }
-            let had = self.received.len();
-            self.received.resize(had + READ_MIN.max(had), 0);
-            let polled = self.below.poll_receive(context, &mut self.received[had..]);
-            let count = match &polled {
-                Poll::Ready(Ok(count)) => *count,
-                _ => 0,
-            };
-            self.received.truncate(had + count);
-            match ready!(polled)? {
-                0 => return Poll::Ready(Ok(0)),
-                _ => continue,
-            }
-        }
     }
 
     /// Decompresses the next frame if it has arrived completely. Returns whether it has.
@@ -148,18 +121,6 @@ impl CompressedSocket {
         Ok(true)
     }
 
-    /// Polls a write. Accepted bytes may stay in the buffer until [`poll_flush`](CompressedSocket::poll_flush).
-    pub fn poll_send(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        ready!(self.poll_send_framed(context))?;
-        let piece = &bytes[..bytes.len().min(PIECE_MAX)];
-        self.frame(piece);
-        // The next call or the flush sends what the socket does not accept now.
-        if let Poll::Ready(Err(error)) = self.poll_send_framed(context) {
-            return Poll::Ready(Err(error));
-        }
-        Poll::Ready(Ok(piece.len()))
-    }
-
     fn frame(&mut self, piece: &[u8]) {
         let out = &mut self.framed.bytes;
         let head = out.len();
@@ -178,10 +139,12 @@ impl CompressedSocket {
         out[head + 4..head + HEADER].copy_from_slice(&(plain_length as u32).to_le_bytes()[..3]);
         self.sequence = self.sequence.wrapping_add(1);
     }
+}
 
-    fn poll_send_framed(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+impl<S: AsyncWrite + Unpin> CompressedStream<S> {
+    fn poll_write_framed(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.framed.rest().is_empty() {
-            let count = ready!(self.below.poll_send(context, self.framed.rest()))?;
+            let count = ready!(Pin::new(&mut self.below).poll_write(context, self.framed.rest()))?;
             if count == 0 {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }
@@ -189,17 +152,66 @@ impl CompressedSocket {
         }
         Poll::Ready(Ok(()))
     }
+}
 
-    /// Polls until all accepted bytes have been passed to the operating system.
-    pub fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(self.poll_send_framed(context))?;
-        self.below.poll_flush(context)
+impl<S: AsyncRead + Unpin> AsyncRead for CompressedStream<S> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        loop {
+            let plain = this.plain.rest();
+            if !plain.is_empty() {
+                let count = plain.len().min(buffer.remaining());
+                buffer.put_slice(&plain[..count]);
+                this.plain.advance(count);
+                return Poll::Ready(Ok(()));
+            }
+            if this.take_frame()? {
+                continue;
+            }
+            let had = this.received.len();
+            this.received.resize(had + READ_MIN.max(had), 0);
+            let mut free = ReadBuf::new(&mut this.received[had..]);
+            let polled = Pin::new(&mut this.below).poll_read(context, &mut free);
+            let count = match &polled {
+                Poll::Ready(Ok(())) => free.filled().len(),
+                _ => 0,
+            };
+            this.received.truncate(had + count);
+            ready!(polled)?;
+            if count == 0 {
+                return Poll::Ready(Ok(()));
+            }
+        }
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for CompressedStream<S> {
+    /// Accepted bytes may stay in the buffer until the stream is flushed.
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        ready!(this.poll_write_framed(context))?;
+        let piece = &bytes[..bytes.len().min(PIECE_MAX)];
+        this.frame(piece);
+        // The next call or the flush writes what the stream below does not accept now.
+        if let Poll::Ready(Err(error)) = this.poll_write_framed(context) {
+            return Poll::Ready(Err(error));
+        }
+        Poll::Ready(Ok(piece.len()))
     }
 
-    /// Polls a flush and the closing of the writing side.
-    pub fn poll_finish(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(self.poll_flush(context))?;
-        self.below.poll_finish(context)
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        ready!(this.poll_write_framed(context))?;
+        Pin::new(&mut this.below).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.as_mut().poll_flush(context))?;
+        Pin::new(&mut self.get_mut().below).poll_shutdown(context)
     }
 }
 
@@ -241,30 +253,26 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::UnixStream;
 
-    fn pair() -> (Socket, UnixStream) {
+    fn pair() -> (CompressedStream<UnixStream>, UnixStream) {
         let (near, far) = UnixStream::pair().unwrap();
-        let near = CompressedSocket::new(Socket::unix(near), vec![]);
-        (Socket::Compressed(Box::new(near)), far)
+        (CompressedStream::new(near, vec![]), far)
     }
 
-    async fn receive(socket: &mut Socket, length: usize) -> io::Result<Vec<u8>> {
+    async fn send(stream: &mut CompressedStream<UnixStream>, bytes: &[u8]) -> io::Result<()> {
+        stream.write_all(bytes).await?;
+        stream.flush().await
+    }
+
+    async fn receive(stream: &mut CompressedStream<UnixStream>, length: usize) -> io::Result<Vec<u8>> {
         let mut all = vec![0; length];
-        let mut at = 0;
-        while at < length {
-            match socket.receive(&mut all[at..]).await? {
-                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-                count => at += count,
-            }
-        }
+        stream.read_exact(&mut all).await?;
         Ok(all)
     }
 
     #[tokio::test]
     async fn sent_bytes_arrive() {
-        let (near, far) = UnixStream::pair().unwrap();
-        let compressed =
-            |socket| Socket::Compressed(Box::new(CompressedSocket::new(Socket::unix(socket), vec![])));
-        let (mut near, mut far) = (compressed(near), compressed(far));
+        let (mut near, far) = pair();
+        let mut far = CompressedStream::new(far, vec![]);
         // Short, compressible over several frames, and incompressible.
         let noise: Vec<u8> = (0..200_000u32)
             .map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8)
@@ -272,7 +280,7 @@ mod tests {
         for message in [b"\x01\0\0\0\x0e".to_vec(), b"row ".repeat(100_000), noise] {
             let sent = message.clone();
             let sending = tokio::spawn(async move {
-                far.send(&sent).await.unwrap();
+                send(&mut far, &sent).await.unwrap();
                 far
             });
             assert!(receive(&mut near, message.len()).await.unwrap() == message);
@@ -283,10 +291,11 @@ mod tests {
     /// A ping as MariaDB's client sends it, and MariaDB's answer.
     #[tokio::test]
     async fn short_packets_are_sent_uncompressed() {
-        let (mut socket, mut client) = pair();
+        let (mut stream, mut client) = pair();
         client.write_all(b"\x05\0\0\0\0\0\0\x01\0\0\0\x0e").await.unwrap();
-        assert_eq!(receive(&mut socket, 5).await.unwrap(), b"\x01\0\0\0\x0e");
-        socket.send(b"\x07\0\0\x01\0\0\0\x02\0\0\0").await.unwrap();
+        assert_eq!(receive(&mut stream, 5).await.unwrap(), b"\x01\0\0\0\x0e");
+        let ok = b"\x07\0\0\x01\0\0\0\x02\0\0\0";
+        send(&mut stream, ok).await.unwrap();
         let mut answer = [0; 18];
         client.read_exact(&mut answer).await.unwrap();
         assert_eq!(&answer, b"\x0b\0\0\x01\0\0\0\x07\0\0\x01\0\0\0\x02\0\0\0");
@@ -310,13 +319,13 @@ mod tests {
             frame(10_000, &long[..long.len() - 1]),
             frame(5, b"no zlib"),
         ] {
-            let (mut socket, mut client) = pair();
+            let (mut stream, mut client) = pair();
             client.write_all(&wrong).await.unwrap();
-            let error = receive(&mut socket, 1).await.unwrap_err();
+            let error = receive(&mut stream, 1).await.unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{wrong:?}");
         }
-        let (mut socket, mut client) = pair();
+        let (mut stream, mut client) = pair();
         client.write_all(&frame(10_000, &long)).await.unwrap();
-        assert_eq!(receive(&mut socket, 10_000).await.unwrap(), [b'x'; 10_000]);
+        assert_eq!(receive(&mut stream, 10_000).await.unwrap(), [b'x'; 10_000]);
     }
 }

@@ -15,9 +15,11 @@ use crate::error::{WireError, WireResult};
 use crate::socket::Socket;
 use std::io;
 use std::ops::Range;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
+use tokio::io::AsyncWrite;
 use tokio::time::timeout;
 
 /// Maximum length of a packet's payload, in bytes. A packet of exactly this length is followed by another one.
@@ -530,9 +532,9 @@ pub fn poll_send_all(
     loop {
         let left = &out[sent.load(Ordering::Relaxed)..];
         if left.is_empty() {
-            return socket.poll_flush(context).map_err(WireError::from);
+            return Pin::new(socket).poll_flush(context).map_err(WireError::from);
         }
-        match std::task::ready!(socket.poll_send(context, left)) {
+        match std::task::ready!(Pin::new(&mut *socket).poll_write(context, left)) {
             Ok(0) => return Poll::Ready(Err(WireError::Closed)),
             Ok(count) => {
                 sent.fetch_add(count, Ordering::Relaxed);

@@ -6,10 +6,10 @@
 //! ```
 //!
 //! * [`proxy_header`]: the address of a client behind a proxy.
-//! * [`socket`]: a TCP or UNIX stream, in clear or encrypted, and a handle by which another task can end reads from it.
-//!   [`listener`]: the sockets that clients connect to.
-//! * [`compressed`]: the same stream for a client that requests compression.
-//! * [`tls`]: encryption, and the trust in certificates.
+//! * [`tls`]: encryption of a stream, and the trust in certificates.
+//! * [`compressed`]: compression of a stream, for a client that requests it.
+//! * [`socket`]: a TCP or UNIX stream, in clear, encrypted or compressed, and a handle by which another task can end
+//!   reads from it. [`listener`]: the sockets that clients connect to.
 //! * [`framing`]: packets: 3 bytes of length, a sequence number, and the payload; payloads of 16 MiB and more use
 //!   several packets. Both directions are buffered, so that one request costs one `read` and one `write`.
 //! * [`capability`], [`handshake`], [`authentication`], [`ed25519`], [`caching_sha2`]: the beginning of a connection,
@@ -44,7 +44,6 @@ pub mod proxy_header;
 pub mod response;
 pub mod session_state;
 pub mod socket;
-pub mod socket_stream;
 mod tcp_address;
 pub mod tls;
 

@@ -75,7 +75,7 @@ pub struct OkPacket<'a> {
     pub state: &'a [u8],
 }
 
-/// What an OK packet ends.
+/// Kind of reply that an OK packet ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OkKind {
     /// A command without a result set.

@@ -1,12 +1,22 @@
 //! A stream socket: TCP or UNIX, in clear, encrypted or compressed. And a handle with which other tasks can end it.
 //!
+//! ```text
+//!   Tcp | Unix ──▶ Tls, over a Socket ──▶ Compressed, over a Socket
+//!         accept_tls, connect_tls      compress
+//! ```
+//!
+//! A socket is also a stream of tokio, so that encryption, compression and HTTP work on it without knowing it. The
+//! methods for whole messages ([`Socket::send`], [`Socket::receive`]) are for packets.
+//!
 //! A session spends most of its time in a read. To wake it (`KILL`, shutdown, `wait_timeout`), the reading side of
 //! its socket is shut down, which makes the read return 0. So no statement has to check, lock or register anything
 //! for this.
 
-use crate::compressed::CompressedSocket;
-use crate::tls::TlsSession;
-use crate::tls::stream::TlsSocket;
+use crate::compressed::CompressedStream;
+use crate::error::WireResult;
+use crate::tls::client::TrustDecision;
+use crate::tls::stream::EncryptedStream;
+use crate::tls::{ClientTls, ServerTls, TlsSession};
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
@@ -23,9 +33,9 @@ pub enum Socket {
     /// UNIX.
     Unix(UnixStream),
     /// Encrypted, over one of the others.
-    Tls(Box<TlsSocket>),
+    Tls(Box<EncryptedStream<Socket>>),
     /// Compressed, over one of the others.
-    Compressed(Box<CompressedSocket>),
+    Compressed(Box<CompressedStream<Socket>>),
     /// The socket was moved elsewhere: into a handshake that is in progress, or that has failed.
     Moved,
 }
@@ -77,10 +87,30 @@ impl Socket {
         std::mem::replace(self, Socket::Moved)
     }
 
+    /// Encrypts the socket as a server whose client has requested it; `early` is what the client has sent after the
+    /// request.
+    ///
+    /// # Errors
+    /// [`WireError::Tls`](crate::WireError::Tls); the socket is lost then.
+    pub async fn accept_tls(self, tls: &ServerTls, early: Vec<u8>) -> WireResult<Socket> {
+        let encrypted = tls.accept(self, early).await?;
+        Ok(Socket::Tls(Box::new(encrypted)))
+    }
+
+    /// Encrypts the socket as a client whose server waits for the handshake, and checks the server's certificate.
+    pub(crate) async fn connect_tls(
+        self,
+        tls: &ClientTls,
+        host: &str,
+    ) -> WireResult<(Socket, TrustDecision)> {
+        let (encrypted, trust) = tls.connect(self, host).await?;
+        Ok((Socket::Tls(Box::new(encrypted)), trust))
+    }
+
     /// Compresses the socket from now on. `early` was already received, and is compressed.
     pub fn compress(&mut self, early: Vec<u8>) {
         let below = self.take();
-        *self = Socket::Compressed(Box::new(CompressedSocket::new(below, early)));
+        *self = Socket::Compressed(Box::new(CompressedStream::new(below, early)));
     }
 
     /// Sets the sequence number of the next frame of a compressed socket. Others have no frames.
@@ -151,21 +181,15 @@ impl Socket {
         match self {
             Socket::Tcp(stream) => stream.write_all(bytes).await,
             Socket::Unix(stream) => stream.write_all(bytes).await,
-            Socket::Tls(_) | Socket::Compressed(_) => self.send_by_polls(bytes).await,
+            Socket::Tls(_) | Socket::Compressed(_) => self.write_and_flush(bytes).await,
             Socket::Moved => Err(not_connected()),
         }
     }
 
     /// A separate function, so that the other kinds of sockets do not pay for it.
-    async fn send_by_polls(&mut self, mut bytes: &[u8]) -> io::Result<()> {
-        while !bytes.is_empty() {
-            let count = std::future::poll_fn(|context| self.poll_send(context, bytes)).await?;
-            if count == 0 {
-                return Err(io::ErrorKind::WriteZero.into());
-            }
-            bytes = &bytes[count..];
-        }
-        std::future::poll_fn(|context| self.poll_flush(context)).await
+    async fn write_and_flush(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.write_all(bytes).await?;
+        self.flush().await
     }
 
     /// Performs one read into `buffer`; 0 is the end of the stream. This does not use tokio's `read`, because a read
@@ -177,16 +201,9 @@ impl Socket {
     /// Polls [`receive`](Socket::receive).
     pub fn poll_receive(&mut self, context: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
         let mut buffer = ReadBuf::new(buffer);
-        let polled = match self {
-            Socket::Tcp(stream) => Pin::new(stream).poll_read(context, &mut buffer),
-            Socket::Unix(stream) => Pin::new(stream).poll_read(context, &mut buffer),
-            Socket::Tls(tls) => return tls.poll_receive(context, buffer.initialize_unfilled()),
-            Socket::Compressed(compressed) => {
-                return compressed.poll_receive(context, buffer.initialize_unfilled());
-            }
-            Socket::Moved => return Poll::Ready(Err(not_connected())),
-        };
-        polled.map_ok(|()| buffer.filled().len())
+        Pin::new(self)
+            .poll_read(context, &mut buffer)
+            .map_ok(|()| buffer.filled().len())
     }
 
     /// Performs one read into `buffer` as [`receive`](Socket::receive) does, but without the runtime, which may not
@@ -214,39 +231,54 @@ impl Socket {
 
     /// Flushes the socket and closes the writing side.
     pub async fn finish(&mut self) {
-        let _ = std::future::poll_fn(|context| self.poll_finish(context)).await;
+        let _ = self.shutdown().await;
     }
+}
 
-    /// Polls [`finish`](Socket::finish).
-    pub fn poll_finish(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self {
-            Socket::Tcp(stream) => Pin::new(stream).poll_shutdown(context),
-            Socket::Unix(stream) => Pin::new(stream).poll_shutdown(context),
-            Socket::Tls(tls) => tls.poll_finish(context),
-            Socket::Compressed(compressed) => compressed.poll_finish(context),
-            Socket::Moved => Poll::Ready(Ok(())),
+impl AsyncRead for Socket {
+    #[inline]
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Socket::Tcp(stream) => Pin::new(stream).poll_read(context, buffer),
+            Socket::Unix(stream) => Pin::new(stream).poll_read(context, buffer),
+            Socket::Tls(tls) => Pin::new(&mut **tls).poll_read(context, buffer),
+            Socket::Compressed(compressed) => Pin::new(&mut **compressed).poll_read(context, buffer),
+            Socket::Moved => Poll::Ready(Err(not_connected())),
         }
     }
+}
 
-    /// Polls a write, for callers that drive the socket themselves. Bytes that an encrypted or compressed socket has
-    /// accepted may stay in its buffer until [`poll_flush`](Socket::poll_flush).
-    pub fn poll_send(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match self {
+impl AsyncWrite for Socket {
+    /// Bytes that an encrypted or compressed socket has accepted may stay in its buffer until it is flushed.
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
             Socket::Tcp(stream) => Pin::new(stream).poll_write(context, bytes),
             Socket::Unix(stream) => Pin::new(stream).poll_write(context, bytes),
-            Socket::Tls(tls) => tls.poll_send(context, bytes),
-            Socket::Compressed(compressed) => compressed.poll_send(context, bytes),
+            Socket::Tls(tls) => Pin::new(&mut **tls).poll_write(context, bytes),
+            Socket::Compressed(compressed) => Pin::new(&mut **compressed).poll_write(context, bytes),
             Socket::Moved => Poll::Ready(Err(not_connected())),
         }
     }
 
-    /// Polls until all accepted bytes have been passed to the operating system. Called after the last
-    /// [`poll_send`](Socket::poll_send).
-    pub fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self {
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
             Socket::Tcp(_) | Socket::Unix(_) | Socket::Moved => Poll::Ready(Ok(())),
-            Socket::Tls(tls) => tls.poll_flush(context),
-            Socket::Compressed(compressed) => compressed.poll_flush(context),
+            Socket::Tls(tls) => Pin::new(&mut **tls).poll_flush(context),
+            Socket::Compressed(compressed) => Pin::new(&mut **compressed).poll_flush(context),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Socket::Tcp(stream) => Pin::new(stream).poll_shutdown(context),
+            Socket::Unix(stream) => Pin::new(stream).poll_shutdown(context),
+            Socket::Tls(tls) => Pin::new(&mut **tls).poll_shutdown(context),
+            Socket::Compressed(compressed) => Pin::new(&mut **compressed).poll_shutdown(context),
+            Socket::Moved => Poll::Ready(Ok(())),
         }
     }
 }

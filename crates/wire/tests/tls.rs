@@ -66,7 +66,7 @@ async fn serve(mut socket: Socket, tls: Option<ServerTls>, knows: &str) -> WireR
     let (mut reader, mut writer, scramble) = greet(&mut socket, capabilities).await?;
     reader.advance(&mut socket).await?;
     if let Some(tls) = tls.as_ref().filter(|_| is_tls_request(reader.payload())) {
-        socket = tls.accept(socket, reader.take_buffered()).await?;
+        socket = socket.accept_tls(tls, reader.take_buffered()).await?;
         reader.advance(&mut socket).await?;
     }
     let login = HandshakeResponse::decode(reader.payload())?;

@@ -42,7 +42,7 @@ const LONGEST_PAUSE_OF_MEMBER: Duration = Duration::from_millis(400);
 const LOG_AGAIN_AFTER: Duration = Duration::from_secs(60);
 
 /// Reason why a session with a primary is over.
-enum Ended {
+enum FollowEnd {
     Session(SessionEnd),
     StopRequested,
     CandidatesChanged,
@@ -75,25 +75,25 @@ pub async fn run(follower: Arc<Follower>, context: Arc<ArchiveContext>) {
             continue;
         }
         let end = tokio::select! {
-            end = session::run(&follower, &context) => Ended::Session(end),
-            _ = requested.wait_for(|requested| *requested == RequestedState::Stop) => Ended::StopRequested,
-            _ = changed.changed() => Ended::CandidatesChanged,
-            () = context.stop_requested() => Ended::ArchiveStops,
+            end = session::run(&follower, &context) => FollowEnd::Session(end),
+            _ = requested.wait_for(|requested| *requested == RequestedState::Stop) => FollowEnd::StopRequested,
+            _ = changed.changed() => FollowEnd::CandidatesChanged,
+            () = context.stop_requested() => FollowEnd::ArchiveStops,
         };
         follower.set_running(false);
         let end = match end {
-            Ended::Session(end) => end,
-            Ended::StopRequested => {
+            FollowEnd::Session(end) => end,
+            FollowEnd::StopRequested => {
                 follower.update(|status| status.stop());
                 pause = FIRST_PAUSE;
                 continue;
             }
-            Ended::CandidatesChanged => {
+            FollowEnd::CandidatesChanged => {
                 pause = FIRST_PAUSE;
                 follower.update(|status| status.state = FollowState::Connecting);
                 continue;
             }
-            Ended::ArchiveStops => break,
+            FollowEnd::ArchiveStops => break,
         };
         match end {
             SessionEnd::Closed => break,

@@ -133,7 +133,7 @@ impl Session {
         let answer = self.read_answer().await?;
         if let Some(tls) = tls.filter(|_| is_tls_request(answer)) {
             let early = self.reader.take_buffered();
-            self.socket = tls.accept(self.socket.take(), early).await?;
+            self.socket = self.socket.take().accept_tls(&tls, early).await?;
             self.read_answer().await?;
         }
         let login = HandshakeResponse::decode(self.reader.payload())?;

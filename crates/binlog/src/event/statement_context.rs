@@ -17,7 +17,7 @@ pub enum IntvarKind {
 /// Intvar: `kind (1) | value (8)`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IntvarEvent {
-    /// Which value is set.
+    /// The value that is set.
     pub kind: IntvarKind,
     /// The value.
     pub value: u64,

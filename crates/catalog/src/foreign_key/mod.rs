@@ -253,7 +253,7 @@ pub struct RelatedTable {
 
 /// Looked-up state, kept to detect changes.
 #[derive(Debug)]
-struct Seen {
+struct TableLookup {
     database: String,
     name: String,
     referrers: Option<Arc<TableReferrers>>,
@@ -264,7 +264,7 @@ struct Seen {
 pub struct ForeignKeys {
     tables: HashMap<u32, TableKeys>,
     related: Vec<RelatedTable>,
-    seen: Vec<Seen>,
+    seen: Vec<TableLookup>,
     /// Referenced tables that do not exist.
     missing: Vec<(String, String)>,
     may_act: bool,
@@ -319,7 +319,7 @@ impl ForeignKeys {
             }
             found.own.push(Arc::new(resolved));
         }
-        self.seen.push(Seen {
+        self.seen.push(TableLookup {
             database: table.database().to_owned(),
             name: table.name().to_owned(),
             referrers: catalog.referrers(table.database(), table.name()).cloned(),
@@ -382,7 +382,8 @@ impl ForeignKeys {
 
     /// Returns whether the keys are still the same. The caller holds the metadata locks of all tables.
     pub fn is_current(&self, catalog: &Catalog) -> bool {
-        let same = |seen: &Seen| match (catalog.referrers(&seen.database, &seen.name), &seen.referrers) {
+        let same = |seen: &TableLookup| match (catalog.referrers(&seen.database, &seen.name), &seen.referrers)
+        {
             (None, None) => true,
             (Some(now), Some(then)) => Arc::ptr_eq(now, then),
             _ => false,

@@ -294,7 +294,7 @@ impl Context {
             return Err(WireError::Malformed("login of a member without TLS"));
         }
         let early = reader.take_buffered();
-        *socket = self.tls.accept(socket.take(), early).await?;
+        *socket = socket.take().accept_tls(&self.tls, early).await?;
         reader.advance(socket).await?;
         writer.set_sequence(reader.sequence());
         let login = HandshakeResponse::decode(reader.payload())?;

@@ -19,7 +19,7 @@ pub enum Error {
     Stream {
         /// Address of the server.
         address: String,
-        /// What is malformed.
+        /// The malformed part.
         problem: String,
     },
     /// The server streams another format, or does not stream at all.
@@ -27,7 +27,7 @@ pub enum Error {
     OtherVersion {
         /// Address of the server.
         address: String,
-        /// What the server has instead.
+        /// Format or answer of the server.
         problem: String,
     },
     /// The storage of the backup failed.
@@ -45,7 +45,7 @@ pub enum Error {
     AlreadyExists {
         /// The place as given.
         place: String,
-        /// What exists, and what to do about it.
+        /// The existing object, and advice.
         problem: String,
     },
     /// An object of the backup is not what was written.
@@ -77,7 +77,7 @@ pub enum Error {
     Incomplete {
         /// Reason why it stopped.
         why: Box<Error>,
-        /// What remains, and what to do about it.
+        /// The remains, and advice.
         left: String,
     },
 }

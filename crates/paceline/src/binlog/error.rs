@@ -40,7 +40,7 @@ pub enum Error {
         file: PathBuf,
         /// Offset of the event in bytes.
         offset: u64,
-        /// What is wrong with it.
+        /// Its error.
         problem: String,
     },
     /// Rows can only be restored in encoded form.

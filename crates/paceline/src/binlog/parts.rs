@@ -75,7 +75,7 @@ struct Rules {
     refuses_open: bool,
 }
 
-/// What to do after an event.
+/// Continuation after an event.
 enum Step {
     Next,
     /// Skip to the first transaction after the start.

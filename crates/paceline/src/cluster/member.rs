@@ -1,7 +1,7 @@
 //! A server that is a member of a cluster, from the start of its process to the end.
 //!
 //! ```text
-//!   an empty directory, and the cluster exists ─▶ copy the primary ([`crate::join`])
+//!   an empty directory, and the cluster exists ─▶ copy the primary ([`crate::join`]); if it is lost, the next one
 //!   lock the directory ─▶ identity, promise ─▶ found the cluster, or enter its directory
 //!   ┌─▶ the log alone ([`paceline_archive::hold`]) ── it must be cut ─▶ cut the closed log ─┐
 //!   └─────────────────────────────────────────────────────────────────────┘
@@ -24,6 +24,7 @@ use paceline_cluster_host::etcd::Store;
 use paceline_cluster_host::register::MemberEntry;
 use paceline_server::cluster::{CLUSTER_USER, Membership};
 use paceline_server::http::Http;
+use paceline_server::incomplete_directory::was_begun_by;
 use paceline_server::options::StartOptions;
 use paceline_server::startup::PreparedServer;
 use paceline_server::variables::{Variable, VariableValue};
@@ -32,7 +33,9 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::runtime::Runtime;
 use tokio::sync::watch;
+use tokio::time::timeout;
 
 /// Time that a probe's answer has when the server takes over its address.
 const PROBES_END: Duration = Duration::from_secs(1);
@@ -51,10 +54,10 @@ pub fn run(settings: MemberSettings, options: StartOptions, arguments: &[String]
     // A copy, and the wait for a quorum, may take long: a probe has to see that the member is alive.
     let probes = StartingProbes::begin(&options)?;
     let store = Arc::new(Store::new(&settings.etcd, &settings.cluster).map_err(|error| error.to_string())?);
-    if is_new(&options.datadir) {
-        let primary = runtime.block_on(primary_to_copy(&store, &settings))?;
-        if let Some(primary) = primary {
-            copy(&primary, &settings, arguments)?;
+    if is_new(&options.datadir) || was_begun_by(&options.datadir, join::COMMAND) {
+        match fill(&runtime, &store, &settings, arguments)? {
+            FillEnd::Ready => {}
+            FillEnd::Stopped => return Ok(()),
         }
     }
     let prepared = PreparedServer::new(options)?;
@@ -133,7 +136,7 @@ pub fn run(settings: MemberSettings, options: StartOptions, arguments: &[String]
 
 /// The HTTP address of a member whose server does not run yet. It says "starting".
 struct StartingProbes {
-    runtime: tokio::runtime::Runtime,
+    runtime: Runtime,
     http: Http,
 }
 
@@ -200,9 +203,74 @@ async fn primary_to_copy(store: &Store, settings: &MemberSettings) -> Result<Opt
     }
 }
 
-/// Fills an empty directory with a copy of the primary.
-fn copy(primary: &MemberEntry, settings: &MemberSettings, arguments: &[String]) -> Result<(), String> {
-    tracing::info!("copying {} at {}:{}", primary.name, primary.host, primary.port);
+/// End of [`fill`].
+enum FillEnd {
+    /// The directory is a copy of a primary, or remains empty: the cluster is to be founded.
+    Ready,
+    /// The process was told to stop.
+    Stopped,
+}
+
+/// Fills an empty directory with a copy of the primary. If that is lost meanwhile, the copy begins anew, with the
+/// primary of that time.
+fn fill(
+    runtime: &Runtime,
+    store: &Store,
+    settings: &MemberSettings,
+    arguments: &[String],
+) -> Result<FillEnd, String> {
+    // From here on signals no longer end the process by themselves, because the copy watches for them.
+    let mut stop = {
+        let _entered = runtime.enter();
+        StopSignals::take().map_err(|error| error.to_string())?
+    };
+    let (mut told, mut copied) = (String::new(), None);
+    loop {
+        let found = runtime.block_on(async {
+            tokio::select! {
+                biased;
+                () = stop.wait() => None,
+                found = primary_to_copy(store, settings) => Some(found),
+            }
+        });
+        let primary = match found {
+            None => return Ok(FillEnd::Stopped),
+            Some(found) => match found? {
+                None => return Ok(FillEnd::Ready),
+                Some(primary) => primary,
+            },
+        };
+        if copied.replace(primary.id) != Some(primary.id) {
+            tracing::info!("copying {} at {}:{}", primary.name, primary.host, primary.port);
+        }
+        match copy(&primary, settings, arguments) {
+            Ok(()) => return Ok(FillEnd::Ready),
+            Err(CopyFailure::OfPrimary(problem)) if told != problem => {
+                tracing::warn!("the copy begins anew when the primary, or another one, is there: {problem}");
+                told = problem;
+            }
+            Err(CopyFailure::OfPrimary(_)) => {}
+            Err(CopyFailure::Final(problem)) => match runtime.block_on(stop.has_come()) {
+                true => return Ok(FillEnd::Stopped),
+                false => return Err(problem),
+            },
+        }
+        let stopped = runtime.block_on(async { timeout(ETCD_PAUSE, stop.wait()).await });
+        if stopped.is_ok() {
+            return Ok(FillEnd::Stopped);
+        }
+    }
+}
+
+/// Reason why the primary was not copied.
+enum CopyFailure {
+    /// Another attempt may succeed.
+    OfPrimary(String),
+    Final(String),
+}
+
+/// Fills an empty directory with a copy of this primary.
+fn copy(primary: &MemberEntry, settings: &MemberSettings, arguments: &[String]) -> Result<(), CopyFailure> {
     let own = [
         format!("{}:{}", primary.host, primary.port),
         format!("--user={CLUSTER_USER}"),
@@ -217,12 +285,18 @@ fn copy(primary: &MemberEntry, settings: &MemberSettings, arguments: &[String]) 
         .chain(arguments.iter().cloned())
         .chain([server_id, "--http-address=".to_owned()])
         .collect();
-    let mut arguments = join::parse(&all).map_err(|error| match error {
-        join::Refusal::Server(error) => error.to_string(),
-        _ => "the options cannot be used for a copy of the primary".to_owned(),
+    let mut arguments = join::parse(&all).map_err(|error| {
+        CopyFailure::Final(match error {
+            join::Refusal::Server(error) => error.to_string(),
+            _ => "the options cannot be used for a copy of the primary".to_owned(),
+        })
     })?;
     arguments.encrypt_for_members(settings.key.clone());
-    join::prepare(&arguments).map(drop)
+    match join::prepare(&arguments) {
+        Ok(_) => Ok(()),
+        Err(error) if error.is_of_primary() => Err(CopyFailure::OfPrimary(error.to_string())),
+        Err(error) => Err(CopyFailure::Final(error.to_string())),
+    }
 }
 
 /// Cuts the closed log.

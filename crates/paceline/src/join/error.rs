@@ -1,9 +1,11 @@
 //! Errors of `paceline join`, with texts for users.
 
-use crate::connection::ServerError;
+use crate::backup::error::Error as CopyError;
+use crate::connection::{Cause, ServerError};
 use paceline_server::incomplete_directory::BeginError;
 use paceline_types::error_code::{
-    ER_BAD_FIELD_ERROR, ER_LOCK_DEADLOCK, ER_NO_SUCH_TABLE, ER_TABLE_DEF_CHANGED, ErrorCode,
+    ER_ACCESS_DENIED_ERROR, ER_BAD_FIELD_ERROR, ER_LOCK_DEADLOCK, ER_NO_SUCH_TABLE, ER_TABLE_DEF_CHANGED,
+    ErrorCode,
 };
 use paceline_wire::WireError;
 
@@ -40,7 +42,7 @@ pub enum Error {
     Table {
         /// `database.table`.
         table: String,
-        /// What went wrong.
+        /// Description of the error.
         problem: String,
     },
     /// The data directory cannot be used.
@@ -51,10 +53,23 @@ pub enum Error {
     Directory(String),
     /// The primary's files could not be copied.
     #[error(transparent)]
-    Files(#[from] crate::backup::error::Error),
+    Files(#[from] CopyError),
     /// The server that the rows are loaded into failed.
     #[error("this server: {0}")]
     Target(String),
+}
+
+impl Error {
+    /// Returns whether it concerns the server that is copied: it was lost, or is not ready. Another attempt, perhaps
+    /// with another server, may succeed. A wrong account or password does not change by itself.
+    pub fn is_of_primary(&self) -> bool {
+        match self {
+            Error::Server(error) | Error::Files(CopyError::Server(error)) => {
+                error.cause != Cause::Server(ER_ACCESS_DENIED_ERROR.number())
+            }
+            _ => false,
+        }
+    }
 }
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -50,11 +50,11 @@ mod table_ranges;
 mod target;
 
 pub use arguments::{Arguments, Refusal, command, parse};
+pub use error::{Error, Result};
 
 use crate::backup::error::Error as CopyError;
 use crate::stop::StopSignals;
 use arguments::{CopyMethod, Options};
-use error::{Error, Result};
 use paceline_server::incomplete_directory::IncompleteDirectory;
 use paceline_server::variables::Variable;
 use primary::Primary;
@@ -65,7 +65,10 @@ use snapshot::position_text;
 use std::sync::Arc;
 use target::Target;
 
-/// What happens after the directory is complete.
+/// Name in the marker of an incomplete directory.
+pub const COMMAND: &str = "paceline join";
+
+/// Continuation when the directory is complete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NextStep {
     /// The server starts.
@@ -77,16 +80,14 @@ pub enum NextStep {
 /// Turns the directory into a replica. The server is not running yet when this returns.
 ///
 /// # Errors
-/// The error is a text for users. The directory is unchanged, or marked as unfinished.
-pub fn prepare(arguments: &Arguments) -> std::result::Result<NextStep, String> {
+/// The error has a text for users. The directory is unchanged or empty, or marked as unfinished.
+pub fn prepare(arguments: &Arguments) -> Result<NextStep> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
-        .map_err(|error| format!("cannot start threads: {error}"))?;
-    runtime
-        .block_on(run(arguments))
-        .map_err(|error| error.to_string())?;
+        .map_err(|error| CopyError::Usage(format!("cannot start threads: {error}")))?;
+    runtime.block_on(run(arguments))?;
     Ok(match arguments.options.prepare_only {
         true => NextStep::Stop,
         false => NextStep::Serve,
@@ -101,7 +102,7 @@ async fn run(arguments: &Arguments) -> Result<()> {
     let mut method = primary.copy_method(options, &selection)?;
     primary.check_privileges(method, options).await?;
     let memory_tables = primary.memory_tables().await?;
-    let directory = Arc::new(IncompleteDirectory::begin(&server.datadir, "paceline join")?);
+    let directory = Arc::new(IncompleteDirectory::begin(&server.datadir, COMMAND)?);
     let filled = fill(&mut primary, arguments, &selection, &mut method, &directory).await;
     // The server that also held it has ended.
     let ended = match (Arc::into_inner(directory), &filled) {

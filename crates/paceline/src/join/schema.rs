@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Databases of the server itself.
 pub const SYSTEM: &str = "('mysql', 'information_schema', 'performance_schema', 'sys')";
 
-/// What is selected for the copy.
+/// Objects selected for the copy.
 pub struct CopySelection {
     filters: Arc<Filters>,
     leave_out: Vec<Kind>,

@@ -94,7 +94,7 @@ impl Block<'_, '_> {
 
 /// Part of a query that asks for the meaning of a name.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Asked {
+enum NameSource {
     /// The clause itself.
     ByClause,
     /// A subquery in it.
@@ -179,17 +179,17 @@ impl<'m> BlockScope<'_, '_, '_, 'm> {
     }
 
     /// Returns the expression by which this clause reads an item of the select list.
-    fn item(&mut self, outputs: &[Output], output: &Output, asked: Asked) -> Expr {
+    fn item(&mut self, outputs: &[Output], output: &Output, asked: NameSource) -> Expr {
         let place = outputs.iter().position(|other| std::ptr::eq(other, output));
         let place = place.expect("it is one of them");
         match asked {
-            Asked::BySubquery => self.block.item_of_subquery(self.mode.clause, outputs, place),
+            NameSource::BySubquery => self.block.item_of_subquery(self.mode.clause, outputs, place),
             _ => self.block.item(self.mode.clause, outputs, place),
         }
     }
 
     /// Returns what a name means; `None` if it is unknown.
-    fn resolve(&mut self, name: &ColumnName, asked: Asked) -> Result<Option<Expr>> {
+    fn resolve(&mut self, name: &ColumnName, asked: NameSource) -> Result<Option<Expr>> {
         if let Aliases::Having(outputs) = self.mode.aliases
             && self.in_aggregate == 0
         {
@@ -222,7 +222,7 @@ impl<'m> BlockScope<'_, '_, '_, 'm> {
             return Ok(Some(self.item(outputs, output, asked)));
         }
         if let Aliases::OfSubqueries(outputs) = self.mode.aliases
-            && asked == Asked::BySubquery
+            && asked == NameSource::BySubquery
             && let Some(output) = self.block.find_output(outputs, name, "ORDER BY")?
         {
             let is_aggregate = |node: &Expr| match node.kind {
@@ -252,7 +252,7 @@ impl<'m> BlockScope<'_, '_, '_, 'm> {
 impl OuterScope for BlockScope<'_, '_, '_, '_> {
     fn resolve_outer(&mut self, name: &ColumnName, is_in_aggregate: bool) -> Result<Option<OuterName>> {
         let named_item = std::mem::take(&mut self.names_item);
-        let mut resolved = self.resolve(name, Asked::BySubquery)?;
+        let mut resolved = self.resolve(name, NameSource::BySubquery)?;
         // HAVING may aggregate any column.
         if resolved.is_none()
             && is_in_aggregate
@@ -352,7 +352,7 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
     }
 
     fn resolve_column(&mut self, name: &ColumnName) -> Result<Expr> {
-        match self.resolve(name, Asked::ByClause)? {
+        match self.resolve(name, NameSource::ByClause)? {
             Some(expr) => Ok(expr),
             None => Err(self.unknown(name)),
         }

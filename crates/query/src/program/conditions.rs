@@ -2,14 +2,14 @@
 //! see.
 
 use paceline_expression::session::{Level, SessionContext};
-use paceline_program::{Raised, RaisedLevel, Run};
+use paceline_program::{RaisedCondition, RaisedLevel, Run};
 use paceline_syntax::Error;
 use paceline_types::error_code::*;
 use paceline_types::{ErrorCode, SignalledCondition};
 use std::sync::Arc;
 
 /// Converts an error to the form that programs use.
-pub fn raised_of(error: &Error) -> Raised {
+pub fn raised_of(error: &Error) -> RaisedCondition {
     const FATAL: [ErrorCode; 5] = [
         ER_QUERY_INTERRUPTED,
         ER_CONNECTION_KILLED,
@@ -17,7 +17,7 @@ pub fn raised_of(error: &Error) -> Raised {
         ER_STATEMENT_TIMEOUT,
         ER_OUT_OF_RESOURCES,
     ];
-    Raised {
+    RaisedCondition {
         level: match FATAL.contains(&error.code()) {
             true => RaisedLevel::Fatal,
             false => RaisedLevel::Error,
@@ -29,7 +29,7 @@ pub fn raised_of(error: &Error) -> Raised {
 }
 
 /// Converts an error of a program itself, for which there was no handler.
-pub fn error_of(raised: Raised) -> Error {
+pub fn error_of(raised: RaisedCondition) -> Error {
     let code = ErrorCode::from_number(raised.code);
     let error = Error::with_message(code, raised.message);
     match raised.sqlstate == code.sqlstate() {
@@ -42,11 +42,11 @@ pub fn error_of(raised: Raised) -> Error {
 }
 
 /// Returns the warnings of the last statement.
-pub fn warnings(session: &SessionContext) -> Vec<Raised> {
+pub fn warnings(session: &SessionContext) -> Vec<RaisedCondition> {
     let raised = session.diagnostics.raised().iter();
     raised
         .filter(|condition| condition.level != Level::Error)
-        .map(|condition| Raised {
+        .map(|condition| RaisedCondition {
             level: RaisedLevel::Warning,
             code: condition.code.number(),
             sqlstate: condition.sqlstate().to_owned(),

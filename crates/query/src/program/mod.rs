@@ -32,7 +32,7 @@ pub use conditions::{Handling, error_of, raised_of, warnings};
 pub use diagnostics::{diagnostics_values, get_diagnostics, set_typed_user_variable, set_user_variable};
 pub use evaluate::{evaluate_typed, needs_plan, setting_value};
 pub use frame::{CallerSettings, enter_routine, leave_routine};
-pub use prepared::{Evaluated, PreparedProgram};
+pub use prepared::{Evaluation, PreparedProgram};
 pub use row_assignment::RowAssignment;
 pub use signal::signal;
 pub use variables::{VariableTypes, convert_returned, is_true};

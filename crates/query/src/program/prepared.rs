@@ -78,7 +78,7 @@ enum Bound {
 }
 
 /// Result of an evaluation.
-pub enum Evaluated {
+pub enum Evaluation {
     /// The value, and the expression that has it.
     Value(Value, Arc<Expr>),
     /// The query to execute: its row is the value.
@@ -307,11 +307,11 @@ impl PreparedProgram {
         expr: &SyntaxExpr,
         values: &[Value],
         session: &mut SessionContext,
-    ) -> Result<Evaluated> {
+    ) -> Result<Evaluation> {
         self.forget_outdated(session);
         let bound = match self.bound(place, expr, session)? {
             Bound::Direct(bound) => bound.clone(),
-            Bound::Query(query) => return Ok(Evaluated::Query(query.clone())),
+            Bound::Query(query) => return Ok(Evaluation::Query(query.clone())),
         };
         let mut context = EvalContext {
             session,
@@ -323,7 +323,7 @@ impl PreparedProgram {
         };
         let value = bound.eval_unrounded(&[], &mut context).map(Cow::into_owned);
         self.evaluation.reset();
-        Ok(Evaluated::Value(value?, bound))
+        Ok(Evaluation::Value(value?, bound))
     }
 
     /// Takes memory for the values of a run.

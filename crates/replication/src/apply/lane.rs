@@ -2,7 +2,7 @@
 
 use super::load_files::LoadFiles;
 use super::options::{KeptPosition, ParallelMode};
-use super::pipeline::{Drained, Pipeline};
+use super::pipeline::{DrainResult, Pipeline};
 use super::plan::{Conflicts, Fit, TableLocks, TableMaps};
 use super::progress::PushNumber;
 use super::queue::{Item, LaneQueue, Next, Pass, Work};
@@ -333,7 +333,7 @@ impl Lane {
         let later = std::mem::take(&mut self.items);
         loop {
             self.dispatch();
-            if self.pipeline.drain() == Drained::GivenUp {
+            if self.pipeline.drain() == DrainResult::GivenUp {
                 return Err(LaneEnd);
             }
             if self.pipeline.has_failed() {
@@ -359,7 +359,7 @@ impl Lane {
     /// Recovers from a failure in a round: waits until nothing is in progress, takes back the uncommitted transactions,
     /// and retries the first one alone.
     fn recover(&mut self) -> Result<(), LaneEnd> {
-        if self.pipeline.drain() == Drained::GivenUp {
+        if self.pipeline.drain() == DrainResult::GivenUp {
             return Err(LaneEnd);
         }
         let round = std::mem::take(&mut self.round.planned);

@@ -33,7 +33,7 @@ const STOP_LOOK: Duration = Duration::from_millis(20);
 
 /// How a lane's wait has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Drained {
+pub(super) enum DrainResult {
     /// Nothing is in progress.
     Completely,
     /// The applier is stopped. Everything that was handed over is placed, and not all of it is published.
@@ -255,18 +255,18 @@ impl Pipeline {
 
     /// Waits until nothing is in progress, or until the applier is stopped and only waits for what may never be
     /// published.
-    pub(super) fn drain(&self) -> Drained {
+    pub(super) fn drain(&self) -> DrainResult {
         let mut state = self.state.lock();
         while state.completed < state.dispatched
             || state.ended < state.handed_over
             || !state.complete.is_empty()
         {
             if self.is_given_up(&state) {
-                return Drained::GivenUp;
+                return DrainResult::GivenUp;
             }
             self.wait_for_change(&mut state);
         }
-        Drained::Completely
+        DrainResult::Completely
     }
 
     /// Returns the transactions to plan again after a failure, when nothing is in progress, in order; or the error of

@@ -1,4 +1,4 @@
-//! What a receiver is made of, what it keeps from one session with the primary to the next, and how a session ends.
+//! State of a receiver: its parts, what lasts from one session with the primary to the next, and the end of a session.
 
 use crate::apply::Applier;
 use crate::received::SourcePosition;
@@ -37,7 +37,7 @@ impl From<SourceError> for End {
     }
 }
 
-/// What the applier was given. A new connection continues there while the applier lives.
+/// Events that the applier was given. A new connection continues there while the applier lives.
 pub(super) struct Progress {
     pub applier: Arc<Applier>,
     pub gtids: GtidPosition,

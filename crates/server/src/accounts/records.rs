@@ -1,4 +1,4 @@
-//! Catalog records of accounts: the list that is read from them, and which ones a statement writes.
+//! Catalog records of accounts: the list that is read from them, and the ones that a statement writes.
 
 use super::{Account, Accounts, InitialAccounts, RoutineGrant};
 use paceline_catalog::{Catalog, CatalogChange};

@@ -150,7 +150,7 @@ pub enum Effect {
     Changes,
 }
 
-/// What a session of an account with limits counts.
+/// Use of an account's limits, as a session counts it.
 #[derive(Debug, Clone)]
 pub struct SessionUse {
     user: String,

@@ -8,7 +8,7 @@
 //!   (no recorded                        ▲
 //!    connection)                 durable extents
 //! ```
-//! Which member is the primary is decided in [`paceline_cluster`]; [`paceline_cluster_host`] has the connections, etcd
+//! [`paceline_cluster`] decides which member is the primary; [`paceline_cluster_host`] has the connections, etcd
 //! and the promise. Before a server is started, `paceline` lets the member take part with the log alone
 //! (`paceline_archive::member`): a server is only started on a log that is acknowledged to its end. From then on
 //! [`ServerHost`](crate::cluster_member::ServerHost) carries out what the member decides.

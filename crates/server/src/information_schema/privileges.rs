@@ -61,7 +61,7 @@ impl ColumnPrivileges {
     }
 }
 
-/// What an account may see of a procedure or function.
+/// Part of a procedure or function that an account may see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RoutineAccess {
     /// Nothing: it must seem not to exist.

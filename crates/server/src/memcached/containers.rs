@@ -66,7 +66,7 @@ SELECT prefix, `database`, `table`, key_column, value_columns, `separator`, flag
   FROM paceline.memcached_containers";
 
 /// Containers as read last.
-struct Known {
+struct ContainerList {
     /// The longest prefix first.
     containers: Vec<Arc<Container>>,
     /// Rows that fit no table: their prefixes, with the reason.
@@ -94,7 +94,7 @@ struct Reader {
 
 /// All containers.
 pub struct Containers {
-    known: ArcSwap<Known>,
+    known: ArcSwap<ContainerList>,
     /// Only one request reads the table.
     reader: Mutex<Option<Reader>>,
 }
@@ -102,7 +102,7 @@ pub struct Containers {
 impl Default for Containers {
     fn default() -> Self {
         Containers {
-            known: ArcSwap::from_pointee(Known {
+            known: ArcSwap::from_pointee(ContainerList {
                 containers: Vec::new(),
                 refused: Vec::new(),
                 read_at: None,
@@ -231,7 +231,7 @@ impl Containers {
         }
         containers.sort_by_key(|container| std::cmp::Reverse(container.row.prefix.len()));
         refused.sort_by_key(|(prefix, _)| std::cmp::Reverse(prefix.len()));
-        self.known.store(Arc::new(Known {
+        self.known.store(Arc::new(ContainerList {
             containers,
             refused,
             read_at: Some(Instant::now()),

@@ -155,7 +155,7 @@ enum Change {
 }
 
 /// Result of a change.
-enum Changed {
+enum ChangeResult {
     None(Reply),
     Written(StoredItem),
     Removed,
@@ -277,11 +277,11 @@ impl ItemSession {
             .await?;
         let counters = self.counters();
         match changed {
-            Changed::Written(item) => {
+            ChangeResult::Written(item) => {
                 count(&counters.touch_hits);
                 Ok(Some(item))
             }
-            Changed::None(_) | Changed::Removed => {
+            ChangeResult::None(_) | ChangeResult::Removed => {
                 count(&counters.touch_misses);
                 Ok(None)
             }
@@ -303,13 +303,13 @@ impl ItemSession {
             .await?;
         let counters = self.counters();
         Ok(match changed {
-            Changed::Written(item) => {
+            ChangeResult::Written(item) => {
                 if compares {
                     count(&counters.cas_hits);
                 }
                 Reply::Stored(item.seen())
             }
-            Changed::None(reply) => {
+            ChangeResult::None(reply) => {
                 match reply {
                     Reply::Exists => count(&counters.cas_badval),
                     Reply::NotFound if compares => count(&counters.cas_misses),
@@ -317,7 +317,7 @@ impl ItemSession {
                 }
                 reply
             }
-            Changed::Removed => unreachable!("nothing is removed"),
+            ChangeResult::Removed => unreachable!("nothing is removed"),
         })
     }
 
@@ -351,9 +351,9 @@ impl ItemSession {
                     })
                     .await?;
                 match changed {
-                    Changed::Removed => Reply::Deleted,
-                    Changed::None(reply) => reply,
-                    Changed::Written(_) => unreachable!("nothing is written"),
+                    ChangeResult::Removed => Reply::Deleted,
+                    ChangeResult::None(reply) => reply,
+                    ChangeResult::Written(_) => unreachable!("nothing is written"),
                 }
             }
             None => match key_value(key.as_bytes(), &container) {
@@ -418,18 +418,18 @@ impl ItemSession {
             false => (&counters.incr_hits, &counters.incr_misses),
         };
         Ok(match changed {
-            Changed::Written(item) => {
+            ChangeResult::Written(item) => {
                 count(hits);
                 let number = number_of(&item.value).unwrap_or(0);
                 Reply::Number(number, item.seen())
             }
-            Changed::None(reply) => {
+            ChangeResult::None(reply) => {
                 if reply == Reply::NotFound {
                     count(misses);
                 }
                 reply
             }
-            Changed::Removed => unreachable!("nothing is removed"),
+            ChangeResult::Removed => unreachable!("nothing is removed"),
         })
     }
 
@@ -453,10 +453,10 @@ impl ItemSession {
         key: &Key,
         container: &Arc<Container>,
         decide: impl Fn(Option<StoredItem>) -> Change,
-    ) -> Result<Changed> {
+    ) -> Result<ChangeResult> {
         let Some(key) = key_value(key.as_bytes(), container) else {
             return match decide(None) {
-                Change::None(reply) => Ok(Changed::None(reply)),
+                Change::None(reply) => Ok(ChangeResult::None(reply)),
                 Change::Write(_) | Change::Remove => Err(no_such_key()),
             };
         };
@@ -476,7 +476,7 @@ impl ItemSession {
         key: &Value,
         container: &Arc<Container>,
         decide: &impl Fn(Option<StoredItem>) -> Change,
-    ) -> std::result::Result<Changed, ChangeError> {
+    ) -> std::result::Result<ChangeResult, ChangeError> {
         self.in_transaction(Around::Begin).await?;
         let done = self.change_locked(key, container, decide).await;
         match done {
@@ -498,7 +498,7 @@ impl ItemSession {
         key: &Value,
         container: &Arc<Container>,
         decide: &impl Fn(Option<StoredItem>) -> Change,
-    ) -> std::result::Result<Changed, ChangeError> {
+    ) -> std::result::Result<ChangeResult, ChangeError> {
         let parameters = std::slice::from_ref(key);
         let (rows, _): (RowValues, _) = self
             .run(container, Operation::SelectForUpdate, parameters)
@@ -507,13 +507,13 @@ impl ItemSession {
         let has_row = row.is_some();
         let (cas_before, expiry) = row.as_ref().map_or((0, NEVER), |row| (row.cas, row.expiry));
         match decide(row.filter(|_| !has_expired(expiry))) {
-            Change::None(reply) => Ok(Changed::None(reply)),
+            Change::None(reply) => Ok(ChangeResult::None(reply)),
             Change::Remove => {
                 let mut parameters = vec![key.clone()];
                 // Whether it has expired is decided already: every time of expiry is later than this.
                 parameters.extend(container.row.expiry_column.as_ref().map(|_| Value::UInt(0)));
                 let _: (NoRows, _) = self.run(container, Operation::Delete, &parameters).await?;
-                Ok(Changed::Removed)
+                Ok(ChangeResult::Removed)
             }
             Change::Write(mut item) => {
                 if container.row.cas_column.is_none() {
@@ -533,7 +533,7 @@ impl ItemSession {
                     }
                 };
                 let _: (NoRows, _) = self.run(container, operation, &parameters).await?;
-                Ok(Changed::Written(item))
+                Ok(ChangeResult::Written(item))
             }
         }
     }

@@ -34,6 +34,7 @@ use crate::accounts::ClientHost;
 use crate::listener::session as client_session;
 use crate::memcached_counters::count;
 use crate::options::OfferTls;
+use crate::running_time;
 use crate::server::Server;
 use crate::variables::{Globals, Variable, VariableValue};
 use connection::MemcachedConnection;
@@ -131,7 +132,8 @@ impl MemcachedPort {
         tokio::spawn(async move {
             count(&server.memcached.total_connections);
             let open = OpenConnection::new(&server);
-            if let Err(reason) = run(&server, socket, address, &memcached, &account, is_encrypted).await {
+            let connection = run(&server, socket, address, &memcached, &account, is_encrypted);
+            if let Err(reason) = running_time::measured(connection).await {
                 tracing::warn!("memcached: {address}: {reason}");
             }
             drop(open);

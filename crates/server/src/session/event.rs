@@ -5,7 +5,7 @@
 
 use super::execution::Execution;
 use super::internal::event_session;
-use super::statements::program;
+use super::statements::{AllKinds, program};
 use crate::accounts::Account;
 use crate::server::Server;
 use crate::statement_kind::StatementKind;
@@ -61,6 +61,7 @@ pub async fn run_event(server: &Arc<Server>, event: &EventDefinition) -> Result<
         &mut session.state,
         &mut session.connection,
         Execution::of_text(body),
+        AllKinds,
     )
     .await;
     if done.is_err() {

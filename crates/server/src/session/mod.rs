@@ -89,6 +89,7 @@ pub use state::SessionState;
 use crate::accounts::ClientHost;
 use crate::audit_log::ConnectionEvent;
 use crate::registry::{SessionHandle, now_micros};
+use crate::running_time;
 use crate::server::Server;
 use crate::user_statistics::TallyValues;
 use crate::variables::Variable;
@@ -211,7 +212,11 @@ impl Session {
     }
 
     /// Runs the session to its end.
-    pub async fn run(mut self) {
+    pub async fn run(self) {
+        running_time::measured(self.run_to_end()).await;
+    }
+
+    async fn run_to_end(mut self) {
         let server = self.state.server.clone();
         let limit = Duration::from_secs(server.globals.number(Variable::ConnectTimeout));
         match tokio::time::timeout(limit, self.login()).await {

@@ -1,5 +1,5 @@
-//! What a session may not do although it has the privileges: after the password has expired, and beyond the limits of
-//! its account. Almost no session has restrictions, so the check is one comparison.
+//! Statements that a session may not execute although it has the privileges: after the password has expired, and
+//! beyond the limits of its account. Almost no session has restrictions, so the check is one comparison.
 
 use crate::accounts::resource_limits::{Effect, SessionUse};
 use paceline_syntax::{AccountStatement, Error, Result, Statement};

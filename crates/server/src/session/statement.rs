@@ -215,19 +215,19 @@ impl SessionState {
         let limit = self.context.settings.max_statement_time;
         self.services.set_deadline(limit);
         self.services.time_slice.begin();
+        let rows_sent = self.shared.counters.rows_sent.get();
+        self.log_settings.begin(rows_sent, self.context.rows_examined);
         self.context.user_statistics = self.server.user_statistics.is_on();
         if self.context.user_statistics {
             let counters = &self.shared.counters;
             let statistics = || Box::new(SessionStatistics::new(counters));
             self.user_statistics
                 .get_or_insert_with(statistics)
-                .begin(statement);
+                .begin(statement, self.log_settings.started);
         } else if self.user_statistics.is_some() {
             // Events while they are off do not count later.
             self.user_statistics = None;
         }
-        let rows_sent = self.shared.counters.rows_sent.get();
-        self.log_settings.begin(rows_sent, self.context.rows_examined);
         self.shared.progress.begin(self.context.rows_examined);
     }
 
@@ -339,7 +339,9 @@ impl SessionState {
             let user = &self.context.user;
             let names = (user.user.as_str(), user.host.as_str());
             let statistics = &self.server.user_statistics;
-            own.end(statistics, names, duration, counts, &self.shared.counters);
+            let started = self.log_settings.started;
+            let times = (started, started + duration);
+            own.end(statistics, names, times, counts, &self.shared.counters);
         }
     }
 

@@ -1,4 +1,4 @@
-//! What the engine, its snapshots and its cursors share.
+//! State that the engine, its snapshots and its cursors share.
 
 use std::ops::Deref;
 

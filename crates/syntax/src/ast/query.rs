@@ -161,11 +161,11 @@ pub struct Limit {
     pub offset: Option<Expr>,
     /// Maximum number of rows; absent with OFFSET alone.
     pub count: Option<Expr>,
-    /// What happens with rows that ORDER BY does not tell from the last one.
+    /// Treatment of rows that ORDER BY does not tell from the last one.
     pub ties: Ties,
 }
 
-/// What FETCH does with rows that ORDER BY does not tell from the last one that it returns.
+/// Treatment by FETCH of rows that ORDER BY does not tell from the last one that it returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Ties {
     /// `ONLY`, and LIMIT: no more rows.

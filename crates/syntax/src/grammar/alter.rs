@@ -342,8 +342,8 @@ impl Parser<'_> {
     }
 }
 
-/// What ALTER DATABASE … UPGRADE DATA DIRECTORY NAME ends with: it renames directories of MySQL 5.0, `#mysql50#name`,
-/// of which there are none.
+/// Returns the error of ALTER DATABASE … UPGRADE DATA DIRECTORY NAME. That renames directories of MySQL 5.0,
+/// `#mysql50#name`, of which there are none.
 fn upgraded_name_error(name: &str) -> Error {
     match name.strip_prefix("#mysql50#") {
         None => Error::new(

@@ -10,7 +10,7 @@ use crate::ast::TableName;
 use crate::clear_password::ClearPassword;
 use crate::error::{Error, Result};
 use crate::features::Features;
-use crate::lexer::{Lexer, Spanned, Token};
+use crate::lexer::{Lexer, Token, TokenSpan};
 use crate::statement::SelectInto;
 use crate::{ParseOptions, ProgramBodies, syntax_error};
 use paceline_types::{ErrorCode, MemoryCharge, SqlMode};
@@ -40,8 +40,8 @@ pub(super) const MEMORY_STEP_BYTES: usize = 256 << 10;
 /// State of parsing one statement.
 pub(crate) struct Parser<'a> {
     lexer: Lexer<'a>,
-    current: Spanned,
-    ahead: VecDeque<Spanned>,
+    current: TokenSpan,
+    ahead: VecDeque<TokenSpan>,
     /// Start of the first statement's text. If its first word is inside a `/*! …`, the text starts there.
     pub(super) text_start: usize,
     options: &'a ParseOptions,
@@ -131,7 +131,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Returns the token `n` places ahead; 0 is the current one.
-    pub(super) fn peek_at(&mut self, n: usize) -> &Spanned {
+    pub(super) fn peek_at(&mut self, n: usize) -> &TokenSpan {
         if n == 0 {
             return &self.current;
         }
@@ -143,7 +143,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Takes the current token.
-    pub(super) fn advance(&mut self) -> Spanned {
+    pub(super) fn advance(&mut self) -> TokenSpan {
         let next = match self.ahead.pop_front() {
             Some(token) => token,
             None => self.lexer.next(),
@@ -217,7 +217,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Returns the text of a word at or before the cursor.
-    pub(super) fn word_text(&self, token: &Spanned) -> String {
+    pub(super) fn word_text(&self, token: &TokenSpan) -> String {
         self.slice(token.start..token.end)
     }
 
@@ -248,7 +248,7 @@ impl<'a> Parser<'a> {
 
     /// Returns whether the token `n` places ahead is this word.
     pub(super) fn is_word_at(&mut self, n: usize, word: &str) -> bool {
-        let Spanned { token, start, end } = self.peek_at(n);
+        let TokenSpan { token, start, end } = self.peek_at(n);
         let (is_word, range) = (matches!(token, Token::Word { .. }), *start..*end);
         is_word && self.lexer.text()[range].eq_ignore_ascii_case(word.as_bytes())
     }
@@ -463,7 +463,7 @@ impl<'a> Parser<'a> {
         Ok(self.name_of(token))
     }
 
-    fn name_of(&self, token: Spanned) -> String {
+    fn name_of(&self, token: TokenSpan) -> String {
         match token.token {
             Token::Quoted(name) => name,
             _ => self.slice(token.start..token.end),

@@ -229,7 +229,7 @@ pub struct Handler {
     pub statement: Box<LocatedStatement>,
 }
 
-/// What happens after a handler.
+/// Continuation after a handler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HandlerAction {
     /// The program continues after the statement that failed.
@@ -437,7 +437,7 @@ pub struct Characteristics {
     pub security: Option<super::definition::ViewSecurity>,
 }
 
-/// What a routine says of its statements.
+/// Characteristic of a routine: which statements it contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum DataAccess {
     #[default]
@@ -576,7 +576,7 @@ pub enum EventSchedule {
     },
 }
 
-/// What happens to an event that will not run again.
+/// Treatment of an event that will not run again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum EventCompletion {
     /// It is dropped.

@@ -18,18 +18,18 @@ use super::authorities::{Authorities, CertificateRejection, Usage, check_name};
 use super::certificate::Certificate;
 use super::cluster_key::{self, ClusterKey};
 use super::parameters::TlsParameters;
+use super::prefixed_stream::PrefixedStream;
 use super::signature::verify_handshake_signatures;
-use super::stream::TlsSocket;
+use super::stream::EncryptedStream;
 use super::{handshake_error, provider, tls_error};
 use crate::error::WireResult;
-use crate::socket::Socket;
-use crate::socket_stream::SocketStream;
 use rustls::client::Resumption;
 use rustls::client::danger::{ServerCertVerified, ServerCertVerifier};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::sign::SingleCertAndKey;
 use rustls::{ClientConfig, Error};
 use std::sync::Arc;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::{TlsConnector, TlsStream};
 
 /// Whether the server's certificate must be for the server's host.
@@ -71,7 +71,7 @@ pub struct ClientTls {
     trust: Arc<Trust>,
 }
 
-/// What remains to be done before a server is trusted.
+/// Proof that is missing before a server is trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TrustDecision {
     /// Nothing.
@@ -127,8 +127,15 @@ impl ClientTls {
         })
     }
 
-    /// Encrypts a socket whose peer waits for the handshake, and checks the server's certificate.
-    pub(crate) async fn connect(&self, socket: Socket, host: &str) -> WireResult<(Socket, TrustDecision)> {
+    /// Encrypts a stream whose peer waits for the handshake, and checks the server's certificate.
+    pub(crate) async fn connect<S>(
+        &self,
+        stream: S,
+        host: &str,
+    ) -> WireResult<(EncryptedStream<S>, TrustDecision)>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
         // The name is only sent to the server. A name that cannot be sent is omitted, as an address is.
         let name = match &*self.trust {
             Trust::Cluster(_) => cluster_key::NAME,
@@ -137,13 +144,12 @@ impl ClientTls {
         let name = ServerName::try_from(name.to_owned())
             .unwrap_or(ServerName::IpAddress(std::net::Ipv4Addr::UNSPECIFIED.into()));
         let stream = TlsConnector::from(self.config.clone())
-            .connect(name, SocketStream::new(socket, vec![]))
+            .connect(name, PrefixedStream::new(stream, vec![]))
             .await
             .map_err(handshake_error)?;
         let chain = stream.get_ref().1.peer_certificates().unwrap_or_default();
         let believed = self.trust.check(chain, host)?;
-        let socket = TlsSocket::new(TlsStream::Client(stream));
-        Ok((Socket::Tls(Box::new(socket)), believed))
+        Ok((EncryptedStream::new(TlsStream::Client(stream)), believed))
     }
 }
 

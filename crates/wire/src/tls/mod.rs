@@ -17,7 +17,9 @@
 //! * [`self_signed`]: the certificate of a server that was given none; [`proof`]: why a client that knows the
 //!   password trusts it.
 //! * [`cluster_key`]: the key by which members of a cluster know each other.
-//! * [`stream`]: the encrypted socket.
+//! * [`stream`]: the encrypted stream; [`prefixed_stream`]: the stream below it, after bytes that came too early.
+//!
+//! The stream below is any stream of tokio: this folder knows no socket.
 //!
 //! rustls implements the protocol, ring the cryptography. TLS 1.2 and 1.3 are supported; 1.0 and 1.1 are not. Three
 //! things that OpenSSL accepts and rustls does not are accepted here, because users who followed MariaDB's guides
@@ -30,6 +32,7 @@ pub mod client;
 pub mod cluster_key;
 pub mod files;
 pub mod parameters;
+mod prefixed_stream;
 pub mod proof;
 pub mod self_signed;
 pub mod server;

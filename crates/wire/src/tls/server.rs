@@ -9,19 +9,19 @@ use super::authorities::{Authorities, CertificateRejection, Usage};
 use super::certificate::Certificate;
 use super::cluster_key::{self, ClusterKey};
 use super::parameters::TlsParameters;
+use super::prefixed_stream::PrefixedStream;
 use super::signature::verify_handshake_signatures;
-use super::stream::TlsSocket;
+use super::stream::EncryptedStream;
 use super::suites::suite_list;
 use super::{handshake_error, provider, self_signed, tls_error};
 use crate::error::WireResult;
-use crate::socket::Socket;
-use crate::socket_stream::SocketStream;
 use rustls::pki_types::{CertificateDer, UnixTime};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::server::{Acceptor, ClientHello, NoClientAuth, NoServerSessionStorage, ResolvesServerCert};
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::{CertificateError, DistinguishedName, Error, ServerConfig};
 use std::sync::Arc;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::{LazyConfigAcceptor, TlsAcceptor, TlsStream};
 
 /// TLS settings of a server, ready to accept with. Cheap to clone.
@@ -109,16 +109,16 @@ impl ServerTls {
         &self.cipher_list
     }
 
-    /// Encrypts a socket whose peer has requested it; `early` is what the peer has sent after the request.
-    ///
-    /// # Errors
-    /// [`WireError::Tls`](crate::WireError::Tls); the socket is lost then.
-    pub async fn accept(&self, socket: Socket, early: Vec<u8>) -> WireResult<Socket> {
-        let socket = SocketStream::new(socket, early);
+    /// Encrypts a stream whose peer has requested it; `early` is what the peer has sent after the request.
+    pub(crate) async fn accept<S>(&self, stream: S, early: Vec<u8>) -> WireResult<EncryptedStream<S>>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
+        let stream = PrefixedStream::new(stream, early);
         let stream = match &self.members {
-            None => TlsAcceptor::from(self.config.clone()).accept(socket).await,
+            None => TlsAcceptor::from(self.config.clone()).accept(stream).await,
             Some(members) => {
-                let started = LazyConfigAcceptor::new(Acceptor::default(), socket)
+                let started = LazyConfigAcceptor::new(Acceptor::default(), stream)
                     .await
                     .map_err(handshake_error)?;
                 let is_member = started.client_hello().server_name() == Some(cluster_key::NAME);
@@ -127,7 +127,7 @@ impl ServerTls {
             }
         };
         let stream = stream.map_err(handshake_error)?;
-        Ok(Socket::Tls(Box::new(TlsSocket::new(TlsStream::Server(stream)))))
+        Ok(EncryptedStream::new(TlsStream::Server(stream)))
     }
 }
 

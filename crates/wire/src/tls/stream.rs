@@ -1,9 +1,8 @@
-//! An encrypted socket: rustls over one of the plain ones.
+//! An encrypted stream: rustls over another stream.
 
 use super::certificate::Certificate;
+use super::prefixed_stream::PrefixedStream;
 use super::suites::{suite_name, version_name};
-use crate::socket::Socket;
-use crate::socket_stream::SocketStream;
 use rustls::CommonState;
 use std::io;
 use std::pin::Pin;
@@ -36,17 +35,17 @@ impl TlsSession {
     }
 }
 
-/// An encrypted socket.
+/// A stream with encryption in both directions, over another one.
 #[derive(Debug)]
-pub struct TlsSocket {
-    stream: TlsStream<SocketStream>,
+pub struct EncryptedStream<S> {
+    stream: TlsStream<PrefixedStream<S>>,
     session: TlsSession,
 }
 
-impl TlsSocket {
-    pub(crate) fn new(stream: TlsStream<SocketStream>) -> TlsSocket {
+impl<S> EncryptedStream<S> {
+    pub(super) fn new(stream: TlsStream<PrefixedStream<S>>) -> EncryptedStream<S> {
         let session = TlsSession::of(stream.get_ref().1);
-        TlsSocket { stream, session }
+        EncryptedStream { stream, session }
     }
 
     /// Returns the properties of the connection.
@@ -54,33 +53,37 @@ impl TlsSocket {
         &self.session
     }
 
-    pub(crate) fn below(&self) -> &Socket {
-        self.stream.get_ref().0.socket()
+    /// Returns the underlying stream.
+    pub fn below(&self) -> &S {
+        self.stream.get_ref().0.below()
     }
+}
 
-    pub(crate) fn poll_receive(
-        &mut self,
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for EncryptedStream<S> {
+    fn poll_read(
+        self: Pin<&mut Self>,
         context: &mut Context<'_>,
-        buffer: &mut [u8],
-    ) -> Poll<io::Result<usize>> {
-        let mut buffer = ReadBuf::new(buffer);
-        match std::task::ready!(Pin::new(&mut self.stream).poll_read(context, &mut buffer)) {
-            Ok(()) => Poll::Ready(Ok(buffer.filled().len())),
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match std::task::ready!(Pin::new(&mut self.get_mut().stream).poll_read(context, buffer)) {
             // Many clients close without a notification. Whether a command is complete is known from its packets.
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Poll::Ready(Ok(0)),
-            Err(error) => Poll::Ready(Err(error)),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Poll::Ready(Ok(())),
+            done => Poll::Ready(done),
         }
     }
+}
 
-    pub(crate) fn poll_send(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for EncryptedStream<S> {
+    /// Accepted bytes may stay in the buffer until the stream is flushed.
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.get_mut().stream).poll_write(context, bytes)
     }
 
-    pub(crate) fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_flush(context)
     }
 
-    pub(crate) fn poll_finish(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_shutdown(context)
     }
 }

@@ -112,7 +112,7 @@ impl NewHead<'_> {
     }
 }
 
-/// Which server has written a file.
+/// Server that has written a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::log) enum Origin {
     /// A Paceline: the file's head contains its ordinal.

@@ -4,7 +4,7 @@
 //! known without reading which file contains the answer. Within the file, its GTID index narrows the search to one
 //! stretch of about 64 KiB, whose Gtid events are then examined.
 //!
-//! Which transactions a GTID *position* includes follows MariaDB (`contains_all_slave_gtid`): if the position's GTID
+//! A GTID *position* includes the same transactions as in MariaDB (`contains_all_slave_gtid`): if the position's GTID
 //! of a domain is D-S-N, everything up to exactly that transaction; if that transaction is not in the log, everything
 //! with a number up to N.
 

@@ -52,7 +52,7 @@ pub struct EventFile {
     next_file: Option<PathBuf>,
 }
 
-/// What was found at an offset.
+/// Content of the file at an offset.
 enum ReadResult {
     Event(EventHeader),
     /// The end of the events.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::group_rows::GroupRows;
-use super::steps::{Place, Program, Returned, run_steps};
+use super::steps::{Place, Program, ReturnValue, run_steps};
 use crate::error::{Error, Result};
 use crate::execute::context::{FunctionArguments, ProgramState, StatementState};
 use crate::program::{CallerSettings, enter_routine, leave_routine, output_targets};
@@ -158,7 +158,7 @@ fn run_compiled(
         let program = Program {
             place: call.place,
             name: call.routine.full_name(),
-            returns: compiled.returns.as_ref().map(|data_type| Returned {
+            returns: compiled.returns.as_ref().map(|data_type| ReturnValue {
                 data_type,
                 text: call.text,
             }),

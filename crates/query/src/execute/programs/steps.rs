@@ -12,13 +12,13 @@ use crate::plan::{
     Plan, PlanContext, ResultColumn, TableUse, insert_of_select, plan_statement, selected_columns,
 };
 use crate::program::{
-    Evaluated, Handling, PreparedProgram, RowAssignment, convert_returned, diagnostics_values, error_of,
+    Evaluation, Handling, PreparedProgram, RowAssignment, convert_returned, diagnostics_values, error_of,
     is_true, raised_of, set_typed_user_variable, set_user_variable, setting_value, signal, warnings,
 };
 use paceline_catalog::FILLED_DATABASE;
 use paceline_expression::ExprType;
 use paceline_expression::session::SessionContext;
-use paceline_program::{Answer, CodePlace, Raised, Request, Run};
+use paceline_program::{Answer, CodePlace, RaisedCondition, Request, Run};
 use paceline_syntax::ast::{Expr, TableName};
 use paceline_syntax::{DdlStatement, SetItem, SetValue, SqlStatement, Statement, Target};
 use paceline_types::error_code::*;
@@ -54,13 +54,13 @@ pub(super) struct Program<'p> {
     /// Name in messages.
     pub name: &'p str,
     /// Value of a function.
-    pub returns: Option<Returned<'p>>,
+    pub returns: Option<ReturnValue<'p>>,
     pub call_procedure: CallProcedure,
 }
 
 /// Value of a function.
 #[derive(Clone, Copy)]
-pub(super) struct Returned<'p> {
+pub(super) struct ReturnValue<'p> {
     pub data_type: &'p DataType,
     /// The call, for messages.
     pub text: &'p str,
@@ -131,7 +131,7 @@ impl Steps<'_, '_> {
     fn run(&mut self, run: &mut Run<'_>) -> std::result::Result<Option<Value>, (Error, u32)> {
         loop {
             let line = run.line();
-            let located = |raised: Raised| (error_of(raised), line);
+            let located = |raised: RaisedCondition| (error_of(raised), line);
             let request = run.request().map_err(located)?;
             self.handling.before_step(run, self.session);
             if let Request::End(value) = request {
@@ -145,7 +145,7 @@ impl Steps<'_, '_> {
                 }
             }
             let line = run.line();
-            let located = |raised: Raised| (error_of(raised), line);
+            let located = |raised: RaisedCondition| (error_of(raised), line);
             match self.answer(request, run.place(), run.values()) {
                 Ok(answer) => {
                     let warnings = warnings(self.session);
@@ -236,7 +236,7 @@ impl Steps<'_, '_> {
                 self.is_returning = true;
                 let value = self.evaluate(place, expr, values)?;
                 Answer::Value(match self.program.returns {
-                    Some(Returned { data_type, text }) => {
+                    Some(ReturnValue { data_type, text }) => {
                         convert_returned(value, data_type, text, self.session)?
                     }
                     None => value,
@@ -291,8 +291,8 @@ impl Steps<'_, '_> {
     /// Evaluates an expression of the program.
     fn evaluate(&mut self, place: CodePlace, expr: &Expr, values: &[Value]) -> Result<Value> {
         match self.prepared.evaluate(place, expr, values, self.session)? {
-            Evaluated::Value(value, _) => Ok(value),
-            Evaluated::Query(query) => Ok(self
+            Evaluation::Value(value, _) => Ok(value),
+            Evaluation::Query(query) => Ok(self
                 .collect(&query, place, values, SingleRow::default())?
                 .into_value()
                 .0),
@@ -307,8 +307,8 @@ impl Steps<'_, '_> {
         values: &[Value],
     ) -> Result<(Value, ExprType)> {
         match self.prepared.evaluate(place, expr, values, self.session)? {
-            Evaluated::Value(value, expr) => Ok((value, expr.ty.clone())),
-            Evaluated::Query(query) => Ok(self
+            Evaluation::Value(value, expr) => Ok((value, expr.ty.clone())),
+            Evaluation::Query(query) => Ok(self
                 .collect(&query, place, values, SingleRow::default())?
                 .into_value()),
         }

@@ -1,4 +1,4 @@
-//! Which privileges a statement needs: functions of an account's [`Authority`](super::Authority) and the statement.
+//! Privileges that a statement needs: functions of an account's [`Authority`](super::Authority) and the statement.
 //!
 //! | statement | check | errors |
 //! |---|---|---|

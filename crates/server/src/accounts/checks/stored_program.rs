@@ -1,4 +1,4 @@
-//! Who may see stored programs.
+//! Privileges for seeing stored programs.
 //!
 //! | object | shown with | its body with |
 //! |---|---|---|

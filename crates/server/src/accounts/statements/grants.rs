@@ -71,7 +71,7 @@ impl Object {
     }
 }
 
-/// What a GRANT or REVOKE names.
+/// Object that a GRANT or REVOKE names.
 pub(super) struct Granted {
     object: Object,
     privileges: PrivilegeSet,

@@ -360,7 +360,7 @@ impl RewrittenPlan {
     }
 }
 
-/// Which rows a plan returns.
+/// Rows that a plan returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rows {
     /// The first of the result set: its columns come before them.

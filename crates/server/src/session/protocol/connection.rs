@@ -85,7 +85,7 @@ impl Connection {
     /// If the handshake fails. Then nothing can be sent to the client any more.
     pub async fn encrypt(&mut self, tls: ServerTls) -> WireResult<()> {
         let early = self.reader.take_buffered();
-        self.socket = tls.accept(self.socket.take(), early).await?;
+        self.socket = self.socket.take().accept_tls(&tls, early).await?;
         self.tls = Some(tls);
         Ok(())
     }

@@ -5,9 +5,9 @@
 //!   statement begins ── lend ──▶ ProgressReports ◀── note_progress, deep within the statement
 //!   statement ends  ◀── return ──┘        └─▶ packet, at most one each `progress_report_time` seconds
 //! ```
-//! What reports is a loop over rows that knows no connection, and a statement that reports writes nothing before its
-//! reply. So the session lends its connection to the place that progress is noted at. The reply then has the next
-//! sequence number.
+//! Progress is reported by loops over rows that know no connection, and a statement that reports writes nothing
+//! before its reply. So the session lends its connection to the place that progress is noted at. The reply then has
+//! the next sequence number.
 //!
 //! As in MariaDB the packet is that of error 65535 without an SQLSTATE, the first one is sent at once, and one at the
 //! beginning of each stage. With 0, of the session or of the server, nothing is sent; the larger of both counts
@@ -17,6 +17,7 @@
 
 use super::Connection;
 use paceline_expression::session::StatementProgress;
+use paceline_wire::Capabilities;
 use parking_lot::Mutex;
 use std::time::{Duration, Instant};
 
@@ -72,8 +73,11 @@ struct Lent {
 pub struct ProgressReports(Mutex<Option<Lent>>);
 
 impl ProgressReports {
-    /// Takes over the connection.
+    /// Takes over the connection, if its client wants to know how far its statement is.
     pub fn lend(&self, connection: &mut Connection) {
+        if !connection.capabilities.has(Capabilities::MARIADB_PROGRESS) {
+            return;
+        }
         let connection = connection.lend();
         *self.0.lock() = Some(Lent {
             connection,

@@ -15,7 +15,6 @@
 //! ([`crate::session::replicated`]).
 
 use super::query::{note_plan, reply_of};
-use super::{give_back, lend_for_progress};
 use crate::session::execution::Execution;
 use crate::session::files::{FileProblem, named_file};
 use crate::session::planning::ATTEMPTS_MAX;
@@ -60,9 +59,9 @@ pub async fn execute(
 ) -> Result<Reply> {
     if !load.local {
         state.services.require_any(&[Privilege::File])?;
-        let lent = lend_for_progress(state, connection);
+        state.services.progress_reports.lend(connection);
         let done = load_from(Origin::Server, statement, load, state, execution).await;
-        give_back(lent, connection);
+        state.services.progress_reports.give_back(connection);
         return done;
     }
     let offered = connection.capabilities.has(Capabilities::LOCAL_FILES);

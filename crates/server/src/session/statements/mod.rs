@@ -8,14 +8,17 @@
 //! | [`SessionServices`](super::services::SessionServices) and `SessionContext`: the server, variables, diagnostics | KILL, PURGE, SHOW without a query |
 //! | [`SessionState`]: also the transaction, temporary tables and locks | statements that commit, lock or plan |
 //! | also the [`Connection`] | statements that write rows while they run |
+//! | also the [`Dispatcher`] | statements that contain others: SET STATEMENT … FOR, EXECUTE, [`program`] |
 //!
-//! Statements that contain others (SET STATEMENT … FOR, EXECUTE, [`program`]) call [`execute`] for them.
+//! [`expression`] is a part of several kinds: an expression outside of a query.
 
 mod account;
 mod backup;
 mod binary_log;
 mod binlog_events;
 mod ddl;
+mod dispatcher;
+mod expression;
 mod flush;
 mod help;
 mod kill;
@@ -40,11 +43,11 @@ pub(super) use kill::kill_connection;
 pub(super) use load_data::execute_logged as load_logged;
 pub(super) use shutdown::shut_down;
 
+use self::dispatcher::Dispatcher;
 use super::execution::Execution;
 use super::planning::switches_consumers;
 use super::protocol::{Connection, Reply};
 use super::replies::ReplyWriter;
-use super::services::SessionServices;
 use super::state::SessionState;
 use crate::command_counter::count_command;
 use crate::statement_logs::Operations;
@@ -53,8 +56,6 @@ use paceline_syntax::ast::QueryBody;
 use paceline_syntax::definition::DdlStatement;
 use paceline_syntax::{Error, FlushTarget, Result, SelectInto, Show, Statement};
 use paceline_types::error_code::{ER_EMPTY_QUERY, ER_LOCK_OR_ACTIVE_TRANSACTION};
-use paceline_wire::Capabilities;
-use std::sync::Arc;
 
 /// Executes a statement of any kind and writes its reply.
 ///
@@ -95,16 +96,17 @@ pub async fn execute(
         Statement::Transaction(statement) => transaction::execute(statement, state).await?,
         Statement::Set(items) => set::execute(items, execution.parameters, state, connection).await?,
         Statement::SetStatement { items, statement } => {
-            return set::execute_for_statement(items, statement, state, connection, execution).await;
+            return set::execute_for_statement(items, statement, state, connection, execution, AllKinds)
+                .await;
         }
         Statement::Use(name) => use_database(name, state)?,
         Statement::Show(show) => show::execute(show, state, connection, execution).await?,
         Statement::Ddl(statement @ DdlStatement::AlterTable(_)) => {
             state.log_settings.note(Operations::ADMINISTRATION);
             state.audit_definition(statement);
-            let lent = lend_for_progress(state, connection);
+            state.services.progress_reports.lend(connection);
             let done = ddl::execute(statement, state, execution).await;
-            give_back(lent, connection);
+            state.services.progress_reports.give_back(connection);
             done?
         }
         Statement::Ddl(statement) => {
@@ -118,7 +120,7 @@ pub async fn execute(
                 values: using,
                 omitted,
             };
-            return prepare::execute_named(name, using, state, connection, execution).await;
+            return prepare::execute_named(name, using, state, connection, execution, AllKinds).await;
         }
         Statement::ExecuteImmediate {
             source,
@@ -129,7 +131,7 @@ pub async fn execute(
                 values: using,
                 omitted,
             };
-            return prepare::execute_immediate(source, using, state, connection, execution).await;
+            return prepare::execute_immediate(source, using, state, connection, execution, AllKinds).await;
         }
         Statement::Deallocate(name) => prepare::deallocate(name, state)?,
         Statement::TableMaintenance {
@@ -138,10 +140,10 @@ pub async fn execute(
             write_to_binlog,
         } => {
             state.log_settings.note(Operations::ADMINISTRATION);
-            let lent = lend_for_progress(state, connection);
+            state.services.progress_reports.lend(connection);
             let text = execution.text;
             let done = table_administration::execute(*operation, tables, *write_to_binlog, state, text).await;
-            give_back(lent, connection);
+            state.services.progress_reports.give_back(connection);
             done?
         }
         Statement::ChecksumTable { tables, effort } => {
@@ -168,7 +170,14 @@ pub async fn execute(
         Statement::Binlog(events) => binlog_events::execute(events, state).await?,
         Statement::Replication(statement) => replication::execute(statement, state).await?,
         Statement::Compound(compound) => {
-            Box::pin(program::execute(&compound.program, state, connection, execution)).await?
+            Box::pin(program::execute(
+                &compound.program,
+                state,
+                connection,
+                execution,
+                AllKinds,
+            ))
+            .await?
         }
         Statement::Signal(signal) => {
             signal_condition(signal, &mut state.context, execution.parameters)?;
@@ -180,25 +189,29 @@ pub async fn execute(
         }
         Statement::Call { procedure, arguments } => {
             state.log_settings.note(Operations::CALL);
-            Box::pin(program::call(procedure, arguments, state, connection, execution)).await?
+            Box::pin(program::call(
+                procedure, arguments, state, connection, execution, AllKinds,
+            ))
+            .await?
         }
         Statement::Unsupported(what) => return Err(Error::unsupported(what)),
     };
     ReplyWriter::new(state, connection).reply(reply, execution)
 }
 
-/// Lends the connection to the place where progress is noted, if the client wants to know how far its statement is.
-fn lend_for_progress(state: &SessionState, connection: &mut Connection) -> Option<Arc<SessionServices>> {
-    let wants = connection.capabilities.has(Capabilities::MARIADB_PROGRESS);
-    let services = wants.then(|| state.services.clone())?;
-    services.progress_reports.lend(connection);
-    Some(services)
-}
+/// The dispatcher to all kinds of statements, for those that contain others.
+#[derive(Clone, Copy)]
+pub(super) struct AllKinds;
 
-/// Takes a connection back that was lent.
-fn give_back(lent: Option<Arc<SessionServices>>, connection: &mut Connection) {
-    if let Some(services) = lent {
-        services.progress_reports.give_back(connection);
+impl Dispatcher for AllKinds {
+    async fn execute(
+        self,
+        statement: &Statement,
+        state: &mut SessionState,
+        connection: &mut Connection,
+        execution: Execution<'_>,
+    ) -> Result<()> {
+        execute(statement, state, connection, execution).await
     }
 }
 

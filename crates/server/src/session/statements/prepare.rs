@@ -1,5 +1,6 @@
 //! PREPARE, EXECUTE, EXECUTE IMMEDIATE and DEALLOCATE PREPARE.
 
+use super::dispatcher::Dispatcher;
 use crate::session::execution::Execution;
 use crate::session::named_statements::NamedStatement;
 use crate::session::preparation::{Preparation, parse_to_prepare, plan_to_prepare};
@@ -78,6 +79,7 @@ pub async fn execute_named(
     state: &mut SessionState,
     connection: &mut Connection,
     execution: Execution<'_>,
+    dispatcher: impl Dispatcher,
 ) -> Result<()> {
     let unknown = || Error::new(ER_UNKNOWN_STMT_HANDLER, &[&name, &"EXECUTE"]);
     let prepared = state.prepared.statements.get(&name.to_lowercase());
@@ -99,7 +101,7 @@ pub async fn execute_named(
         ..execution
     };
     let outer = std::mem::take(&mut state.context.program_variables);
-    let done = Box::pin(super::execute(&statement, state, connection, execution)).await;
+    let done = Box::pin(dispatcher.execute(&statement, state, connection, execution)).await;
     state.context.program_variables = outer;
     state.return_to_database(left);
     done
@@ -115,6 +117,7 @@ pub async fn execute_immediate(
     state: &mut SessionState,
     connection: &mut Connection,
     execution: Execution<'_>,
+    dispatcher: impl Dispatcher,
 ) -> Result<()> {
     refuse_subqueries("EXECUTE IMMEDIATE", source)?;
     let text = statement_text(source, execution.parameters, &mut state.context)?;
@@ -138,7 +141,7 @@ pub async fn execute_immediate(
         ..execution
     };
     let outer = std::mem::take(&mut state.context.program_variables);
-    let done = Box::pin(super::execute(&statement, state, connection, execution)).await;
+    let done = Box::pin(dispatcher.execute(&statement, state, connection, execution)).await;
     state.context.program_variables = outer;
     done
 }

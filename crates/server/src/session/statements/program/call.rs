@@ -11,7 +11,8 @@ use crate::session::execution::Execution;
 use crate::session::protocol::{Connection, More, Output, Reply};
 use crate::session::replies::ReplyWriter;
 use crate::session::state::SessionState;
-use crate::session::statements::set::evaluate_any;
+use crate::session::statements::dispatcher::Dispatcher;
+use crate::session::statements::expression;
 use crate::variables::Variable;
 use paceline_catalog::ddl::no_such_routine;
 use paceline_catalog::{CompiledRoutine, RoutineDefinition, ViewSecurity};
@@ -36,16 +37,23 @@ pub async fn call(
     state: &mut SessionState,
     connection: &mut Connection,
     execution: Execution<'_>,
+    dispatcher: impl Dispatcher,
 ) -> Result<Reply> {
     let callee = Callee::find(procedure, arguments, state)?;
     let mut values = Vec::with_capacity(arguments.len());
     for (number, argument) in arguments.iter().enumerate() {
         values.push(match callee.reads(number) {
-            true => evaluate_any(argument, execution.parameters, state).await?.0,
+            true => {
+                expression::evaluate(argument, execution.parameters, state)
+                    .await?
+                    .0
+            }
             false => Value::Null,
         });
     }
-    let called = callee.call(values, state, connection, execution).await?;
+    let called = callee
+        .call(values, state, connection, execution, dispatcher)
+        .await?;
     let mut sent = Output::new();
     let mut row = Vec::new();
     for OutputValue {
@@ -79,7 +87,7 @@ pub async fn call(
 }
 
 /// Result of a procedure call.
-pub struct Called {
+pub struct CallResult {
     /// Values of OUT and INOUT parameters.
     pub outputs: Vec<OutputValue>,
     pub affected_rows: u64,
@@ -143,7 +151,8 @@ impl Callee {
         state: &mut SessionState,
         connection: &mut Connection,
         execution: Execution<'_>,
-    ) -> Result<Called> {
+        dispatcher: impl Dispatcher,
+    ) -> Result<CallResult> {
         let routine = &self.routine;
         let most = state
             .services
@@ -161,7 +170,9 @@ impl Callee {
         )?;
         state.context.calls.push(routine.call_name().clone());
         let mode = saved.sql_mode();
-        let done = self.run(arguments, mode, state, connection, execution).await;
+        let done = self
+            .run(arguments, mode, state, connection, execution, dispatcher)
+            .await;
         state.context.calls.pop();
         leave_routine(saved, &mut state.context);
         let done = done?;
@@ -171,7 +182,7 @@ impl Callee {
             ty: (done.variables.get(parameter)).map_or_else(ExprType::null, ExprType::clone),
             value: done.values[parameter].clone(),
         });
-        Ok(Called {
+        Ok(CallResult {
             outputs: outputs.collect(),
             affected_rows: done.affected_rows,
         })
@@ -184,20 +195,30 @@ impl Callee {
         state: &mut SessionState,
         connection: &mut Connection,
         execution: Execution<'_>,
-    ) -> Result<Ended> {
+        dispatcher: impl Dispatcher,
+    ) -> Result<EndState> {
         let mut prepared = state.take_program(&self.compiled.code)?;
         let converted =
             (prepared.types()).convert_arguments(&mut arguments, 0, caller_mode, &mut state.context);
         let done = match converted {
             Ok(()) => {
                 let name = self.routine.full_name();
-                run(&mut prepared, arguments, name, state, connection, execution).await
+                run(
+                    &mut prepared,
+                    arguments,
+                    name,
+                    state,
+                    connection,
+                    execution,
+                    dispatcher,
+                )
+                .await
             }
             Err(error) => Err(error),
         };
         let variables = prepared.program_variables().clone();
         state.programs.give_back(prepared);
-        done.map(|finished| Ended {
+        done.map(|finished| EndState {
             variables,
             values: finished.values,
             affected_rows: finished.affected_rows,
@@ -206,7 +227,7 @@ impl Callee {
 }
 
 /// A procedure's variables at its end.
-struct Ended {
+struct EndState {
     variables: Arc<ProgramVariables>,
     values: Vec<Value>,
     affected_rows: u64,

@@ -4,6 +4,7 @@ use super::run;
 use crate::session::execution::Execution;
 use crate::session::protocol::Connection;
 use crate::session::state::SessionState;
+use crate::session::statements::dispatcher::Dispatcher;
 use paceline_catalog::EventDefinition;
 use paceline_query::program::{enter_routine, leave_routine};
 use paceline_syntax::Result;
@@ -17,6 +18,7 @@ pub async fn run_event(
     state: &mut SessionState,
     connection: &mut Connection,
     execution: Execution<'_>,
+    dispatcher: impl Dispatcher,
 ) -> Result<()> {
     let code = event.compiled()?;
     let saved = enter_routine(
@@ -28,9 +30,17 @@ pub async fn run_event(
     let done = match state.take_program(&code) {
         Ok(mut prepared) => {
             let name = format!("{}.{}", event.database, event.name);
-            run(&mut prepared, Vec::new(), &name, state, connection, execution)
-                .await
-                .map(|_| ())
+            run(
+                &mut prepared,
+                Vec::new(),
+                &name,
+                state,
+                connection,
+                execution,
+                dispatcher,
+            )
+            .await
+            .map(|_| ())
         }
         Err(error) => Err(error),
     };

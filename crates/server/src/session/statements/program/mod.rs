@@ -26,8 +26,9 @@ use crate::command_counter::count_command;
 use crate::session::execution::{Execution, QueryOrigin};
 use crate::session::protocol::{Connection, More, Reply};
 use crate::session::state::SessionState;
+use crate::session::statements::dispatcher::Dispatcher;
 use paceline_expression::session::{KeepDiagnostics, ServerFunctions};
-use paceline_program::{Answer, Code, CodePlace, Raised, Request, Run};
+use paceline_program::{Answer, Code, CodePlace, RaisedCondition, Request, Run};
 use paceline_query::execute::Cursors;
 use paceline_query::program::{
     Handling, PreparedProgram, diagnostics_values, error_of, is_true, raised_of, set_user_variable, warnings,
@@ -52,6 +53,7 @@ pub async fn execute(
     state: &mut SessionState,
     connection: &mut Connection,
     execution: Execution<'_>,
+    dispatcher: impl Dispatcher,
 ) -> Result<Reply> {
     let code = Arc::new(Code::compile(program));
     let catalog = state.catalog();
@@ -67,6 +69,7 @@ pub async fn execute(
         state,
         connection,
         execution,
+        dispatcher,
     )
     .await;
     state.context.program_variables = outer;
@@ -76,7 +79,7 @@ pub async fn execute(
 }
 
 /// Result of a program that ran to its end.
-struct Finished {
+struct ProgramResult {
     /// Values of its variables; parameters first.
     values: Vec<Value>,
     affected_rows: u64,
@@ -93,7 +96,8 @@ async fn run(
     state: &mut SessionState,
     connection: &mut Connection,
     execution: Execution<'_>,
-) -> Result<Finished> {
+    dispatcher: impl Dispatcher,
+) -> Result<ProgramResult> {
     state.context.program_variables = prepared.program_variables().clone();
     let code = prepared.code().clone();
     let mut driver = Driver {
@@ -104,6 +108,7 @@ async fn run(
             using: &[],
             ..execution
         },
+        dispatcher,
         prepared,
         cursors: Cursors::new(code.cursors().len()),
         affected_rows: 0,
@@ -115,7 +120,7 @@ async fn run(
     let done = driver.run(&mut run).await;
     driver.state.context.diagnostics.end_since(mark);
     match done {
-        Ok(()) => Ok(Finished {
+        Ok(()) => Ok(ProgramResult {
             affected_rows: driver.affected_rows,
             values: run.into_values(),
         }),
@@ -131,12 +136,14 @@ async fn run(
 }
 
 /// A program with the state on which its requests work.
-struct Driver<'a> {
+struct Driver<'a, D> {
     /// Name of the program in messages.
     name: &'a str,
     state: &'a mut SessionState,
     connection: &'a mut Connection,
     execution: Execution<'a>,
+    /// Executes the statements without a plan.
+    dispatcher: D,
     prepared: &'a mut PreparedProgram,
     cursors: Cursors,
     affected_rows: u64,
@@ -145,19 +152,19 @@ struct Driver<'a> {
     steps: u32,
 }
 
-impl Driver<'_> {
+impl<D: Dispatcher> Driver<'_, D> {
     /// Runs the program to its end. An error is returned with the line of its statement.
     async fn run(&mut self, run: &mut Run<'_>) -> std::result::Result<(), (Error, u32)> {
         loop {
             let line = run.line();
-            let located = |raised: Raised| (error_of(raised), line);
+            let located = |raised: RaisedCondition| (error_of(raised), line);
             let request = run.request().map_err(located)?;
             self.handling.before_step(run, &mut self.state.context);
             if let Request::End(_) = request {
                 return Ok(());
             }
             let line = run.line();
-            let located = |raised: Raised| (error_of(raised), line);
+            let located = |raised: RaisedCondition| (error_of(raised), line);
             let done = self.answer(request, run.place(), run.values()).await;
             match done {
                 Ok(answer) => {
@@ -296,7 +303,8 @@ impl Driver<'_> {
             parameters: values,
             ..self.execution
         };
-        let called = Box::pin(callee.call(given, self.state, self.connection, execution)).await?;
+        let called =
+            Box::pin(callee.call(given, self.state, self.connection, execution, self.dispatcher)).await?;
         self.affected_rows += called.affected_rows;
         let mut assigned = Vec::new();
         for call::OutputValue { target, value, .. } in called.outputs {
@@ -330,7 +338,9 @@ impl Driver<'_> {
             count_command(&sql.statement, &self.state.shared.counters);
             self.execute_planned(sql, place, execution).await?;
         } else {
-            super::execute(&sql.statement, self.state, self.connection, execution).await?;
+            self.dispatcher
+                .execute(&sql.statement, self.state, self.connection, execution)
+                .await?;
         }
         self.affected_rows += u64::try_from(self.state.context.row_count).unwrap_or(0);
         Ok(())

@@ -8,12 +8,13 @@ use crate::session::execution::Execution;
 use crate::session::planning::{ATTEMPTS_MAX, switches_consumers};
 use crate::session::replies::ReplyWriter;
 use crate::session::state::SessionState;
+use crate::session::statements::dispatcher::Dispatcher;
 use crate::session::statements::query::{collect, run_plan};
 use paceline_expression::ExprType;
 use paceline_program::{Answer, CodePlace, RowValue};
 use paceline_query::execute::{AssignedRow, CursorSink, RowSink, SingleRow};
 use paceline_query::plan::Plan;
-use paceline_query::program::{Evaluated, RowAssignment, set_typed_user_variable};
+use paceline_query::program::{Evaluation, RowAssignment, set_typed_user_variable};
 use paceline_syntax::ast::Expr;
 use paceline_syntax::{Error, Result, SetItem, SqlStatement, Statement, Target};
 use paceline_types::Value;
@@ -30,7 +31,7 @@ pub(super) fn has_plan(statement: &Statement, state: &SessionState) -> bool {
     }
 }
 
-impl Driver<'_> {
+impl<D: Dispatcher> Driver<'_, D> {
     /// Evaluates an expression of the program.
     pub(super) async fn evaluate(
         &mut self,
@@ -40,8 +41,8 @@ impl Driver<'_> {
     ) -> Result<Value> {
         let context = &mut self.state.context;
         match self.prepared.evaluate(place, expr, values, context)? {
-            Evaluated::Value(value, _) => Ok(value),
-            Evaluated::Query(query) => Ok(self.evaluate_query(place, &query, values).await?.0),
+            Evaluation::Value(value, _) => Ok(value),
+            Evaluation::Query(query) => Ok(self.evaluate_query(place, &query, values).await?.0),
         }
     }
 
@@ -53,8 +54,8 @@ impl Driver<'_> {
     ) -> Result<(Value, ExprType)> {
         let context = &mut self.state.context;
         match self.prepared.evaluate(place, expr, values, context)? {
-            Evaluated::Value(value, expr) => Ok((value, expr.ty.clone())),
-            Evaluated::Query(query) => self.evaluate_query(place, &query, values).await,
+            Evaluation::Value(value, expr) => Ok((value, expr.ty.clone())),
+            Evaluation::Query(query) => self.evaluate_query(place, &query, values).await,
         }
     }
 

@@ -3,9 +3,9 @@
 //! [`assignment`](crate::session::assignment) checks and executes the assignment of a system variable.
 
 use super::account::change_accounts;
-use super::query::collect;
+use super::dispatcher::Dispatcher;
+use super::expression;
 use crate::accounts::checks::check_member;
-use crate::running_plan::PlanToRun;
 use crate::session::assigned_variables::{heed_variables, track};
 use crate::session::assignment::{self, Assignment, assign_client, client_charset, collation_of};
 use crate::session::execution::Execution;
@@ -13,13 +13,10 @@ use crate::session::protocol::{Connection, Reply};
 use crate::session::services::TransactionCharacteristics;
 use crate::session::state::SessionState;
 use crate::variables::Variable;
-use paceline_expression::ExprType;
 use paceline_expression::session::{BinlogFormat, Privilege, UserVariable};
-use paceline_query::execute::SingleRow;
-use paceline_query::program::{evaluate_typed, needs_plan, setting_value};
-use paceline_syntax::ast::Expr;
+use paceline_query::program::setting_value;
 use paceline_syntax::{
-    AccountStatement, Error, QueryStatement, Result, RoleName, SetItem, SetValue, Statement, TransactionScope,
+    AccountStatement, Error, Result, RoleName, SetItem, SetValue, Statement, TransactionScope,
 };
 use paceline_types::error_code::*;
 use paceline_types::{AccessMode, Charset, Collation, IsolationLevel, Value};
@@ -80,6 +77,7 @@ pub async fn execute_for_statement(
     state: &mut SessionState,
     connection: &mut Connection,
     execution: Execution<'_>,
+    dispatcher: impl Dispatcher,
 ) -> Result<()> {
     check_set_statement(items)?;
     let connection_id = state.context.connection_id;
@@ -91,7 +89,7 @@ pub async fn execute_for_statement(
     state
         .services
         .set_deadline(state.context.settings.max_statement_time);
-    let done = Box::pin(super::execute(statement, state, connection, execution)).await;
+    let done = Box::pin(dispatcher.execute(statement, state, connection, execution)).await;
     state.context.settings = settings;
     let owner = state.temporary_owner();
     state.context.connection_id = connection_id;
@@ -158,7 +156,7 @@ async fn check_item(item: &SetItem, parameters: &[Value], state: &mut SessionSta
                 SetValue::Default => None,
                 SetValue::Word(word) => Some(Value::Text(word.clone())),
                 SetValue::Expr(expr) => {
-                    let (value, ty) = evaluate_any(expr, parameters, state).await?;
+                    let (value, ty) = expression::evaluate(expr, parameters, state).await?;
                     Some(setting_value(value, &ty))
                 }
             };
@@ -183,7 +181,7 @@ async fn check_item(item: &SetItem, parameters: &[Value], state: &mut SessionSta
             CheckedItem::Variable(checked)
         }
         SetItem::UserVariable { name, value } => {
-            let (value, ty) = evaluate_any(value, parameters, state).await?;
+            let (value, ty) = expression::evaluate(value, parameters, state).await?;
             let variable = UserVariable::new(&value, ty, &state.context.settings.time_zone);
             CheckedItem::UserVariable(name.to_lowercase(), variable)
         }
@@ -266,32 +264,6 @@ async fn set_variable(assignment: Assignment, state: &mut SessionState) -> Resul
         track(variable, state);
     }
     Ok(())
-}
-
-/// Evaluates an expression. An expression with subqueries or stored functions is executed as `SELECT expr`.
-pub(super) async fn evaluate_any(
-    expr: &Expr,
-    parameters: &[Value],
-    state: &mut SessionState,
-) -> Result<(Value, ExprType)> {
-    if !needs_plan(expr) {
-        return evaluate_typed(expr, parameters, &mut state.context);
-    }
-    let statement = Statement::Query(Box::new(QueryStatement::of_expression(expr.clone())));
-    let execution = Execution::of_server(parameters);
-    for _ in 0..10 {
-        let plan = state.plan(&statement)?;
-        if !plan.tables().is_empty() {
-            state.context.diagnostics.forget_earlier();
-        }
-        let Some((collected, _)) =
-            collect(PlanToRun::Private(&plan), state, execution, SingleRow::default()).await?
-        else {
-            continue;
-        };
-        return Ok(collected.into_value());
-    }
-    Err(Error::new(ER_TABLE_DEF_CHANGED, &[]))
 }
 
 fn set_transaction(
