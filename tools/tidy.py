@@ -38,7 +38,6 @@ VAGUE_NAMES = {
 # Folders whose modules may use each other in a circle, by crate, with the reason. Everywhere else a circle is an error.
 TREE = "types or functions that are defined by each other: the parts of a recursive tree, a table and its entries"
 STAGES = "methods of one type, in a file for each of its parts"
-OPEN = "not yet in order"
 CIRCLES = {
     "cluster": {"member": STAGES},
     "expression": {"bind": TREE, "eval": TREE},
