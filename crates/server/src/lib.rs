@@ -16,7 +16,8 @@
 //! * [`variables`]: SHOW VARIABLES. [`statistic`], [`status`], [`metrics`]: statistics, for SHOW STATUS and others.
 //!   [`command_counter`]: `Com_…`.
 //! * [`statement_digests`], [`statement_events`]: statistics of statements by their text, by kind and account.
-//!   [`user_statistics`]: statistics of users and clients. [`performance_schema`]: its tables.
+//!   [`user_statistics`]: statistics of users and clients, with the [`running_time`] of statements.
+//!   [`performance_schema`]: its tables.
 //! * [`open_transactions`], [`lock_report`]: transactions, waits and deadlocks.
 //! * [`http`]: probes, and statistics for Prometheus. [`errors`]: other crates' errors as MariaDB's.
 //! * [`event_scheduler`]: events of the catalog run at their times, in sessions without a client.
