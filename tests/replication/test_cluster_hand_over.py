@@ -1,5 +1,9 @@
 """A primary that stops hands over first; events and MEMORY tables after a change of the primary."""
 
+import contextlib
+import signal
+import threading
+
 import pymysql
 import pytest
 from support.clusters import Writer
@@ -168,3 +172,30 @@ def test_a_memory_table_that_is_locked_is_emptied_when_it_is_unlocked(clusters):
     cluster.wait_for_rows(content, ((3,),))
     # The other one was emptied once.
     cluster.wait_for_rows("select i from t.l", ((2,),))
+
+
+def test_an_old_primary_that_is_told_to_stop_does_not_start_again_to_cut_its_log(clusters):
+    """Its last transaction is in no other log. It learns of its successor while it stops."""
+    cluster = clusters(3)
+    old, others = cluster.primary(), cluster.others()
+    for member in others:
+        member.kill()
+    with old.connect(read_timeout=60) as client:
+        waiting = threading.Thread(target=lambda: ignore_errors(client, "insert into t.n values (1)"), daemon=True)
+        waiting.start()
+        wait_for("a commit that waits", lambda: old.query("show status like 'Paceline_cluster_waiting_commits'")[0][1] == "1")
+        old.process.send_signal(signal.SIGSTOP)
+        for member in others:
+            member.spawn()
+        wait_for("a successor", lambda: any(member.is_primary() for member in others))
+        old.process.send_signal(signal.SIGTERM)
+        old.process.send_signal(signal.SIGCONT)
+        assert old.process.wait(timeout=60) == 0, old.said()[-3000:]
+    old.start()
+    cluster.primary().query("insert into t.n values (2)")
+    cluster.wait_for_rows("select i from t.n", ((2,),))
+
+
+def ignore_errors(client, statement):
+    with contextlib.suppress(pymysql.err.Error):
+        client.cursor().execute(statement)

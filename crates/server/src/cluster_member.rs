@@ -90,12 +90,28 @@ impl ServerHost {
         })
     }
 
+    fn is_stopping(&self) -> bool {
+        self.server.upgrade().is_none_or(|server| server.is_stopping())
+    }
+
+    /// Starts the process again, because the member's role does not end. A server that was told to stop just stops: what
+    /// waits for this waits until then.
+    async fn give_up(&self, reason: &str) {
+        match self.is_stopping() {
+            true => std::future::pending().await,
+            false => self.cluster.restart(reason),
+        }
+    }
+
     /// Receives the log of `from` from the end of this log on.
     fn receive(&self, from: MemberId, epoch: Epoch, at: LogIndex, progress: LogProgress) {
         let role = self.fence.begin();
         if at < self.tail().end() {
-            self.cluster
-                .restart("the log has transactions that the cluster does not have: they are cut off");
+            // A server that was told to stop cuts its log when it starts.
+            if !self.is_stopping() {
+                self.cluster
+                    .restart("the log has transactions that the cluster does not have: they are cut off");
+            }
             return;
         }
         self.cluster.held.report_to(Some(progress.clone()));
@@ -360,7 +376,7 @@ impl LogHost for ServerHost {
             self.cluster.count_epoch();
             self.access.set(GateState::Closed);
             if timeout(LEAVE_WITHIN, self.fence.end()).await.is_err() {
-                self.cluster.restart("a step of the member's role does not end");
+                self.give_up("a step of the member's role does not end").await;
             }
             self.cluster.held.report_to(None);
             let transactions = self.transactions.clone();
@@ -374,7 +390,7 @@ impl LogHost for ServerHost {
                     .is_err()
             {
                 // A definition that waits for its publication, for example.
-                self.cluster.restart("a statement of the applier does not end");
+                self.give_up("a statement of the applier does not end").await;
             }
             Ok(self.tail())
         })
