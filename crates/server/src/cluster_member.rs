@@ -94,8 +94,8 @@ impl ServerHost {
         self.server.upgrade().is_none_or(|server| server.is_stopping())
     }
 
-    /// Starts the process again, because the member's role does not end. A server that was told to stop just stops: what
-    /// waits for this waits until then.
+    /// Starts the process again, because the member's role does not end. A server that was told to stop just stops:
+    /// what waits for this waits until then.
     async fn give_up(&self, reason: &str) {
         match self.is_stopping() {
             true => std::future::pending().await,
