@@ -94,3 +94,40 @@ def test_a_row_is_locked_before_its_subquery_waits(server):
         one.commit()
         thread.join(30)
         assert told == [1213]
+
+
+ROW_LOCKS = "select variable_name, variable_value from information_schema.global_status where variable_name like 'Innodb\\_row\\_lock\\_%' order by 1"
+
+
+def test_a_wait_for_metadata_is_no_wait_for_a_row(server):
+    before = server.query(ROW_LOCKS)
+    with server.connect(autocommit=False, database="t") as holder, server.connect(database="t") as waiter:
+        with holder.cursor() as cursor:
+            cursor.execute("select * from a")
+        thread = threading.Thread(target=lambda: waiter.cursor().execute("alter table a add c int"))
+        thread.start()
+        state = f"select 1 from information_schema.processlist where id = {waiter.thread_id()} and state like 'Waiting for table metadata lock'"
+        wait_for("the ALTER to wait", lambda: server.query(state))
+        assert server.query(ROW_LOCKS) == before
+        holder.rollback()
+        thread.join(30)
+    assert server.query(ROW_LOCKS) == before
+
+
+def test_a_wait_for_a_row_is_counted(server):
+    with server.connect(autocommit=False, database="t") as holder, server.connect(database="t") as waiter:
+        with holder.cursor() as cursor:
+            cursor.execute("update a set b = 11 where id = 1")
+        thread = threading.Thread(target=lambda: waiter.cursor().execute("update a set b = 12 where id = 1"))
+        thread.start()
+        waiting = wait_for_transactions("the UPDATE to wait", lambda: server.query(
+            "select trx_autocommit_non_locking from information_schema.innodb_trx where trx_state = 'LOCK WAIT'"))
+        # It ends with its statement, but it locks.
+        assert waiting == ((0,),)
+        status = {name.lower(): int(value) for name, value in server.query(ROW_LOCKS)}
+        assert (status["innodb_row_lock_current_waits"], status["innodb_row_lock_waits"]) == (1, 1)
+        holder.rollback()
+        thread.join(30)
+        status = {name.lower(): int(value) for name, value in server.query(ROW_LOCKS)}
+        assert (status["innodb_row_lock_current_waits"], status["innodb_row_lock_waits"]) == (0, 1)
+        assert status["innodb_row_lock_time"] == status["innodb_row_lock_time_avg"] == status["innodb_row_lock_time_max"] > 0

@@ -8,6 +8,7 @@ use crate::statement_history::SessionHistory;
 use crate::statement_kind::RunningKind;
 use crate::status::Counters;
 use crate::transaction_mark::TransactionMark;
+use crate::user_statistics::CommandsWithin;
 use paceline_apply::replicated::StatementCounts;
 use paceline_expression::session::SessionMemory;
 use paceline_txn::{AwaitedLock, Interrupt, InterruptReason};
@@ -39,6 +40,8 @@ pub struct SessionHandle {
     pub events: SessionEvents,
     /// Kind of its statement.
     pub statement_kind: RunningKind,
+    /// Commands within its statement.
+    pub commands_within: CommandsWithin,
     /// Its latest statements.
     pub history: SessionHistory,
     /// Memory account of the session.
@@ -113,6 +116,7 @@ impl SessionHandle {
             digests: SessionDigests::default(),
             events: SessionEvents::default(),
             statement_kind: RunningKind::default(),
+            commands_within: CommandsWithin::default(),
             history: SessionHistory::default(),
             memory,
             progress: SessionProgress::default(),

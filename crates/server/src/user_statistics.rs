@@ -12,17 +12,20 @@
 //! Tables have their counters in the [catalog](paceline_catalog::TableDefinition::count_read).
 //!
 //! There are at most [`ENTRIES_MAX`] users and as many clients. Users and clients beyond are not shown; a client cannot
-//! choose how many there are, because only accounts and hosts that have logged in, or that an account exists for, get
-//! an entry.
+//! choose how many there are, because as in MariaDB only users and hosts that have logged in get an entry. A refused
+//! login counts if there is an entry.
 //!
-//! `CPU_TIME` is the [time in which the session's task ran](crate::running_time). `BINLOG_BYTES_WRITTEN` is always 0:
-//! the log's writer does not know users.
+//! The statements of programs and of EXECUTE are commands, too. They are counted in [`CommandsWithin`] where they
+//! begin, because they end with the client's statement.
+//!
+//! `CPU_TIME` is the [time in which the session's task ran](crate::running_time). `BINLOG_BYTES_WRITTEN` is always 0: the
+//! log's writer does not know users.
 
 use crate::running_time;
 use crate::status::Counters;
 use crate::variables::{Globals, Variable};
 use paceline_expression::session::StatementCounts;
-use paceline_syntax::Statement;
+use paceline_syntax::{Statement, TableMaintenance};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::collections::btree_map;
@@ -229,6 +232,26 @@ impl UserStatistics {
         }
     }
 
+    /// Adds values to a user and a client, if they have entries.
+    pub fn add_known(&self, user: &str, client: &str, values: &TallyValues) {
+        for (entries, name) in [(&self.users, user), (&self.clients, client)] {
+            if let Some(entry) = entries.lock().get_mut(name) {
+                entry.settled.add(values);
+            }
+        }
+    }
+
+    /// Makes the entries of a user and a client with these values, if they have none.
+    pub fn add_new(&self, user: &str, client: &str, values: &TallyValues) {
+        for (entries, name) in [(&self.users, user), (&self.clients, client)] {
+            with_entry(entries, name, |entry, state| {
+                if state == EntryState::New {
+                    entry.settled.add(values);
+                }
+            });
+        }
+    }
+
     /// Makes a session's tally one of those of its user and its client. `values` is what the session has done before.
     fn register(&self, (user, client): (&str, &str), tally: &Arc<Tally>, values: &TallyValues) {
         // As in MariaDB, the statement that makes an entry counts as the connection alone.
@@ -263,7 +286,10 @@ impl CommandKind {
     fn of(statement: Option<&Statement>) -> CommandKind {
         match statement {
             None | Some(Statement::Show(_)) => CommandKind::Ignored,
-            Some(Statement::Query(_) | Statement::Explain(_)) => CommandKind::Select,
+            // As in MariaDB, they are what they explain or execute.
+            Some(Statement::Explain(explain)) => CommandKind::of(Some(&explain.statement)),
+            Some(Statement::SetStatement { statement, .. }) => CommandKind::of(Some(statement)),
+            Some(Statement::Query(_)) => CommandKind::Select,
             Some(
                 Statement::Insert(_)
                 | Statement::Update(_)
@@ -271,9 +297,51 @@ impl CommandKind {
                 | Statement::LoadData(_)
                 | Statement::Ddl(_)
                 | Statement::Account(_)
-                | Statement::TableMaintenance { .. },
+                | Statement::TableMaintenance {
+                    operation: TableMaintenance::Optimize,
+                    ..
+                },
             ) => CommandKind::Update,
             Some(_) => CommandKind::Other,
+        }
+    }
+}
+
+/// Commands within the running statement: statements of programs and of EXECUTE.
+#[derive(Debug, Default)]
+pub struct CommandsWithin {
+    select: AtomicU64,
+    update: AtomicU64,
+    other: AtomicU64,
+}
+
+impl CommandsWithin {
+    /// Counts a statement that begins.
+    pub fn count(&self, statement: &Statement) {
+        let counter = match CommandKind::of(Some(statement)) {
+            CommandKind::Select => &self.select,
+            CommandKind::Update => &self.update,
+            CommandKind::Other => &self.other,
+            CommandKind::Ignored => return,
+        };
+        // There is one writer.
+        counter.store(counter.load(Relaxed).wrapping_add(1), Relaxed);
+    }
+
+    /// Returns the numbers, and begins anew.
+    pub fn take(&self) -> TallyValues {
+        let take = |counter: &AtomicU64| {
+            let count = counter.load(Relaxed);
+            if count > 0 {
+                counter.store(0, Relaxed);
+            }
+            count
+        };
+        TallyValues {
+            select_commands: take(&self.select),
+            update_commands: take(&self.update),
+            other_commands: take(&self.other),
+            ..TallyValues::default()
         }
     }
 }
@@ -350,17 +418,19 @@ impl SessionStatistics {
             names,
             (now, now),
             &StatementCounts::default(),
+            &TallyValues::default(),
             counters,
         );
     }
 
-    /// Ends a statement of a user on a client: adds its work to both.
+    /// Ends a statement of a user on a client: adds its work to both. `within` are the [`CommandsWithin`] it.
     pub fn end(
         &mut self,
         statistics: &UserStatistics,
         names: (&str, &str),
         (started, ended): (Instant, Instant),
         counts: &StatementCounts,
+        within: &TallyValues,
         counters: &Counters,
     ) {
         let now = CountersBefore::of(counters);
@@ -382,11 +452,11 @@ impl SessionStatistics {
             rows_deleted: counts.handler_delete,
             rows_inserted: counts.handler_write,
             rows_updated: counts.handler_update,
-            select_commands: kind(CommandKind::Select),
-            update_commands: kind(CommandKind::Update),
-            other_commands: kind(CommandKind::Other),
+            select_commands: kind(CommandKind::Select) + within.select_commands,
+            update_commands: kind(CommandKind::Update) + within.update_commands,
+            other_commands: kind(CommandKind::Other) + within.other_commands,
             commit_transactions: counts.handler_commit,
-            rollback_transactions: counts.handler_rollback,
+            rollback_transactions: counts.handler_rollback + counts.handler_savepoint_rollback,
             access_denied: now.access_denied.saturating_sub(before.access_denied),
             empty_queries: now.empty_queries.saturating_sub(before.empty_queries),
             max_statement_time_exceeded: now.timeouts.saturating_sub(before.timeouts),
@@ -424,7 +494,14 @@ mod tests {
             counters.rows_sent.add(3);
             let names = ("u", "localhost");
             let times = (started, started + Duration::from_micros(5));
-            session.end(statistics, names, times, &counts, &counters);
+            session.end(
+                statistics,
+                names,
+                times,
+                &counts,
+                &TallyValues::default(),
+                &counters,
+            );
         };
         run(&statistics);
         run(&statistics);
@@ -450,7 +527,8 @@ mod tests {
         let run = |session: &mut SessionStatistics| {
             let now = Instant::now();
             session.begin(Some(&Statement::UnlockTables), now);
-            session.end(&statistics, ("u", "localhost"), (now, now), &counts, &counters);
+            let (names, within) = (("u", "localhost"), TallyValues::default());
+            session.end(&statistics, names, (now, now), &counts, &within, &counters);
         };
         for _ in 0..1000 {
             run(&mut lasting);

@@ -116,6 +116,8 @@ pub(crate) struct LockCounters {
     pub(crate) timeouts: AtomicU64,
     pub(crate) deadlocks: AtomicU64,
     pub(crate) wait_time: Histogram,
+    pub(crate) current_row_waits: AtomicU64,
+    pub(crate) row_wait_time: Histogram,
 }
 
 /// Counters of the commit pipeline. The `trigger_*` ones count why a waiting group was written
@@ -172,6 +174,8 @@ pub struct Status {
     /// Waits for metadata locks.
     pub metadata_lock_waits: u64,
     /// `innodb_row_lock_current_waits`.
+    pub current_row_lock_waits: u64,
+    /// Number of transactions that wait now, for a row or for metadata.
     pub current_lock_waits: u64,
     /// Lock waits that ended with 1205.
     pub lock_wait_timeouts: u64,
@@ -179,6 +183,8 @@ pub struct Status {
     pub deadlocks: u64,
     /// Duration of lock waits, µs.
     pub lock_wait_usec: HistogramSnapshot,
+    /// Duration of waits for row locks, µs.
+    pub row_lock_wait_usec: HistogramSnapshot,
     /// Number of keys locked now.
     pub locked_keys: u64,
     /// Number of rows in the pending overlay now.

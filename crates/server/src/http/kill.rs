@@ -211,8 +211,11 @@ async fn execute(server: &Arc<Server>, from: Requester<'_>, wanted: &KillRequest
         ..ConnectOptions::default()
     };
     let mut client = Client::handshake(Socket::unix(far), &options).await?;
-    client.query(&wanted.statement).await?;
-    client.quit().await
+    let done = client.query(&wanted.statement).await;
+    // Also after a refusal: the session must not look like one whose client has vanished.
+    let left = client.quit().await;
+    done?;
+    left
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ pub(super) fn transactions(sources: &dyn Sources) -> Vec<Row> {
             flag(transaction.foreign_key_checks),
             Value::Null,
             flag(transaction.read_only),
-            flag(transaction.is_single_statement && transaction.locks == 0),
+            flag(transaction.is_single_statement && transaction.locks == 0 && wait.is_none()),
         ]
     };
     sources.transactions().into_iter().map(row).collect()

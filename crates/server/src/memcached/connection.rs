@@ -70,14 +70,22 @@ impl MemcachedConnection {
             true => self.serve().await,
             false => self.flush().await,
         };
+        let session = &mut self.items.session;
+        // A client may also leave without `quit`.
+        if may_enter && (served.is_err() || session.is_killed()) {
+            session.count_aborted_client();
+        }
         if let Err(error) = served {
             tracing::debug!("memcached: a connection ended: {error}");
         }
-        self.items.session.end_direct();
+        session.end_direct();
     }
 
     fn log_in_as(&mut self, account: &str) -> bool {
         let outcome = self.items.session.log_in_as(account);
+        if outcome.is_err() {
+            self.items.session.count_refused_login();
+        }
         self.has_succeeded(outcome)
     }
 
@@ -109,10 +117,18 @@ impl MemcachedConnection {
         let limit = Duration::from_secs(self.server().globals.number(Variable::ConnectTimeout));
         match timeout(limit, self.next_request()).await {
             Ok(Ok(Some(Request::Store(store, form)))) if store.mode == StoreMode::Set => {
-                self.log_in(&store, &form)
+                let is_right = self.log_in(&store, &form);
+                if !is_right {
+                    self.items.session.count_refused_login();
+                }
+                is_right
             }
-            Ok(Ok(Some(Request::Quit))) => false,
+            Ok(Ok(Some(Request::Quit))) => {
+                self.items.session.count_refused_login();
+                false
+            }
             Ok(Ok(Some(_))) => {
+                self.items.session.count_refused_login();
                 let refusal = Failure::Client("unauthenticated".to_owned());
                 self.reply(Err(refusal), &ReplyForm::Classic);
                 false

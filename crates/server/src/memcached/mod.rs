@@ -171,6 +171,7 @@ async fn run(
     let limit = Duration::from_secs(server.globals.number(Variable::ConnectTimeout));
     if let Some(refusal) = session.connection_refusal() {
         count(&server.memcached.rejected_connections);
+        session.count_refused_login();
         // A client that expects TLS cannot read it.
         if !is_encrypted {
             let text = format!("SERVER_ERROR {} {refusal}\r\n", refusal.code().number());

@@ -67,7 +67,7 @@ fn uptime(sample: &Sample) -> u64 {
 /// The table. Values of sessions are in [`crate::status`].
 #[rustfmt::skip]
 pub static TABLE: &[Metric] = &[
-    metric("Aborted_clients", Kind::Counter, Unit::Count, "Connections of clients that ended without closing them.", Reader::Number(|s| s.server.counters.aborted_clients.load(Relaxed))),
+    metric("Aborted_clients", Kind::Counter, Unit::Count, "Connections that ended without the client closing them: killed, broken, idle for too long.", Reader::Number(|s| s.server.counters.aborted_clients.load(Relaxed))),
     metric("Aborted_connects", Kind::Counter, Unit::Count, "Attempts to connect that failed.", Reader::Number(|s| s.server.counters.aborted_connects.load(Relaxed))),
     metric("Acl_column_grants", Kind::Gauge, Unit::Count, "Columns on which accounts have privileges.", Reader::Number(|s| of_accounts(s, |account| account.tables.iter().map(|grant| grant.columns.len()).sum()))),
     metric("Acl_database_grants", Kind::Gauge, Unit::Count, "Databases on which accounts have privileges.", Reader::Number(|s| of_accounts(s, |account| account.databases.len()))),
@@ -99,10 +99,10 @@ pub static TABLE: &[Metric] = &[
     metric("Innodb_data_fsyncs", Kind::Counter, Unit::Count, "Syncs of the binary log, which is the only log.", Reader::Number(|s| s.transactions.sync_usec.count())),
     metric("Innodb_deadlocks", Kind::Counter, Unit::Count, "Deadlocks, of which one transaction each was rolled back.", Reader::Number(|s| s.transactions.deadlocks)),
     metric("Innodb_os_log_written", Kind::Counter, Unit::Bytes, "Bytes written to the binary log, which is the only log.", Reader::Number(|s| s.transactions.binlog_bytes_written)),
-    metric("Innodb_row_lock_current_waits", Kind::Gauge, Unit::Count, "Transactions that wait for a lock now.", Reader::Number(|s| s.transactions.current_lock_waits)),
-    metric("Innodb_row_lock_time", Kind::Counter, Unit::Milliseconds, "Time spent waiting for locks.", Reader::Number(|s| s.transactions.lock_wait_usec.sum / 1000)),
-    metric("Innodb_row_lock_time_avg", Kind::Gauge, Unit::Milliseconds, "Average duration of a wait for a lock.", Reader::Number(|s| s.transactions.lock_wait_usec.mean() / 1000)),
-    metric("Innodb_row_lock_time_max", Kind::Gauge, Unit::Milliseconds, "Longest wait for a lock.", Reader::Number(|s| s.transactions.lock_wait_usec.max / 1000)),
+    metric("Innodb_row_lock_current_waits", Kind::Gauge, Unit::Count, "Transactions that wait for a row lock now.", Reader::Number(|s| s.transactions.current_row_lock_waits)),
+    metric("Innodb_row_lock_time", Kind::Counter, Unit::Milliseconds, "Time spent waiting for row locks.", Reader::Number(|s| s.transactions.row_lock_wait_usec.sum / 1000)),
+    metric("Innodb_row_lock_time_avg", Kind::Gauge, Unit::Milliseconds, "Average duration of a wait for a row lock.", Reader::Number(|s| s.transactions.row_lock_wait_usec.mean() / 1000)),
+    metric("Innodb_row_lock_time_max", Kind::Gauge, Unit::Milliseconds, "Longest wait for a row lock.", Reader::Number(|s| s.transactions.row_lock_wait_usec.max / 1000)),
     metric("Innodb_row_lock_waits", Kind::Counter, Unit::Count, "Waits for row locks.", Reader::Number(|s| s.transactions.row_lock_waits)),
     metric("Max_memory_used", Kind::Gauge, Unit::Bytes, "Most memory that the session has collected since it began or FLUSH STATUS; of the server, the most of the sessions that exist.", Reader::Number(Sample::memory_used_max)),
     metric("Max_used_connections", Kind::Gauge, Unit::Count, "Largest number of connections at the same time.", Reader::Number(|s| s.server.counters.connections_max.load(Relaxed))),

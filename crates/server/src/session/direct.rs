@@ -182,6 +182,11 @@ impl Session {
         }
     }
 
+    /// Returns whether the session has been killed.
+    pub fn is_killed(&self) -> bool {
+        self.state.shared.interrupt.raised() == Some(InterruptReason::Connection)
+    }
+
     /// Returns whether the transaction was left open, for example by an error.
     pub fn is_in_transaction(&self) -> bool {
         self.state.transaction.is_open()

@@ -222,13 +222,14 @@ impl Session {
         match tokio::time::timeout(limit, self.login()).await {
             Ok(Ok(())) if self.phase == Phase::Commands => {
                 if let Err(error) = self.serve().await {
+                    self.count_aborted_client();
                     self.say_goodbye(error).await;
                 }
                 self.state.leave_user_statistics();
                 let user = self.state.context.user.user.clone();
                 self.audit_connection(&user, ConnectionEvent::Disconnect, 0);
             }
-            Ok(Ok(())) => {}
+            Ok(Ok(())) => self.count_refused_login(),
             Ok(Err(error)) => {
                 self.count_aborted_login();
                 self.say_goodbye(error).await;
@@ -250,6 +251,11 @@ impl Session {
         if self.phase == Phase::Login {
             self.state.server.host_errors.add(self.client.address);
         }
+        self.count_refused_login();
+    }
+
+    /// Counts a connection whose client got a refusal instead of a session.
+    pub(crate) fn count_refused_login(&self) {
         let counters = &self.state.server.counters;
         counters.aborted_connects.fetch_add(1, Ordering::Relaxed);
     }
@@ -305,10 +311,13 @@ impl Session {
         Ok(())
     }
 
-    /// Counts a connection that broke, if there are statistics of users.
-    fn count_lost_connection(&self) {
+    /// Counts a connection that ended after its login without a request of the client: it was killed or broke, or the
+    /// client was silent for too long or vanished.
+    pub(crate) fn count_aborted_client(&self) {
+        let counters = &self.state.server.counters;
+        counters.aborted_clients.fetch_add(1, Ordering::Relaxed);
         let statistics = &self.state.server.user_statistics;
-        if statistics.is_on() && self.phase == Phase::Commands {
+        if statistics.is_on() {
             let user = &self.state.context.user;
             let values = TallyValues {
                 lost_connections: 1,
@@ -330,9 +339,6 @@ impl Session {
         };
         let was_killed = raised == Some(InterruptReason::Connection);
         if was_killed || !matches!(error, WireError::Closed) {
-            let counters = &self.state.server.counters;
-            counters.aborted_clients.fetch_add(1, Ordering::Relaxed);
-            self.count_lost_connection();
             tracing::debug!("connection {} ended: {error}", self.state.shared.id);
         }
         if let Some(code) = code {

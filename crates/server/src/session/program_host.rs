@@ -102,6 +102,7 @@ impl ProgramHost for SessionProgramHost {
     }
 
     fn count(&self, statement: &Statement) {
+        self.services.shared.commands_within.count(statement);
         let counters = &self.services.shared.counters;
         match statement {
             Statement::Call { .. } => counters.com_call_procedure.add(1),

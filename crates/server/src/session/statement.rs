@@ -219,6 +219,7 @@ impl SessionState {
         self.log_settings.begin(rows_sent, self.context.rows_examined);
         self.context.user_statistics = self.server.user_statistics.is_on();
         if self.context.user_statistics {
+            self.shared.commands_within.take();
             let counters = &self.shared.counters;
             let statistics = || Box::new(SessionStatistics::new(counters));
             self.user_statistics
@@ -341,7 +342,8 @@ impl SessionState {
             let statistics = &self.server.user_statistics;
             let started = self.log_settings.started;
             let times = (started, started + duration);
-            own.end(statistics, names, times, counts, &self.shared.counters);
+            let within = self.shared.commands_within.take();
+            own.end(statistics, names, times, counts, &within, &self.shared.counters);
         }
     }
 

@@ -387,7 +387,12 @@ impl LockManager {
         cancel: impl FnOnce(&mut Wakeups) -> Wakeups,
     ) -> Result<()> {
         waits.fetch_add(1, Ordering::Relaxed);
-        self.counters.current_waits.fetch_add(1, Ordering::Relaxed);
+        let counters = &self.counters;
+        let is_row = kind == AwaitedLock::Row;
+        counters.current_waits.fetch_add(1, Ordering::Relaxed);
+        if is_row {
+            counters.current_row_waits.fetch_add(1, Ordering::Relaxed);
+        }
         let start = Instant::now();
         if owner.is_awaited() {
             self.counters
@@ -397,8 +402,13 @@ impl LockManager {
         owner.interrupt().set_awaited_lock(Some(kind));
         let outcome = owner.wait(wait_limit.deadline());
         owner.interrupt().set_awaited_lock(None);
-        self.counters.current_waits.fetch_sub(1, Ordering::Relaxed);
-        self.counters.wait_time.record(start.elapsed());
+        let waited = start.elapsed();
+        counters.current_waits.fetch_sub(1, Ordering::Relaxed);
+        counters.wait_time.record(waited);
+        if is_row {
+            counters.current_row_waits.fetch_sub(1, Ordering::Relaxed);
+            counters.row_wait_time.record(waited);
+        }
         if outcome == WaitOutcome::Granted {
             return Ok(());
         }

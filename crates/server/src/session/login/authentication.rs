@@ -63,6 +63,17 @@ impl LoginAttempt {
     }
 }
 
+/// Returns whether an error says that the client may not enter. Others, as that of an unknown database, say that it
+/// cannot.
+fn is_denied_login(code: ErrorCode) -> bool {
+    [
+        ER_ACCESS_DENIED_ERROR,
+        ER_ACCESS_DENIED_NO_PASSWORD_ERROR,
+        ER_DBACCESS_DENIED_ERROR,
+    ]
+    .contains(&code)
+}
+
 impl Session {
     /// Authenticates a client and sends the result. Afterwards the session accepts commands or is closing.
     pub(super) async fn authenticate(
@@ -336,13 +347,15 @@ impl Session {
                 self.audit_connection(user, ConnectionEvent::Connect, 0);
                 self.phase = Phase::Commands;
                 self.state.server.host_errors.forgive(self.client.address);
-                self.state.shared.authenticated.store(true, Ordering::Relaxed);
-                self.count_connection();
+                let was_known = self.state.shared.authenticated.swap(true, Ordering::Relaxed);
+                self.count_connection(was_known);
                 self.rest();
             }
             Err(error) => {
-                self.state.shared.counters.access_denied_errors.add(1);
-                self.count_denied_connection(user);
+                if is_denied_login(error.code()) {
+                    self.state.shared.counters.access_denied_errors.add(1);
+                    self.count_denied_connection(user);
+                }
                 tracing::warn!("connection {}: {error}", self.state.shared.id);
                 self.log_command("Connect", error.to_string().as_bytes());
                 self.audit_connection(user, ConnectionEvent::FailedConnect, error.code().number());
@@ -351,8 +364,9 @@ impl Session {
         }
     }
 
-    /// Counts the connection for its user, if there are statistics of users.
-    fn count_connection(&self) {
+    /// Counts the connection for its user, if there are statistics of users. A change of the user is no connection, but
+    /// as in MariaDB it makes the user's entry.
+    fn count_connection(&self, is_change: bool) {
         let statistics = &self.state.server.user_statistics;
         if statistics.is_on() {
             let user = &self.state.context.user;
@@ -361,22 +375,27 @@ impl Session {
                 total_ssl_connections: self.state.shared.tls.get().is_some().into(),
                 ..TallyValues::default()
             };
-            statistics.add(&user.user, &user.host, &values);
+            match is_change {
+                true => statistics.add_new(&user.user, &user.host, &values),
+                false => statistics.add(&user.user, &user.host, &values),
+            }
         }
     }
 
-    /// Counts a refused connection, if there is an account of that name.
+    /// Counts a refused connection for its user and its client; a refused change of the user for the user before.
     fn count_denied_connection(&self, user: &str) {
-        let server = &self.state.server;
-        if server.user_statistics.is_on() && server.accounts.load().iter().any(|account| account.user == user)
-        {
-            let host = &self.state.context.user.host;
+        let statistics = &self.state.server.user_statistics;
+        if statistics.is_on() {
+            let user = match self.state.shared.authenticated.load(Ordering::Relaxed) {
+                true => self.state.context.user.user.as_str(),
+                false => user,
+            };
             let values = TallyValues {
                 denied_connections: 1,
                 access_denied: 1,
                 ..TallyValues::default()
             };
-            server.user_statistics.add(user, host, &values);
+            statistics.add_known(user, &self.client.name, &values);
         }
     }
 

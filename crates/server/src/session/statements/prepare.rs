@@ -100,6 +100,7 @@ pub async fn execute_named(
         using: using.values,
         ..execution
     };
+    state.shared.commands_within.count(&statement);
     let outer = std::mem::take(&mut state.context.program_variables);
     let done = Box::pin(dispatcher.execute(&statement, state, connection, execution)).await;
     state.context.program_variables = outer;
@@ -140,6 +141,7 @@ pub async fn execute_immediate(
         using: using.values,
         ..execution
     };
+    state.shared.commands_within.count(&statement);
     let outer = std::mem::take(&mut state.context.program_variables);
     let done = Box::pin(dispatcher.execute(&statement, state, connection, execution)).await;
     state.context.program_variables = outer;

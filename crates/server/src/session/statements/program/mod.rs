@@ -200,6 +200,12 @@ impl<D: Dispatcher> Driver<'_, D> {
             true => KeepDiagnostics::Yes,
             false => KeepDiagnostics::No,
         });
+        if let Request::Execute(sql)
+        | Request::SelectInto { query: sql, .. }
+        | Request::Open { query: sql, .. } = &request
+        {
+            self.state.shared.commands_within.count(&sql.statement);
+        }
         Ok(match request {
             Request::Assign { variable, value } => {
                 let value = match value {
