@@ -19,8 +19,8 @@
 //! wrongly.
 
 use std::cell::Cell;
-use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 /// Time after which a run is compared with the clock of its thread.
@@ -84,18 +84,35 @@ pub fn end(now: Instant) -> Duration {
     RUN.take().map_or(Duration::ZERO, |run| run.end(now))
 }
 
-/// Runs a task whose statements are measured.
-pub async fn measured<F: Future>(task: F) -> F::Output {
-    let mut task = pin!(task);
-    let mut earlier = None;
-    poll_fn(move |context| {
+/// A task whose statements are measured.
+pub struct Measured<F> {
+    // In a box: a function that is async would keep the task twice, and that of a session is large.
+    task: Pin<Box<F>>,
+    /// Time of the earlier runs of the statement that waits.
+    earlier: Option<Duration>,
+}
+
+impl<F: Future> Measured<F> {
+    /// Creates the task.
+    pub fn new(task: F) -> Self {
+        Measured {
+            task: Box::pin(task),
+            earlier: None,
+        }
+    }
+}
+
+impl<F: Future> Future for Measured<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         // What another task has left on this thread is not this one's.
-        RUN.set(earlier.take().map(|earlier| Run::begin(Instant::now(), earlier)));
-        let polled = task.as_mut().poll(context);
-        earlier = RUN.take().map(|run| run.end(Instant::now()));
+        let earlier = self.earlier.take();
+        RUN.set(earlier.map(|earlier| Run::begin(Instant::now(), earlier)));
+        let polled = self.task.as_mut().poll(context);
+        self.earlier = RUN.take().map(|run| run.end(Instant::now()));
         polled
-    })
-    .await
+    }
 }
 
 #[cfg(test)]
@@ -116,7 +133,7 @@ mod tests {
             .enable_time()
             .build()
             .unwrap();
-        let statement = measured(async {
+        let statement = Measured::new(async {
             begin(Instant::now());
             busy(STEP);
             // The thread goes on to the other task.
@@ -126,7 +143,7 @@ mod tests {
             busy(STEP);
             end(Instant::now())
         });
-        let other = measured(async {
+        let other = Measured::new(async {
             assert_eq!(end(Instant::now()), Duration::ZERO);
             busy(10 * STEP);
         });

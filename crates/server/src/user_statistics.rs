@@ -18,8 +18,8 @@
 //! The statements of programs and of EXECUTE are commands, too. They are counted in [`CommandsWithin`] where they
 //! begin, because they end with the client's statement.
 //!
-//! `CPU_TIME` is the [time in which the session's task ran](crate::running_time). `BINLOG_BYTES_WRITTEN` is always 0: the
-//! log's writer does not know users.
+//! `CPU_TIME` is the [time in which the session's task ran](crate::running_time). `BINLOG_BYTES_WRITTEN` is always 0:
+//! the log's writer does not know users.
 
 use crate::running_time;
 use crate::status::Counters;

@@ -34,7 +34,7 @@ use crate::accounts::ClientHost;
 use crate::listener::session as client_session;
 use crate::memcached_counters::count;
 use crate::options::OfferTls;
-use crate::running_time;
+use crate::running_time::Measured;
 use crate::server::Server;
 use crate::variables::{Globals, Variable, VariableValue};
 use connection::MemcachedConnection;
@@ -133,7 +133,7 @@ impl MemcachedPort {
             count(&server.memcached.total_connections);
             let open = OpenConnection::new(&server);
             let connection = run(&server, socket, address, &memcached, &account, is_encrypted);
-            if let Err(reason) = running_time::measured(connection).await {
+            if let Err(reason) = Measured::new(connection).await {
                 tracing::warn!("memcached: {address}: {reason}");
             }
             drop(open);

@@ -89,7 +89,7 @@ pub use state::SessionState;
 use crate::accounts::ClientHost;
 use crate::audit_log::ConnectionEvent;
 use crate::registry::{SessionHandle, now_micros};
-use crate::running_time;
+use crate::running_time::Measured;
 use crate::server::Server;
 use crate::user_statistics::TallyValues;
 use crate::variables::Variable;
@@ -212,8 +212,8 @@ impl Session {
     }
 
     /// Runs the session to its end.
-    pub async fn run(self) {
-        running_time::measured(self.run_to_end()).await;
+    pub fn run(self) -> impl Future<Output = ()> + Send {
+        Measured::new(self.run_to_end())
     }
 
     async fn run_to_end(mut self) {
