@@ -38,7 +38,7 @@ class Growth:
         return tuple(after - before for before, after in zip(self.before, counts(self.server)))
 
     def becomes(self, *expected):
-        wait_for(f"{expected}, not {self.now()}", lambda: self.now() == expected, seconds=10)
+        wait_for(f"{expected}, not {self.now()}", lambda: self.now() == expected)
         stays(f"{expected}", lambda: self.now() == expected, seconds=0.2)
 
 
