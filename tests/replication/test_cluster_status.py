@@ -34,6 +34,7 @@ def test_a_member_that_is_dead_is_shown_with_its_last_position_and_lag(clusters)
     primary, (dead, other) = cluster.primary(), cluster.others()
     primary.query("insert into t.n values (1)")
     cluster.wait_for_rows("select i from t.n", ((1,),))
+    wait_for("its last position", lambda: primary.cluster_status()[dead.directory.name]["Lag_transactions"] == 0)
     dead.kill()
     primary.query(*(f"insert into t.n values ({number})" for number in range(2, 22)))
     for asked in (primary, other):

@@ -191,23 +191,5 @@ def test_a_primary_with_a_later_log_is_not_followed_until_others_are_upgraded(cl
     check_rows(cluster, writer)
 
 
-def test_a_dead_primary_is_replaced_by_a_server_whose_log_all_others_read(clusters):
-    """In the middle of an upgrade, although the server that is upgraded would come first by its number."""
-    cluster = clusters(3)
-    dead = cluster.primary()
-    shown = dead.cluster_status()
-    first, second = sorted(cluster.others(), key=lambda member: shown[member.directory.name]["Member_id"])
-    writer = Writer(cluster)
-    restart(cluster, first, Program.of_version(NEXT_PATCH, log_format=2))
-    wait_until_whole(cluster, first)
-    wait_for_more(writer)
-    dead.kill()
-    wait_for("another primary", second.is_primary)
-    wait_for_more(writer)
-    dead.start()
-    writer.stop()
-    check_rows(cluster, writer)
-
-
 def refusals(member):
     return member.said().count("the log has format 2, and the member reads up to format 1: upgrade the member first")
