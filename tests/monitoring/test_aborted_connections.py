@@ -5,7 +5,6 @@ import socket
 import urllib.error
 import urllib.request
 
-import pymysql
 import pytest
 from support.memcached import TextConnection
 from support.servers import MariaDb, Paceline, ReservedPort
@@ -42,23 +41,17 @@ class Growth:
         stays(f"{expected}", lambda: self.now() == expected, seconds=0.2)
 
 
-def refused(server, number, **options):
-    with pytest.raises(pymysql.err.OperationalError) as raised:
-        server.connect(**options)
-    assert raised.value.args[0] == number
-
-
 def test_refused_logins(server):
     growth = Growth(server)
-    refused(server, 1045, user="u", password="wrong")
-    refused(server, 1045, user="nobody", password="wrong")
+    server.refuses(1045, user="u", password="wrong")
+    server.refuses(1045, user="nobody", password="wrong")
     growth.becomes(0, 2, 2)
     # No denial: the database is not there, the account is locked, there are too many connections.
-    refused(server, 1049, database="nosuch")
+    server.refuses(1049, database="nosuch")
     growth.becomes(0, 3, 2)
-    refused(server, 4151, user="locked", password="x")
+    server.refuses(4151, user="locked", password="x")
     growth.becomes(0, 4, 2)
-    refused(server, 1044, user="u", password="x", database="d")
+    server.refuses(1044, user="u", password="x", database="d")
     growth.becomes(0, 5, 3)
     server.query("set global max_connections = 10")
     connections = [server.connect() for _ in range(10)]
@@ -66,7 +59,7 @@ def test_refused_logins(server):
         with connections[0].cursor() as cursor:
             # The last one is for those who look after the server.
             connections.append(server.connect())
-            refused(server, 1040)
+            server.refuses(1040)
             cursor.execute("show global status like 'Aborted_connects'")
             assert int(cursor.fetchone()[1]) - growth.before[1] == 6
     finally:

@@ -27,25 +27,19 @@ def of_user(server, user, columns):
     return rows[0] if rows else None
 
 
-def refused(server, number, **options):
-    with pytest.raises(pymysql.err.OperationalError) as raised:
-        server.connect(**options)
-    assert raised.value.args[0] == number
-
-
 def test_refused_logins_count_where_there_is_an_entry(server):
     server.query("do 1", user="u", password="x")
     denied = "denied_connections, access_denied"
     for user in ("u", "u", "nobody", "root"):
-        refused(server, 1045, user=user, password="wrong")
-    refused(server, 1049, user="u", password="x", database="nosuch")
+        server.refuses(1045, user=user, password="wrong")
+    server.refuses(1049, user="u", password="x", database="nosuch")
     wait_for("the user's", lambda: of_user(server, "u", denied) == (2, 2))
     assert of_user(server, "root", denied) == (1, 1)
     assert of_user(server, "nobody", denied) is None
     assert server.query(f"select client, {denied} from information_schema.client_statistics") == (("localhost", 4, 4),)
     # A user without an entry gets none.
     server.query("create user silent@localhost identified by 'x'")
-    refused(server, 1045, user="silent", password="wrong")
+    server.refuses(1045, user="silent", password="wrong")
     assert of_user(server, "silent", denied) is None
 
 

@@ -37,22 +37,17 @@ def assert_same_everywhere(cluster, writer):
         wait_for(f"{archive} to have all", lambda archive=archive: position(archive) == position(cluster.primary()))
 
 
-def wait_for_more(writer, count=30):
-    before = len(writer.committed)
-    wait_for("rows", lambda: len(writer.committed) > before + count)
-
-
 def test_two_servers_and_an_archive_survive_the_loss_of_each(clusters):
     cluster = clusters(2, archives=1)
     [archive] = cluster.archives
     assert [line.split()[3] for line in cluster.command("status").splitlines()[1:4]].count("archive") == 1
     writer = Writer(cluster)
-    wait_for_more(writer)
+    writer.wait_for_more()
     # The primary; then the one that has replaced it; an archive; and the server that is no primary.
     for choose in (cluster.primary, cluster.primary, lambda: archive, lambda: cluster.others()[0]):
         lost = choose()
         lost.kill()
-        wait_for_more(writer)
+        writer.wait_for_more()
         lost.start()
         wait_for(f"{lost} to have all of the log", lambda lost=lost: has_caught_up(cluster, lost))
     writer.stop()
@@ -166,10 +161,10 @@ def test_a_planned_change_goes_to_servers_only(clusters):
     [archive], [other] = cluster.archives, cluster.others()
     assert "is not a server of the present configuration" in cluster.try_command("switch", "--to", archive.directory.name).stderr
     writer = Writer(cluster)
-    wait_for_more(writer)
+    writer.wait_for_more()
     cluster.command("switch")
     assert cluster.primary() is other
-    wait_for_more(writer)
+    writer.wait_for_more()
     writer.stop()
     assert_same_everywhere(cluster, writer)
     cluster.command("remove", archive.directory.name)

@@ -1,9 +1,8 @@
 """Priorities and zones of members, and MariaDB replicas below a cluster's server."""
 
-import pymysql
 import pytest
 from support.clusters import Writer
-from support.real_replicas import ACCOUNT, PASSWORD, change_master
+from support.real_replicas import ACCOUNT, PASSWORD, catch_up, change_master
 from support.servers import MariaDb
 from support.waiting import stays, wait_for
 
@@ -19,11 +18,6 @@ def establish(cluster, member, *options):
     wait_for("all log holders", lambda: cluster.holders() == len(cluster.members))
 
 
-def wait_for_more(writer):
-    before = len(writer.committed)
-    wait_for("more rows", lambda: len(writer.committed) > before + 20)
-
-
 def test_the_server_with_the_highest_priority_takes_over(clusters):
     cluster = clusters(3)
     old = cluster.primary()
@@ -32,11 +26,11 @@ def test_the_server_with_the_highest_priority_takes_over(clusters):
     establish(cluster, last, "--cluster-priority=9")
     assert old.cluster_status()[last.directory.name]["Priority"] == 9
     writer = Writer(cluster)
-    wait_for_more(writer)
+    writer.wait_for_more()
     # Without a name it is the best one.
     cluster.command("switch")
     assert cluster.primary() is last
-    wait_for_more(writer)
+    writer.wait_for_more()
     writer.stop()
 
 
@@ -46,16 +40,16 @@ def test_copies_span_zones(clusters):
     establish(cluster, far, "--cluster-zone=1")
     cluster.command("copies", "2", "--zones", "2")
     writer = Writer(cluster, [primary])
-    wait_for_more(writer)
+    writer.wait_for_more()
     # Two copies are left, in two zones.
     near.kill()
-    wait_for_more(writer)
+    writer.wait_for_more()
     near.start()
     # Two copies are left, in one zone.
     far.kill()
     stays("nothing is committed", lambda before=len(writer.committed): len(writer.committed) <= before + 1, 1)
     far.start()
-    wait_for_more(writer)
+    writer.wait_for_more()
     writer.stop()
     rows = primary.query("select i from t.n order by i")
     assert set(writer.committed) <= {number for (number,) in rows}
@@ -76,34 +70,26 @@ def test_a_mariadb_below_a_server_goes_on_through_changes_of_the_primary(cluster
     change_master(below, first)
     below.query("start slave")
     writer = Writer(cluster)
-    wait_for_more(writer)
+    writer.wait_for_more()
     # The server above it is a replica from now on.
     cluster.command("switch")
     second = cluster.primary()
     assert second is not first
-    wait_for_more(writer)
-    wait_for("the MariaDB to follow", lambda: has_all(below, second))
+    writer.wait_for_more()
+    catch_up(below, second)
     # Another one takes over, by an accident.
     second.kill()
     wait_for("another primary", lambda: any(member.is_primary() for member in cluster.members if member is not second))
-    wait_for_more(writer)
+    writer.wait_for_more()
     # The server above dies; the MariaDB is told of another one.
     first.kill()
     second.start()
     below.query("stop slave")
     change_master(below, second)
     below.query("start slave")
-    wait_for_more(writer)
+    writer.wait_for_more()
     writer.stop()
     first.start()
     rows = cluster.primary().query("select i from t.n order by i")
     assert set(writer.committed) <= {number for (number,) in rows}
     wait_for("all rows on the MariaDB", lambda: below.query("select i from t.n order by i") == rows)
-
-
-def has_all(below, server):
-    try:
-        [(position,)] = server.query("select @@global.gtid_binlog_pos")
-        return below.query(f"select master_gtid_wait('{position}', 0.2)") == ((0,),)
-    except pymysql.err.Error:
-        return False

@@ -41,11 +41,6 @@ def next_upgrade(cluster):
     return found and found.groups()[:3]
 
 
-def wait_for_more(writer, count=30):
-    before = len(writer.committed)
-    wait_for("more rows", lambda: len(writer.committed) > before + count)
-
-
 def restart(cluster, member, program):
     """Stops a member as for an upgrade, and starts it as another version. Returns whether it was the primary."""
     was_primary = member.is_primary()
@@ -87,7 +82,7 @@ def upgrade(cluster, later):
     members = {member.directory.name: member for member in (*cluster.members, *cluster.archives)}
     assert next_upgrade(cluster) is None
     writer = Writer(cluster)
-    wait_for_more(writer)
+    writer.wait_for_more()
     # All have the same version; the operator begins with any that is no primary.
     first = cluster.others()[0].directory.name
     upgraded, primaries, name = [], [], first
@@ -96,7 +91,7 @@ def upgrade(cluster, later):
         primaries.append(restart(cluster, members[name], later))
         upgraded.append(name)
         wait_until_whole(cluster, members[name])
-        wait_for_more(writer)
+        writer.wait_for_more()
         shown = versions(cluster)
         assert {name for name, (_, version) in shown.items() if version == later_number} == set(upgraded)
         assert all(part in ("primary", "holder") for part, _ in shown.values()), shown
@@ -139,7 +134,7 @@ def test_members_with_other_messages_are_refused_and_both_sides_say_so(clusters,
     stranger = cluster.others()[0]
     primary = cluster.primary()
     writer = Writer(cluster)
-    wait_for_more(writer)
+    writer.wait_for_more()
     stranger.stop()
     stranger.program = Program.of_version(NEXT_PATCH, message_format=format)
     stranger.spawn()
@@ -149,7 +144,7 @@ def test_members_with_other_messages_are_refused_and_both_sides_say_so(clusters,
         refusal = f"(version {version}) knows messages of format {known}, the one that asks sends format {sent}: upgrade the older one"
         wait_for(f"{member} to say why it is refused", lambda member=member, refusal=refusal: refusal in member.said())
     # The others go on, and the status can still be asked for.
-    wait_for_more(writer)
+    writer.wait_for_more()
     assert versions(cluster)[stranger.directory.name] == ("holder", NEXT_PATCH)
     assert not stranger.answers()
     lines = cluster.command("status", f"--cluster-secret-file={cluster.secret_file}").splitlines()
@@ -170,11 +165,11 @@ def test_a_primary_with_a_later_log_is_not_followed_until_others_are_upgraded(cl
     later = Program.of_version(NEXT_PATCH, log_format=2)
     early = cluster.primary()
     writer = Writer(cluster)
-    wait_for_more(writer)
+    writer.wait_for_more()
     assert restart(cluster, early, later)
     # It has handed over, and follows a primary whose log it reads.
     wait_until_whole(cluster, early)
-    wait_for_more(writer)
+    writer.wait_for_more()
     others = [member for member in (*cluster.members, *cluster.archives) if member is not early]
     switched = cluster.try_command("switch", "--to", early.directory.name, "--timeout=5")
     assert switched.returncode == 1 and "does not accept writes yet" in switched.stderr, switched
@@ -184,7 +179,7 @@ def test_a_primary_with_a_later_log_is_not_followed_until_others_are_upgraded(cl
     assert [refusals(member) for member in others] == [1, 1]
     stays("nothing is committed", lambda before=len(writer.committed): len(writer.committed) <= before + 1, 2)
     restart(cluster, others[0], later)
-    wait_for_more(writer)
+    writer.wait_for_more()
     restart(cluster, others[1], later)
     wait_until_whole(cluster, others[1])
     writer.stop()

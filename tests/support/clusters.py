@@ -192,6 +192,11 @@ class Writer:
                 continue
             self.committed.append(number)
 
+    def wait_for_more(self, count=30):
+        """Waits until so many more rows are committed."""
+        before = len(self.committed)
+        wait_for("more rows", lambda: len(self.committed) > before + count)
+
     def stop(self):
         self.is_stopping.set()
         self.thread.join()

@@ -123,6 +123,15 @@ class Server:
                 cursor.execute(statement)
             return cursor.fetchall()
 
+    def refuses(self, number, **options):
+        """Checks that a connection is refused with this error."""
+        try:
+            self.connect(**options).close()
+        except pymysql.err.OperationalError as error:
+            assert error.args[0] == number, error
+        else:
+            raise AssertionError(f"{self} lets {options} in")
+
     def kill(self):
         """Kills the process with kill -9, like an out-of-memory killer."""
         self.process.kill()

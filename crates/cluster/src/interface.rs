@@ -84,6 +84,12 @@ pub enum LogOrigin {
     Received,
 }
 
+/// Returns a key that is lowest for the server that should become the primary: whose log the most members can read,
+/// then by priority and number.
+pub fn primary_order(log_format: u32, holder: &Holder) -> (u32, Reverse<u8>, MemberId) {
+    (log_format, Reverse(holder.priority), holder.id)
+}
+
 /// State of the cluster in etcd, from one read that began after the member had started.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EtcdState {
@@ -115,13 +121,11 @@ impl EtcdState {
         self.records.iter().rfind(is_established)
     }
 
-    /// Returns a key that is lowest for the server that should become the primary: whose log the most members can read,
-    /// then by priority and number.
+    /// Returns [`primary_order`] of a holder.
     pub fn primary_order(&self, holder: &Holder) -> (u32, Reverse<u8>, MemberId) {
         let mut formats = self.log_formats.iter();
         let format = formats.find(|(id, _)| *id == holder.id);
-        let format = format.map_or(0, |(_, format)| *format);
-        (format, Reverse(holder.priority), holder.id)
+        primary_order(format.map_or(0, |(_, format)| *format), holder)
     }
 
     /// Returns the configuration that elections keep: the established one, or else the first. A change that did not

@@ -155,7 +155,7 @@ pub use configuration::{Configuration, ConfigurationError, Holder, HolderKind, M
 pub use epoch::{Epoch, EpochRecord, Origin, Progress, Promise};
 pub use interface::{
     Action, Claimer, Consent, DurableState, Elections, EtcdState, Hearing, Input, Leave, LogOrigin, Message,
-    Millis, StoredPromise, SwitchError, Timing,
+    Millis, StoredPromise, SwitchError, Timing, primary_order,
 };
 pub use log_tail::{EpochSpan, LogRank, LogTail};
 pub use member::{Member, RoleName, Status, Wait};

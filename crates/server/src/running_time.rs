@@ -38,11 +38,15 @@ struct Run {
 
 impl Run {
     fn begin(began: Instant, earlier: Duration) -> Run {
-        let (read, thread_time) = match CLOCK.get().filter(|(read, _)| began.duration_since(*read) < LONG) {
-            Some(known) => known,
-            None => (began, thread_time()),
+        let known = CLOCK.get().filter(|(read, _)| began.duration_since(*read) < LONG);
+        let thread_time = match known {
+            Some((_, known)) => known,
+            None => {
+                let thread_time = thread_time();
+                CLOCK.set(Some((began, thread_time)));
+                thread_time
+            }
         };
-        CLOCK.set(Some((read, thread_time)));
         Run {
             began,
             thread_time,
@@ -106,7 +110,7 @@ impl<F: Future> Future for Measured<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        // What another task has left on this thread is not this one's.
+        // A statement of a task that is not measured may have left its run on this thread.
         let earlier = self.earlier.take();
         RUN.set(earlier.map(|earlier| Run::begin(Instant::now(), earlier)));
         let polled = self.task.as_mut().poll(context);

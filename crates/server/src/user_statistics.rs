@@ -225,16 +225,21 @@ impl UserStatistics {
         self.generation.fetch_add(1, Relaxed);
     }
 
+    /// Returns both lists, with the names of a user and of a client in them.
+    fn lists<'a>(&'a self, user: &'a str, client: &'a str) -> [(&'a Entries, &'a str); 2] {
+        [(&self.users, user), (&self.clients, client)]
+    }
+
     /// Adds values to a user and a client.
     pub fn add(&self, user: &str, client: &str, values: &TallyValues) {
-        for (entries, name) in [(&self.users, user), (&self.clients, client)] {
+        for (entries, name) in self.lists(user, client) {
             with_entry(entries, name, |entry, _| entry.settled.add(values));
         }
     }
 
     /// Adds values to a user and a client, if they have entries.
     pub fn add_known(&self, user: &str, client: &str, values: &TallyValues) {
-        for (entries, name) in [(&self.users, user), (&self.clients, client)] {
+        for (entries, name) in self.lists(user, client) {
             if let Some(entry) = entries.lock().get_mut(name) {
                 entry.settled.add(values);
             }
@@ -243,7 +248,7 @@ impl UserStatistics {
 
     /// Makes the entries of a user and a client with these values, if they have none.
     pub fn add_new(&self, user: &str, client: &str, values: &TallyValues) {
-        for (entries, name) in [(&self.users, user), (&self.clients, client)] {
+        for (entries, name) in self.lists(user, client) {
             with_entry(entries, name, |entry, state| {
                 if state == EntryState::New {
                     entry.settled.add(values);
@@ -259,7 +264,7 @@ impl UserStatistics {
             total_connections: 1,
             ..TallyValues::default()
         };
-        for (entries, name) in [(&self.users, user), (&self.clients, client)] {
+        for (entries, name) in self.lists(user, client) {
             with_entry(entries, name, |entry, state| {
                 entry.settled.add(match state {
                     EntryState::Known => values,

@@ -3,13 +3,13 @@
 
 use super::settings::read_secret;
 use clap::{Args, Subcommand, ValueHint};
-use paceline_cluster::{Elections, Epoch, HolderKind, MemberId, Progress};
-use paceline_cluster_host::commands::{self, MemberOverview, Overview, Part, Remainder};
+use paceline_cluster::{Elections, Epoch, HolderKind, MemberId, Progress, primary_order};
+use paceline_cluster_host::commands::{self, Overview, Part, Remainder};
 use paceline_cluster_host::etcd::{EtcdSettings, Store};
 use paceline_cluster_host::messages::PeerLogin;
 use paceline_cluster_host::picture::{PicturedMember, next_upgrade, picture};
+use paceline_cluster_host::register::MemberEntry;
 use paceline_wire::tls::ClusterKey;
-use std::cmp::Reverse;
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -220,16 +220,11 @@ fn best_target(overview: &Overview) -> Result<MemberId, commands::CommandError> 
     let candidates = overview.members.iter().filter(|member| {
         member.kind == HolderKind::Server && member.part == Part::Holder && !member.is_leaving
     });
-    let order = |member: &&MemberOverview| {
-        let (format, priority) = member
-            .entry
-            .as_ref()
-            .map_or((0, 0), |entry| (entry.log_format, entry.priority));
-        (format, Reverse(priority), member.id)
-    };
-    candidates
-        .min_by_key(order)
-        .map(|member| member.id)
+    // One that is not in the directory can be no target.
+    let entries = candidates.filter_map(|member| member.entry.as_ref());
+    entries
+        .min_by_key(|entry| primary_order(entry.log_format, &entry.holder()))
+        .map(MemberEntry::member)
         .ok_or_else(|| commands::CommandError::Unknown("that could become the primary".into()))
 }
 

@@ -3,6 +3,7 @@
 use super::query::collect;
 use crate::running_plan::PlanToRun;
 use crate::session::execution::Execution;
+use crate::session::planning::ATTEMPTS_MAX;
 use crate::session::state::SessionState;
 use paceline_expression::ExprType;
 use paceline_query::execute::SingleRow;
@@ -26,7 +27,7 @@ pub async fn evaluate(
     }
     let statement = Statement::Query(Box::new(QueryStatement::of_expression(expr.clone())));
     let execution = Execution::of_server(parameters);
-    for _ in 0..10 {
+    for _ in 0..ATTEMPTS_MAX {
         let plan = state.plan(&statement)?;
         if !plan.tables().is_empty() {
             state.context.diagnostics.forget_earlier();
