@@ -112,7 +112,7 @@ def test_the_network_delays_what_it_is_told_to_delay(network, delays):
     network.slow_down({"one": Delay(100), "other": Delay(100)})
     assert min(seconds for _, seconds in arrivals(one, other, seconds=5)) > 0.2
     network.slow_down({"one": Delay(0, rise_milliseconds_per_second=1000, milliseconds_max=400)})
-    wait_for("the delay to grow", lambda: min(seconds for _, seconds in arrivals(one, other, 1, seconds=5)) > 0.4)
+    wait_for("the delay to grow", lambda: min((seconds for _, seconds in arrivals(one, other, 1, seconds=5)), default=0) > 0.4)
     network.heal()
     wait_for("a packet without delay", lambda: min(seconds for _, seconds in arrivals(one, other, seconds=5)) < 0.1)
 

@@ -148,7 +148,8 @@ class Statements:
             return f"drop index {name} on {table.name}", lambda: name in table.indexes and table.indexes.remove(name)
         if what == 6 and table.columns:
             column = rng.choice(table.columns)
-            kinds = [kind for kind in KINDS if kind.group and kind.group == column.kind.group]
+            # A MariaDB replica finds no row by a UNIQUE key on TEXT (docs/differences.md); tables with a primary key do without.
+            kinds = [kind for kind in KINDS if kind.group and kind.group == column.kind.group and (table.key or not kind.prefix)]
             if kinds:
                 kind = rng.choice(kinds)
 
