@@ -101,8 +101,17 @@ pub struct EtcdState {
     pub wanted: Option<Configuration>,
     /// Whether members may claim epochs by themselves.
     pub elections: Elections,
-    /// Formats of the logs that members write, as numbers that grow. One that has told none has the oldest.
-    pub log_formats: Vec<(MemberId, u32)>,
+    /// Members of the directory. Those that are no holders follow as well; their copies count for nothing.
+    pub members: Vec<ListedMember>,
+}
+
+/// Member of etcd's directory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ListedMember {
+    /// Identity.
+    pub id: MemberId,
+    /// Format of the log that it writes, as a number that grows. One that has told none has the oldest, 0.
+    pub log_format: u32,
 }
 
 impl EtcdState {
@@ -123,9 +132,8 @@ impl EtcdState {
 
     /// Returns [`primary_order`] of a holder.
     pub fn primary_order(&self, holder: &Holder) -> (u32, Reverse<u8>, MemberId) {
-        let mut formats = self.log_formats.iter();
-        let format = formats.find(|(id, _)| *id == holder.id);
-        primary_order(format.map_or(0, |(_, format)| *format), holder)
+        let listed = self.members.iter().find(|member| member.id == holder.id);
+        primary_order(listed.map_or(0, |member| member.log_format), holder)
     }
 
     /// Returns the configuration that elections keep: the established one, or else the first. A change that did not

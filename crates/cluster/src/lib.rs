@@ -85,6 +85,14 @@
 //! way are acknowledged: a definition that is applied needs everything before it published, and after the claim nothing
 //! is published before the start, which comes after the definition in the log.
 //!
+//! # Members that are no holders
+//! Every other member of etcd's directory follows in the same way: it promises the epoch to a primary that sends
+//! pulses, cuts its log, and answers. Its copy counts for nothing: nobody asks it for promises, it neither says that it
+//! hears no primary nor claims, and [`Status::needed`] does not wait for it. For the proof it is like a holder that was
+//! removed: it promises to a primary that has written its start (or, after a torn promise, to the claimant of etcd's
+//! newest epoch, as holders do), and cuts only to agree with a primary's log. A member of either kind that refuses its
+//! primary's epoch lets that begin a new one.
+//!
 //! # When a member claims
 //! A member hears its primary if a pulse came within `silence` and that primary hears a quorum itself. A member that
 //! hears none tells the others. A server claims when holders that *block*, and at least two, hear none: without them
@@ -154,8 +162,8 @@ mod member;
 pub use configuration::{Configuration, ConfigurationError, Holder, HolderKind, MemberId};
 pub use epoch::{Epoch, EpochRecord, Origin, Progress, Promise};
 pub use interface::{
-    Action, Claimer, Consent, DurableState, Elections, EtcdState, Hearing, Input, Leave, LogOrigin, Message,
-    Millis, StoredPromise, SwitchError, Timing, primary_order,
+    Action, Claimer, Consent, DurableState, Elections, EtcdState, Hearing, Input, Leave, ListedMember,
+    LogOrigin, Message, Millis, StoredPromise, SwitchError, Timing, primary_order,
 };
 pub use log_tail::{EpochSpan, LogRank, LogTail};
 pub use member::{Member, RoleName, Status, Wait};

@@ -2,8 +2,8 @@
 
 use paceline_cluster::{
     Action, Claimer, Configuration, Consent, DurableState, Elections, Epoch, EpochRecord, EpochSpan,
-    EtcdState, Hearing, Holder, HolderKind, Input, Leave, LogIndex, LogOrigin, LogTail, Member, MemberId,
-    Message, Millis, Origin, Progress, Promise, StoredPromise, SwitchError, Timing,
+    EtcdState, Hearing, Holder, HolderKind, Input, Leave, ListedMember, LogIndex, LogOrigin, LogTail, Member,
+    MemberId, Message, Millis, Origin, Progress, Promise, StoredPromise, SwitchError, Timing,
 };
 
 const ONE: MemberId = MemberId(1);
@@ -36,8 +36,12 @@ fn etcd(records: Vec<EpochRecord>) -> Input {
         claimer: Claimer::Gone,
         wanted: None,
         elections: Elections::Active,
-        log_formats: Vec::new(),
+        members: Vec::new(),
     })
+}
+
+fn listed((id, log_format): (MemberId, u32)) -> ListedMember {
+    ListedMember { id, log_format }
 }
 
 fn promise(epoch: u64, primary: MemberId) -> Promise {
@@ -235,7 +239,7 @@ fn published_records_are_never_cut() {
     assert_eq!(
         one.status(),
         "no primary known, epoch 2, log 9, published 8; waits for an operator: its tables have transactions that the cluster gave up, or its log \
-         is too old; copy it anew (paceline join)"
+         is too old. Remove it (paceline cluster remove), empty its directory and start it: it copies the primary"
     );
 }
 
@@ -321,7 +325,7 @@ fn nobody_claims_without_etcd_or_in_a_pause() {
         claimer: Claimer::Gone,
         wanted: None,
         elections: Elections::Paused,
-        log_formats: Vec::new(),
+        members: Vec::new(),
     }));
     two.message(THREE, Message::Missing);
     assert!(!claims(&two.input(Input::Tick)));
@@ -342,7 +346,7 @@ fn a_server_whose_log_others_cannot_read_comes_last() {
             claimer: Claimer::Gone,
             wanted: None,
             elections: Elections::Active,
-            log_formats: formats,
+            members: formats.into_iter().map(listed).collect(),
         }));
         two.message(THREE, Message::Missing);
         assert_eq!(claims(&two.input(Input::Tick)), claims_at_once);
@@ -454,7 +458,7 @@ fn wanting(wanted: Configuration) -> Input {
         claimer: Claimer::Gone,
         wanted: Some(wanted),
         elections: Elections::Active,
-        log_formats: Vec::new(),
+        members: Vec::new(),
     })
 }
 
@@ -587,4 +591,87 @@ fn a_primary_says_what_every_server_has() {
     );
     two.pulse(ONE, 1, tail(&[(1, ONE, 0)], 12), 9);
     assert_eq!(needed(&two), LogIndex(8));
+}
+
+const NINE: MemberId = MemberId(9);
+
+/// The open primary, whose directory has member 9, which is no holder.
+fn primary_with_listed() -> Driver {
+    let mut one = open_primary();
+    one.input(Input::Etcd(EtcdState {
+        records: vec![record(1, ONE, configuration(3, 2), Progress::Opened)],
+        claimer: Claimer::Gone,
+        wanted: None,
+        elections: Elections::Active,
+        members: vec![listed((ONE, 1)), listed((NINE, 1))],
+    }));
+    one.now += Timing::default().pulse;
+    let pulsed = one
+        .input(Input::Tick)
+        .into_iter()
+        .filter_map(|action| match action {
+            Action::Send(to, Message::Pulse { .. }) => Some(to),
+            _ => None,
+        });
+    assert_eq!(pulsed.collect::<Vec<_>>(), [TWO, THREE, NINE]);
+    one
+}
+
+#[test]
+fn a_listed_member_follows_and_its_copy_counts_for_nothing() {
+    let mut one = primary_with_listed();
+    one.input(Input::LogEnd(tail(&[(1, ONE, 0)], 4)));
+    let acted = one.message(NINE, copy(1, 4, one.now));
+    assert!(
+        !acted.iter().any(|action| matches!(action, Action::Publish(_))),
+        "{acted:?}"
+    );
+    let acted = one.message(TWO, copy(1, 4, one.now));
+    assert!(
+        acted.contains(&Action::Publish(LogIndex(4))) && acted.contains(&Action::Send(NINE, published(1, 4))),
+        "{acted:?}"
+    );
+    // Nothing is kept for it, and it cannot become the primary.
+    one.message(THREE, copy(1, 4, one.now));
+    one.message(NINE, copy(1, 1, one.now));
+    assert_eq!(one.member.status().needed, LogIndex(4));
+    assert_eq!(
+        one.input(Input::Switch(NINE)),
+        [Action::SwitchRefused(SwitchError::NoSuchServer)]
+    );
+}
+
+#[test]
+fn a_listed_member_that_has_promised_more_is_taken_along() {
+    let mut one = primary_with_listed();
+    let refused = Message::Refused {
+        epoch: Epoch(1),
+        promise: promise(2, TWO),
+    };
+    one.message(NINE, refused);
+    one.now += Timing::default().patience;
+    for holder in [TWO, THREE] {
+        one.message(holder, copy(1, 1, one.now));
+    }
+    assert!(claims(&one.input(Input::Tick)));
+}
+
+#[test]
+fn a_listed_member_without_a_primary_waits_and_says_nothing_to_anybody() {
+    let mut nine = Driver::new(
+        NINE,
+        StoredPromise::Whole(promise(1, ONE)),
+        tail(&[(1, ONE, 0)], 3),
+        3,
+    );
+    nine.input(etcd(vec![record(1, ONE, configuration(3, 2), Progress::Opened)]));
+    for _ in 0..100 {
+        nine.now += 100;
+        nine.message(TWO, Message::Missing);
+        nine.message(THREE, Message::Missing);
+        assert_eq!(nine.input(Input::Tick), []);
+    }
+    assert!(nine.status().contains("waits for a primary"), "{}", nine.status());
+    let pulsed = nine.pulse(TWO, 2, tail(&[(1, ONE, 0), (2, TWO, 3)], u64::MAX), 3);
+    assert_eq!(pulsed, [Action::WritePromise(promise(2, TWO))]);
 }

@@ -36,11 +36,17 @@ pub enum CommandError {
     #[error("several members have the name {name}: use the number, {numbers}")]
     Ambiguous { name: String, numbers: String },
     #[error("{0} is the primary: switch to another server first")]
-    IsPrimary(MemberId),
+    IsPrimary(String),
+    #[error("{0} is the primary already")]
+    IsPrimaryAlready(String),
     #[error("{0} is not a server of the present configuration: it cannot become the primary")]
-    NoServer(MemberId),
+    NoServer(String),
+    #[error("{0} is not one of the servers that are left: it cannot become the primary")]
+    NotLeft(String),
     #[error("{0} is not a log holder")]
     NoHolder(MemberId),
+    #[error("nothing was changed: {0}")]
+    NotConfirmed(&'static str),
     #[error("the configuration is impossible: {0}")]
     Configuration(#[from] ConfigurationError),
     #[error("another switch is under way")]
@@ -50,7 +56,7 @@ pub enum CommandError {
     #[error("no primary has answered in {} s", .0.as_secs())]
     NoAnswer(Duration),
     #[error("{0} takes over, but does not accept writes yet")]
-    NotOpened(MemberId),
+    NotOpened(String),
     #[error("the change is not established after {} s; the primary goes on trying{missing}", limit.as_secs())]
     NotEstablished { limit: Duration, missing: String },
 }
@@ -211,10 +217,10 @@ pub async fn switch(store: &Store, target: MemberId, limit: Duration) -> Result<
     let snapshot = store.read_founded().await?;
     let state = snapshot.register.state();
     if !state.established_configuration().has_server(target) {
-        return Err(CommandError::NoServer(target));
+        return Err(CommandError::NoServer(snapshot.register.name_of(target)));
     }
     if state.established().is_some_and(|record| record.primary == target) {
-        return Err(CommandError::IsPrimary(target));
+        return Err(CommandError::IsPrimaryAlready(snapshot.register.name_of(target)));
     }
     if snapshot
         .register
@@ -263,7 +269,8 @@ async fn until_opened(store: &Store, target: MemberId, ends: Instant) -> Result<
         }
         sleep(LOOK_INTERVAL).await;
     }
-    Err(CommandError::NotOpened(target))
+    let register = store.read_founded().await?.register;
+    Err(CommandError::NotOpened(register.name_of(target)))
 }
 
 /// Wants this member of the directory as a log holder, with the kind, zone and priority of its entry. Returns the
@@ -305,7 +312,7 @@ pub async fn remove(store: &Store, member: MemberId) -> Result<(), CommandError>
             .established()
             .is_some_and(|record| record.primary == member)
         {
-            return Err(CommandError::IsPrimary(member));
+            return Err(CommandError::IsPrimary(register.name_of(member)));
         }
         holders.retain(|holder| holder.id != member);
         Ok(holders)
@@ -435,18 +442,8 @@ pub struct Remainder {
 /// The members are unknown, or no configuration.
 pub async fn restore_quorum(store: &Store, remainder: &Remainder) -> Result<EpochRecord, CommandError> {
     let change = |register: &mut Register| {
-        let holders = remainder.holders.iter().map(|id| known_holder(register, *id));
-        let holders = holders.collect::<Result<Vec<_>, _>>()?;
-        register.settings = Settings {
-            wanted: None,
-            copies: remainder.copies,
-            zones: 1,
-            elections: register.settings.elections,
-        };
-        let configuration = register.settings.configuration(holders)?;
-        if !configuration.has_server(remainder.primary) {
-            return Err(CommandError::NoServer(remainder.primary));
-        }
+        let (settings, configuration) = remaining(register, remainder)?;
+        register.settings = settings;
         let forced = EpochRecord {
             epoch: register.newest().epoch.next().max(remainder.least),
             primary: remainder.primary,
@@ -457,9 +454,35 @@ pub async fn restore_quorum(store: &Store, remainder: &Remainder) -> Result<Epoc
         let surplus = register.records.len().saturating_sub(RECORDS_BEFORE_FORCED);
         register.records.drain(..surplus);
         register.records.push(forced);
-        Ok(true)
+        Ok::<_, CommandError>(true)
     };
     Ok(store.change(change).await?.newest().clone())
+}
+
+/// Checks what [`restore_quorum`] needs, and changes nothing.
+///
+/// # Errors
+/// The members are unknown, or no configuration.
+pub async fn check_remainder(store: &Store, remainder: &Remainder) -> Result<(), CommandError> {
+    let register = store.read_founded().await?.register;
+    remaining(&register, remainder).map(drop)
+}
+
+/// Returns the settings and the configuration of what is left.
+fn remaining(register: &Register, remainder: &Remainder) -> Result<(Settings, Configuration), CommandError> {
+    let holders = remainder.holders.iter().map(|id| known_holder(register, *id));
+    let holders = holders.collect::<Result<Vec<_>, _>>()?;
+    let settings = Settings {
+        wanted: None,
+        copies: remainder.copies,
+        zones: 1,
+        elections: register.settings.elections,
+    };
+    let configuration = settings.configuration(holders)?;
+    match configuration.has_server(remainder.primary) {
+        true => Ok((settings, configuration)),
+        false => Err(CommandError::NotLeft(register.name_of(remainder.primary))),
+    }
 }
 
 /// Returns a log holder as a configuration has it, or as the directory has it.

@@ -30,10 +30,10 @@ use crate::host::{HostError, LogHost};
 use crate::inbox::{EtcdNews, EtcdView, Inbox, PeerEvent, PulseLog, SwitchRequest};
 use crate::peer_view::PeerView;
 use crate::promise_file::{PromiseFile, PromiseFileError};
-use crate::register::MemberEntry;
+use crate::register::{MEMBERS_MAX, MemberEntry};
 use paceline_cluster::{
-    Action, Configuration, DurableState, Epoch, EpochRecord, Input, LogIndex, LogOrigin, LogRank, LogTail,
-    Member, MemberId, Message, Millis, Promise, RoleName, StoredPromise, SwitchError, Timing,
+    Action, DurableState, Epoch, EpochRecord, Input, LogIndex, LogOrigin, LogRank, LogTail, Member, MemberId,
+    Message, Millis, Promise, RoleName, StoredPromise, SwitchError, Timing,
 };
 use parking_lot::Mutex;
 use std::pin::Pin;
@@ -43,7 +43,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, timeout_at};
 
 /// Maximum number of other members that are remembered for the status.
-const PEERS_MAX: usize = 2 * Configuration::HOLDERS_MAX;
+const PEERS_MAX: usize = 2 * MEMBERS_MAX;
 
 /// Time after a planned switch's own limit within which the target must send its first pulse.
 const SWITCH_END_MS: u64 = 3000;

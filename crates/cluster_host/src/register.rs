@@ -15,7 +15,7 @@
 
 use paceline_cluster::{
     Claimer, Configuration, ConfigurationError, Elections, Epoch, EpochRecord, EtcdState, Holder, HolderKind,
-    MemberId, Origin, Progress,
+    ListedMember, MemberId, Origin, Progress,
 };
 use serde::{Deserialize, Serialize};
 
@@ -74,6 +74,14 @@ impl MemberEntry {
     /// Returns the identity.
     pub fn member(&self) -> MemberId {
         MemberId(self.id)
+    }
+
+    /// Returns what the other members' state machines know of it.
+    fn listed(&self) -> ListedMember {
+        ListedMember {
+            id: self.member(),
+            log_format: self.log_format,
+        }
     }
 
     /// Returns the member as a log holder.
@@ -244,6 +252,12 @@ impl Register {
         true
     }
 
+    /// Returns the name of a member, or its number in words.
+    pub fn name_of(&self, member: MemberId) -> String {
+        let entry = self.members.iter().find(|entry| entry.member() == member);
+        entry.map_or_else(|| member.to_string(), |entry| entry.name.clone())
+    }
+
     /// Returns what a member has to know.
     pub fn state(&self) -> EtcdState {
         EtcdState {
@@ -254,11 +268,7 @@ impl Register {
             },
             wanted: self.settings.wanted.clone(),
             elections: self.settings.elections,
-            log_formats: self
-                .members
-                .iter()
-                .map(|entry| (entry.member(), entry.log_format))
-                .collect(),
+            members: self.members.iter().map(MemberEntry::listed).collect(),
         }
     }
 

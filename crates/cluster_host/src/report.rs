@@ -46,6 +46,8 @@ pub struct HostReport {
     pub gtid_position: String,
     /// For each log index of the question: how far it is from the end of this log. `None`: unknown.
     pub lags: Vec<Option<Lag>>,
+    /// Thing that commits wait for, if the member is the primary and they have waited for long.
+    pub commits_wait: Option<String>,
 }
 
 /// Another member, as the one that reports knows it.
@@ -126,7 +128,10 @@ impl MemberReport {
             log_index: status.end.0,
             published_index: status.published.0,
             gtid_position: host.gtid_position,
-            waits: status.waits.as_ref().map(ToString::to_string),
+            waits: match &status.waits {
+                Some(wait) => Some(wait.to_string()),
+                None => host.commits_wait.filter(|_| is_primary),
+            },
             peers: peers.collect(),
         }
     }
@@ -178,8 +183,10 @@ mod tests {
                 stage: Stage::Tables,
                 gtid_position: "0-1-90".to_owned(),
                 lags: vec![Some(Lag { bytes: 500, ms: 20 })],
+                commits_wait: Some("for others".to_owned()),
             }
         });
+        assert_eq!(report.waits.as_deref(), Some("for others"));
         assert_eq!(report.peer(MemberId(2)).unwrap().lag_bytes, None);
         assert_eq!(report.peer(MemberId(3)).unwrap().lag_bytes, Some(500));
         assert_eq!(MemberReport::decode(&report.encode()).unwrap(), report);

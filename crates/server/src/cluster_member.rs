@@ -22,7 +22,7 @@
 //! needs that those before it are published, while they are published only when that transaction is durable: a
 //! definition, after a transaction that no quorum has acknowledged. With the log alone neither is a problem.
 
-use crate::cluster::{CLUSTER_USER, CONNECTION, Cluster, GateState};
+use crate::cluster::{CLUSTER_USER, CONNECTION, Cluster, GateState, commit_watch};
 use crate::server::Server;
 use crate::session::event::run_for_scheduler;
 use crate::variables::{Variable, VariableValue};
@@ -490,6 +490,7 @@ impl LogHost for ServerHost {
             stage: Stage::Tables,
             gtid_position: self.transactions.gtid_state().position().to_string(),
             lags: self.cluster.held.lags(ends),
+            commits_wait: commit_watch::present_wait(&self.cluster),
         }
     }
 

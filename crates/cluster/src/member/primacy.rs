@@ -6,8 +6,8 @@ use crate::epoch::{Epoch, EpochRecord, Progress};
 use crate::interface::{Action, Consent, Elections, Hearing, Message, Millis, SwitchError, Timing};
 use paceline_types::LogIndex;
 
-/// Maximum number of members that a primary remembers: the holders, and as many that are to become holders.
-const PEERS_MAX: usize = 2 * Configuration::HOLDERS_MAX;
+/// Maximum number of members that a primary remembers, beside its holders.
+const PEERS_MAX: usize = 256;
 
 #[derive(Debug)]
 pub(super) struct Primacy {
@@ -103,9 +103,15 @@ impl Primacy {
 
     /// A member has promised a later epoch.
     pub(super) fn refuse(&mut self, member: MemberId, now: Millis) {
-        if self.record.configuration.holder(member).is_some() {
+        if self.remembers(member) {
             self.peer_mut(member).refused.get_or_insert(now);
         }
+    }
+
+    /// Returns whether what this member says is remembered. Others never leave a holder without a place.
+    fn remembers(&self, member: MemberId) -> bool {
+        let is_holder = self.record.configuration.holder(member).is_some();
+        is_holder || self.peer(member).is_some() || self.peers.len() < PEERS_MAX
     }
 
     pub(super) fn hears_enough(&self, own: MemberId, now: Millis, timing: &Timing) -> bool {
@@ -116,7 +122,7 @@ impl Primacy {
         now < self.since.after(timing.silence) || self.record.configuration.acknowledges(is_heard)
     }
 
-    /// Returns whether a holder has refused this epoch for so long that no candidate will take it along.
+    /// Returns whether a member has refused this epoch for so long that no candidate will take it along.
     fn is_outdated(&self, now: Millis, timing: &Timing) -> bool {
         let mut refusals = self.peers.iter().filter_map(|peer| peer.refused);
         refusals.any(|since| now >= since.after(timing.patience))
@@ -160,21 +166,33 @@ impl Member {
         self.consider_renewal();
     }
 
-    /// Sends a pulse to everyone that should follow: the holders, and those that are to become holders.
-    fn pulse(&mut self) {
+    /// Returns everyone that should follow: the holders, those that are to become holders, and all other members of the
+    /// directory.
+    fn followers(&self) -> Vec<MemberId> {
         let wanted = self.etcd.as_ref().and_then(|etcd| etcd.wanted.as_ref());
         let wanted = wanted.map_or(&[][..], Configuration::holders);
+        let listed = self.etcd.iter().flat_map(|etcd| &etcd.members);
         let Role::Primary(primacy) = &self.role else {
             unreachable!("only a primary leads")
         };
         let holders = primacy.record.configuration.holders().iter().chain(wanted);
-        let mut members: Vec<_> = holders
+        let members = holders
             .map(|holder| holder.id)
-            .filter(|id| *id != self.id)
-            .collect();
+            .chain(listed.map(|member| member.id));
+        let mut members: Vec<_> = members.filter(|id| *id != self.id).collect();
         members.sort_unstable();
         members.dedup();
-        for member in members {
+        members
+    }
+
+    /// Sends a pulse to everyone that should follow, and forgets those that no longer should.
+    fn pulse(&mut self) {
+        let followers = self.followers();
+        let primacy = self.primacy();
+        primacy
+            .peers
+            .retain(|peer| followers.binary_search(&peer.id).is_ok());
+        for member in followers {
             self.send_pulse(member);
         }
         let published = self.published;
@@ -226,8 +244,7 @@ impl Member {
         let Role::Primary(primacy) = &mut self.role else {
             return;
         };
-        let is_known = primacy.peer(from).is_some() || primacy.peers.len() < PEERS_MAX;
-        if primacy.record.epoch != epoch || !is_known {
+        if primacy.record.epoch != epoch || !primacy.remembers(from) {
             return;
         }
         let peer = primacy.peer_mut(from);

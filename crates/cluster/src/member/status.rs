@@ -37,7 +37,7 @@ pub enum Wait {
     Etcd,
     Disk,
     Copying,
-    Admission,
+    Primary,
     Paused,
     Opinions,
     Promises { of: Vec<MemberId> },
@@ -54,9 +54,9 @@ impl fmt::Display for Wait {
             Wait::Etcd => f.write_str("for etcd: nobody can become the primary without it"),
             Wait::Disk => f.write_str("for the disk: a promise is being written"),
             Wait::Copying => f.write_str(
-                "for an operator: its tables have transactions that the cluster gave up, or its log is too old; copy it anew (paceline join)",
+                "for an operator: its tables have transactions that the cluster gave up, or its log is too old. Remove it (paceline cluster remove), empty its directory and start it: it copies the primary",
             ),
-            Wait::Admission => f.write_str("for an operator: it is not a log holder of the cluster (paceline cluster add)"),
+            Wait::Primary => f.write_str("for a primary: it is no log holder, so it takes no part in finding one (paceline cluster add)"),
             Wait::Paused => f.write_str("for an operator: elections are paused (paceline cluster resume)"),
             Wait::Opinions => f.write_str("for a primary, or for enough members that hear none"),
             Wait::Promises { of } => {
@@ -164,7 +164,7 @@ impl Member {
             Role::Following(_) if self.hears_primary() => None,
             _ if self.must_be_copied => Some(Wait::Copying),
             _ if self.is_etcd_away => Some(Wait::Etcd),
-            _ if !self.is_holder() => Some(Wait::Admission),
+            _ if !self.is_holder() => Some(Wait::Primary),
             _ => {
                 let is_paused = |etcd: &EtcdState| {
                     etcd.elections == Elections::Paused && etcd.newest().progress == Progress::Opened

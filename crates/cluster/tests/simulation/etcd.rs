@@ -1,7 +1,8 @@
 //! An etcd that keeps what it is told. Whether it answers is the network's affair.
 
 use paceline_cluster::{
-    Claimer, Configuration, Elections, Epoch, EpochRecord, EtcdState, MemberId, Origin, Progress,
+    Claimer, Configuration, Elections, Epoch, EpochRecord, EtcdState, ListedMember, MemberId, Origin,
+    Progress,
 };
 
 /// Time after which a lease expires.
@@ -18,6 +19,8 @@ pub struct Etcd {
     pub records: Vec<EpochRecord>,
     pub wanted: Option<Configuration>,
     pub elections: Elections,
+    /// The directory.
+    pub members: Vec<ListedMember>,
     /// When the newest epoch's claimer was heard last.
     claimer_heard: u64,
 }
@@ -28,6 +31,7 @@ impl Etcd {
             records: vec![founding],
             wanted: None,
             elections: Elections::Active,
+            members: Vec::new(),
             claimer_heard: 0,
         }
     }
@@ -76,7 +80,7 @@ impl Etcd {
             },
             wanted: self.wanted.clone(),
             elections: self.elections,
-            log_formats: Vec::new(),
+            members: self.members.clone(),
         }
     }
 }

@@ -9,8 +9,8 @@ use super::oracle::{Oracle, Violation};
 use super::random::Random;
 use super::{HEAL_TICKS_MAX, Plan, Schedule, Statistics};
 use paceline_cluster::{
-    Action, Configuration, Epoch, EpochRecord, Holder, HolderKind, Input, LogIndex, LogTail, MemberId,
-    Message, Millis, Origin, Progress, Promise, StoredPromise, Timing,
+    Action, Configuration, Epoch, EpochRecord, Holder, HolderKind, Input, ListedMember, LogIndex, LogTail,
+    MemberId, Message, Millis, Origin, Progress, Promise, StoredPromise, Timing, Wait,
 };
 use std::sync::{Arc, Mutex};
 
@@ -130,6 +130,14 @@ impl World {
             statistics: Statistics::default(),
             lines,
         };
+        if world.random.chance(500) {
+            // Some of them are no holders.
+            let listed = world.hosts.iter().map(|host| ListedMember {
+                id: host.id,
+                log_format: 1,
+            });
+            world.etcd.members = listed.collect();
+        }
         world.oracle.clocks_are_honest = schedule.plan == Plan::Accidents && world.random.chance(500);
         for at in 0..count {
             world.start(at);
@@ -565,7 +573,7 @@ impl World {
         primary.is_some_and(|host| host.log.iter().any(|entry| entry.number == number))
     }
 
-    /// Returns whether the transaction is published, and all holders have the primary's log.
+    /// Returns whether the transaction is published, and all holders and listed members have the primary's log.
     pub(super) fn has_healed(&self, number: u64) -> bool {
         let Some(primary) = self.open_primary().map(|at| &self.hosts[at]) else {
             return false;
@@ -580,9 +588,16 @@ impl World {
             let host = &self.hosts[self.place(id)];
             host.is_destroyed || host.log[..host.durable] == primary.log
         };
+        let must_be_copied = |id: MemberId| {
+            let member = self.hosts[self.place(id)].member.as_ref();
+            member.is_some_and(|member| member.status().waits == Some(Wait::Copying))
+        };
+        let listed = self.etcd.members.iter().map(|member| member.id);
+        let mut listed = listed.filter(|id| !must_be_copied(*id));
         let is_published = primary.published == primary.log.len();
         is_published
             && self.has_probe(number)
             && configuration.holders().iter().all(|holder| has_all(holder.id))
+            && listed.all(has_all)
     }
 }

@@ -240,6 +240,13 @@ async fn restore_quorum(
     for name in holders {
         left.push(commands::find(store, name).await?);
     }
+    let remainder = Remainder {
+        primary,
+        holders: left.clone(),
+        copies: None,
+        least: Epoch(0),
+    };
+    commands::check_remainder(store, &remainder).await?;
     let given_up = overview
         .members
         .iter()
@@ -254,29 +261,27 @@ async fn restore_quorum(
             false => given_up.join(", "),
         }
     );
-    if !yes && !confirmed() {
-        eprintln!("nothing was changed");
-        return Ok(());
+    if !yes {
+        confirm().map_err(commands::CommandError::NotConfirmed)?;
     }
-    let remainder = Remainder {
-        primary,
-        holders: left,
-        copies: None,
-        least: Epoch(0),
-    };
     let record = commands::restore_quorum(store, &remainder).await?;
     println!("epoch {} begins when all of them have promised it", record.epoch);
     Ok(())
 }
 
-fn confirmed() -> bool {
+/// Asks whether to go on. Returns the reason if not.
+fn confirm() -> Result<(), &'static str> {
     if !std::io::stdin().is_terminal() {
-        return false;
+        return Err("there is no terminal to ask on; --yes answers the question");
     }
     eprint!("Type YES to go on: ");
     let _ = std::io::stderr().flush();
     let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer).is_ok() && answer.trim() == "YES"
+    let is_read = std::io::stdin().lock().read_line(&mut answer).is_ok();
+    match is_read && answer.trim() == "YES" {
+        true => Ok(()),
+        false => Err("the answer was not YES"),
+    }
 }
 
 fn name_of(overview: &Overview, member: MemberId) -> String {

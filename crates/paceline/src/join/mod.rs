@@ -55,6 +55,8 @@ pub use error::{Error, Result};
 use crate::backup::error::Error as CopyError;
 use crate::stop::StopSignals;
 use arguments::{CopyMethod, Options};
+use paceline_server::data_directory::DirectoryAge;
+use paceline_server::data_version;
 use paceline_server::incomplete_directory::IncompleteDirectory;
 use paceline_server::variables::Variable;
 use primary::Primary;
@@ -104,6 +106,11 @@ async fn run(arguments: &Arguments) -> Result<()> {
     let memory_tables = primary.memory_tables().await?;
     let directory = Arc::new(IncompleteDirectory::begin(&server.datadir, COMMAND)?);
     let filled = fill(&mut primary, arguments, &selection, &mut method, &directory).await;
+    // Only a directory of this format is copied. A copy without its version would count as one of the oldest.
+    let filled = filled.and_then(|summary| {
+        data_version::claim(&server.datadir, DirectoryAge::New).map_err(Error::Directory)?;
+        Ok(summary)
+    });
     // The server that also held it has ended.
     let ended = match (Arc::into_inner(directory), &filled) {
         (Some(directory), Ok(_)) => directory.finish(),
@@ -121,7 +128,9 @@ async fn run(arguments: &Arguments) -> Result<()> {
                 "accounts were not copied: only the operating system's root may log in, as 'root' over the UNIX socket",
         }
     );
-    if server.globals.is_on(Variable::ReadOnly) {
+    let is_member = !server.globals.get(Variable::PacelineCluster).as_str().is_empty();
+    // A cluster decides by itself which of its members accepts writes.
+    if server.globals.is_on(Variable::ReadOnly) && !is_member {
         eprintln!(
             "it starts with read_only=1, as a replica should; give --read-only to `paceline server` too when you restart it"
         );

@@ -1,6 +1,8 @@
-//! The error log says when commits wait for the cluster, and when they no longer do: once each.
+//! The error log says when commits wait for the cluster, and when they no longer do: once each. The member's report
+//! says it as long as they wait.
 
 use super::{Cluster, WaitingCommits};
+use paceline_cluster_host::ClusterHandle;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +12,13 @@ const SAID_AFTER: Duration = Duration::from_secs(1);
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// Time without a message after which a member is named as silent, in milliseconds.
 const SILENT_MS: u64 = 1000;
+
+impl WaitingCommits {
+    /// Returns whether they have waited for so long that it is said.
+    fn lasts(self) -> bool {
+        self.count > 0 && self.age >= SAID_AFTER
+    }
+}
 
 /// Something to say.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,7 +37,7 @@ struct SaidWait {
 impl SaidWait {
     /// Returns the news of these waits, if there is any.
     fn look(&mut self, waiting: WaitingCommits) -> Option<News> {
-        match (self.longest, waiting.count > 0 && waiting.age >= SAID_AFTER) {
+        match (self.longest, waiting.lasts()) {
             (None, true) => {
                 self.longest = Some(waiting.age);
                 Some(News::Waits(waiting))
@@ -52,11 +61,9 @@ pub fn start(cluster: Arc<Cluster>) {
         let mut said = SaidWait::default();
         loop {
             match said.look(cluster.held.waiting()) {
-                Some(News::Waits(WaitingCommits { count, age })) => tracing::warn!(
-                    "cluster: commits wait for acknowledgements: {count} transactions, the oldest for {:.1} s{}",
-                    age.as_secs_f64(),
-                    silent_members(&cluster)
-                ),
+                Some(News::Waits(waiting)) => {
+                    tracing::warn!("cluster: commits wait {}", in_words(waiting, &cluster));
+                }
                 Some(News::Over(longest)) => tracing::info!(
                     "cluster: commits no longer wait for acknowledgements; the longest wait was {:.1} s or more",
                     longest.as_secs_f64()
@@ -68,17 +75,32 @@ pub fn start(cluster: Arc<Cluster>) {
     });
 }
 
+/// Returns what commits wait for, if they have waited for longer than usual.
+pub fn present_wait(cluster: &Cluster) -> Option<String> {
+    let waiting = cluster.held.waiting();
+    waiting.lasts().then(|| in_words(waiting, cluster))
+}
+
+fn in_words(WaitingCommits { count, age }: WaitingCommits, cluster: &Cluster) -> String {
+    format!(
+        "for acknowledgements: {count} transactions, the oldest for {:.1} s{}",
+        age.as_secs_f64(),
+        silent_members(cluster)
+    )
+}
+
 /// Returns the holders that were not heard for a while, as a part of a sentence.
 fn silent_members(cluster: &Cluster) -> String {
     let handle = &cluster.membership.handle;
     let Some(known) = handle.etcd_state() else {
         return String::new();
     };
-    let report = handle.report();
+    let peers = handle.peers();
     let holders = known.established_configuration().holders();
     let silent = holders.iter().filter(|holder| {
-        let peer = report.peer(holder.id);
-        holder.id != cluster.membership.id && peer.is_none_or(|peer| peer.silent_ms >= SILENT_MS)
+        let peer = peers.iter().find(|peer| peer.id == holder.id);
+        let is_heard = peer.is_some_and(|peer| ClusterHandle::silence_ms(peer) < SILENT_MS);
+        holder.id != cluster.membership.id && !is_heard
     });
     let silent: Vec<_> = silent.map(|holder| cluster.name_of(holder.id)).collect();
     match silent.is_empty() {

@@ -56,7 +56,9 @@ fn best_target(known: &EtcdState, own: &MemberReport) -> Option<MemberId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use paceline_cluster::{Claimer, Configuration, Elections, Epoch, EpochRecord, Holder, Origin, Progress};
+    use paceline_cluster::{
+        Claimer, Configuration, Elections, Epoch, EpochRecord, Holder, ListedMember, Origin, Progress,
+    };
     use paceline_cluster_host::report::PeerReport;
 
     #[test]
@@ -87,7 +89,7 @@ mod tests {
             claimer: Claimer::Gone,
             wanted: None,
             elections: Elections::Active,
-            log_formats: Vec::new(),
+            members: Vec::new(),
         };
         let peer = |id, log_index, lag_ms, silent_ms| PeerReport {
             id,
@@ -132,8 +134,11 @@ mod tests {
         );
         let silent = vec![second.clone(), peer(5, 12, Some(0), 5000)];
         assert_eq!(best(&known, silent), Some(2), "silent");
-        known.log_formats = [(2, 1), (3, 1), (5, 2)]
-            .map(|(id, format)| (MemberId(id), format))
+        known.members = [(2, 1), (3, 1), (5, 2)]
+            .map(|(id, log_format)| ListedMember {
+                id: MemberId(id),
+                log_format,
+            })
             .to_vec();
         let upgraded = vec![second, third, peer(5, 12, Some(0), 20)];
         assert_eq!(best(&known, upgraded), Some(3), "others do not read its log");
