@@ -4,7 +4,7 @@ use crate::tree::{ArithmeticOp, BindCall, Call, CastTarget, Expr, ExprKind, Func
 use paceline_types::Value;
 use paceline_types::error_code::ER_SP_DOES_NOT_EXIST;
 
-use crate::bind::{aggregate, bind_expr, bind_operand_of, window};
+use crate::bind::{aggregate, bind_arithmetic, bind_expr, bind_operand, bind_operand_of, window};
 use crate::error::{Error, Result};
 use crate::errors;
 use crate::expr_type::{Class, ExprType};
@@ -12,7 +12,7 @@ use crate::functions;
 use crate::scope::{Dependence, Scope};
 use crate::session::SessionContext;
 use crate::stored_function::stored_function_call;
-use crate::typing::{arithmetic, reading, refusal};
+use crate::typing::{operands, reading, refusal};
 use paceline_syntax::ast::{self, ColumnName, SequenceOperation};
 
 /// Binds a function call.
@@ -55,9 +55,7 @@ pub(super) fn function(call: &ast::FunctionCall, scope: &mut dyn Scope) -> Resul
         }
         ("add_months", _) => return Err(errors::parameter_count(&written)),
         ("mod", [left, right]) => {
-            let left = bind_expr(left, scope)?;
-            let right = bind_expr(right, scope)?;
-            return arithmetic::arithmetic(ArithmeticOp::Modulo, left, right, scope.session());
+            return bind_arithmetic(ArithmeticOp::Modulo, left, right, scope);
         }
         ("rownum", []) => {
             let number = scope.resolve_row_number()?;
@@ -79,15 +77,33 @@ pub(super) fn function(call: &ast::FunctionCall, scope: &mut dyn Scope) -> Resul
             }
         };
     }
+    let is_extreme = matches!(lower.as_str(), "least" | "greatest") && args.len() > 1;
     let args = args
         .iter()
         .enumerate()
         .map(|(index, arg)| match functions::row_operation(&lower, index) {
             Some(operation) => bind_operand_of(operation, arg, scope),
+            None if is_extreme => bind_operand(arg, scope),
             None => bind_expr(arg, scope),
         })
         .collect::<Result<Vec<_>>>()?;
+    if is_extreme {
+        check_compared(&lower, &args, scope)?;
+    }
     make_written(native, &lower, &written, args, scope)
+}
+
+/// Returns 4078 if there is a row among the arguments of LEAST or GREATEST, which find their type from left to right.
+fn check_compared(name: &str, args: &[Expr], scope: &mut dyn Scope) -> Result<()> {
+    let Some(row) = args.iter().position(|arg| !operands::is_value(arg)) else {
+        return Ok(());
+    };
+    let (left, right) = match row {
+        0 => ("row", operands::type_name(&args[1])),
+        1 => (operands::type_name(&args[0]), "row"),
+        _ => (make(name, args[..row].to_vec(), scope)?.ty.type_name(), "row"),
+    };
+    Err(errors::illegal_types(left, right, name))
 }
 
 /// Binds a value of a sequence: a call with the sequence's database and name as arguments.
