@@ -8,7 +8,7 @@
 //! one's promise and log are gone. A directory that is copied must not bring this file along: two members of one
 //! identity break each other's promises.
 
-use crate::join_request::JoinRequest;
+use crate::join_file::JoinRequest;
 use paceline_cluster::MemberId;
 use std::fs::{self, File};
 use std::io::{self, Write};

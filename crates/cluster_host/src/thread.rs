@@ -9,7 +9,8 @@ use crate::driver::{Driver, DriverError, StoredMember};
 use crate::etcd::{EtcdAgent, EtcdError, EtcdSettings, Store};
 use crate::handle::ClusterHandle;
 use crate::host::LogHost;
-use crate::join_request::JoinRequest;
+use crate::join::join;
+use crate::join_file::JoinRequest;
 use crate::messages::{LocalMember, MessageLinks, MessageListener, PeerLogin};
 use crate::register::MemberEntry;
 use crate::wait_report;
@@ -121,7 +122,7 @@ impl ClusterThread {
         let listener = MessageListener::new(listener, handle.clone(), local, &settings.login, links)?;
         let join = settings
             .join
-            .map(|join| join.make(Arc::clone(&store), settings.entry.clone()));
+            .map(|request| join(request, Arc::clone(&store), settings.entry.clone()));
         let agent = EtcdAgent::new(store, settings.entry, handle.clone(), queue);
         let stop = Arc::new(Notify::new());
         let (stopped, keeper, reported) = (Arc::clone(&stop), handle.clone(), handle.clone());
