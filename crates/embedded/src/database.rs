@@ -1,7 +1,9 @@
 //! An open database.
 
+use crate::async_session::AsyncSession;
 use crate::error::{Error, Result};
 use crate::options::Options;
+use crate::session::Session;
 use paceline_server::embedded::{EmbeddedServer, ListenAddress};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -57,12 +59,32 @@ impl Database {
         connected.map_err(|error| Error::Connect(error.to_string()))
     }
 
-    /// Closes the database: ends all connections, flushes the tables and closes the log. Without a close the next open
+    /// Begins a session of this program.
+    ///
+    /// # Errors
+    /// [`Error::Connect`].
+    pub fn session(&self) -> Result<Session> {
+        Session::new(&self.server)
+    }
+
+    /// Begins a session whose calls are futures.
+    ///
+    /// # Errors
+    /// [`Error::Connect`].
+    pub fn async_session(&self) -> Result<AsyncSession> {
+        AsyncSession::new(&self.server)
+    }
+
+    /// Closes the database: ends the connections, flushes the tables and closes the log. Without a close the next open
     /// replays the log; nothing that was committed is lost.
     ///
     /// # Errors
-    /// [`Error::Open`] if it cannot be closed cleanly; the next open replays the log then.
+    /// [`Error::InUse`] while sessions or clones of this program exist: then the last of them closes it when it is
+    /// dropped. [`Error::Open`] if it cannot be closed cleanly: then the next open replays the log.
     pub fn close(self) -> Result<()> {
-        self.server.close().map_err(Error::Open)
+        match Arc::into_inner(self.server) {
+            Some(server) => server.close().map_err(Error::Open),
+            None => Err(Error::InUse),
+        }
     }
 }

@@ -16,11 +16,25 @@
 //! the process (invariant 4), because nothing that it says later could be trusted.
 #![forbid(unsafe_code)]
 
+mod async_session;
+mod change;
 mod database;
 mod error;
 mod options;
+mod scan;
+mod session;
+mod table;
+mod transaction;
 
+pub use async_session::AsyncSession;
 pub use database::Database;
-pub use error::{Error, Result};
+pub use error::{Error, ErrorKind, Result, RowError};
 pub use options::Options;
-pub use paceline_server::embedded::ListenAddress;
+pub use paceline_server::embedded::{CollectedRows, ListenAddress};
+pub use paceline_table_access::{FromRow, FromValue, IntoValue, IntoValues, ReadMode, RowRef};
+pub use paceline_txn::{LockMode, LockWait};
+pub use paceline_types::{AccessMode, Date, DateTime, Decimal, Gtid, IsolationLevel, Time, Timestamp, Value};
+pub use scan::Scan;
+pub use session::{Affected, Session};
+pub use table::Table;
+pub use transaction::{Transaction, TransactionOptions};

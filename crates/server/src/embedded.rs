@@ -21,10 +21,20 @@
 //! program is the server's administrator: it could read and write the files as well. So such a session accepts any
 //! login, has all privileges, and is `root@localhost`.
 //!
+//! [`ProgramSession`] is a session without packets, for rows and SQL of the program itself.
+//!
 //! # Rejected
-//! - *A duplex stream in memory instead of the pair*: KILL, timeouts and shutdown end a session by its descriptor, and a
-//!   C program can wait for a descriptor. What a program does often is faster through typed rows, without packets.
+//! - *A duplex stream in memory instead of the pair*: KILL, timeouts and shutdown end a session by its descriptor, and
+//!   a C program can wait for a descriptor. What a program does often is faster through typed rows, without packets.
 //! - *The program's own runtime*: statements occupy their threads while they wait for locks, with deep stacks.
+
+mod block_on;
+mod program_session;
+
+pub use block_on::block_on;
+pub use program_session::{PreparedChange, ProgramSession};
+
+pub use crate::session::rows::{CollectedRows, Currency};
 
 use crate::accounts::ClientHost;
 use crate::data_directory::DataDirectory;

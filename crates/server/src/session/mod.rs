@@ -30,6 +30,7 @@
 //! | [`services`] | services of the server for execution | `SessionServices` |
 //! | [`replicated`], [`init_file`], [`event`] | sessions without a client | `Session` |
 //! | [`direct`] | statements of a front end with another protocol | `Session` |
+//! | [`rows`] | rows without SQL, for the program around the server | `Session` |
 //!
 //! A kind of statement never sees the `Session`. It receives a statement and the state, and returns a
 //! [`protocol::Reply`], which one place writes to the connection ([`replies::ReplyWriter`]). Three kinds write rows
@@ -66,6 +67,7 @@ pub mod protocol;
 pub mod replicated;
 mod replies;
 mod restrictions;
+pub mod rows;
 pub mod services;
 mod state;
 mod statement;
