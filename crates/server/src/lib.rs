@@ -49,6 +49,7 @@ pub mod incomplete_directory;
 mod information_schema;
 mod last_command;
 mod listener;
+mod loadable_functions;
 mod lock_report;
 mod memcached;
 mod memcached_counters;

@@ -7,6 +7,7 @@ use crate::event_runs::EventRuns;
 use crate::host_errors::HostErrors;
 use crate::information_schema::TableSize;
 use crate::last_command::LastCommand;
+use crate::loadable_functions::LoadableFunctions;
 use crate::memcached_counters::MemcachedCounters;
 use crate::memory::MemoryDivision;
 use crate::registry::Sessions;
@@ -93,6 +94,8 @@ pub struct Server {
     pub statement_history: StatementHistory,
     /// The general log and the slow query log.
     pub statement_logs: StatementLogs,
+    /// Libraries of functions.
+    pub loadable_functions: LoadableFunctions,
     /// The audit log.
     pub audit_log: AuditLog,
     /// Statistics of users and clients.
@@ -198,6 +201,7 @@ impl Server {
             statement_history,
             slow_statements: SlowStatements::new(has_page),
             statement_logs: StatementLogs::default(),
+            loadable_functions: LoadableFunctions::default(),
             audit_log: AuditLog::default(),
             user_statistics,
             tls: Tls::default(),
