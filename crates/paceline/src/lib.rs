@@ -114,6 +114,7 @@ fn close_files_to_others() {
 /// Runs the program with the arguments of this process.
 pub fn run() -> ExitCode {
     demo::bound_process::obey();
+    paceline_types::heap::observe(&paceline_allocator::JemallocHeap);
     close_files_to_others();
     let arguments = hidden_arguments::reveal_or_hide(std::env::args_os().collect());
     let line = match arguments.get(1).is_some_and(|command| command == "binlog") {
