@@ -135,6 +135,8 @@ pub struct Session {
     client: ClientHost,
     /// Whether a proxy has stated that origin.
     is_proxied: bool,
+    /// Whether the client is the program around the server, which is its administrator.
+    is_of_own_process: bool,
     /// Entry in the registry, except for an internal session. It is dropped last: when the entry is gone, nothing of
     /// the session remains.
     _registered: Option<RegistryEntry>,
@@ -198,6 +200,7 @@ impl Session {
             login_collation: None,
             client: ClientHost::local(),
             is_proxied: false,
+            is_of_own_process: false,
             _registered: None,
         }
     }
@@ -209,6 +212,11 @@ impl Session {
         if let Some(tls) = tls {
             let _ = self.state.shared.tls.set(tls);
         }
+    }
+
+    /// Makes it a session of the program around the server: any login is accepted, with all privileges.
+    pub fn trust(&mut self) {
+        self.is_of_own_process = true;
     }
 
     /// Runs the session to its end.
