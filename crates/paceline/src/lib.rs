@@ -11,7 +11,6 @@ mod demo;
 mod ganglia;
 mod hidden_arguments;
 mod join;
-mod log_lines;
 mod new_files;
 mod progress;
 mod promote;
@@ -343,7 +342,7 @@ fn chosen_level() -> LevelFilter {
 fn start_logging(level: LevelFilter) -> reload::Handle<LevelFilter, Registry> {
     let (level, handle) = reload::Layer::new(level);
     let lines = tracing_subscriber::fmt::layer()
-        .with_writer(log_lines::LogLines::default)
+        .with_writer(paceline_server::log_lines::LogLines::default)
         .with_target(false)
         .with_ansi(false);
     tracing_subscriber::registry().with(level).with(lines).init();

@@ -50,6 +50,7 @@ mod information_schema;
 mod last_command;
 mod listener;
 mod lock_report;
+pub mod log_lines;
 mod memcached;
 mod memcached_counters;
 mod memory;
