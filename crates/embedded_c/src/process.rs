@@ -2,17 +2,14 @@
 
 use crate::arguments;
 use crate::messages;
-use libc::{c_int, pid_t};
+use libc::c_int;
 use paceline_embedded::{Database, ListenAddress};
 use parking_lot::Mutex;
 use std::os::fd::IntoRawFd;
 use std::sync::Once;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 static DATABASE: Mutex<Option<Database>> = Mutex::new(None);
-
-/// The process that has registered the handlers of fork and exit; 0 before.
-static OWNER: AtomicI32 = AtomicI32::new(0);
 
 /// Set in a child of fork, which has none of the server's threads. Another thread may have held [`DATABASE`] at the
 /// fork: it is not touched there any more.
@@ -41,7 +38,7 @@ pub fn start(arguments: &[String], groups: Option<&[String]>) -> Result<(), Stri
     let Some(chosen) = arguments::read(arguments, groups)? else {
         return Ok(());
     };
-    register_handlers();
+    watch_forks();
     let opened = Database::open(&chosen.directory, chosen.options);
     *database = Some(opened.map_err(|error| error.to_string())?);
     Ok(())
@@ -108,28 +105,18 @@ pub fn stop_listening() {
     }
 }
 
-/// Registers what happens in a child of fork, and at the exit of the process.
-fn register_handlers() {
+/// Registers what happens in a child of fork.
+fn watch_forks() {
     static REGISTERED: Once = Once::new();
     REGISTERED.call_once(|| {
-        OWNER.store(std::process::id() as pid_t, Ordering::Relaxed);
-        // SAFETY: the functions exist as long as the process, because the library is never unloaded (-z nodelete). What
-        // runs between fork and exec only writes an atomic.
+        // SAFETY: the function exists as long as the process, because the library is never unloaded (-z nodelete). It
+        // does only what is allowed between fork and exec: it writes an atomic.
         unsafe {
             libc::pthread_atfork(None, None, Some(mark_child));
-            libc::atexit(close_at_exit);
         }
     });
 }
 
 unsafe extern "C" fn mark_child() {
     IS_FORKED.store(true, Ordering::Relaxed);
-}
-
-/// Closes the database of a program that exits without doing so. Its threads would otherwise run while the destructors
-/// of static data do.
-extern "C" fn close_at_exit() {
-    if std::process::id() as pid_t == OWNER.load(Ordering::Relaxed) {
-        crate::paceline_heart_stop();
-    }
 }

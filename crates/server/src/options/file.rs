@@ -9,8 +9,10 @@
 //! ```
 //!
 //! Other sections are ignored: the file may be shared with clients and with a MariaDB server. A file with only other
-//! sections causes a warning, because nothing of it has an effect. `!include FILE` and `!includedir DIRECTORY` read other
-//! files in their place, of a directory those that end in `.cnf`, in the order of their names.
+//! sections causes a warning, because nothing of it has an effect.
+//!
+//! `!include FILE` and `!includedir DIRECTORY` read other files in their place: of a directory those that end in
+//! `.cnf`, in the order of their names.
 
 use super::error::OptionError;
 use std::path::{Path, PathBuf};
