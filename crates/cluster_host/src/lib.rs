@@ -15,6 +15,7 @@
 //! - [`message_codec`]: messages as bytes. [`register`]: what etcd keeps, and its form there.
 //! - [`etcd`]: epochs, settings and members' addresses in etcd.
 //! - [`messages`]: connections between members. [`address_book`]: the members' addresses while etcd is away.
+//! - [`join_file`]: what a new member has still to ask for.
 //! - [`report`]: the state of a member, as it tells it; [`picture`]: the cluster, as its members tell it.
 //! - [`thread`]: a thread with all of this. [`commands`]: what an operator does, through etcd.
 //! - [`clock`]: the time that members compare with nothing but itself.
@@ -29,6 +30,8 @@ pub mod etcd;
 pub mod handle;
 pub mod host;
 mod inbox;
+mod join;
+pub mod join_file;
 pub mod member_file;
 pub mod message_codec;
 pub mod messages;
@@ -46,6 +49,7 @@ pub use driver::{Driver, DriverError, MessageSender, RegisterRequest, StoredMemb
 pub use durable_tail::durable_tail;
 pub use handle::{ClusterHandle, SwitchFailure};
 pub use host::{FreezeFuture, HostError, LogHost, LogProgress};
+pub use join_file::JoinRequest;
 pub use member_file::{MemberFile, MemberFileError};
 pub use peer_view::PeerView;
 pub use promise_file::{PromiseFile, PromiseFileError};

@@ -8,6 +8,7 @@
 //! one's promise and log are gone. A directory that is copied must not bring this file along: two members of one
 //! identity break each other's promises.
 
+use crate::join_file::JoinRequest;
 use paceline_cluster::MemberId;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -54,7 +55,8 @@ pub fn is_cluster_name(name: &str) -> bool {
 }
 
 impl MemberFile {
-    /// Reads the identity of the directory; makes one if it has none. The promise's file must have been opened before.
+    /// Reads the identity of the directory; makes one if it has none, and a [`JoinRequest`] before it. The promise's
+    /// file must have been opened before.
     ///
     /// # Errors
     /// The directory belongs to another cluster, or the file is damaged or cannot be made.
@@ -103,6 +105,7 @@ impl MemberFile {
             let mut file = File::create(&new)?;
             file.write_all(format!("cluster {}\nmember {}\n", member.cluster, member.id.0).as_bytes())?;
             file.sync_all()?;
+            JoinRequest::begin(directory)?;
             fs::rename(&new, &path)?;
             File::open(directory)?.sync_all()
         };
@@ -144,10 +147,12 @@ mod tests {
     fn the_identity_is_made_once() {
         let directory = tempfile::tempdir().unwrap();
         assert_eq!(MemberFile::read(directory.path()).unwrap(), None);
+        assert!(JoinRequest::unmade(directory.path()).unwrap().is_none());
         let made = MemberFile::open(directory.path(), "shop").unwrap();
         assert_ne!(made.id().0, 0);
         assert_eq!(MemberFile::open(directory.path(), "shop").unwrap(), made);
         assert_eq!(MemberFile::read(directory.path()).unwrap(), Some(made.clone()));
+        assert!(JoinRequest::unmade(directory.path()).unwrap().is_some());
         let other = tempfile::tempdir().unwrap();
         assert_ne!(MemberFile::open(other.path(), "shop").unwrap().id(), made.id());
     }

@@ -9,6 +9,8 @@ use crate::driver::{Driver, DriverError, StoredMember};
 use crate::etcd::{EtcdAgent, EtcdError, EtcdSettings, Store};
 use crate::handle::ClusterHandle;
 use crate::host::LogHost;
+use crate::join::join;
+use crate::join_file::JoinRequest;
 use crate::messages::{LocalMember, MessageLinks, MessageListener, PeerLogin};
 use crate::register::MemberEntry;
 use crate::wait_report;
@@ -46,6 +48,8 @@ pub struct ClusterSettings {
     pub listener: std::net::TcpListener,
     /// Data directory, for the copy of the members' addresses. `None`: there is no copy.
     pub directory: Option<PathBuf>,
+    /// What a new member has still to ask for.
+    pub join: Option<JoinRequest>,
 }
 
 /// Reason why a member cannot start.
@@ -116,6 +120,9 @@ impl ClusterThread {
             requests,
         );
         let listener = MessageListener::new(listener, handle.clone(), local, &settings.login, links)?;
+        let join = settings
+            .join
+            .map(|request| join(request, Arc::clone(&store), settings.entry.clone()));
         let agent = EtcdAgent::new(store, settings.entry, handle.clone(), queue);
         let stop = Arc::new(Notify::new());
         let (stopped, keeper, reported) = (Arc::clone(&stop), handle.clone(), handle.clone());
@@ -125,6 +132,9 @@ impl ClusterThread {
                     tokio::spawn(address_book::keep(directory, keeper));
                 }
                 tokio::spawn(wait_report::report(reported));
+                if let Some(join) = join {
+                    tokio::spawn(join);
+                }
                 // Tasks of their own, so that one that is busy does not make the others wait for its turn's end.
                 let agent = tokio::spawn(agent.run());
                 let listener = tokio::spawn(listener.run());

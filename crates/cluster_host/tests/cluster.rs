@@ -8,7 +8,8 @@ use paceline_cluster_host::etcd::Store;
 use paceline_cluster_host::message_codec::{Hello, Packet, VERSION};
 use paceline_cluster_host::messages::{PeerLogin, SILENCE_MAX, START_STATEMENT, UNACKNOWLEDGED_MAX};
 use paceline_cluster_host::{
-    ClusterHandle, ClusterSettings, ClusterThread, MemberFile, PromiseFile, StartError, StoredMember,
+    ClusterHandle, ClusterSettings, ClusterThread, JoinRequest, MemberFile, PromiseFile, StartError,
+    StoredMember,
 };
 use paceline_wire::client::Client;
 use paceline_wire::tls::{ClientTls, ClusterKey};
@@ -106,6 +107,7 @@ impl World {
             },
             listener: listen(home.port),
             directory: Some(home.directory.path().to_owned()),
+            join: JoinRequest::unmade(home.directory.path()).unwrap(),
         };
         let log: Arc<MemoryHost> = Arc::clone(&host);
         let fail = Box::new(|failure| panic!("the driver has failed: {failure}"));
@@ -151,6 +153,20 @@ impl World {
             }
         };
         assert!(timeout(PATIENCE, reached).await.is_ok(), "{what}");
+    }
+
+    /// Waits until a member is a log holder.
+    async fn until_holder(&self, member: &Running) {
+        let ends = Instant::now() + PATIENCE;
+        loop {
+            let members = commands::overview(&self.store).await.unwrap().members;
+            let mut parts = members.iter().filter(|listed| listed.id == member.home.id);
+            if parts.any(|listed| listed.part == Part::Holder) {
+                return;
+            }
+            assert!(Instant::now() < ends, "{} is no log holder", member.home.id);
+            sleep(Duration::from_millis(20)).await;
+        }
     }
 
     /// Stops the clients, waits until all have the primary's log, and checks it.
@@ -233,23 +249,17 @@ fn listen(port: u16) -> TcpListener {
     socket.listen(64).unwrap().into_std().unwrap()
 }
 
-/// Founds a cluster and adds two members to it under load.
+/// A member founds a cluster, and two others join it under load.
 async fn three() -> (World, [Running; 3]) {
     let mut world = World::new();
     let home = Home::new();
-    world.store.found(&entry(home.id.0, home.port)).await.unwrap();
     let first = world.start(home);
     first.until_open().await;
     world.begin_load();
     world.until_acknowledged("one member alone", 5).await;
     let others = [world.start(Home::new()), world.start(Home::new())];
-    let mut directory = first.handle().directory();
-    directory.wait_for(|members| members.len() == 3).await.unwrap();
     for other in &others {
-        commands::add(&world.store, other.home.id).await.unwrap();
-    }
-    commands::await_wanted(&world.store, PATIENCE).await.unwrap();
-    for other in &others {
+        world.until_holder(other).await;
         other.until_follows(first.home.id).await;
     }
     world.until_acknowledged("three members", 20).await;
@@ -277,6 +287,27 @@ async fn sorted(world: &World, members: Vec<Running>) -> (Running, Vec<Running>)
     let mut members = members;
     let primary = members.swap_remove(at);
     (primary, members)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_new_member_joins_although_etcd_was_away_and_its_first_process_was_killed() {
+    let (mut world, [first, second, third]) = three().await;
+    world.etcd.kill();
+    let home = world.start(Home::new()).kill();
+    let mut fourth = world.start(home);
+    fourth.replace_host();
+    world.etcd.restart();
+    world.until_holder(&fourth).await;
+    fourth.until_follows(first.home.id).await;
+    world.until_acknowledged("four members", 20).await;
+    commands::remove(&world.store, fourth.home.id).await.unwrap();
+    commands::await_wanted(&world.store, PATIENCE).await.unwrap();
+    let home = fourth.kill();
+    assert!(
+        JoinRequest::unmade(home.directory.path()).unwrap().is_none(),
+        "it does not add itself again"
+    );
+    world.check(&[&first, &second, &third]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -487,6 +518,7 @@ async fn a_sender_without_the_secret_or_of_another_cluster_is_refused() {
         },
         listener: TcpListener::bind("127.0.0.1:0").unwrap(),
         directory: None,
+        join: None,
     };
     let directory = tempfile::tempdir().unwrap();
     let (promise_file, promise) = PromiseFile::open(directory.path()).unwrap();

@@ -48,6 +48,8 @@ use tokio::sync::watch;
 
 /// State shared by all sessions.
 pub struct Server {
+    /// The process that this server is in.
+    pub hosting: Hosting,
     /// The cluster of which this server is a member.
     pub cluster: Option<Arc<Cluster>>,
     /// Global values of the system variables.
@@ -128,9 +130,21 @@ impl fmt::Debug for Server {
     }
 }
 
+/// The process that a server is in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Hosting {
+    /// Its own.
+    #[default]
+    OwnProcess,
+    /// Another program, which opens and closes it.
+    OtherProgram,
+}
+
 /// Options of the start that are not variables.
 #[derive(Debug, Default)]
 pub struct Choices {
+    /// The process that the server is in.
+    pub hosting: Hosting,
     /// Filters of connections that have their own.
     pub filters: ReplicaFilters,
     /// Consumers of `performance_schema`.
@@ -167,6 +181,7 @@ impl Server {
         let primary = Primary::new(transactions.clone(), semi_sync);
         let user_statistics = UserStatistics::new(&globals);
         Arc::new_cyclic(|server| Server {
+            hosting: choices.hosting,
             cluster: choices.cluster,
             replicas: ConnectionSet::open(environment(server.clone())),
             row_options: Arc::new(SharedRowOptions::new(replicated_row_options(&globals))),

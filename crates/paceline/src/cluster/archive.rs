@@ -19,7 +19,6 @@ use paceline_cluster_host::etcd::Store;
 use paceline_log_stream::source::definition::TlsSettings;
 use paceline_server::cluster::CLUSTER_USER;
 use std::path::Path;
-use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
@@ -40,7 +39,8 @@ pub fn run(settings: &MemberSettings, mut options: ArchiveOptions, datadir: &Pat
     if options.tls.is_none() {
         return Err("--cluster needs TLS for the other members: not --skip-ssl".into());
     }
-    let store = Arc::new(Store::new(&settings.etcd, &settings.cluster).map_err(|error| error.to_string())?);
+    // Settings that cannot work are refused before anything is made.
+    Store::new(&settings.etcd, &settings.cluster).map_err(|error| error.to_string())?;
     let directory = DataDirectory::lock(datadir).map_err(|error| error.to_string())?;
     let is_known = MemberFile::read(&directory.path)
         .map_err(|error| error.to_string())?
@@ -63,7 +63,7 @@ pub fn run(settings: &MemberSettings, mut options: ArchiveOptions, datadir: &Pat
     options.account = members;
     options.source_tls = TlsSettings::of_cluster(settings.key.clone());
     let id = identity.id();
-    let driver = LocalDriver::new(&runtime, settings, identity, store, port)?;
+    let driver = LocalDriver::new(settings, identity, port)?;
     let place = MemberPlace {
         id,
         tenure: Tenure::Lasting,

@@ -3,17 +3,13 @@
 use super::settings::MemberSettings;
 use paceline_archive::acknowledged::MemberHandle;
 use paceline_cluster::{LogIndex, LogOrigin, MemberId, StoredPromise, Timing};
-use paceline_cluster_host::commands;
-use paceline_cluster_host::etcd::Store;
 use paceline_cluster_host::messages::PeerLogin;
-use paceline_cluster_host::register::{KindText, MemberEntry};
 use paceline_cluster_host::thread::{ClusterSettings, ClusterThread};
-use paceline_cluster_host::{ClusterHandle, LogHost, MemberFile, PromiseFile, StoredMember};
+use paceline_cluster_host::{ClusterHandle, JoinRequest, LogHost, MemberFile, PromiseFile, StoredMember};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use tokio::runtime::Runtime;
 
 /// Pause before etcd is asked again.
 pub(super) const ETCD_PAUSE: Duration = Duration::from_millis(500);
@@ -24,7 +20,7 @@ pub(super) struct Identity {
     promise_file: PromiseFile,
     promise: StoredPromise,
     id: MemberId,
-    is_known: bool,
+    join: Option<JoinRequest>,
 }
 
 impl Identity {
@@ -34,16 +30,14 @@ impl Identity {
     /// A message for users: the directory belongs to another cluster, or a file cannot be read.
     pub(super) fn open(directory: &Path, cluster: &str) -> Result<Self, String> {
         let (promise_file, promise) = PromiseFile::open(directory).map_err(|error| error.to_string())?;
-        let is_known = MemberFile::read(directory)
-            .map_err(|error| error.to_string())?
-            .is_some();
         let member_file = MemberFile::open(directory, cluster).map_err(|error| error.to_string())?;
         Ok(Identity {
             directory: directory.to_owned(),
             promise_file,
             promise,
             id: member_file.id(),
-            is_known,
+            join: JoinRequest::unmade(directory)
+                .map_err(|error| format!("{}: {error}", directory.display()))?,
         })
     }
 
@@ -62,23 +56,15 @@ pub(super) struct LocalDriver {
 }
 
 impl LocalDriver {
-    /// Listens for messages, and enters the member into the cluster in the background.
+    /// Listens for messages.
     ///
     /// # Errors
     /// A message for users: the address cannot be listened on.
-    pub(super) fn new(
-        runtime: &Runtime,
-        settings: &MemberSettings,
-        identity: Identity,
-        store: Arc<Store>,
-        port: u16,
-    ) -> Result<Self, String> {
+    pub(super) fn new(settings: &MemberSettings, identity: Identity, port: u16) -> Result<Self, String> {
         let entry = settings.entry(identity.id.0, port);
         let address = (settings.address.host.as_str(), settings.address.port);
         let listener = TcpListener::bind(address)
             .map_err(|error| format!("cannot listen on {}: {error}", settings.address))?;
-        // A member that was removed is not added again by a restart.
-        runtime.spawn(enter(store, entry.clone(), !identity.is_known));
         let cluster = ClusterSettings {
             cluster: settings.cluster.clone(),
             entry,
@@ -90,6 +76,7 @@ impl LocalDriver {
             },
             listener,
             directory: Some(identity.directory),
+            join: identity.join,
         };
         let stored = StoredMember {
             id: identity.id,
@@ -156,34 +143,5 @@ impl LocalDriver {
         if let Some(thread) = self.thread.into_inner() {
             thread.stop();
         }
-    }
-}
-
-/// Enters the member into the cluster: a server founds it; each member asks to become a log holder.
-async fn enter(store: Arc<Store>, entry: MemberEntry, joins: bool) {
-    let mut told = String::new();
-    loop {
-        let entered = async {
-            if joins && entry.kind == KindText::Server {
-                store.found(&entry).await?;
-            }
-            store.enter(&entry).await?;
-            match joins {
-                true => commands::add(&store, entry.member()).await.map(drop),
-                false => Ok(()),
-            }
-        };
-        match entered.await {
-            Ok(()) => return,
-            Err(error) => {
-                let error: commands::CommandError = error;
-                let text = error.to_string();
-                if text != told {
-                    tracing::warn!("cluster: this member cannot be entered: {text}");
-                    told = text;
-                }
-            }
-        }
-        tokio::time::sleep(ETCD_PAUSE).await;
     }
 }

@@ -77,7 +77,7 @@ pub fn run(settings: MemberSettings, options: StartOptions, arguments: &[String]
         .port()
         .filter(|port| *port != 0)
         .ok_or("--cluster needs a port for the other members: not --port=0, not --skip-networking")?;
-    let driver = LocalDriver::new(&runtime, &settings, identity, store, port)?;
+    let driver = LocalDriver::new(&settings, identity, port)?;
     let stop = watch::Sender::new(false);
     let stops = {
         let _entered = runtime.enter();
