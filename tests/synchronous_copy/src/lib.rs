@@ -11,14 +11,14 @@
 //! A commit returns when its events are in the copy. The copy here is a vector in memory that a test can hold back. A
 //! real one would be a file of another machine; the protocol is the same:
 //!
-//! 1. [`Acknowledger::on_durable`] is called by the leader of a group, in log order. It must not block and must not call
-//!    the manager. It returns what is acknowledged now, which may be nothing new.
+//! 1. [`Acknowledger::on_durable`] is called by the leader of a group, in log order. It must not block and must not
+//!    call the manager. It returns what is acknowledged now, which may be nothing new.
 //! 2. Afterwards the part is sendable, so an acknowledgement cannot arrive before the wait for it has begun.
 //! 3. The consumer reads events in log order, whatever it does with them: this is the event stream.
-//! 4. [`TransactionManager::acknowledge`] may be called from any thread, late, twice or out of order: lower positions have
-//!    no effect. What it covers is applied to the engines and published, in log order.
-//! 5. Until then nothing of it is visible, and the commit waits; other sessions go on writing and syncing. After a crash
-//!    the unacknowledged tail is in the log. Recovery publishes it, unless the owner of the log cuts it first.
+//! 4. [`TransactionManager::acknowledge`] may be called from any thread, late, twice or out of order: lower positions
+//!    have no effect. What it covers is applied to the engines and published, in log order.
+//! 5. Until then nothing of it is visible, and the commit waits; other sessions go on writing and syncing. After a
+//!    crash the unacknowledged tail is in the log. Recovery publishes it, unless the owner of the log cuts it first.
 #![forbid(unsafe_code)]
 
 #[cfg(test)]

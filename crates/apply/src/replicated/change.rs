@@ -302,7 +302,7 @@ impl RowChanger {
     }
 }
 
-/// Returns whether the table keeps no rows. As in MariaDB, changes of rows that it never had are logged: the replicas of
+/// Returns whether the table keeps no rows. As in MariaDB, changes of rows that it never had are logged: replicas of
 /// such a server may have them.
 fn keeps_nothing(table: &MappedTable) -> bool {
     table.definition().engine == TableEngine::Blackhole
