@@ -346,6 +346,9 @@ pub(crate) fn change_row_on(
     after: Option<&[u8]>,
     writes: &mut WriteSet,
 ) -> Result<(), RowError> {
+    if schema.clustered_id().engine() == EngineKind::Blackhole {
+        return Ok(());
+    }
     let mut key = None;
     if let Some(image) = before
         && schema.hash_range(image).is_some()

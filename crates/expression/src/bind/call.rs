@@ -107,19 +107,6 @@ pub(super) fn function(call: &ast::FunctionCall, scope: &mut dyn Scope) -> Resul
     make_written(native, &lower, &written, args, scope)
 }
 
-/// Returns 4078 if there is a row among the arguments of LEAST or GREATEST, which find their type from left to right.
-fn check_compared(name: &str, args: &[Expr], scope: &mut dyn Scope) -> Result<()> {
-    let Some(row) = args.iter().position(|arg| !operands::is_value(arg)) else {
-        return Ok(());
-    };
-    let (left, right) = match row {
-        0 => ("row", operands::type_name(&args[1])),
-        1 => (operands::type_name(&args[0]), "row"),
-        _ => (make(name, args[..row].to_vec(), scope)?.ty.type_name(), "row"),
-    };
-    Err(errors::illegal_types(left, right, name))
-}
-
 /// Returns the loadable function that a call means.
 pub(super) fn loadable_function(
     call: &ast::FunctionCall,
@@ -163,6 +150,19 @@ fn refuse_names(call: &ast::FunctionCall, is_native: bool) -> Result<()> {
         false => ER_WRONG_PARAMETERS_TO_STORED_FCT,
     };
     Err(errors::error(code, &[&call.name]))
+}
+
+/// Returns 4078 if there is a row among the arguments of LEAST or GREATEST, which find their type from left to right.
+fn check_compared(name: &str, args: &[Expr], scope: &mut dyn Scope) -> Result<()> {
+    let Some(row) = args.iter().position(|arg| !operands::is_value(arg)) else {
+        return Ok(());
+    };
+    let (left, right) = match row {
+        0 => ("row", operands::type_name(&args[1])),
+        1 => (operands::type_name(&args[0]), "row"),
+        _ => (make(name, args[..row].to_vec(), scope)?.ty.type_name(), "row"),
+    };
+    Err(errors::illegal_types(left, right, name))
 }
 
 /// Binds a value of a sequence: a call with the sequence's database and name as arguments.

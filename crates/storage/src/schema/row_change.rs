@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::entry::{EntryKind, hash_entry};
 use super::{RowPlacement, TableSchema};
 use crate::error::{Error, Result};
-use crate::key::{IndexId, RowId};
+use crate::key::{EngineKind, IndexId, RowId};
 use crate::write_set::{RowIdLocation, WriteSet};
 
 /// Buffer for a key without an allocation.
@@ -31,6 +31,8 @@ impl TableSchema {
     /// (only `before`) or an update. An update touches only the indexes whose columns changed: one key, if no
     /// index contains a changed column (and the hash entries of a table without a primary key).
     ///
+    /// A table that keeps nothing has no change.
+    ///
     /// Reads nothing but its arguments: the caller has checked unique keys, or replays a change for which they
     /// were checked.
     ///
@@ -43,6 +45,9 @@ impl TableSchema {
         after: Option<&[u8]>,
         write_set: &mut WriteSet,
     ) -> Result<()> {
+        if self.clustered_id().engine() == EngineKind::Blackhole {
+            return Ok(());
+        }
         match (before, after) {
             (None, None) => Ok(()),
             (None, Some(after)) => self.insert(after, write_set),
