@@ -109,10 +109,7 @@ pub async fn copy_log(manager: &TransactionManager, copy: &LogCopy) -> Result<()
     loop {
         manager.sendable_past(copy.end()).await;
         reader.set_limit(manager.sendable());
-        loop {
-            let Some(logged) = reader.next_event()? else {
-                break;
-            };
+        while let Some(logged) = reader.next_event()? {
             copy.add(logged.event.bytes(), logged.end);
         }
         // Once for all that were read together: publishing a group costs more than copying it.
