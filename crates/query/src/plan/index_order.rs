@@ -251,6 +251,12 @@ fn constant_columns(select: &SelectPlan, info: &TableInfo<'_>) -> Vec<usize> {
         let definition = info.definition.as_ref();
         definition.is_some_and(|definition| equals_are_same(&definition.columns()[column].data_type, by))
     };
+    // Columns in the first step's conditions are its own, or of the queries around this one: those do not change
+    // while it is executed.
+    let is_constant = |value: &Expr| {
+        value.is_constant_during_execution()
+            || (value.is_stable() && !value.has_subquery() && !value.any(&mut |node| own(node).is_some()))
+    };
     for condition in step.filter.iter().chain(&step.on) {
         match &condition.kind {
             ExprKind::Compare {
@@ -260,7 +266,7 @@ fn constant_columns(select: &SelectPlan, info: &TableInfo<'_>) -> Vec<usize> {
             } => {
                 for (column, value) in [(&operands[0], &operands[1]), (&operands[1], &operands[0])] {
                     if let Some(column) = own(column)
-                        && value.is_constant_during_execution()
+                        && is_constant(value)
                         && has_one_value(column, by)
                     {
                         constant.push(column);
@@ -658,10 +664,12 @@ fn min_max_by_index(select: &mut SelectPlan, infos: &[TableInfo<'_>]) -> bool {
     let Some(aggregation) = &select.aggregation else {
         return false;
     };
+    // Values of the outer query are in the row already.
+    let is_outer = |slot: &usize| select.outer.iter().any(|reference| reference.to == *slot);
     if aggregation.explicit
         || aggregation.aggregates.is_empty()
         || select.steps.len() != 1
-        || !aggregation.kept.is_empty()
+        || aggregation.kept.iter().any(|slot| !is_outer(slot))
     {
         return false;
     }
