@@ -1,8 +1,8 @@
 //! Destination of index entries: sorted files, or the statement's write set.
 
 use paceline_storage::{
-    BulkBuild, Change, EntryKind, Error, IndexBuilder, IndexId, InputOrder, Result, RowId, RowPlacement,
-    TableSchema, WriteSet, value_payload,
+    BulkBuild, Change, EngineKind, EntryKind, Error, IndexBuilder, IndexId, InputOrder, Result, RowId,
+    RowPlacement, TableSchema, WriteSet, value_payload,
 };
 
 use super::description::{BuildKind, TableBuild};
@@ -54,6 +54,9 @@ impl Sink {
     }
 
     pub fn row(&mut self, schema: &TableSchema, row: &BuiltRow, writes: &mut WriteSet) -> Result<()> {
+        if schema.clustered_id().engine() == EngineKind::Blackhole {
+            return Ok(());
+        }
         self.row_key.clear();
         if self.only.is_some() {
             self.row_key.extend_from_slice(&row.key);
