@@ -346,7 +346,7 @@ pub(crate) fn change_row_on(
     after: Option<&[u8]>,
     writes: &mut WriteSet,
 ) -> Result<(), RowError> {
-    if schema.clustered_id().engine() == EngineKind::Blackhole {
+    if !schema.stores_rows() {
         return Ok(());
     }
     let mut key = None;

@@ -129,9 +129,9 @@ impl fmt::Display for IndexId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.engine() {
             EngineKind::RocksDb => write!(f, "{}", self.0),
-            EngineKind::Memory => write!(f, "memory:{}", self.0 & !Self::MEMORY_BIT),
-            EngineKind::Blackhole => write!(f, "blackhole:{}", self.0 & !Self::BLACKHOLE_BITS),
-            EngineKind::Temporary => write!(f, "temporary:{}", self.0 & !Self::TEMPORARY_BITS),
+            EngineKind::Memory => write!(f, "memory:{}", self.number()),
+            EngineKind::Blackhole => write!(f, "blackhole:{}", self.number()),
+            EngineKind::Temporary => write!(f, "temporary:{}", self.number()),
         }
     }
 }

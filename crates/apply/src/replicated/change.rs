@@ -8,7 +8,7 @@ use super::ExecMode;
 use super::failure::{Failure, HandlerError};
 use super::table::MappedTable;
 use paceline_catalog::foreign_key::{ForeignKeyRun, RunMode};
-use paceline_catalog::{TableDefinition, TableEngine, duplicate_entry};
+use paceline_catalog::{TableDefinition, duplicate_entry};
 use paceline_storage::{Row, RowPlacement};
 use paceline_txn::{LockMode, LockWait, RowChange, Transaction, WriteMark};
 use paceline_types::error_code::{ER_DUP_ENTRY, ER_KEY_NOT_FOUND};
@@ -305,7 +305,7 @@ impl RowChanger {
 /// Returns whether the table keeps no rows. As in MariaDB, changes of rows that it never had are logged: replicas of
 /// such a server may have them.
 fn keeps_nothing(table: &MappedTable) -> bool {
-    table.definition().engine == TableEngine::Blackhole
+    !table.schema().stores_rows()
 }
 
 /// Returns whether missing rows are skipped.

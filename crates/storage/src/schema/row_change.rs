@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::entry::{EntryKind, hash_entry};
 use super::{RowPlacement, TableSchema};
 use crate::error::{Error, Result};
-use crate::key::{EngineKind, IndexId, RowId};
+use crate::key::{IndexId, RowId};
 use crate::write_set::{RowIdLocation, WriteSet};
 
 /// Buffer for a key without an allocation.
@@ -45,7 +45,7 @@ impl TableSchema {
         after: Option<&[u8]>,
         write_set: &mut WriteSet,
     ) -> Result<()> {
-        if self.clustered_id().engine() == EngineKind::Blackhole {
+        if !self.stores_rows() {
             return Ok(());
         }
         match (before, after) {

@@ -1,8 +1,8 @@
 //! Destination of index entries: sorted files, or the statement's write set.
 
 use paceline_storage::{
-    BulkBuild, Change, EngineKind, EntryKind, Error, IndexBuilder, IndexId, InputOrder, Result, RowId,
-    RowPlacement, TableSchema, WriteSet, value_payload,
+    BulkBuild, Change, EntryKind, Error, IndexBuilder, IndexId, InputOrder, Result, RowId, RowPlacement,
+    TableSchema, WriteSet, value_payload,
 };
 
 use super::description::{BuildKind, TableBuild};
@@ -54,7 +54,7 @@ impl Sink {
     }
 
     pub fn row(&mut self, schema: &TableSchema, row: &BuiltRow, writes: &mut WriteSet) -> Result<()> {
-        if schema.clustered_id().engine() == EngineKind::Blackhole {
+        if !schema.stores_rows() {
             return Ok(());
         }
         self.row_key.clear();

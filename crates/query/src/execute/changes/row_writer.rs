@@ -26,7 +26,7 @@ use crate::plan::tree::SelectPlan;
 use paceline_catalog::foreign_key::{
     ForeignKeyRun, ForeignKeys, Parent, ResolvedKey, RunMode, is_foreign_key_error,
 };
-use paceline_catalog::{RowCounts, TableDefinition, TableEngine, duplicate_entry};
+use paceline_catalog::{RowCounts, TableDefinition, duplicate_entry};
 use paceline_expression::session::{BinlogFormat, SessionContext};
 
 /// State shared by the row writers of a statement.
@@ -112,7 +112,7 @@ pub(crate) fn warn_of_nothing<'t>(
         return;
     }
     let names: Vec<&str> = tables
-        .filter(|table| table.engine == TableEngine::Blackhole)
+        .filter(|table| !table.schema().stores_rows())
         .map(|table| table.name())
         .collect();
     if !names.is_empty() {
@@ -146,7 +146,7 @@ impl<'d> RowWriter<'d> {
         wanted: impl Fn(usize) -> bool,
     ) -> Self {
         // A table that keeps nothing has no duplicates.
-        let keeps_rows = definition.engine != TableEngine::Blackhole;
+        let keeps_rows = definition.schema().stores_rows();
         let unique = (0..definition.indexes().len())
             .filter(|_| keeps_rows)
             .filter(|&index| definition.indexes()[index].kind.is_unique() && wanted(index))

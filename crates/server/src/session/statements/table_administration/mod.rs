@@ -10,7 +10,6 @@ use crate::errors::of_transaction;
 use crate::session::protocol::{Output, Reply};
 use crate::session::state::SessionState;
 use check::{check_table, check_view};
-use paceline_catalog::TableEngine;
 use paceline_syntax::{Error, Result, TableMaintenance, TableName, WriteToBinlog};
 use paceline_txn::{MetadataGuard, MetadataMode, MetadataObject};
 use paceline_types::Value;
@@ -105,7 +104,7 @@ pub async fn execute(
             continue;
         };
         match operation {
-            _ if definition.is_sequence() || definition.engine == TableEngine::Blackhole => {
+            _ if definition.is_sequence() || !definition.schema().stores_rows() => {
                 if operation == TableMaintenance::AnalyzePersistent {
                     line("status", "Engine-independent statistics collected");
                 }
