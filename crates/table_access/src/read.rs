@@ -11,7 +11,8 @@ use paceline_types::convert::ConvertContext;
 use paceline_types::error_code::ER_WRONG_VALUE_COUNT_ON_ROW;
 use std::sync::Arc;
 
-/// What a read sees, and what it locks. What is read under lock is published before it is returned (invariant 6).
+/// State that a read sees, and its locks. Rows that are read under lock are published before they are returned
+/// (invariant 6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ReadMode {
     /// The transaction's snapshot, without locks; shared locks under SERIALIZABLE.
