@@ -370,6 +370,38 @@ fn a_conflict_rolls_back_and_the_function_is_tried_again() {
     assert_eq!(other.get(&a, (1,), |row| row.get::<i32>(0)).unwrap(), Some(6));
 }
 
+/// A row that is read keeps its transaction borrowed, so its error cannot end it at once.
+#[test]
+fn a_conflict_of_a_read_rolls_back_everything_as_well() {
+    let mut at = fixture(&["CREATE TABLE t (id INT PRIMARY KEY, a INT)"]);
+    let mut other = at.database.session().unwrap();
+    let table = at.session.table("t").unwrap();
+    let a = at.session.table_columns("t", &["a"]).unwrap();
+    at.session.insert_all(&table, [(1, 1), (2, 2)]).unwrap();
+    let exclusive = ReadMode::Locked {
+        mode: LockMode::Exclusive,
+        wait: LockWait::Default,
+    };
+    for ends_at_once in [true, false] {
+        let mut transaction = at.session.begin(TransactionOptions::new()).unwrap();
+        transaction.get(&table, (2,)).unwrap().unwrap();
+        transaction.insert(&table, (9, 9)).unwrap();
+        other
+            .update(&a, (1,), (if ends_at_once { 5 } else { 6 },))
+            .unwrap();
+        let refused = transaction.get_by(&table, None, (1,), exclusive).err();
+        assert_eq!(refused.unwrap().kind(), ErrorKind::Conflict);
+        if !ends_at_once {
+            let refused = transaction.insert(&table, (10, 10)).unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::Conflict);
+        }
+        assert_eq!(transaction.commit().unwrap_err().kind(), ErrorKind::Conflict);
+        for id in [9, 10] {
+            assert_eq!(other.get(&a, (id,), |row| row.get::<i32>(0)).unwrap(), None);
+        }
+    }
+}
+
 #[test]
 fn locking_reads_skip_refuse_and_protect() {
     let mut at = fixture(&["CREATE TABLE t (id INT PRIMARY KEY, a INT, KEY by_a (a))"]);
