@@ -1,110 +1,67 @@
 //! The part of the Python module `paceline` that is the server.
 //!
 //! ```text
-//!   paceline.connect(directory)      paceline/__init__.py
-//!      │
-//!      ├─▶ Database                  this crate: opens, connects, listens, closes
-//!      │        │ a descriptor
-//!      └─▶ PyMySQL over that descriptor: DB-API 2.0
+//!   paceline.connect(directory)           paceline.open(directory)
+//!      │  PyMySQL over a descriptor          │
+//!      └──────────────┬──────────────────────┤
+//!                     ▼                      ▼
+//!                 Database ────────▶ Session, Transaction, Table      rows by their keys, SQL, without packets
+//!                     │          └─▶ Changes, LoggedTransaction       what is committed, from a GTID on
+//!                     ▼
+//!              paceline_embedded
 //! ```
+//! Classes for programs are here; which database of which directory is open is kept by `python/paceline/database.py`.
 //!
+//! # DB-API
 //! PyMySQL is the driver, because it is given a connected socket by its caller, is only Python, and programs know it. A
-//! DB-API of our own over typed rows would have to repeat its conversions of values and classes of errors.
+//! DB-API of our own over typed rows would have to repeat its conversions of values and classes of errors, and would
+//! lack what has rows but no plan: SHOW, CALL, several results of one text.
+//!
+//! # Waiting
+//! Each call that can wait (for a lock, a commit, the disk) runs without the interpreter's lock. One rule keeps that free
+//! of deadlocks: *a thread that has the interpreter's lock never waits for another lock of this crate*. A session that is
+//! in use is an error, not a wait; only a close waits for calls to end, without the interpreter's lock.
+//!
+//! Rows are read into values of Rust without the interpreter's lock, then made into Python's: one copy of a text more than
+//! necessary. Without it a read would take the interpreter's lock while it has the table's definition locked, and wait
+//! there for any other thread of the program.
+//!
+//! # Closing
+//! A close ends what the database's other objects do, waits for them, and takes the sessions out of them; they are empty
+//! shells from then on. So it does not matter what the program still refers to.
+//!
+//! # Fork
+//! A child has none of the server's threads, and would wait for them forever: in a call, in a destructor, at its exit. So
+//! each object belongs to the process that made it ([`process_bound`]). In another one calls are errors, and the
+//! destructor does nothing. Static objects of C++ are not destroyed at all ([`static_destructors`]).
+//!
+//! # Rejected
+//! - *A scan as an iterator*: the table's definition would be locked until the iterator is at its end or collected. A
+//!   scan returns a list, or calls a function with each row.
+//! - *A session that waits until another thread does not use it any more*: two threads would be in one transaction.
 
+mod changes;
+mod database;
+mod errors;
+mod process_bound;
+mod scan;
+mod session;
 mod static_destructors;
+mod table;
+mod transaction;
+mod values;
 
-use paceline_embedded::{ListenAddress, Options};
-use parking_lot::Mutex;
-use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
-use std::os::fd::IntoRawFd;
-use std::path::PathBuf;
-
-/// An open database. Its methods block without holding the interpreter.
-#[pyclass(frozen)]
-struct Database {
-    /// `None` after the close.
-    database: Mutex<Option<paceline_embedded::Database>>,
-}
-
-#[pymethods]
-impl Database {
-    /// Opens the database in a directory; creates it if it does not exist. Options are those of the server, with their
-    /// values; `None` for an option without one.
-    #[new]
-    fn new(
-        python: Python<'_>,
-        directory: PathBuf,
-        options: Vec<(String, Option<String>)>,
-    ) -> PyResult<Database> {
-        let mut all = Options::new();
-        for (name, value) in options {
-            all = match value {
-                Some(value) => all.set(&name, &value),
-                None => all.argument(&format!("--{name}")),
-            };
-        }
-        let opened = python.detach(|| paceline_embedded::Database::open(directory, all));
-        let database = opened.map_err(|error| PyOSError::new_err(error.to_string()))?;
-        Ok(Database {
-            database: Mutex::new(Some(database)),
-        })
-    }
-
-    /// Returns the descriptor of a new connection of the client protocol, which is the caller's.
-    fn connect(&self, python: Python<'_>) -> PyResult<i32> {
-        let database = self.open_database()?;
-        let connected = python.detach(|| database.connect());
-        let connection = connected.map_err(|error| PyOSError::new_err(error.to_string()))?;
-        Ok(connection.into_raw_fd())
-    }
-
-    /// Lets other programs connect: through a UNIX socket if the address has a `/`, otherwise over TCP. Returns the port,
-    /// 0 for a UNIX socket.
-    #[pyo3(signature = (address, port = 0))]
-    fn listen(&self, python: Python<'_>, address: String, port: u16) -> PyResult<u16> {
-        let database = self.open_database()?;
-        let address = match address.contains('/') {
-            true => ListenAddress::Socket(PathBuf::from(address)),
-            false => ListenAddress::Tcp { address, port },
-        };
-        match python.detach(|| database.listen(address)) {
-            Ok(ListenAddress::Tcp { port, .. }) => Ok(port),
-            Ok(ListenAddress::Socket(_)) => Ok(0),
-            Err(error) => Err(PyOSError::new_err(error.to_string())),
-        }
-    }
-
-    /// Stops to listen on all addresses. Connections that exist go on.
-    fn stop_listening(&self, python: Python<'_>) -> PyResult<()> {
-        let database = self.open_database()?;
-        python.detach(|| database.stop_listening());
-        Ok(())
-    }
-
-    /// Closes the database: ends all connections, flushes the tables, closes the log. A second close does nothing.
-    fn close(&self, python: Python<'_>) -> PyResult<()> {
-        let Some(database) = self.database.lock().take() else {
-            return Ok(());
-        };
-        let closed = python.detach(|| database.close());
-        closed.map_err(|error| PyOSError::new_err(error.to_string()))
-    }
-}
-
-impl Database {
-    /// Returns the database.
-    ///
-    /// # Errors
-    /// `ValueError` after the close, as Python's files do.
-    fn open_database(&self) -> PyResult<paceline_embedded::Database> {
-        let database = self.database.lock().clone();
-        database.ok_or_else(|| PyValueError::new_err("the database is closed"))
-    }
-}
 
 /// The module.
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<Database>()
+    module.add_class::<database::Database>()?;
+    module.add_class::<session::Session>()?;
+    module.add_class::<session::Affected>()?;
+    module.add_class::<transaction::Transaction>()?;
+    module.add_class::<table::Table>()?;
+    module.add_class::<changes::Changes>()?;
+    module.add_class::<changes::LoggedTransaction>()?;
+    module.add_class::<changes::Change>()
 }
