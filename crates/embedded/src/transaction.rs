@@ -222,8 +222,8 @@ impl<'s> Transaction<'s> {
     /// Undoes everything.
     pub fn roll_back(self) {}
 
-    /// Lets go of the session and leaves the transaction open in it, until [`Session::resume`]. For programs that cannot
-    /// hold a borrow: calls of the session are within the transaction meanwhile.
+    /// Lets go of the session and leaves the transaction open in it, until [`Session::resume`]. For programs that
+    /// cannot hold a borrow: calls of the session are within the transaction meanwhile.
     pub fn suspend(mut self) {
         self.is_over = true;
     }
@@ -241,7 +241,8 @@ impl Session {
         Ok(Transaction::new(self))
     }
 
-    /// Continues a transaction that was suspended. If a conflict or a statement of SQL has ended it, its calls get 1213.
+    /// Continues a transaction that was suspended. If a conflict or a statement of SQL has ended it, its calls get
+    /// 1213.
     pub fn resume(&mut self) -> Transaction<'_> {
         Transaction::new(self)
     }

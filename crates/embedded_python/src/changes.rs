@@ -1,6 +1,6 @@
 //! Following the log.
 
-use crate::database::Closable;
+use crate::closable::{Closable, ObjectList};
 use crate::errors::{CallError, Result};
 use crate::process_bound::ProcessBound;
 use crate::scan::{Delivery, Wanted};
@@ -35,11 +35,11 @@ impl<T: Send> StreamCell<T> {
     }
 
     fn call<R>(&self, call: impl FnOnce(&mut T) -> Result<R>) -> Result<R> {
-        let mut stream = self.stream.try_lock().ok_or(CallError::InUse)?;
-        match stream.as_mut() {
-            Some(stream) if !self.is_closing.load(Ordering::Relaxed) => call(stream),
-            _ => Err(CallError::Closed(self.what)),
+        if self.is_closing.load(Ordering::Relaxed) {
+            return Err(CallError::Closed(self.what));
         }
+        let mut stream = self.stream.try_lock().ok_or(CallError::InUse)?;
+        stream.as_mut().map_or(Err(CallError::Closed(self.what)), call)
     }
 }
 
@@ -57,20 +57,20 @@ impl<T: Send> Closable for StreamCell<T> {
 #[pyclass(frozen, module = "paceline")]
 pub struct Changes {
     cell: ProcessBound<Arc<StreamCell<paceline_embedded::Changes>>>,
-    /// Keeps the list of what a close has to end.
-    database: Py<crate::database::Database>,
+    /// The database's objects, of which each transaction becomes one.
+    objects: Arc<ObjectList>,
     timeout: Option<Duration>,
 }
 
 impl Changes {
     pub fn new(
         cell: Arc<StreamCell<paceline_embedded::Changes>>,
-        database: Py<crate::database::Database>,
+        objects: Arc<ObjectList>,
         timeout: Option<Duration>,
     ) -> Changes {
         Changes {
             cell: ProcessBound::new(cell),
-            database,
+            objects,
             timeout,
         }
     }
@@ -95,16 +95,15 @@ impl Changes {
         loop {
             let rest = end.map(|end| end.saturating_duration_since(Instant::now()));
             let wait = rest.map_or(SIGNALS_SEEN_WITHIN, |rest| rest.min(SIGNALS_SEEN_WITHIN));
-            let next = python.detach(|| cell.call(|stream| Ok(stream.next(Some(wait))?)))?;
-            if let Some(transaction) = next {
-                let (gtid, seconds) = (transaction.gtid(), transaction.seconds());
-                let cell = Arc::new(StreamCell::new(transaction, "database"));
-                self.database.get().register(&cell)?;
-                return Ok(Some(LoggedTransaction {
-                    cell: ProcessBound::new(cell),
-                    gtid,
-                    seconds,
-                }));
+            let next = python.detach(|| {
+                cell.call(|stream| {
+                    let next = stream.next(Some(wait))?;
+                    // In the list before a close can take the stream: it finds the transaction, too.
+                    Ok(next.map(|transaction| LoggedTransaction::new(transaction, &self.objects)))
+                })
+            })?;
+            if next.is_some() {
+                return Ok(next);
             }
             python.check_signals()?;
             if rest.is_some_and(|rest| rest.is_zero()) {
@@ -142,6 +141,19 @@ pub struct LoggedTransaction {
     seconds: u32,
 }
 
+impl LoggedTransaction {
+    fn new(transaction: paceline_embedded::LoggedTransaction, objects: &ObjectList) -> LoggedTransaction {
+        let (gtid, seconds) = (transaction.gtid(), transaction.seconds());
+        let cell = Arc::new(StreamCell::new(transaction, "database"));
+        objects.add(&cell);
+        LoggedTransaction {
+            cell: ProcessBound::new(cell),
+            gtid,
+            seconds,
+        }
+    }
+}
+
 #[pymethods]
 impl LoggedTransaction {
     /// Its GTID.
@@ -156,8 +168,8 @@ impl LoggedTransaction {
         self.seconds
     }
 
-    /// Returns its changes, in order, as a list. With a function it calls the function with each, until it returns False: so
-    /// a large transaction needs no more memory than a small one.
+    /// Returns its changes, in order, as a list. With a function it calls the function with each, until it returns
+    /// False: so a large transaction needs no more memory than a small one.
     #[pyo3(signature = (visit = None, /))]
     fn changes(&self, python: Python<'_>, visit: Option<Py<PyAny>>) -> PyResult<Py<PyAny>> {
         let cell = self.cell.get()?;
@@ -225,7 +237,12 @@ impl OwnedChange {
 
     fn bytes(&self) -> usize {
         let rows = [&self.before, &self.after];
-        let of_rows = rows.into_iter().flatten().flatten().map(Value::memory_bytes).sum::<usize>();
+        let of_rows = rows
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(Value::memory_bytes)
+            .sum::<usize>();
         of_rows + self.statement.as_ref().map_or(0, String::len)
     }
 

@@ -1,28 +1,18 @@
 //! Open databases.
 
 use crate::changes::{Changes, StreamCell};
+use crate::closable::{Closable, ObjectList};
 use crate::errors::{CallError, Result};
 use crate::process_bound::{ProcessBound, begin_process};
 use crate::scan::seconds;
-use crate::session::{Session, SessionCell};
+use crate::session::Session;
+use crate::session_cell::SessionCell;
 use paceline_embedded::{ListenAddress, Options};
-use parking_lot::{Mutex, RwLock};
+use parking_lot::RwLock;
 use pyo3::prelude::*;
 use std::os::fd::IntoRawFd;
 use std::path::PathBuf;
-use std::sync::{Arc, Weak};
-
-/// Number of objects from which on the list is cleared of those that are no more.
-const OBJECTS_MIN: usize = 64;
-
-/// An object that needs the open database: a session, or a stream.
-pub trait Closable: Send + Sync {
-    /// Ends the call that another thread makes with it, soon, and refuses others.
-    fn begin_close(&self);
-
-    /// Waits for that call, and lets go of the database.
-    fn close(&self);
-}
+use std::sync::Arc;
 
 /// An open database. Its methods wait without the interpreter's lock.
 #[pyclass(frozen)]
@@ -33,14 +23,7 @@ pub struct Database {
 struct OpenedDatabase {
     /// `None` after the close. Held for reading during a call.
     database: RwLock<Option<paceline_embedded::Database>>,
-    objects: Mutex<ObjectList>,
-}
-
-/// Objects that a close ends.
-struct ObjectList {
-    objects: Vec<Weak<dyn Closable>>,
-    /// Length from which on it is cleared of those that are no more.
-    clear_at: usize,
+    objects: Arc<ObjectList>,
 }
 
 impl OpenedDatabase {
@@ -60,46 +43,17 @@ impl OpenedDatabase {
     ) -> Result<Arc<C>> {
         self.call(|database| {
             let object = Arc::new(make(database)?);
-            self.add(&object);
+            self.objects.add(&object);
             Ok(object)
         })
-    }
-
-    fn add<C: Closable + 'static>(&self, object: &Arc<C>) {
-        let weak: Weak<C> = Arc::downgrade(object);
-        let mut list = self.objects.lock();
-        list.objects.push(weak);
-        if list.objects.len() >= list.clear_at {
-            list.objects.retain(|object| object.strong_count() > 0);
-            list.clear_at = OBJECTS_MIN.max(2 * list.objects.len());
-        }
     }
 
     fn close(&self) -> Result<()> {
         let Some(database) = self.database.write().take() else {
             return Ok(());
         };
-        let objects = std::mem::take(&mut self.objects.lock().objects);
-        let objects: Vec<_> = objects.iter().filter_map(Weak::upgrade).collect();
-        // All of them first: one may wait for a lock of another.
-        objects.iter().for_each(|object| object.begin_close());
-        objects.iter().for_each(|object| object.close());
+        self.objects.close();
         Ok(database.close()?)
-    }
-}
-
-impl Database {
-    /// Adds an object that a close has to end.
-    ///
-    /// # Errors
-    /// A closed database.
-    pub fn register<C: Closable + 'static>(&self, object: &Arc<C>) -> Result<()> {
-        let opened = self.opened.get()?;
-        // Without the interpreter's lock nothing is waited for, because a close holds it only to take the database out.
-        opened.call(|_| {
-            opened.add(object);
-            Ok(())
-        })
     }
 }
 
@@ -126,10 +80,7 @@ impl Database {
         Ok(Database {
             opened: ProcessBound::new(OpenedDatabase {
                 database: RwLock::new(Some(database)),
-                objects: Mutex::new(ObjectList {
-                    objects: Vec::new(),
-                    clear_at: OBJECTS_MIN,
-                }),
+                objects: Arc::new(ObjectList::new()),
             }),
         })
     }
@@ -150,16 +101,17 @@ impl Database {
 
     /// Follows the log from a GTID position on.
     fn changes(
-        slf: &Bound<'_, Self>,
+        &self,
+        python: Python<'_>,
         position: &str,
         timeout: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Changes> {
         let timeout = timeout.map(seconds).transpose()?;
-        let opened = slf.get().opened.get()?;
-        let cell = slf.py().detach(|| {
+        let opened = self.opened.get()?;
+        let cell = python.detach(|| {
             opened.make(|database| Ok(StreamCell::new(database.changes(position)?, "change stream")))
         })?;
-        Ok(Changes::new(cell, slf.clone().unbind(), timeout))
+        Ok(Changes::new(cell, opened.objects.clone(), timeout))
     }
 
     /// GTID position of what is committed now.
@@ -168,8 +120,8 @@ impl Database {
         Ok(python.detach(|| opened.call(|database| Ok(database.position())))?)
     }
 
-    /// Lets other programs connect: through a UNIX socket if the address has a `/`, otherwise over TCP. Returns the port,
-    /// 0 for a UNIX socket.
+    /// Lets other programs connect: through a UNIX socket if the address has a `/`, otherwise over TCP. Returns the
+    /// port, 0 for a UNIX socket.
     fn listen(&self, python: Python<'_>, address: String, port: u16) -> PyResult<u16> {
         let opened = self.opened.get()?;
         let address = match address.contains('/') {
@@ -194,8 +146,8 @@ impl Database {
         Ok(())
     }
 
-    /// Closes the database: ends its connections, sessions and streams, flushes the tables, closes the log. A second close
-    /// does nothing.
+    /// Closes the database: ends its connections, sessions and streams, flushes the tables, closes the log. A second
+    /// close does nothing.
     fn close(&self, python: Python<'_>) -> PyResult<()> {
         // In a child of fork there is nothing to close.
         let Ok(opened) = self.opened.get() else {

@@ -59,7 +59,11 @@ fn exception(python: Python<'_>, error: &CallError) -> PyResult<PyErr> {
     let client = |class, number, message: &str| made(python, class, number, GENERAL_ERROR, message);
     match error {
         CallError::Python(error) => Ok(error.clone_ref(python)),
-        CallError::InUse => client("ProgrammingError", CR_COMMANDS_OUT_OF_SYNC, "the session is in use by another call"),
+        CallError::InUse => client(
+            "ProgrammingError",
+            CR_COMMANDS_OUT_OF_SYNC,
+            "the session is in use by another call",
+        ),
         CallError::InTransaction => client(
             "ProgrammingError",
             CR_COMMANDS_OUT_OF_SYNC,
@@ -81,7 +85,13 @@ fn exception(python: Python<'_>, error: &CallError) -> PyResult<PyErr> {
             match error {
                 Error::Statement(_) => {
                     let number = error.number().unwrap_or_default();
-                    made(python, "", number, error.sqlstate().unwrap_or(GENERAL_ERROR), &text)
+                    made(
+                        python,
+                        "",
+                        number,
+                        error.sqlstate().unwrap_or(GENERAL_ERROR),
+                        &text,
+                    )
                 }
                 Error::Log(_) => client("OperationalError", ER_MASTER_FATAL_ERROR_READING_BINLOG, &text),
                 Error::Open(_) | Error::InUse | Error::Listen(_) | Error::Connect(_) => {

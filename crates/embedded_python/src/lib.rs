@@ -18,21 +18,21 @@
 //! lack what has rows but no plan: SHOW, CALL, several results of one text.
 //!
 //! # Waiting
-//! Each call that can wait (for a lock, a commit, the disk) runs without the interpreter's lock. One rule keeps that free
-//! of deadlocks: *a thread that has the interpreter's lock never waits for another lock of this crate*. A session that is
-//! in use is an error, not a wait; only a close waits for calls to end, without the interpreter's lock.
+//! Each call that can wait (for a lock, a commit, the disk) runs without the interpreter's lock. One rule keeps that
+//! free of deadlocks: *a thread that has the interpreter's lock never waits for another lock of this crate*. A session
+//! that is in use is an error, not a wait; only a close waits for calls to end, without the interpreter's lock.
 //!
-//! Rows are read into values of Rust without the interpreter's lock, then made into Python's: one copy of a text more than
-//! necessary. Without it a read would take the interpreter's lock while it has the table's definition locked, and wait
-//! there for any other thread of the program.
+//! Rows are read into values of Rust without the interpreter's lock, then made into Python's: one copy of a text more
+//! than necessary. Without it a read would take the interpreter's lock while it has the table's definition locked, and
+//! wait there for any other thread of the program.
 //!
 //! # Closing
-//! A close ends what the database's other objects do, waits for them, and takes the sessions out of them; they are empty
-//! shells from then on. So it does not matter what the program still refers to.
+//! A close ends what the database's other objects do, waits for them, and takes the sessions out of them; they are
+//! empty shells from then on. So it does not matter what the program still refers to.
 //!
 //! # Fork
-//! A child has none of the server's threads, and would wait for them forever: in a call, in a destructor, at its exit. So
-//! each object belongs to the process that made it ([`process_bound`]). In another one calls are errors, and the
+//! A child has none of the server's threads, and would wait for them forever: in a call, in a destructor, at its exit.
+//! So each object belongs to the process that made it ([`process_bound`]). In another one calls are errors, and the
 //! destructor does nothing. Static objects of C++ are not destroyed at all ([`static_destructors`]).
 //!
 //! # Rejected
@@ -41,11 +41,14 @@
 //! - *A session that waits until another thread does not use it any more*: two threads would be in one transaction.
 
 mod changes;
+mod closable;
 mod database;
 mod errors;
 mod process_bound;
 mod scan;
 mod session;
+mod session_cell;
+mod statement;
 mod static_destructors;
 mod table;
 mod transaction;
@@ -58,7 +61,7 @@ use pyo3::prelude::*;
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<database::Database>()?;
     module.add_class::<session::Session>()?;
-    module.add_class::<session::Affected>()?;
+    module.add_class::<statement::Affected>()?;
     module.add_class::<transaction::Transaction>()?;
     module.add_class::<table::Table>()?;
     module.add_class::<changes::Changes>()?;

@@ -18,8 +18,8 @@ pub fn begin_process() -> Result<()> {
     }
 }
 
-/// A value of this process. A child of a fork cannot reach it, and does not destroy it: threads that its destructor would
-/// wait for do not exist there, and a lock in it may have been held at the fork.
+/// A value of this process. A child of a fork cannot reach it, and does not destroy it: threads that its destructor
+/// would wait for do not exist there, and a lock in it may have been held at the fork.
 pub struct ProcessBound<T> {
     /// `None` only in the destructor.
     value: Option<T>,

@@ -115,7 +115,11 @@ pub fn read_mode(lock: Option<&str>, wait: Option<&Bound<'_, PyAny>>) -> PyResul
         Some(wait) => match wait.extract::<String>().as_deref() {
             Ok("nowait") => LockWait::NoWait,
             Ok("skip locked") => LockWait::SkipLocked,
-            Ok(_) => return Err(PyValueError::new_err("wait is 'nowait', 'skip locked' or a number of seconds")),
+            Ok(_) => {
+                return Err(PyValueError::new_err(
+                    "wait is 'nowait', 'skip locked' or a number of seconds",
+                ));
+            }
             Err(_) => LockWait::Timeout(seconds(wait)?),
         },
     };
@@ -187,7 +191,10 @@ impl<'a, T> Delivery<'a, T> {
                     Destination::List(list) => list.bind(python).append(item)?,
                     Destination::Function(function) => {
                         let wants = function.bind(python).call1((item,))?;
-                        if wants.cast::<pyo3::types::PyBool>().is_ok_and(|wants| !wants.is_true()) {
+                        if wants
+                            .cast::<pyo3::types::PyBool>()
+                            .is_ok_and(|wants| !wants.is_true())
+                        {
                             return Ok(Wanted::Nothing);
                         }
                     }
@@ -240,4 +247,19 @@ pub fn deliver<'py>(
         Some(_) => python.None(),
         None => list.into_any(),
     })
+}
+
+/// Returns the values of a list of prefixes.
+pub fn prefixes_of(prefixes: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<Value>>> {
+    prefixes.try_iter()?.map(|prefix| from_key(&prefix?)).collect()
+}
+
+/// Refuses a prefix beside a list of prefixes.
+pub fn check_no_prefix(options: &ScanOptions) -> PyResult<()> {
+    match options.has_prefix() {
+        true => Err(PyTypeError::new_err(
+            "a scan of each prefix has no option 'prefix'",
+        )),
+        false => Ok(()),
+    }
 }

@@ -1,186 +1,21 @@
 //! Sessions.
 
-use crate::database::Closable;
-use crate::errors::{CallError, Result};
+use crate::closable::Closable;
+use crate::errors::Result;
 use crate::process_bound::ProcessBound;
-use crate::scan::{Locking, ScanOptions, deliver};
+use crate::scan::{Locking, ScanOptions, check_no_prefix, deliver, prefixes_of};
+use crate::session_cell::SessionCell;
+use crate::statement::{Affected, parameters_of, rows_to_python};
 use crate::table::Table;
 use crate::transaction::{Transaction, transaction_options};
 use crate::values::{from_key, from_sequence, row_to_python};
-use paceline_embedded::{CollectedRows, Interrupter, Value};
-use parking_lot::Mutex;
-use pyo3::exceptions::PyTypeError;
+use paceline_embedded::Value;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use std::sync::Arc;
 
 /// Number of rows of a batch that are made into values before the interpreter's lock is released for them.
 const BATCH_ROWS: usize = 128;
-
-/// A session that its Python objects share.
-pub struct SessionCell {
-    state: Mutex<SessionState>,
-    interrupter: Interrupter,
-}
-
-/// State of a session.
-pub struct SessionState {
-    /// `None` after the close.
-    session: Option<paceline_embedded::Session>,
-    /// Number of the open transaction.
-    open: Option<u64>,
-    /// Number of transactions that have begun.
-    begun: u64,
-}
-
-impl SessionCell {
-    pub fn new(session: paceline_embedded::Session) -> SessionCell {
-        SessionCell {
-            interrupter: session.interrupter(),
-            state: Mutex::new(SessionState {
-                session: Some(session),
-                open: None,
-                begun: 0,
-            }),
-        }
-    }
-
-    /// Runs a call of the session itself.
-    ///
-    /// # Errors
-    /// Those of the call; a session in use, or closed, or with an open transaction.
-    pub fn call<T>(&self, call: impl FnOnce(&mut paceline_embedded::Session) -> Result<T>) -> Result<T> {
-        let mut state = self.state.try_lock().ok_or(CallError::InUse)?;
-        match (&mut *state).parts()? {
-            (_, Some(_)) => Err(CallError::InTransaction),
-            (session, None) => call(session),
-        }
-    }
-
-    /// Begins a transaction and returns its number.
-    ///
-    /// # Errors
-    /// Those of [`SessionCell::call`].
-    pub fn begin(&self, options: paceline_embedded::TransactionOptions) -> Result<u64> {
-        self.call(|session| Ok(session.begin(options)?.suspend()))?;
-        let mut state = self.state.try_lock().ok_or(CallError::InUse)?;
-        state.begun += 1;
-        state.open = Some(state.begun);
-        Ok(state.begun)
-    }
-
-    /// Runs a call of the transaction with this number.
-    ///
-    /// # Errors
-    /// Those of the call; a session in use or closed; a transaction that is over.
-    pub fn call_within<T>(
-        &self,
-        number: u64,
-        call: impl FnOnce(&mut paceline_embedded::Transaction<'_>) -> Result<T>,
-    ) -> Result<T> {
-        let mut state = self.state.try_lock().ok_or(CallError::InUse)?;
-        match (&mut *state).parts()? {
-            (session, Some(open)) if open == number => {
-                let mut transaction = session.resume();
-                let done = call(&mut transaction);
-                transaction.suspend();
-                done
-            }
-            _ => Err(CallError::TransactionOver),
-        }
-    }
-
-    /// Ends the transaction with this number.
-    ///
-    /// # Errors
-    /// Those of the end; a session in use or closed; a transaction that is over.
-    pub fn end<T>(
-        &self,
-        number: u64,
-        end: impl FnOnce(paceline_embedded::Transaction<'_>) -> paceline_embedded::Result<T>,
-    ) -> Result<T> {
-        let mut state = self.state.try_lock().ok_or(CallError::InUse)?;
-        match (&mut *state).parts()? {
-            (session, Some(open)) if open == number => {
-                let done = end(session.resume());
-                state.open = None;
-                Ok(done?)
-            }
-            _ => Err(CallError::TransactionOver),
-        }
-    }
-
-    /// Returns whether the transaction with this number is open.
-    pub fn is_open(&self, number: u64) -> bool {
-        let state = self.state.try_lock();
-        state.is_some_and(|state| state.session.is_some() && state.open == Some(number))
-    }
-
-    fn interrupt(&self) {
-        self.interrupter.end_call();
-    }
-}
-
-impl SessionState {
-    fn parts(&mut self) -> Result<(&mut paceline_embedded::Session, Option<u64>)> {
-        let session = self.session.as_mut().ok_or(CallError::Closed("session"))?;
-        Ok((session, self.open))
-    }
-}
-
-impl Closable for SessionCell {
-    fn begin_close(&self) {
-        self.interrupter.end_session();
-    }
-
-    fn close(&self) {
-        self.state.lock().session = None;
-    }
-}
-
-/// Effect of a statement.
-#[pyclass(frozen, get_all, module = "paceline")]
-pub struct Affected {
-    /// Number of rows that were changed.
-    rows: u64,
-    /// First generated AUTO_INCREMENT value; 0 for none.
-    last_insert_id: u64,
-}
-
-#[pymethods]
-impl Affected {
-    fn __repr__(&self) -> String {
-        format!("Affected(rows={}, last_insert_id={})", self.rows, self.last_insert_id)
-    }
-}
-
-impl From<paceline_embedded::Affected> for Affected {
-    fn from(affected: paceline_embedded::Affected) -> Affected {
-        Affected {
-            rows: affected.rows,
-            last_insert_id: affected.last_insert_id,
-        }
-    }
-}
-
-/// Returns the rows of a query as a list of tuples.
-pub fn rows_to_python(python: Python<'_>, rows: CollectedRows) -> PyResult<Py<PyList>> {
-    let list = PyList::empty(python);
-    for row in rows.rows {
-        list.append(row_to_python(python, &row)?)?;
-    }
-    Ok(list.unbind())
-}
-
-/// Returns the values of a statement's parameters.
-pub fn parameters_of(parameters: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Value>> {
-    parameters.map_or(Ok(Vec::new()), from_sequence)
-}
-
-/// Returns the values of a list of prefixes.
-pub fn prefixes_of(prefixes: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<Value>>> {
-    prefixes.try_iter()?.map(|prefix| from_key(&prefix?)).collect()
-}
 
 /// A session of the program: one thread uses it at a time. Each call is a transaction of its own, which has committed,
 /// durably, when it returns. `begin` begins one of several calls.
@@ -235,23 +70,24 @@ impl Session {
         rows_to_python(python, rows)
     }
 
-    /// Returns a handle of a table, "database.table" or one of the database of USE: with these columns, in this order, or
-    /// with all.
+    /// Returns a handle of a table, "database.table" or one of the database of USE: with these columns, in this order,
+    /// or with all.
     #[pyo3(signature = (name, columns = None, /))]
     fn table(&self, python: Python<'_>, name: &str, columns: Option<Vec<String>>) -> PyResult<Table> {
-        let table = self.call(python, |session| {
+        let find = |session: &paceline_embedded::Session| {
             Ok(match &columns {
                 Some(columns) => {
                     session.table_columns(name, &columns.iter().map(String::as_str).collect::<Vec<_>>())?
                 }
                 None => session.table(name)?,
             })
-        })?;
-        Ok(Table::new(table))
+        };
+        let cell = self.cell.get()?;
+        Ok(Table::new(python.detach(|| cell.look(find))?))
     }
 
-    /// Returns the row with this key, or None: the primary key or, without one, the first unique key without NULL, or that of
-    /// a unique index.
+    /// Returns the row with this key, or None: the primary key or, without one, the first unique key without NULL, or
+    /// that of a unique index.
     #[pyo3(signature = (table, key, /, index = None))]
     fn get<'py>(
         &self,
@@ -267,8 +103,8 @@ impl Session {
         row.map(|row| row_to_python(python, &row)).transpose()
     }
 
-    /// Reads a part of an index, in its order or backward: returns a list of rows, or calls the function `visit` with each
-    /// row until it returns False.
+    /// Reads a part of an index, in its order or backward: returns a list of rows, or calls the function `visit` with
+    /// each row until it returns False.
     #[pyo3(signature = (table, /, **options))]
     fn scan(
         &self,
@@ -283,8 +119,8 @@ impl Session {
         })?)
     }
 
-    /// Repeats a scan for each of these values of the index's first columns, with one cursor and one snapshot. The limit is
-    /// that of each part.
+    /// Repeats a scan for each of these values of the index's first columns, with one cursor and one snapshot. The
+    /// limit is that of each part.
     #[pyo3(signature = (table, prefixes, /, **options))]
     fn scan_each(
         &self,
@@ -305,13 +141,17 @@ impl Session {
     /// Inserts a row: the values of the handle's columns.
     fn insert(&self, python: Python<'_>, table: &Table, row: &Bound<'_, PyAny>) -> PyResult<Affected> {
         let (table, row) = (table.inner()?, from_sequence(row)?);
-        Ok(self.call(python, |session| Ok(session.insert(table, row)?))?.into())
+        Ok(self
+            .call(python, |session| Ok(session.insert(table, row)?))?
+            .into())
     }
 
     /// Inserts a row in the place of those that have one of its unique values (REPLACE).
     fn replace(&self, python: Python<'_>, table: &Table, row: &Bound<'_, PyAny>) -> PyResult<Affected> {
         let (table, row) = (table.inner()?, from_sequence(row)?);
-        Ok(self.call(python, |session| Ok(session.replace(table, row)?))?.into())
+        Ok(self
+            .call(python, |session| Ok(session.replace(table, row)?))?
+            .into())
     }
 
     /// Sets the handle's columns in the row with this key.
@@ -330,10 +170,13 @@ impl Session {
     /// Deletes the row with this key.
     fn delete(&self, python: Python<'_>, table: &Table, key: &Bound<'_, PyAny>) -> PyResult<Affected> {
         let (table, key) = (table.inner()?, from_key(key)?);
-        Ok(self.call(python, |session| Ok(session.delete(table, key)?))?.into())
+        Ok(self
+            .call(python, |session| Ok(session.delete(table, key)?))?
+            .into())
     }
 
-    /// Inserts the rows of an iterable in one transaction: all or none, with one wait for the log. Returns their number.
+    /// Inserts the rows of an iterable in one transaction: all or none, with one wait for the log. Returns their
+    /// number.
     fn insert_all(slf: &Bound<'_, Self>, table: &Table, rows: &Bound<'_, PyAny>) -> PyResult<u64> {
         let python = slf.py();
         let (cell, table) = (slf.get().cell.get()?, table.inner()?);
@@ -354,7 +197,8 @@ impl Session {
         Ok(count)
     }
 
-    /// Begins a transaction. As a context manager it commits at the end of the block, and is rolled back by an exception.
+    /// Begins a transaction. As a context manager it commits at the end of the block, and is rolled back by an
+    /// exception.
     #[pyo3(signature = (*, isolation = None, read_only = false))]
     fn begin(&self, python: Python<'_>, isolation: Option<&str>, read_only: bool) -> PyResult<Transaction> {
         let options = transaction_options(isolation, read_only)?;
@@ -417,14 +261,6 @@ impl Session {
     #[pyo3(signature = (*_error))]
     fn __exit__(&self, python: Python<'_>, _error: &Bound<'_, PyTuple>) -> PyResult<()> {
         self.close(python)
-    }
-}
-
-/// Refuses a prefix beside a list of prefixes.
-pub fn check_no_prefix(options: &ScanOptions) -> PyResult<()> {
-    match options.has_prefix() {
-        true => Err(PyTypeError::new_err("a scan of each prefix has no option 'prefix'")),
-        false => Ok(()),
     }
 }
 

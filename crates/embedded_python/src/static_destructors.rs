@@ -1,7 +1,7 @@
 //! No destructors of static objects.
 //!
-//! RocksDB's join its threads. In the child of a fork these do not exist, and the child would crash at its exit. Nothing
-//! needs the destructors: an interpreter never unloads a module.
+//! RocksDB's join its threads. In the child of a fork these do not exist, and the child would crash at its exit.
+//! Nothing needs the destructors: an interpreter never unloads a module.
 
 use std::ffi::{c_int, c_void};
 

@@ -3,8 +3,8 @@
 use crate::process_bound::ProcessBound;
 use pyo3::prelude::*;
 
-/// A table and the columns that are read and written through this handle, in its order. Any session of its database may use
-/// it. When the table is altered, it finds its columns again by their names.
+/// A table and the columns that are read and written through this handle, in its order. Any session of its database may
+/// use it. When the table is altered, it finds its columns again by their names.
 #[pyclass(frozen, module = "paceline")]
 pub struct Table {
     table: ProcessBound<paceline_embedded::Table>,

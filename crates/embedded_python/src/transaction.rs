@@ -2,8 +2,9 @@
 
 use crate::errors::{CallError, Result};
 use crate::process_bound::ProcessBound;
-use crate::scan::{Locking, ScanOptions, deliver, read_mode};
-use crate::session::{Affected, SessionCell, check_no_prefix, parameters_of, prefixes_of, rows_to_python};
+use crate::scan::{Locking, ScanOptions, check_no_prefix, deliver, prefixes_of, read_mode};
+use crate::session_cell::SessionCell;
+use crate::statement::{Affected, parameters_of, rows_to_python};
 use crate::table::Table;
 use crate::values::{from_key, from_sequence, row_to_python};
 use paceline_embedded::{IsolationLevel, TransactionOptions, Value};
@@ -21,7 +22,11 @@ pub fn transaction_options(isolation: Option<&str>, read_only: bool) -> PyResult
             "READ COMMITTED" => IsolationLevel::ReadCommitted,
             "REPEATABLE READ" => IsolationLevel::RepeatableRead,
             "SERIALIZABLE" => IsolationLevel::Serializable,
-            _ => return Err(PyValueError::new_err(format!("there is no isolation level '{level}'"))),
+            _ => {
+                return Err(PyValueError::new_err(format!(
+                    "there is no isolation level '{level}'"
+                )));
+            }
         });
     }
     Ok(if read_only { options.read_only() } else { options })
@@ -29,8 +34,8 @@ pub fn transaction_options(isolation: Option<&str>, read_only: bool) -> PyResult
 
 /// A transaction of several calls. Without a commit it is rolled back.
 ///
-/// A conflict with another transaction (1213, 1020) has rolled it back when the call returns. After other errors the call
-/// is undone, and the transaction continues.
+/// A conflict with another transaction (1213, 1020) has rolled it back when the call returns. After other errors the
+/// call is undone, and the transaction continues.
 #[pyclass(frozen, module = "paceline")]
 pub struct Transaction {
     open: ProcessBound<OpenTransaction>,
@@ -156,8 +161,8 @@ impl Transaction {
         rows_to_python(python, rows)
     }
 
-    /// Returns the row with this key, or None, perhaps under lock: `lock` is "shared" or "exclusive", `wait` "nowait", "skip
-    /// locked" or a number of seconds.
+    /// Returns the row with this key, or None, perhaps under lock: `lock` is "shared" or "exclusive", `wait` "nowait",
+    /// "skip locked" or a number of seconds.
     #[pyo3(signature = (table, key, /, index = None, *, lock = None, wait = None))]
     fn get<'py>(
         &self,
@@ -171,7 +176,10 @@ impl Transaction {
         let (table, key, mode) = (table.inner()?, from_key(key)?, read_mode(lock, wait)?);
         let row = self.call(python, |transaction| {
             let row = transaction.get_by(table, index, key, mode)?;
-            Ok(row.map(|row| row.values()).transpose().map_err(paceline_embedded::Error::from)?)
+            Ok(row
+                .map(|row| row.values())
+                .transpose()
+                .map_err(paceline_embedded::Error::from)?)
         })?;
         row.map(|row| row_to_python(python, &row)).transpose()
     }
@@ -249,8 +257,8 @@ impl Transaction {
         Ok(done?.into())
     }
 
-    /// Commits it: what was changed is in the log, synced, and visible to all. Returns the transaction's GTID, or None if it
-    /// has changed nothing.
+    /// Commits it: what was changed is in the log, synced, and visible to all. Returns the transaction's GTID, or None
+    /// if it has changed nothing.
     fn commit(&self, python: Python<'_>) -> PyResult<Option<String>> {
         Ok(self.end_with_commit(python)?)
     }

@@ -21,8 +21,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{
-    PyBool, PyByteArray, PyBytes, PyDate, PyDateAccess, PyDateTime, PyDelta, PyDeltaAccess, PyFloat, PyInt, PyList,
-    PyMemoryView, PyString, PyTime, PyTimeAccess, PyTuple, PyType, PyTzInfo, PyTzInfoAccess,
+    PyBool, PyByteArray, PyBytes, PyDate, PyDateAccess, PyDateTime, PyDelta, PyDeltaAccess, PyFloat, PyInt,
+    PyList, PyMemoryView, PyString, PyTime, PyTimeAccess, PyTuple, PyType, PyTzInfo, PyTzInfoAccess,
 };
 
 const MICROS_OF_SECOND: i64 = 1_000_000;
@@ -51,12 +51,10 @@ pub fn to_python<'py>(python: Python<'py>, value: &Value) -> PyResult<Bound<'py,
         Value::Decimal(value) => decimal_class(python)?.call1((value.to_string(),))?,
         Value::Text(text) => PyString::new(python, text).into_any(),
         Value::Bytes(bytes) => PyBytes::new(python, bytes).into_any(),
-        Value::Date(value) => {
-            match PyDate::new(python, i32::from(value.year), value.month, value.day) {
-                Ok(date) => date.into_any(),
-                Err(_) => PyString::new(python, &value.to_string()).into_any(),
-            }
-        }
+        Value::Date(value) => match PyDate::new(python, i32::from(value.year), value.month, value.day) {
+            Ok(date) => date.into_any(),
+            Err(_) => PyString::new(python, &value.to_string()).into_any(),
+        },
         Value::Time(value) => {
             let (seconds, micros) = (
                 value.micros().div_euclid(MICROS_OF_SECOND),
@@ -142,7 +140,9 @@ pub fn from_sequence(values: &Bound<'_, PyAny>) -> PyResult<Vec<Value>> {
         values.iter().map(|value| from_python(&value)).collect()
     } else {
         let kind = values.get_type().name()?;
-        Err(PyTypeError::new_err(format!("values are a tuple or a list, not {kind}")))
+        Err(PyTypeError::new_err(format!(
+            "values are a tuple or a list, not {kind}"
+        )))
     }
 }
 

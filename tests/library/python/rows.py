@@ -139,6 +139,7 @@ with session.begin() as transaction:
     assert transaction.scan(messages, at_least=1999) == [(2000, 1, 6)]
     assert transaction.scan_each(messages, [1], index="by_author", limit=1) == [(1, 1, 1)]
     fails(2014, session.query, "SELECT 1")
+    assert session.table("songs").name == "songs"
     fails(1062, transaction.insert, messages, (1, 0, 0))
     with database.session() as other:
         assert other.get(messages, 2000) is None
