@@ -1,5 +1,6 @@
 """Opening, closing, threads, fork and exit. Usage: life.py DIRECTORY"""
 
+import contextlib
 import ctypes
 import multiprocessing
 import os
@@ -190,7 +191,8 @@ begun = threading.Event()
 def wait_at_exit():
     other = database.session()
     begun.set()
-    other.execute("UPDATE a.t SET text = 'x' WHERE id = 1")
+    with contextlib.suppress(paceline.Error):
+        other.execute("UPDATE a.t SET text = 'x' WHERE id = 1")
 
 
 threading.Thread(target=wait_at_exit, daemon=True).start()

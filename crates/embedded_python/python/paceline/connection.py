@@ -35,7 +35,8 @@ class Connection(pymysql.connections.Connection):
         self._process = os.getpid()
         self._opened = opened
         options.setdefault("cursorclass", Cursor)
-        super().__init__(user="root", defer_connect=True, **options)
+        # What is sent never leaves the process: it needs no TLS, for which PyMySQL would read the system's certificates.
+        super().__init__(**{**options, "user": "root", "defer_connect": True, "ssl_disabled": True})
         self.host_info = "in this process"
         opened._acquire(self)
         try:
@@ -47,8 +48,6 @@ class Connection(pymysql.connections.Connection):
     def connect(self, sock: Any = None) -> None:
         """Connects, or connects again."""
         descriptor = self._opened._native.connect()
-        # What is sent never leaves the process: it needs no TLS.
-        self.ssl = False
         self._secure = True
         super().connect(socket.socket(fileno=descriptor))
 
