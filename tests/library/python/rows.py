@@ -1,5 +1,6 @@
 """Sessions, transactions, scans, values and the log. Usage: rows.py DIRECTORY"""
 
+import signal
 import sys
 import threading
 import uuid
@@ -246,6 +247,13 @@ writer = threading.Timer(0.05, lambda: session.insert(notes, (2, "later")))
 writer.start()
 assert [change.after for change in next(stream).changes()] == [(2, "later")]
 writer.join()
+# Ctrl-C is seen while it waits.
+try:
+    threading.Timer(0.05, lambda: signal.raise_signal(signal.SIGINT)).start()
+    next(stream)
+    raise AssertionError
+except KeyboardInterrupt:
+    pass
 stream.close()
 fails(0, next, stream)
 session.close()

@@ -14,7 +14,9 @@ from pymysql import (BINARY, DATE, NUMBER, ROWID, STRING, TIME, TIMESTAMP, Binar
 
 from ._native import Affected, Change, Changes, LoggedTransaction, Session, Table, Transaction
 from .connection import Connection, Cursor
-from .database import Database, connect, open
+from .database import Database, connect
+# Not in __all__, because `from paceline import *` must not hide Python's own.
+from .database import open as open
 from .errors import (DatabaseError, DataError, Error, IntegrityError, InterfaceError, InternalError, NotSupportedError,
                      OperationalError, ProgrammingError, Warning)
 
