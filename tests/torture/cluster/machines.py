@@ -111,7 +111,9 @@ class ServerMachine(Paceline):
             return b"ready for connections" in log.read()
 
     def empty_disk(self):
-        shutil.rmtree(self.datadir)
+        # A server that still copies another one has its directory under another name, or none.
+        for directory in self.disk.mount_point.iterdir():
+            shutil.rmtree(directory)
 
     def terminate(self):
         self.process.send_signal(signal.SIGTERM)
