@@ -400,7 +400,7 @@ class FullDisk(Fault):
         server = self.full
         server.disk.say(f"capacity {1 << 40}")
         if server.ended_by_itself():
-            if "No space left on device" not in server.said():
+            if "no space left on device" not in server.said().lower():
                 raise Finding(f"{server.name} ended with {server.process.returncode}, not for its full disk")
             self.numbers["servers that stopped at a full disk"] += 1
             server.process = None
