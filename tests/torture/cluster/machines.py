@@ -114,6 +114,10 @@ class ServerMachine(Paceline):
         # A server that still copies another one has its directory under another name, or none.
         for directory in self.disk.mount_point.iterdir():
             shutil.rmtree(directory)
+        # It is a new disk: a power failure does not bring back what was on the old one.
+        root = os.open(self.disk.mount_point, os.O_RDONLY)
+        os.fsync(root)
+        os.close(root)
 
     def terminate(self):
         self.process.send_signal(signal.SIGTERM)
