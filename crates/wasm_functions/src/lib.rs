@@ -26,8 +26,8 @@
 //!   text before the function.
 //! - `reset()`, optional, is called before each call of the function: `allocate` can begin again.
 //!
-//! NULL: a function that does not import `argument_is_null` is not called if an argument is NULL, and its value is NULL.
-//! Otherwise a NULL comes as 0, or as an empty text. It returns NULL by calling `return_null`.
+//! NULL: a function that does not import `argument_is_null` is not called if an argument is NULL, and its value is
+//! NULL. Otherwise a NULL comes as 0, or as an empty text. It returns NULL by calling `return_null`.
 //!
 //! Imports, all from the module `paceline`:
 //!
@@ -48,13 +48,13 @@
 //! | `close(i32 cursor)` | ends a cursor; the end of the call ends all |
 //!
 //! # Limits
-//! [`Limits`]: memory of an instance and time of a call. An instance has at most [`CURSORS_MAX`] cursors and a key of at
-//! most [`KEY_VALUES_MAX`] values. A module has at most [`MODULE_BYTES_MAX`] bytes. The code's stack has
+//! [`Limits`]: memory of an instance and time of a call. An instance has at most [`CURSORS_MAX`] cursors and a key of
+//! at most [`KEY_VALUES_MAX`] values. A module has at most [`MODULE_BYTES_MAX`] bytes. The code's stack has
 //! [`STACK_BYTES`]. The host's [`Interrupt`] is asked every [`TICK`], so KILL and time limits of statements work.
 //!
 //! # Rejected
-//! - *WASI*: files, clocks and random numbers would make a function's value depend on the host, and give it more than it
-//!   needs.
+//! - *WASI*: files, clocks and random numbers would make a function's value depend on the host, and give it more than
+//!   it needs.
 //! - *Fuel* (counting instructions) costs 10 to 30 % of the speed; an epoch costs a comparison per loop.
 //! - *An instance per session*: what one statement leaves in memory would change the next one's values.
 //! - *Rows as one encoded buffer* instead of cursors: a scan would copy columns that nobody reads.
