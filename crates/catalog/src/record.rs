@@ -12,6 +12,7 @@
 //!   kind 'F'  a function   database ‖ 0 ‖ name    RoutineDescription; the name in lower case
 //!   kind 'G'  a trigger    database ‖ 0 ‖ name    TriggerDescription
 //!   kind 'E'  an event     database ‖ 0 ‖ name    EventDescription; the name in lower case
+//!   kind 'L'  a loadable function   name           LoadableFunction; the name in lower case
 //!   kind 'N'  the next index number; ensures that no number is used twice
 //! ```
 //!
@@ -23,6 +24,7 @@ use paceline_syntax::RoutineType;
 
 use super::definition::{DatabaseDefinition, TableDescription};
 use super::event::EventDescription;
+use super::loadable::LoadableFunction;
 use super::routine::RoutineDescription;
 use super::trigger::TriggerDescription;
 use super::view::ViewDescription;
@@ -38,6 +40,7 @@ const PROCEDURE: u8 = b'P';
 const FUNCTION: u8 = b'F';
 const TRIGGER: u8 = b'G';
 const EVENT: u8 = b'E';
+const LOADABLE: u8 = b'L';
 const NEXT_ID: u8 = b'N';
 
 /// One change of the catalog.
@@ -72,6 +75,10 @@ pub enum CatalogChange {
     PutEvent(Box<EventDescription>),
     /// An event is dropped.
     DropEvent { database: String, name: String },
+    /// A loadable function is created or replaced.
+    PutLoadableFunction(Box<LoadableFunction>),
+    /// A loadable function is dropped.
+    DropLoadableFunction(String),
     /// A session's temporary table is dropped. It has no record, and neither has a [`CatalogChange::PutTable`] of a
     /// temporary table.
     DropTemporary { database: String, name: String },
@@ -131,6 +138,10 @@ pub fn write_changes(changes: &[CatalogChange], writes: &mut WriteSet) {
                 put(writes, &event_key(&event.database, &event.name), &json(event));
             }
             CatalogChange::DropEvent { database, name } => writes.delete(&event_key(database, name)),
+            CatalogChange::PutLoadableFunction(function) => {
+                put(writes, &loadable_key(&function.name), &json(function));
+            }
+            CatalogChange::DropLoadableFunction(name) => writes.delete(&loadable_key(name)),
             CatalogChange::ForgetAutoIncrement { .. } | CatalogChange::DropTemporary { .. } => {}
             CatalogChange::PutAccount { user, host, record } => {
                 put(writes, &key(ACCOUNT, &[user, host]), record);
@@ -176,6 +187,10 @@ fn event_key(database: &str, name: &str) -> Vec<u8> {
     key(EVENT, &[database, &name.to_lowercase()])
 }
 
+fn loadable_key(name: &str) -> Vec<u8> {
+    key(LOADABLE, &[&name.to_lowercase()])
+}
+
 /// Decodes a record. `payload` is the value without its version.
 ///
 /// # Errors
@@ -205,6 +220,9 @@ pub(super) fn read_record(key: &[u8], payload: &[u8]) -> Result<CatalogChange> {
         }
         TRIGGER => CatalogChange::PutTrigger(serde_json::from_slice(body).map_err(|_| malformed())?),
         EVENT => CatalogChange::PutEvent(serde_json::from_slice(body).map_err(|_| malformed())?),
+        LOADABLE => {
+            CatalogChange::PutLoadableFunction(serde_json::from_slice(body).map_err(|_| malformed())?)
+        }
         NEXT_ID => CatalogChange::NextId(serde_json::from_slice(body).map_err(|_| malformed())?),
         ACCOUNT => {
             let name = std::str::from_utf8(name).map_err(|_| malformed())?;

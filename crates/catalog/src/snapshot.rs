@@ -10,6 +10,7 @@ use paceline_types::Version;
 use super::auto_increment::AutoIncrement;
 use super::definition::{DatabaseDefinition, ForeignKey};
 use super::event::EventDefinition;
+use super::loadable::LoadableFunction;
 use super::record::{CatalogChange, read_record};
 use super::referrers::{Referrers, TableReferrers};
 use super::routine::RoutineDefinition;
@@ -108,6 +109,8 @@ pub struct Catalog {
     /// Temporary tables of a session; empty in the shared catalog.
     temporary: Arc<TemporaryCatalog>,
     referrers: Arc<Referrers>,
+    /// By name in lower case.
+    loadable_functions: Arc<BTreeMap<Box<str>, Arc<LoadableFunction>>>,
 }
 
 impl Catalog {
@@ -221,6 +224,20 @@ impl Catalog {
             return None;
         }
         routines.get(&(kind, name.to_lowercase().into()))
+    }
+
+    /// Returns a loadable function, whose name is not case-sensitive.
+    #[inline]
+    pub fn loadable_function(&self, name: &str) -> Option<&Arc<LoadableFunction>> {
+        if self.loadable_functions.is_empty() {
+            return None;
+        }
+        self.loadable_functions.get(name.to_lowercase().as_str())
+    }
+
+    /// Returns the loadable functions by name.
+    pub fn loadable_functions(&self) -> impl Iterator<Item = &Arc<LoadableFunction>> {
+        self.loadable_functions.values()
     }
 
     /// Returns a trigger.
@@ -452,6 +469,16 @@ impl Catalog {
                 if let Some(database) = self.database_mut(database) {
                     database.events.remove(name.to_lowercase().as_str());
                 }
+            }
+            CatalogChange::PutLoadableFunction(function) => {
+                let functions = Arc::make_mut(&mut self.loadable_functions);
+                functions.insert(
+                    function.name.to_lowercase().into(),
+                    Arc::new((**function).clone()),
+                );
+            }
+            CatalogChange::DropLoadableFunction(name) => {
+                Arc::make_mut(&mut self.loadable_functions).remove(name.to_lowercase().as_str());
             }
             CatalogChange::ForgetAutoIncrement { database, name } => {
                 // A new counter object: a plan that fails must not affect the existing counter.

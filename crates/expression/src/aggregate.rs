@@ -23,6 +23,7 @@ use super::functions::json_quote;
 use super::tree::Comparison;
 use crate::error::Result;
 use crate::eval::convert::bytes_of_type;
+use crate::loadable::GroupCall;
 use crate::session::Diagnostics;
 use crate::tree::window::SortOrder;
 
@@ -49,6 +50,7 @@ impl Aggregate {
             },
             A::GroupConcat | A::JsonArrayAgg | A::JsonObjectAgg => State::Texts(Texts::default()),
             A::Stored => State::Rows(Vec::new()),
+            A::Loadable => State::Loadable(GroupCall::new()),
         };
         let seen = (self.distinct == Distinctness::Distinct).then(HashSet::new);
         Accumulator { state, seen }
@@ -132,6 +134,8 @@ enum State {
     Texts(Texts),
     /// Arguments of a stored function, which runs when the group is complete.
     Rows(Vec<Vec<Value>>),
+    /// A loadable function.
+    Loadable(GroupCall),
 }
 
 impl Accumulator {
@@ -151,6 +155,13 @@ impl Accumulator {
         {
             *count += 1;
             return Ok(0);
+        }
+        if let State::Loadable(call) = &mut self.state {
+            let mut arguments = Vec::with_capacity(aggregate.args.len());
+            for arg in &aggregate.args {
+                arguments.push(arg.eval(row, context)?);
+            }
+            return call.add(aggregate, arguments, context);
         }
         if let State::Rows(rows) = &mut self.state {
             let mut arguments = Vec::with_capacity(aggregate.args.len());
@@ -287,7 +298,9 @@ impl Accumulator {
         context: &mut EvalContext<'_>,
     ) -> Result<usize> {
         match &mut self.state {
-            State::Rows(_) => unreachable!("a stored function has its arguments added as a row"),
+            State::Rows(_) | State::Loadable(_) => {
+                unreachable!("a stored function has its arguments added as a row")
+            }
             State::Count(count) => *count += 1,
             State::Decimal { sum, small, count } => {
                 *count += 1;
@@ -383,6 +396,7 @@ impl Accumulator {
                 }
             }
             State::Texts(texts) if texts.parts.is_empty() => Value::Null,
+            State::Loadable(call) => call.finish(aggregate, context)?,
             State::Rows(rows) if rows.is_empty() => Value::Null,
             State::Rows(rows) => {
                 let rows = std::mem::take(rows);

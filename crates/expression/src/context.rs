@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
+use paceline_native_functions::NativeCall;
 use paceline_types::{ErrorCode, Value};
 
 use crate::error::{Error, Result};
@@ -93,6 +94,8 @@ pub struct EvalState {
     pub(crate) subqueries: SubqueryResults,
     pub(crate) generators: HashMap<u64, RandomGenerator>,
     pub(crate) constants: HashMap<u64, Value>,
+    /// Calls of loadable functions that have begun; `None` while one is in use.
+    pub(crate) loadable: HashMap<u64, Option<NativeCall>>,
     pub(crate) regexes: HashMap<u64, std::sync::Arc<crate::regex::CompiledPattern>>,
     pub(crate) xpaths: HashMap<u64, std::sync::Arc<crate::xpath::ParsedQuery>>,
     /// Calls whose function's note, that it is deprecated, was raised.
@@ -123,6 +126,7 @@ impl EvalState {
     pub fn forget_parameters(&mut self) {
         self.subqueries.clear();
         self.constants.clear();
+        self.loadable.clear();
         self.regexes.clear();
         self.xpaths.clear();
     }

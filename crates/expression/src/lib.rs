@@ -26,6 +26,7 @@
 //!   eval                       nodes become values: comparison, arithmetic, casts, subqueries
 //!   rules                      collations, common types, rules of comparisons
 //!   tree                       the nodes: expressions, calls of functions, aggregates and windows
+//!   loadable                   calls of functions of libraries
 //!   context                    what evaluation reads and writes besides the row
 //!   session, subquery, regex, expr_type
 //! ```
@@ -40,6 +41,7 @@ mod eval;
 mod expr_type;
 mod function_id;
 mod functions;
+mod loadable;
 mod print;
 mod regex;
 mod rules;
@@ -67,6 +69,7 @@ pub use expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS, TypeNote}
 pub use function_id::{FunctionId, StoredCall, StoredFunction};
 pub use functions::json::{document_error, path_error};
 pub use functions::native_function;
+pub use loadable::GroupCall;
 pub use print::{append_aggregate, append_expression, append_quoted};
 pub use rules::{CollationMix, comparison_rule, union_type};
 pub use scope::{Clause, Dependence, EmptyScope, Scope};
@@ -76,7 +79,7 @@ pub use subquery::{Correlation, Subquery, SubqueryId};
 pub use tree::window::{Frame, FrameBound, FrameUnits, SortOrder, WindowCall, WindowFunction};
 pub use tree::{
     Aggregate, AggregateFunction, ArithmeticOp, BitOp, Call, CastTarget, CompareOp, Comparison, Distinctness,
-    Domain, Expr, ExprKind, Function, InSet, Quantifier, Stability, Truth,
+    Domain, Expr, ExprKind, Function, InSet, LoadableCall, Quantifier, Stability, Truth,
 };
 pub use typing::arithmetic::arithmetic;
 pub use typing::refusal::refused_assignment;

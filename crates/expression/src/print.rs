@@ -21,7 +21,7 @@ use paceline_types::{TimeZone, Value, text};
 use crate::slot_names::SlotNames;
 use crate::tree::{
     Aggregate, AggregateFunction, ArithmeticOp, BitOp, Call, CastTarget, Distinctness, Expr, ExprKind,
-    Quantifier, Truth,
+    LoadableCall, Quantifier, Truth,
 };
 
 /// Precedences of operators, from the weakest to the strongest.
@@ -421,12 +421,30 @@ impl<'p> Printer<'p> {
                 if let Some(stored) = &call.stored {
                     return self.word(&stored.text);
                 }
+                if let Some(loadable) = &call.loadable {
+                    return self.loadable(loadable, args);
+                }
                 self.word(canonical_name(name));
                 self.word("(");
                 self.list(args);
                 self.word(")");
             }
         }
+    }
+
+    /// Appends a call of a loadable function, whose arguments have names.
+    fn loadable(&mut self, loadable: &LoadableCall, args: &[Expr]) {
+        self.word(loadable.name());
+        self.word("(");
+        for (index, (arg, name)) in args.iter().zip(&loadable.argument_names).enumerate() {
+            if index > 0 {
+                self.word(",");
+            }
+            self.expr(arg);
+            self.word(" AS ");
+            append_quoted(name, &mut self.out);
+        }
+        self.word(")");
     }
 
     /// Appends a constant text that the binder has added to the arguments.
@@ -474,6 +492,7 @@ pub fn append_aggregate(
         A::JsonArrayAgg => "json_arrayagg",
         A::JsonObjectAgg => "json_objectagg",
         A::Stored => "",
+        A::Loadable => aggregate.loadable.as_ref().map_or("", |loadable| loadable.name()),
     };
     out.push_str(name);
     out.push_str(match aggregate.distinct {

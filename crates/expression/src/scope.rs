@@ -59,6 +59,8 @@ impl Clause {
 pub enum Dependence<'a> {
     /// A native function.
     Function(&'static Function),
+    /// A loadable function.
+    Loadable,
     /// A user variable that the expression reads, by its name in lower case.
     UserVariable(&'a str),
     /// A system variable, by its name in lower case.

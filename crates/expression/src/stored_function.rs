@@ -25,6 +25,7 @@ pub(crate) fn stored_function_call(stored: StoredFunction, args: Vec<Expr>) -> E
         id: unique_id(),
         compared: None,
         stored: Some(Box::new(stored.call)),
+        loadable: None,
     };
     Expr {
         kind: ExprKind::Call(Box::new(call)),

@@ -202,6 +202,7 @@ fn of_definition<'c>(statement: &DdlStatement, counters: &'c Counters) -> &'c Co
             RoutineType::Procedure => &counters.com_create_procedure,
             RoutineType::Function => &counters.com_create_function,
         },
+        DdlStatement::CreateLoadableFunction(_) => &counters.com_create_udf,
         DdlStatement::AlterRoutine { kind, .. } => match kind {
             RoutineType::Procedure => &counters.com_alter_procedure,
             RoutineType::Function => &counters.com_alter_function,

@@ -9,6 +9,7 @@
 //! ```
 //!
 //! * [`options`]: the command line and my.cnf; [`startup`]: from there to "ready for connections", and shutdown.
+//! * [`embedded`]: a server within another program.
 //! * [`data_directory`]: ownership and permissions of the data directory; [`incomplete_directory`]: an incomplete one.
 //! * [`listener`], [`registry`]: connections of clients, and the list of sessions. [`host_errors`]: blocked hosts.
 //! * [`tls`]: the server's certificate, and counters of handshakes.
@@ -37,6 +38,7 @@ mod cluster_member;
 mod command_counter;
 pub mod data_directory;
 pub mod data_version;
+pub mod embedded;
 mod errors;
 mod event_runs;
 mod event_scheduler;
@@ -47,6 +49,7 @@ pub mod incomplete_directory;
 mod information_schema;
 mod last_command;
 mod listener;
+mod loadable_functions;
 mod lock_report;
 mod memcached;
 mod memcached_counters;

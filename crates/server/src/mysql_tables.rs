@@ -9,10 +9,14 @@ use crate::accounts::{Account, Accounts, PrivilegeSet, ProxyGrant, RoleGrant, Ro
 use crate::cells::{Row, text};
 use crate::mysql_columns::columns;
 use paceline_binlog::GtidPosition;
+use paceline_catalog::{Catalog, LoadableCode, LoadableFunction};
 use paceline_expression::session::{Privilege, VirtualColumn};
+use paceline_syntax::Aggregation;
+use paceline_syntax::definition::LoadableType;
 use paceline_types::temporal::DateTime;
 use paceline_types::{Decimal, Value};
 use paceline_wire::authentication::NATIVE_PASSWORD;
+use std::sync::Arc;
 
 /// Returns all rows of a table.
 pub fn rows(table: &str, accounts: &Accounts) -> Vec<Row> {
@@ -57,6 +61,31 @@ pub fn gtid_slave_pos(position: &GtidPosition) -> Vec<Row> {
             ]
         })
         .collect()
+}
+
+/// Returns the loadable functions that are in libraries.
+pub fn func(catalog: &Catalog) -> Vec<Row> {
+    let row = |function: &Arc<LoadableFunction>| {
+        let LoadableCode::Native { library, returns } = &function.code;
+        // MariaDB's `Item_result`.
+        let returns = match returns {
+            LoadableType::String => 0,
+            LoadableType::Real => 1,
+            LoadableType::Integer => 2,
+            LoadableType::Decimal => 4,
+        };
+        let kind = match function.aggregation {
+            Aggregation::None => "function",
+            Aggregation::Group => "aggregate",
+        };
+        vec![
+            text(&function.name),
+            Value::Int(returns),
+            text(library),
+            text(kind),
+        ]
+    };
+    catalog.loadable_functions().map(row).collect()
 }
 
 /// Timestamp of all grants, as in MariaDB, which does not note when they were made.

@@ -7,6 +7,7 @@ use crate::event_runs::EventRuns;
 use crate::host_errors::HostErrors;
 use crate::information_schema::TableSize;
 use crate::last_command::LastCommand;
+use crate::loadable_functions::LoadableFunctions;
 use crate::memcached_counters::MemcachedCounters;
 use crate::memory::MemoryDivision;
 use crate::registry::Sessions;
@@ -47,6 +48,8 @@ use tokio::sync::watch;
 
 /// State shared by all sessions.
 pub struct Server {
+    /// The process that this server is in.
+    pub hosting: Hosting,
     /// The cluster of which this server is a member.
     pub cluster: Option<Arc<Cluster>>,
     /// Global values of the system variables.
@@ -91,6 +94,8 @@ pub struct Server {
     pub statement_history: StatementHistory,
     /// The general log and the slow query log.
     pub statement_logs: StatementLogs,
+    /// Libraries of functions.
+    pub loadable_functions: LoadableFunctions,
     /// The audit log.
     pub audit_log: AuditLog,
     /// Statistics of users and clients.
@@ -125,9 +130,21 @@ impl fmt::Debug for Server {
     }
 }
 
+/// The process that a server is in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Hosting {
+    /// Its own.
+    #[default]
+    OwnProcess,
+    /// Another program, which opens and closes it.
+    OtherProgram,
+}
+
 /// Options of the start that are not variables.
 #[derive(Debug, Default)]
 pub struct Choices {
+    /// The process that the server is in.
+    pub hosting: Hosting,
     /// Filters of connections that have their own.
     pub filters: ReplicaFilters,
     /// Consumers of `performance_schema`.
@@ -164,6 +181,7 @@ impl Server {
         let primary = Primary::new(transactions.clone(), semi_sync);
         let user_statistics = UserStatistics::new(&globals);
         Arc::new_cyclic(|server| Server {
+            hosting: choices.hosting,
             cluster: choices.cluster,
             replicas: ConnectionSet::open(environment(server.clone())),
             row_options: Arc::new(SharedRowOptions::new(replicated_row_options(&globals))),
@@ -183,6 +201,7 @@ impl Server {
             statement_history,
             slow_statements: SlowStatements::new(has_page),
             statement_logs: StatementLogs::default(),
+            loadable_functions: LoadableFunctions::default(),
             audit_log: AuditLog::default(),
             user_statistics,
             tls: Tls::default(),

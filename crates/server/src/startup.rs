@@ -22,38 +22,35 @@
 //!     tables/                  the engine's files
 //! ```
 
+mod open_server;
+
+pub(crate) use open_server::OpenServer;
+
 use crate::accounts::InitialAccounts;
-use crate::cluster::hand_over::hand_over;
-use crate::cluster::{Cluster, ClusterAcknowledger, HeldLog, Membership};
-use crate::cluster_member::ServerHost;
+use crate::cluster::{ClusterAcknowledger, HeldLog, Membership};
 use crate::data_directory::{DataDirectory, DirectoryAge, LOCK_PATIENCE, refuse_foreign_directory};
 use crate::data_version;
-use crate::http::Http;
 use crate::incomplete_directory::{IncompleteDirectory, refuse_incomplete_directory};
 use crate::listener;
 use crate::memcached::MemcachedPort;
-use crate::memory_control;
-use crate::options::{OfferTls, StartOptions, absolute};
+use crate::options::{StartOptions, absolute};
 use crate::recovery::EventOrigins;
-use crate::replication::ServerEnvironment;
-use crate::server::{Choices, Server};
-use crate::session::init_file::run_init_file;
+use crate::server::{Hosting, Server};
 use crate::variables::{Globals, Kind, Variable, VariableValue, transaction_config};
-use paceline_binlog::LogOrigin;
 use paceline_binlog::log::{Disk, Log, LogConfig, OpenRequest, RealDisk, SyncMode};
 use paceline_binlog::{FileStatistics, MeasuredDisk};
 use paceline_catalog::CatalogHandle;
 use paceline_log_stream::primary::{SemiSync, SemiSyncAcknowledger};
 use paceline_replication::connection_set::STOP_PATIENCE;
-use paceline_replication::environment::Environment;
 use paceline_storage::{Storage, StorageConfig};
-use paceline_txn::{Acknowledger, GtidChoice, ManagerParts, Replication, TransactionManager};
-use paceline_types::{DomainId, LogPosition, ServerId};
+use paceline_txn::{Acknowledger, ManagerParts, TransactionManager};
+use paceline_types::{LogPosition, ServerId};
 use paceline_wire::listener::Listener;
 use sd_notify::NotifyState;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use tokio::runtime::Runtime;
 
 /// Returns the value of `SELECT VERSION()`: the compatible MariaDB version, and the version of this server.
 pub fn version() -> String {
@@ -135,9 +132,29 @@ impl PreparedServer {
         Self::in_directory(options, age)
     }
 
-    fn in_directory(mut options: StartOptions, age: DirectoryAge) -> Result<Self, String> {
+    /// Locks and checks the data directory of a server within another program, which keeps its standard error. Another
+    /// server's lock is waited for as long as `patience`.
+    ///
+    /// # Errors
+    /// A message.
+    pub(crate) fn embedded(options: StartOptions, patience: Duration) -> Result<Self, String> {
+        refuse_incomplete_directory(&options.datadir)?;
+        let age = refuse_foreign_directory(&options.datadir, &options.log_bin)?;
+        let directory = DataDirectory::lock(&options.datadir, patience)?;
+        Self::in_locked(options, directory, age)
+    }
+
+    fn in_directory(options: StartOptions, age: DirectoryAge) -> Result<Self, String> {
         let directory = DataDirectory::lock(&options.datadir, LOCK_PATIENCE)?;
         open_error_log(&options)?;
+        Self::in_locked(options, directory, age)
+    }
+
+    fn in_locked(
+        mut options: StartOptions,
+        directory: DataDirectory,
+        age: DirectoryAge,
+    ) -> Result<Self, String> {
         for warning in &options.warnings {
             tracing::warn!("{warning}");
         }
@@ -150,6 +167,11 @@ impl PreparedServer {
     /// Returns the options.
     pub fn options(&self) -> &StartOptions {
         &self.options
+    }
+
+    /// Returns the options and the locked directory.
+    pub(crate) fn into_parts(self) -> (StartOptions, DataDirectory) {
+        (self.options, self.directory)
     }
 
     /// Returns the path of the data directory.
@@ -191,20 +213,7 @@ fn run_in(
     directory: &DataDirectory,
     membership: Option<Membership>,
 ) -> Result<(), String> {
-    let workers = match options.globals.number(Variable::PacelineWorkerThreads) {
-        0 => std::thread::available_parallelism().map_or(2, usize::from),
-        count => count as usize,
-    };
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(workers)
-        // Waiting for a lock occupies a thread, and so does any other blocking operation.
-        .max_blocking_threads(blocking_threads_max())
-        .thread_name("paceline")
-        // Deeply nested statements are processed recursively. Unused stack takes no memory.
-        .thread_stack_size(8 << 20)
-        .enable_all()
-        .build()
-        .map_err(|error| format!("cannot start threads: {error}"))?;
+    let runtime = runtime(&options.globals)?;
     let pid_file = match options.globals.get(Variable::PidFile).as_str() {
         "" => directory.path().join(PID_FILE),
         chosen => directory.path().join(chosen),
@@ -213,6 +222,27 @@ fn run_in(
     runtime.shutdown_timeout(Duration::from_secs(1));
     let _ = std::fs::remove_file(pid_file);
     outcome
+}
+
+/// Starts the threads of a server.
+///
+/// # Errors
+/// A message.
+pub(crate) fn runtime(globals: &Globals) -> Result<Runtime, String> {
+    let workers = match globals.number(Variable::PacelineWorkerThreads) {
+        0 => std::thread::available_parallelism().map_or(2, usize::from),
+        count => count as usize,
+    };
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(workers)
+        // Waiting for a lock occupies a thread, and so does any other blocking operation.
+        .max_blocking_threads(blocking_threads_max())
+        .thread_name("paceline")
+        // Deeply nested statements are processed recursively. Unused stack takes no memory.
+        .thread_stack_size(8 << 20)
+        .enable_all()
+        .build()
+        .map_err(|error| format!("cannot start threads: {error}"))
 }
 
 /// Returns the maximum number of blocking threads. `max_connections` can be raised while sessions wait, but this number
@@ -225,193 +255,46 @@ fn blocking_threads_max() -> usize {
     max as usize + 64
 }
 
+/// Runs a server that is a process of its own: with signals, a file with the process id, and listening sockets.
 async fn serve(
     options: StartOptions,
     directory: &DataDirectory,
     membership: Option<Membership>,
 ) -> Result<(), String> {
-    let started = Instant::now();
     let (port, address, socket) = (options.port(), options.bind_address(), absolute(&options.socket));
-    let log_bin = options.log_bin.clone();
-    fill_in(&options.globals, directory.path(), &log_bin, &socket);
-    // Before recovery: a probe has to see that the server is alive.
-    let http = Http::start(&options.globals, options.tls).await?;
-    if let Some(http) = &http {
-        tracing::info!("statistics and probes: {}", http.addresses());
-    }
-    let semi_sync = SemiSync::new();
-    let initial_accounts = options.initial_accounts;
-    for warning in memory_control::fit_to_limit(&options.globals) {
-        tracing::warn!("{warning}");
-    }
-    let is_instrumented = options.globals.is_on(Variable::PerformanceSchema);
-    let file_statistics = is_instrumented.then(Arc::<FileStatistics>::default);
-    if membership.is_some() {
-        obey_cluster(&options.globals);
-    }
-    let (catalog, transactions, held) = open(
-        directory.path(),
-        &log_bin,
-        &options.globals,
-        &initial_accounts,
-        match &membership {
-            Some(_) => Acknowledgement::Cluster,
-            None => Acknowledgement::SemiSync(&semi_sync),
-        },
-        file_statistics.as_ref(),
-    )?;
-    let cluster = membership
-        .zip(held)
-        .map(|(membership, held)| Cluster::new(membership, held));
-    let is_new = catalog.load().accounts().next().is_none();
-    let environment = {
-        let transactions = transactions.clone();
-        |server| {
-            Arc::new(ServerEnvironment::new(server, transactions, directory.path())) as Arc<dyn Environment>
-        }
-    };
-    let globals = options.globals;
-    let choices = Choices {
-        filters: options.filters,
-        consumers: options.consumers,
-        file_statistics,
-        cluster: cluster.clone(),
-    };
-    let server = Server::new(
-        globals,
-        initial_accounts,
-        catalog,
-        transactions,
-        semi_sync,
-        choices,
-        environment,
-    );
-    crate::lock_report::watch_deadlocks(&server);
-    memory_control::keep_within_limit(&server);
-    server.statistics.keep_in(directory.path().join(STATISTICS_FILE));
-    if let Some(cluster) = &cluster {
-        if options.tls == OfferTls::No {
-            return Err("--cluster needs TLS for the other members: not --skip-ssl".into());
-        }
-        server.tls.show_members(cluster.membership.key.clone());
-    }
-    if options.tls == OfferTls::Yes {
-        server.tls.offer(&server.globals)?;
-    }
-    let gtid = GtidChoice::Next {
-        domain_id: DomainId(server.globals.number(Variable::GtidDomainId) as u32),
-        server_id: ServerId(server.globals.number(Variable::ServerId) as u32),
-    };
-    // A replica empties its MEMORY tables without replicating that, because its GTIDs are its primary's. The same
-    // applies if nothing has been written yet, or nothing after a restore: such a server may become a replica. A
-    // promoted server has replicas of its own.
-    let transactions = &server.transactions;
-    let logged = transactions.gtid_state().position();
-    let is_untouched_copy = || {
-        transactions.log().replica_state().log_origin == LogOrigin::Restored
-            && transactions.replicated_position().covers(&logged)
-    };
-    let is_followers =
-        cluster.is_some() || !server.replicas().all().is_empty() || logged.is_empty() || is_untouched_copy();
-    let replication = match is_followers {
-        true => Replication::LocalOnly,
-        false => Replication::Replicated,
-    };
-    let limit = Duration::from_secs(60);
-    let emptied =
-        paceline_apply::empty_memory_tables(&server.transactions, &server.catalog, gtid, replication, limit)
-            .map_err(|error| format!("the MEMORY tables cannot be emptied: {error}"))?;
-    if cluster.is_none() {
-        server.start_semi_sync();
-    }
-    if server.globals.is_on(Variable::SkipGrantTables) {
-        tracing::warn!(
-            "--skip-grant-tables: everybody who can connect may do everything, until FLUSH PRIVILEGES"
-        );
-        server.accounts.skip();
-    }
-    let init_file = server.globals.get(Variable::InitFile);
-    if !init_file.as_str().is_empty() {
-        run_init_file(&server, Path::new(init_file.as_str())).await?;
-    }
+    let opened = OpenServer::open(options, directory.path(), membership, Hosting::OwnProcess).await?;
+    let server = opened.server.clone();
     let listener = Listener::bind(&address, port, Some(&socket))
         .await
         .map_err(|error| error.to_string())?;
-    let memcached = MemcachedPort::bind(&server.globals, options.tls).await?;
+    let memcached = MemcachedPort::bind(&server.globals, opened.tls).await?;
     if let Some(port) = listener.port() {
         server
             .globals
             .set(Variable::Port, VariableValue::Unsigned(u64::from(port)));
     }
-    if is_new {
-        match server.accounts.initial() {
-            InitialAccounts::WithoutPassword => tracing::warn!(
-                "the data directory was begun with --initialize-insecure, and no account has been made yet: 'root' may log in without a password, from this machine only"
-            ),
-            InitialAccounts::BySocket { server_user } => {
-                let users = ["root"].into_iter().chain(server_user.as_deref());
-                let users: Vec<_> = users.map(|user| format!("'{user}'")).collect();
-                tracing::info!(
-                    "no account has been made yet: the operating system's {} may log in under that name, over the UNIX socket only",
-                    users.join(" and ")
-                );
-            }
-        }
-    }
+    opened.show_initial_accounts();
     let pid_file = server.globals.get(Variable::PidFile);
     std::fs::write(pid_file.as_str(), format!("{}\n", std::process::id()))
         .map_err(|error| format!("cannot write {}: {error}", pid_file.as_str()))?;
-    server
-        .statement_logs
-        .configure(&server.globals)
-        .map_err(|error| format!("cannot open the general log or that of slow queries: {error}"))?;
-    server
-        .audit_log
-        .configure(&server.globals)
-        .map_err(|error| format!("cannot open the audit log: {error}"))?;
-    // The tables of `mysql` are built in. This file shows MariaDB's tools that no upgrade of them is needed.
-    std::fs::write(directory.path().join(UPGRADE_INFO_FILE), UPGRADED_TO)
-        .map_err(|error| format!("cannot write {UPGRADE_INFO_FILE}: {error}"))?;
-    spawn_housekeeping(&server);
-    crate::event_scheduler::start(&server);
-    tokio::spawn(server.primary.semi_sync().clone().run_timer());
+    opened.begin_background_work(directory.path())?;
     watch_signals(&server)?;
     let version = server.globals.get(Variable::Version);
-    tracing::info!("started in {:.1} s", started.elapsed().as_secs_f64());
+    tracing::info!("started in {:.1} s", opened.started.elapsed().as_secs_f64());
     let line = format!(
         "paceline {}: ready for connections. {}",
         version.as_str(),
         listener.addresses()
     );
     tracing::info!("{line}");
-    if let Some(http) = &http {
-        http.running(&server);
-    }
+    opened.show_running();
     let _ = sd_notify::notify(&[NotifyState::Ready, NotifyState::Status(&line)]);
-    match cluster {
-        Some(cluster) => {
-            cluster.held.pass_on(Arc::downgrade(&server.transactions))?;
-            server.primary.limit_outsiders(cluster.held.limit());
-            crate::cluster::commit_watch::start(cluster.clone());
-            let handle = cluster.membership.handle.clone();
-            handle.set_host(ServerHost::new(&server, cluster, emptied));
-        }
-        None if server.globals.is_on(Variable::SkipSlaveStart) => {}
-        None => server.replicas().start_all().await,
-    }
-    if let Some(memcached) = memcached {
-        tokio::spawn(memcached.serve(server.clone()));
-    }
+    opened.begin_following(memcached).await?;
     listener::serve(&listener, &server).await;
     drop(listener);
-    if let Some(http) = &http {
-        http.stopping();
-    }
+    opened.show_stopping();
     let _ = sd_notify::notify(&[NotifyState::Stopping]);
-    if let Some(cluster) = &server.cluster {
-        hand_over(cluster).await;
-    }
-    stop(&server).await
+    opened.stop().await
 }
 
 /// Source of the acknowledgements of durable groups.
@@ -518,9 +401,13 @@ fn open(
         config: transaction_config(globals, paceline_txn::Config::default()),
         acknowledger,
         fatal_hook: Box::new(|reason| {
-            tracing::error!(
-                "{reason}; the server stops, because a log that failed once is not to be trusted"
-            );
+            let message =
+                format!("{reason}; the server stops, because a log that failed once is not to be trusted");
+            tracing::error!("{message}");
+            // A program around the server may collect no messages. This one must not be missed.
+            if !tracing::dispatcher::has_been_set() {
+                eprintln!("paceline: {message}");
+            }
             std::process::abort();
         }),
         ..ManagerParts::new(log, recovery.state, storage)
@@ -731,6 +618,9 @@ async fn stop(server: &Arc<Server>) -> Result<(), String> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::replication::ServerEnvironment;
+    use crate::server::Choices;
+    use paceline_replication::environment::Environment;
 
     /// Returns a server without listeners, on an empty directory.
     pub(crate) fn server(directory: &Path) -> Arc<Server> {

@@ -122,6 +122,7 @@ counters! {
     com_create_table "Com_create_table" Count "Statements or commands of this kind.";
     com_create_temporary_table "Com_create_temporary_table" Count "Statements or commands of this kind.";
     com_create_trigger "Com_create_trigger" Count "Statements or commands of this kind.";
+    com_create_udf "Com_create_udf" Count "Statements or commands of this kind.";
     com_create_user "Com_create_user" Count "Statements or commands of this kind.";
     com_create_view "Com_create_view" Count "Statements or commands of this kind.";
     com_dealloc_sql "Com_dealloc_sql" Count "Statements or commands of this kind.";

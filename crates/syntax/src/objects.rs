@@ -52,6 +52,7 @@ fn collect(statement: &Statement, objects: &mut StatementObjects) {
             DdlStatement::AlterRoutine { name, .. } | DdlStatement::DropRoutine { name, .. } => {
                 objects.database.clone_from(&name.database);
             }
+            DdlStatement::CreateLoadableFunction(_) => {}
             DdlStatement::CreateTrigger(trigger) => objects.tables.push(trigger.table.clone()),
             DdlStatement::DropTrigger { name, .. } => objects.database.clone_from(&name.database),
             DdlStatement::CreateEvent(event) => objects.database.clone_from(&event.name.database),

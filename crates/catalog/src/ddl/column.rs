@@ -5,6 +5,7 @@ use paceline_types::error_code::*;
 use paceline_types::{Collation, DataType, DateTime, TimeZone, Value, text};
 
 use super::comment::shortened_comment;
+use super::loadable::refuse_loadable;
 use super::normal_form::{GENERATED_CLAUSE, normal_form};
 use crate::column_type::resolve_type;
 use crate::error::{Error, Result};
@@ -91,13 +92,17 @@ pub fn resolve_column(
             true => GeneratedStorage::Stored,
             false => GeneratedStorage::Virtual,
         };
+        refuse_loadable(&generated.expr, GENERATED_CLAUSE, name, session)?;
         column.generated = Some(GeneratedColumn {
             expression: normal_form(&generated.expr, GENERATED_CLAUSE, name)?,
             storage,
         });
     }
     column.check = match &spec.check {
-        Some(check) => Some(normal_form(&check.expr, "CHECK", name)?),
+        Some(check) => {
+            refuse_loadable(&check.expr, "CHECK", name, session)?;
+            Some(normal_form(&check.expr, "CHECK", name)?)
+        }
         None if column.data_type == DataType::Json => Some(format!("json_valid({})", quoted(name))),
         None => None,
     };
@@ -185,6 +190,7 @@ pub fn resolve_default(
             None => {
                 let mut expr = expr.clone();
                 qualify_sequences(&mut expr, session.database.as_deref())?;
+                refuse_loadable(&expr, "DEFAULT", &column.name, session)?;
                 let text = normal_form(&expr, "DEFAULT", &column.name)?;
                 // As in MariaDB, an expression other than a column or a function call gets parentheses.
                 Ok(ColumnDefault::Expression(match expr.without_parentheses() {

@@ -7,6 +7,7 @@ use super::column::{give_old_timestamp_defaults, resolve_column};
 use super::comment::shortened_comment;
 use super::foreign_key::{KeyStatement, drop_covered};
 use super::index::{DraftIndex, NO_NUMBER, PRIMARY, check_auto_increment, resolve_indexes};
+use super::loadable::refuse_loadable;
 use super::normal_form::{GENERATED_CLAUSE, normal_form, quote_identifier};
 use super::plan::{LoggedStatement, Planner, engine};
 use super::routine::NAME_LENGTH_MAX;
@@ -80,7 +81,7 @@ impl Planner<'_> {
                 self.merge_select_columns(&mut resolved);
                 let mut checks = Vec::new();
                 for constraint in constraints {
-                    add_constraint(constraint, &mut drafts, &mut checks)?;
+                    add_constraint(constraint, &mut drafts, &mut checks, self.session)?;
                     if let TableConstraint::ForeignKey(key) = constraint {
                         keys.push(key.clone());
                     }
@@ -529,11 +530,13 @@ pub(super) fn add_constraint(
     constraint: &TableConstraint,
     drafts: &mut Vec<DraftIndex>,
     checks: &mut Vec<CheckConstraint>,
+    session: &SessionContext,
 ) -> Result<()> {
     match constraint {
         TableConstraint::Index(spec) => drafts.push(DraftIndex::new(spec)?),
         TableConstraint::Check(check) => {
             let name = check.name.clone().unwrap_or_default();
+            refuse_loadable(&check.expr, "CHECK", &name, session)?;
             let expression = normal_form(&check.expr, "CHECK", &name)?;
             checks.push(CheckConstraint { name, expression });
         }

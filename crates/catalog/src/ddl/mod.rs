@@ -25,6 +25,7 @@ mod default_value;
 mod event;
 mod foreign_key;
 mod index;
+mod loadable;
 mod normal_form;
 mod plan;
 mod routine;

@@ -146,6 +146,7 @@ pub fn plan_ddl(context: DdlContext<'_>, statement: &DdlStatement) -> Result<Ddl
         DdlStatement::CreateView(view) => planner.create_view(view)?,
         DdlStatement::DropViews { if_exists, views } => planner.drop_views(*if_exists, views)?,
         DdlStatement::CreateRoutine(routine) => planner.create_routine(routine)?,
+        DdlStatement::CreateLoadableFunction(create) => planner.create_loadable_function(create)?,
         DdlStatement::AlterRoutine {
             kind,
             name,

@@ -26,6 +26,10 @@ pub(super) const NAME_LENGTH_MAX: usize = 64;
 impl Planner<'_> {
     pub(super) fn create_routine(&mut self, routine: &Routine) -> Result<()> {
         let (database, name) = self.qualified(&routine.name)?;
+        let is_function = matches!(routine.kind, RoutineKind::Function { .. });
+        if is_function && self.catalog.loadable_function(&name).is_some() {
+            return Err(Error::new(ER_UDF_EXISTS, &[&name]));
+        }
         let collation = self.database(&database)?.definition().collation;
         if name.is_empty() || name.ends_with(' ') {
             return Err(Error::new(ER_SP_WRONG_NAME, &[&name]));
@@ -135,6 +139,16 @@ impl Planner<'_> {
         if_exists: bool,
         name: &TableName,
     ) -> Result<()> {
+        // A name without a database means what it means in a call.
+        if kind == RoutineType::Function && name.database.is_none() {
+            if self.catalog.loadable_function(&name.name).is_some() {
+                return self.drop_loadable_function(&name.name);
+            }
+            if self.session.database.is_none() {
+                let missing = Error::new(ER_SP_DOES_NOT_EXIST, &[&"FUNCTION (UDF)", &name.name]);
+                return self.note_or_fail(if_exists.into(), missing);
+            }
+        }
         let (database, name) = self.qualified(name)?;
         match self.catalog.routine(kind, &database, &name) {
             Some(known) => {

@@ -20,7 +20,7 @@ use crate::{Catalog, CatalogChange, CatalogHandle, TableEngine, TemporaryTables}
 use paceline_expression::session::{Services, SessionContext, SqlMode, StatementOrigin, VirtualTables};
 use paceline_syntax::definition::{AlterAction, CreateTableBody};
 use paceline_syntax::{
-    AccountStatement, DdlStatement, ParseOptions, SetItem, Statement, TableName, parse_first,
+    AccountStatement, DdlStatement, ParseOptions, RoutineType, SetItem, Statement, TableName, parse_first,
 };
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -218,6 +218,7 @@ pub fn ddl_objects(
             }
         }
         DdlStatement::CreateRoutine(_)
+        | DdlStatement::CreateLoadableFunction(_)
         | DdlStatement::AlterRoutine { .. }
         | DdlStatement::DropRoutine { .. }
         | DdlStatement::CreateEvent(_)
@@ -287,7 +288,10 @@ pub fn read_ddl_objects(
 ) -> Vec<DdlObject> {
     let programs = program_names(statement, database);
     if !programs.is_empty() {
-        let databases = programs.into_iter().map(|program| DdlObject {
+        let in_databases = programs
+            .into_iter()
+            .filter(|program| !program.database.is_empty());
+        let databases = in_databases.map(|program| DdlObject {
             database: program.database,
             table: None,
             need: DdlNeed::Read,
@@ -318,6 +322,7 @@ pub fn read_ddl_objects(
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs)] // A field whose name says all needs no comment.
 pub struct ProgramName {
+    /// Empty for a loadable function.
     pub database: String,
     /// In lower case.
     pub name: String,
@@ -339,6 +344,7 @@ pub fn program_names(statement: &DdlStatement, database: Option<&str>) -> Vec<Pr
         DdlStatement::AlterRoutine { name, .. } | DdlStatement::DropRoutine { name, .. } => {
             (vec![name], ProgramNameKind::Routine)
         }
+        DdlStatement::CreateLoadableFunction(create) => return vec![loadable_name(&create.name)],
         DdlStatement::CreateEvent(event) => (vec![&event.name], ProgramNameKind::Event),
         DdlStatement::AlterEvent(event) => {
             let new_name = event.new_name.as_ref();
@@ -358,9 +364,26 @@ pub fn program_names(statement: &DdlStatement, database: Option<&str>) -> Vec<Pr
         })
     });
     let mut programs: Vec<ProgramName> = qualified.collect();
+    // Without a database it may be the name of a loadable function.
+    if let DdlStatement::DropRoutine {
+        kind: RoutineType::Function,
+        name: TableName { database: None, name },
+        ..
+    } = statement
+    {
+        programs.push(loadable_name(name));
+    }
     programs.sort();
     programs.dedup();
     programs
+}
+
+fn loadable_name(name: &str) -> ProgramName {
+    ProgramName {
+        database: String::new(),
+        name: name.to_lowercase(),
+        kind: ProgramNameKind::Routine,
+    }
 }
 
 /// Inputs for preparing a statement, besides the session.

@@ -1,20 +1,24 @@
 //! Aggregate functions: names, arguments, and types of the results.
 
+use paceline_native_functions::NativeFunction;
 use paceline_types::data_type::{IntegerType, IntegerWidth, Sign};
 use paceline_types::error_code::ER_BAD_FIELD_ERROR;
 use paceline_types::{Collation, DataType, FixedPoint, FloatType, Value};
 
 use super::bind_expr;
+use super::call::argument_names;
 use crate::error::Result;
 use crate::errors;
 use crate::expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS};
 use crate::function_id::StoredFunction;
+use crate::loadable;
 use crate::rules::CollationMix;
-use crate::scope::Scope;
+use crate::scope::{Dependence, Scope};
 use crate::tree::window::SortOrder;
 use crate::tree::{Aggregate, AggregateFunction, Distinctness, Expr};
 use crate::typing::refusal;
 use paceline_syntax::ast::{self, Arguments};
+use std::sync::Arc;
 
 pub(super) fn function_named(name: &str, call: &ast::FunctionCall) -> Option<AggregateFunction> {
     use AggregateFunction as A;
@@ -66,6 +70,41 @@ pub(super) fn bind_stored(
         limit: None,
         ty: stored.ty,
         stored: Some(Box::new(stored.call)),
+        loadable: None,
+    })
+}
+
+/// Binds a call of a loadable aggregate function and passes it to the scope.
+pub(super) fn bind_loadable(
+    function: &Arc<NativeFunction>,
+    call: &ast::FunctionCall,
+    scope: &mut dyn Scope,
+) -> Result<Expr> {
+    scope.enter_aggregate()?;
+    let aggregate = loadable_arguments(function, call, scope)?;
+    scope.exit_aggregate(aggregate)
+}
+
+/// Binds the arguments of a loadable aggregate function.
+pub(super) fn loadable_arguments(
+    function: &Arc<NativeFunction>,
+    call: &ast::FunctionCall,
+    scope: &mut dyn Scope,
+) -> Result<Aggregate> {
+    let args = call.arguments.exprs().iter().map(|arg| bind_expr(arg, scope));
+    let args = args.collect::<Result<Vec<_>>>()?;
+    let bound = loadable::bind(function, argument_names(call), &args, scope.session())?;
+    scope.depend_on(Dependence::Loadable);
+    Ok(Aggregate {
+        function: AggregateFunction::Loadable,
+        distinct: Distinctness::All,
+        args,
+        order_by: Vec::new(),
+        separator: "".into(),
+        limit: None,
+        ty: bound.ty,
+        stored: None,
+        loadable: Some(bound.call),
     })
 }
 
@@ -83,6 +122,7 @@ pub(super) fn bind_arguments(
         limit: None,
         ty: ExprType::null(),
         stored: None,
+        loadable: None,
     };
     if call.distinct {
         aggregate.distinct = Distinctness::Distinct;
@@ -244,7 +284,7 @@ fn result_type(aggregate: &Aggregate, scope: &mut dyn Scope) -> Result<ExprType>
                 .nullable()
         }
         // It has the type of the function.
-        A::Stored => aggregate.ty.clone(),
+        A::Stored | A::Loadable => aggregate.ty.clone(),
         A::JsonArrayAgg | A::JsonObjectAgg => {
             ExprType::text(4_294_967_295 / 4, Collation::Utf8mb4GeneralCi).nullable()
         }

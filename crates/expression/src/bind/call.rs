@@ -1,14 +1,19 @@
 //! Function calls: native functions by the table, and functions whose arguments are not all expressions.
 
 use crate::tree::{ArithmeticOp, BindCall, Call, CastTarget, Expr, ExprKind, Function, unique_id};
+use paceline_native_functions::{CallKind, NativeFunction};
 use paceline_types::Value;
-use paceline_types::error_code::ER_SP_DOES_NOT_EXIST;
+use paceline_types::error_code::{
+    ER_SP_DOES_NOT_EXIST, ER_WRONG_PARAMETERS_TO_NATIVE_FCT, ER_WRONG_PARAMETERS_TO_STORED_FCT,
+};
+use std::sync::Arc;
 
 use crate::bind::{aggregate, bind_expr, bind_operand_of, window};
 use crate::error::{Error, Result};
 use crate::errors;
 use crate::expr_type::{Class, ExprType};
 use crate::functions;
+use crate::loadable;
 use crate::scope::{Dependence, Scope};
 use crate::session::SessionContext;
 use crate::stored_function::stored_function_call;
@@ -19,6 +24,9 @@ use paceline_syntax::ast::{self, ColumnName, SequenceOperation};
 pub(super) fn function(call: &ast::FunctionCall, scope: &mut dyn Scope) -> Result<Expr> {
     let written = call.full_name();
     let lower = written.to_ascii_lowercase();
+    if call.has_given_names() && is_native_function(call) {
+        return Err(errors::error(ER_WRONG_PARAMETERS_TO_NATIVE_FCT, &[&call.name]));
+    }
     if let Some(over) = &call.over {
         return window::bind(&lower, call, over, scope);
     }
@@ -69,6 +77,12 @@ pub(super) fn function(call: &ast::FunctionCall, scope: &mut dyn Scope) -> Resul
     }
     let native = functions::find(&lower);
     if native.is_none()
+        && let Some(function) = loadable_function(call, scope)?
+    {
+        return bind_loadable(&function, call, scope);
+    }
+    refuse_names(call, native.is_some())?;
+    if native.is_none()
         && let Some(stored) = scope.find_stored_function(call)?
     {
         return match stored.is_aggregate {
@@ -88,6 +102,51 @@ pub(super) fn function(call: &ast::FunctionCall, scope: &mut dyn Scope) -> Resul
         })
         .collect::<Result<Vec<_>>>()?;
     make_written(native, &lower, &written, args, scope)
+}
+
+/// Returns the loadable function that a call means.
+pub(super) fn loadable_function(
+    call: &ast::FunctionCall,
+    scope: &mut dyn Scope,
+) -> Result<Option<Arc<NativeFunction>>> {
+    match call.database {
+        Some(_) => Ok(None),
+        None => scope.session().services.functions.loadable_function(&call.name),
+    }
+}
+
+/// Binds a call of a loadable function.
+fn bind_loadable(
+    function: &Arc<NativeFunction>,
+    call: &ast::FunctionCall,
+    scope: &mut dyn Scope,
+) -> Result<Expr> {
+    if function.kind() == CallKind::Group {
+        return aggregate::bind_loadable(function, call, scope);
+    }
+    let args = call.arguments.exprs().iter().map(|arg| bind_expr(arg, scope));
+    let args = args.collect::<Result<Vec<_>>>()?;
+    let bound = loadable::bind(function, argument_names(call), &args, scope.session())?;
+    scope.depend_on(Dependence::Loadable);
+    Ok(bound.into_expr(args))
+}
+
+/// Returns the names of a loadable function's arguments.
+pub(super) fn argument_names(call: &ast::FunctionCall) -> Vec<String> {
+    let count = call.arguments.exprs().len();
+    (0..count).map(|index| call.argument_name(index)).collect()
+}
+
+/// Rejects names of arguments of a function that is no loadable one.
+fn refuse_names(call: &ast::FunctionCall, is_native: bool) -> Result<()> {
+    if !call.has_given_names() {
+        return Ok(());
+    }
+    let code = match is_native {
+        true => ER_WRONG_PARAMETERS_TO_NATIVE_FCT,
+        false => ER_WRONG_PARAMETERS_TO_STORED_FCT,
+    };
+    Err(errors::error(code, &[&call.name]))
 }
 
 /// Binds a value of a sequence: a call with the sequence's database and name as arguments.
@@ -185,6 +244,7 @@ fn make_written(
         id: unique_id(),
         compared: call.compared,
         stored: None,
+        loadable: None,
     };
     Ok(Expr {
         kind: ExprKind::Call(Box::new(call)),

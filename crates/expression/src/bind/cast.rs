@@ -148,6 +148,7 @@ pub(super) fn convert_using(operand: Expr, collation: Collation) -> Result<Expr>
         id: unique_id(),
         compared: None,
         stored: None,
+        loadable: None,
     };
     Ok(Expr {
         kind: ExprKind::Call(Box::new(call)),

@@ -1,11 +1,13 @@
 //! Window functions: arguments and types of the results.
 
+use paceline_native_functions::CallKind;
 use paceline_types::data_type::IntegerWidth;
 use paceline_types::error_code::{ER_WRONG_TYPE_FOR_PERCENTILE_FUNC, ER_WRONG_TYPE_OF_ARGUMENT};
 use paceline_types::{DataType, FixedPoint, FloatType};
 
-use super::aggregate::{bind_arguments, extreme_type, function_named};
+use super::aggregate::{bind_arguments, extreme_type, function_named, loadable_arguments};
 use super::bind_expr;
+use super::call::loadable_function;
 use crate::error::Result;
 use crate::errors;
 use crate::expr_type::{Class, ExprType, NOT_FIXED_DECIMALS, TypeNote};
@@ -39,7 +41,7 @@ pub(super) fn bind(
         });
     }
     let Some(kind) = WindowFunction::named(name) else {
-        return Err(errors::syntax_near("OVER"));
+        return bind_loadable(call, over, scope);
     };
     scope.enter_window(Some(&kind), over)?;
     let mut args = call
@@ -65,6 +67,27 @@ pub(super) fn bind(
         args,
         over: over.clone(),
         within,
+        ty,
+    })
+}
+
+/// Binds an aggregate of a library over a window. Other functions cannot have one.
+fn bind_loadable(call: &ast::FunctionCall, over: &ast::Over, scope: &mut dyn Scope) -> Result<Expr> {
+    let function = loadable_function(call, scope)?.filter(|function| function.kind() == CallKind::Group);
+    let Some(function) = function else {
+        return Err(match &call.over_refusal {
+            Some(refusal) => (**refusal).clone(),
+            None => errors::syntax_near("OVER"),
+        });
+    };
+    scope.enter_window(None, over)?;
+    let aggregate = loadable_arguments(&function, call, scope)?;
+    let ty = aggregate.ty.clone();
+    scope.exit_window(WindowCall {
+        args: aggregate.args.clone(),
+        function: WindowFunction::Aggregate(Box::new(aggregate)),
+        over: over.clone(),
+        within: None,
         ty,
     })
 }

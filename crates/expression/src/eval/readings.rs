@@ -132,6 +132,7 @@ fn twice<'a>(
         id: call.id,
         compared: None,
         stored: None,
+        loadable: None,
     };
     let args = Args {
         call: &call,

@@ -3,8 +3,10 @@
 
 use std::fmt::Debug;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+use paceline_native_functions::NativeFunction;
 use paceline_types::Value;
 
 use super::{SessionContext, WantedRows};
@@ -290,6 +292,19 @@ pub trait ServerFunctions: Send + Sync + Debug {
 
     /// Returns the path of a file that the session may read by `LOAD_FILE()`; `None` if it may not.
     fn readable_file(&self, session: &SessionContext, name: &str) -> Option<PathBuf>;
+
+    /// Returns the loadable function of this name, in any case; `None` if there is none.
+    ///
+    /// # Errors
+    /// 1290 if the server does not load libraries; 1126, 1127 if the function's library or its symbols are missing.
+    fn loadable_function(&self, _name: &str) -> Result<Option<Arc<NativeFunction>>> {
+        Ok(None)
+    }
+
+    /// Runs code of a library, which may take any time, so that other sessions do not wait for it.
+    fn run_native(&self, code: &mut dyn FnMut()) {
+        code();
+    }
 
     /// Returns the result of `VERSION()`.
     fn version(&self) -> String;

@@ -1,9 +1,10 @@
 //! Calls of aggregate functions.
 
-use super::Expr;
+use super::{Expr, LoadableCall};
 use crate::expr_type::ExprType;
 use crate::function_id::StoredCall;
 use paceline_syntax::ast::SortOrder;
+use std::sync::Arc;
 
 /// Aggregate functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +30,8 @@ pub enum AggregateFunction {
     JsonObjectAgg,
     /// A stored aggregate function.
     Stored,
+    /// A loadable aggregate function.
+    Loadable,
 }
 
 impl AggregateFunction {
@@ -79,6 +82,8 @@ pub struct Aggregate {
     pub ty: ExprType,
     /// The stored function.
     pub stored: Option<Box<StoredCall>>,
+    /// The loadable function.
+    pub loadable: Option<Arc<LoadableCall>>,
 }
 
 impl Aggregate {

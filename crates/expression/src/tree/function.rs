@@ -147,6 +147,8 @@ pub struct Call {
     pub(crate) compared: Option<Box<Reading>>,
     /// The stored function, if it is one.
     pub(crate) stored: Option<Box<StoredCall>>,
+    /// The loadable function, if it is one.
+    pub(crate) loadable: Option<std::sync::Arc<super::LoadableCall>>,
 }
 
 impl std::fmt::Debug for Call {

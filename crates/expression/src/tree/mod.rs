@@ -14,6 +14,7 @@ mod aggregate;
 mod cast_target;
 mod function;
 mod in_set;
+mod loadable;
 pub(crate) mod window;
 
 pub use aggregate::{Aggregate, AggregateFunction, Distinctness};
@@ -22,6 +23,7 @@ pub(crate) use function::{Args, BindCall, BindFn, EvalFn, Frame, MANY, Reading, 
 pub use function::{Call, Function, Stability};
 pub use in_set::InSet;
 pub(crate) use in_set::SortedConstants;
+pub use loadable::LoadableCall;
 
 use crate::session::VariableScope;
 use crate::subquery::Subquery;

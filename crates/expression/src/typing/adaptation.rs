@@ -372,6 +372,7 @@ pub(super) fn converted_once(constant: &mut Expr, function: &'static Function, t
         id: unique_id(),
         compared: None,
         stored: None,
+        loadable: None,
     };
     Expr {
         kind: ExprKind::Call(Box::new(call)),

@@ -101,6 +101,7 @@ pub(super) fn read_operand_leniently(operand: &mut Expr, function: &'static Func
         id: unique_id(),
         compared: None,
         stored: None,
+        loadable: None,
     };
     *operand = Expr {
         kind: ExprKind::Call(Box::new(call)),

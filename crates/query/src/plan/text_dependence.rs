@@ -38,6 +38,7 @@ macro_rules! unsafe_reasons {
 unsafe_reasons! {
     Limit => ER_BINLOG_UNSAFE_LIMIT,
     SystemTable => ER_BINLOG_UNSAFE_SYSTEM_TABLE,
+    LoadableFunction => ER_BINLOG_UNSAFE_UDF,
     SystemVariable => ER_BINLOG_UNSAFE_SYSTEM_VARIABLE,
     SystemFunction => ER_BINLOG_UNSAFE_SYSTEM_FUNCTION,
     InsertIgnoreSelect => ER_BINLOG_UNSAFE_INSERT_IGNORE_SELECT,
@@ -163,6 +164,7 @@ impl TextDependences {
                 _ if function.depends_on_server => self.note_unsafe(UnsafeReason::SystemFunction),
                 _ => {}
             },
+            Dependence::Loadable => self.note_unsafe(UnsafeReason::LoadableFunction),
             Dependence::UserVariable(name) => {
                 let mut variables = self.user_variables.borrow_mut();
                 if !variables.iter().any(|known| **known == *name) {

@@ -173,6 +173,14 @@ impl Account {
         }
     }
 
+    /// Returns the account of the program around an embedded server: it owns the directory, and may do everything.
+    pub fn of_embedding_program() -> Account {
+        Account {
+            global: PrivilegeSet::everything(),
+            ..Account::new("root", "localhost")
+        }
+    }
+
     /// Returns the account of the other members of a cluster, which is in no list.
     pub fn of_member(user: &str) -> Account {
         Account {

@@ -43,6 +43,18 @@ pub struct DirectStatement {
     _memory: MemoryCharge,
 }
 
+impl DirectStatement {
+    /// Returns the statement.
+    pub fn statement(&self) -> &Statement {
+        &self.statement
+    }
+
+    /// Returns whether it has a plan. One without has no rows, or sends them to the client by itself.
+    pub fn is_planned(&self) -> bool {
+        self.plan.is_some()
+    }
+}
+
 impl Session {
     /// Prepares a statement.
     ///

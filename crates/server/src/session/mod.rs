@@ -30,6 +30,7 @@
 //! | [`services`] | services of the server for execution | `SessionServices` |
 //! | [`replicated`], [`init_file`], [`event`] | sessions without a client | `Session` |
 //! | [`direct`] | statements of a front end with another protocol | `Session` |
+//! | [`rows`] | rows without SQL, for the program around the server | `Session` |
 //!
 //! A kind of statement never sees the `Session`. It receives a statement and the state, and returns a
 //! [`protocol::Reply`], which one place writes to the connection ([`replies::ReplyWriter`]). Three kinds write rows
@@ -66,6 +67,7 @@ pub mod protocol;
 pub mod replicated;
 mod replies;
 mod restrictions;
+pub mod rows;
 pub mod services;
 mod state;
 mod statement;
@@ -135,6 +137,8 @@ pub struct Session {
     client: ClientHost,
     /// Whether a proxy has stated that origin.
     is_proxied: bool,
+    /// Whether the client is the program around the server, which is its administrator.
+    is_of_own_process: bool,
     /// Entry in the registry, except for an internal session. It is dropped last: when the entry is gone, nothing of
     /// the session remains.
     _registered: Option<RegistryEntry>,
@@ -198,6 +202,7 @@ impl Session {
             login_collation: None,
             client: ClientHost::local(),
             is_proxied: false,
+            is_of_own_process: false,
             _registered: None,
         }
     }
@@ -209,6 +214,11 @@ impl Session {
         if let Some(tls) = tls {
             let _ = self.state.shared.tls.set(tls);
         }
+    }
+
+    /// Makes it a session of the program around the server: any login is accepted, with all privileges.
+    pub fn trust(&mut self) {
+        self.is_of_own_process = true;
     }
 
     /// Runs the session to its end.

@@ -30,7 +30,7 @@ mod list {
     use super::*;
 
     system_variables! {
-        AllowSuspiciousUdfs "allow_suspicious_udfs" Global Fixed Boolean => Some("OFF"), Absent;
+        AllowSuspiciousUdfs "allow_suspicious_udfs" Global Fixed Boolean => Some("OFF");
         AlterAlgorithm "alter_algorithm" Both Dynamic Enum(&["DEFAULT", "COPY", "INPLACE", "NOCOPY", "INSTANT"]) => Some("DEFAULT");
         AnalyzeMaxLength "analyze_max_length" Both Dynamic Unsigned { min: 32, max: 4294967295, block: 1 } => Some("4294967295"), Absent;
         AnalyzeSamplePercentage "analyze_sample_percentage" Both Dynamic Double { min: 0.0, max: 100.0 } => Some("100.000000"), Tuning;
@@ -467,6 +467,7 @@ mod list {
         PacelineMemcachedTls "paceline_memcached_tls" Global Fixed Boolean => Some("OFF");
         PacelineMemoryLimit "paceline_memory_limit" Global Dynamic Unsigned { min: 0, max: u64::MAX, block: 1048576 } => Some("0");
         PacelineMemtableSize "paceline_memtable_size" Global Fixed Unsigned { min: 1048576, max: u64::MAX, block: 1048576 } => Some("268435456");
+        PacelineNativeFunctions "paceline_native_functions" Global Fixed Boolean => Some("OFF");
         PacelineReplicateLeaveOut "paceline_replicate_leave_out" Global Dynamic Set(&["TRIGGERS", "ROUTINES", "EVENTS", "ROLES", "PRIVILEGES"]) => Some("");
         PacelineRowLocksMax "paceline_row_locks_max" Global Dynamic Unsigned { min: 0, max: u64::MAX, block: 1 } => Some("0");
         PacelineSemiSyncFallback "paceline_semi_sync_fallback" Global Dynamic Boolean => Some("ON");
@@ -516,7 +517,7 @@ mod list {
         PerformanceSchemaSetupObjectsSize "performance_schema_setup_objects_size" Global Fixed Integer { min: -1, max: 1048576 } => Some("-1"), Absent;
         PerformanceSchemaUsersSize "performance_schema_users_size" Global Fixed Integer { min: -1, max: 1048576 } => Some("-1"), Absent;
         PidFile "pid_file" Global Fixed Text => Some("");
-        PluginDir "plugin_dir" Global Fixed Text => Some(""), Tuning;
+        PluginDir "plugin_dir" Global Fixed Text => Some("");
         PluginMaturity "plugin_maturity" Global Fixed Enum(&["unknown", "experimental", "alpha", "beta", "gamma", "stable"]) => Some("gamma"), Absent;
         Port "port" Global Fixed Unsigned { min: 0, max: 65535, block: 1 } => Some("3306");
         PreloadBufferSize "preload_buffer_size" Both Dynamic Unsigned { min: 1024, max: 1073741824, block: 1 } => Some("32768"), Absent;

@@ -50,7 +50,7 @@ pub use expr::{
     BinaryOp, CaseBranch, CastType, DynamicColumn, DynamicType, Expr, Interval, IntervalUnit, Quantifier,
     TemporalKind, TrimSide, TruthTest, UnaryOp,
 };
-pub use function::{Arguments, FunctionCall};
+pub use function::{ArgumentName, Arguments, FunctionCall};
 pub use json_table::{JsonColumn, JsonResponse, JsonTable};
 pub use literal::Literal;
 pub use name::{ColumnName, ROW_ID, TableName};

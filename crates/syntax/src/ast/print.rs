@@ -190,6 +190,20 @@ impl Display for Literal {
     }
 }
 
+/// Writes arguments with their names.
+fn named_arguments(call: &FunctionCall, f: &mut Formatter<'_>) -> Result {
+    for (index, argument) in call.arguments.exprs().iter().enumerate() {
+        if index > 0 {
+            f.write_str(", ")?;
+        }
+        argument.fmt(f)?;
+        if let Some(name) = call.given_name(index) {
+            write!(f, " AS `{}`", name.replace('`', "``"))?;
+        }
+    }
+    Ok(())
+}
+
 impl Display for FunctionCall {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         f.write_str(&self.full_name())?;
@@ -198,7 +212,10 @@ impl Display for FunctionCall {
             Arguments::Star => f.write_str("(*)")?,
             Arguments::List(arguments) => {
                 f.write_str(if self.distinct { "(DISTINCT " } else { "(" })?;
-                list(arguments, f)?;
+                match self.has_given_names() {
+                    true => named_arguments(self, f)?,
+                    false => list(arguments, f)?,
+                }
                 if !self.order_by.is_empty() {
                     f.write_str(" ORDER BY ")?;
                     list(&self.order_by, f)?;

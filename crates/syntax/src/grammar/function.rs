@@ -5,7 +5,8 @@ use paceline_types::FixedBinaryType;
 use super::parser::Parser;
 use super::window::window_arguments;
 use crate::ast::{
-    Arguments, CastType, DynamicColumn, DynamicType, Expr, FunctionCall, Literal, TemporalKind, TrimSide,
+    ArgumentName, Arguments, CastType, DynamicColumn, DynamicType, Expr, FunctionCall, Literal, TemporalKind,
+    TrimSide,
 };
 use crate::error::{Error, Result};
 use crate::lexer::Token;
@@ -139,7 +140,11 @@ impl Parser<'_> {
                     self.accept_word("ALL");
                 }
             }
-            call.arguments = Arguments::List(self.comma_separated(Self::expr)?);
+            if is_aggregate || call.database.is_some() {
+                call.arguments = Arguments::List(self.comma_separated(Self::expr)?);
+            } else {
+                self.named_arguments(&mut call)?;
+            }
             if call.is_named("JSON_ARRAYAGG") && self.is_word("ORDER") {
                 self.expect_words(&["ORDER", "BY"])?;
                 call.order_by = self.comma_separated(Self::order_by_item)?;
@@ -149,9 +154,45 @@ impl Parser<'_> {
         if is_aggregate {
             call.over = self.over()?;
         } else if self.is_word("OVER") {
-            return Err(self.error());
+            let refusal = self.error();
+            if call.database.is_some() {
+                return Err(refusal);
+            }
+            call.over_refusal = Some(Box::new(refusal));
+            call.over = self.over()?;
         }
         Ok(Expr::Call(Box::new(call)))
+    }
+
+    /// Parses arguments, each with an optional name: `expr [[AS] name], …`.
+    fn named_arguments(&mut self, call: &mut FunctionCall) -> Result<()> {
+        let is_reserved = RESERVED_FUNCTIONS.contains(&call.name.to_ascii_uppercase().as_str());
+        let names = &mut call.argument_names;
+        let arguments = self.comma_separated(|parser| {
+            let start = parser.position();
+            let argument = parser.expr()?;
+            let is_plain = matches!(
+                argument,
+                Expr::Column(_) | Expr::Parameter(_) | Expr::Literal(Literal::Number(_))
+            );
+            let text = (!is_reserved && !is_plain).then(|| parser.text_since(start));
+            let is_named = !parser.is(&Token::Comma) && !parser.is(&Token::RightParen);
+            let given = match is_named && !is_reserved {
+                true => parser.select_alias()?,
+                false => None,
+            };
+            names.push(match (given, text) {
+                (Some(given), _) => ArgumentName::Given(given),
+                (None, Some(text)) => ArgumentName::Text(text.into()),
+                (None, None) => ArgumentName::Printed,
+            });
+            Ok(argument)
+        })?;
+        if is_reserved {
+            names.clear();
+        }
+        call.arguments = Arguments::List(arguments);
+        Ok(())
     }
 
     fn group_concat(&mut self) -> Result<Expr> {

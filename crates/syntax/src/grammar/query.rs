@@ -378,7 +378,7 @@ impl Parser<'_> {
         Ok(Some(name))
     }
 
-    fn select_alias(&mut self) -> Result<Option<String>> {
+    pub(super) fn select_alias(&mut self) -> Result<Option<String>> {
         let explicit = self.accept_word("AS");
         if matches!(self.peek(), Token::Text(_)) {
             return self.text().map(Some);

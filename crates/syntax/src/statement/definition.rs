@@ -10,7 +10,7 @@ use crate::ast::{Expr, TableName};
 
 use super::account::AccountName;
 use super::data_change::Duplicates;
-use super::program::{AlterEvent, Characteristics, Event, Routine, RoutineType, Trigger};
+use super::program::{Aggregation, AlterEvent, Characteristics, Event, Routine, RoutineType, Trigger};
 use super::query::QueryStatement;
 
 /// Name that stands for the collation of `COLLATE DEFAULT`. No collation has this name.
@@ -68,6 +68,8 @@ pub enum DdlStatement {
     DropViews { if_exists: bool, views: Vec<TableName> },
     /// `CREATE PROCEDURE`, `CREATE FUNCTION`.
     CreateRoutine(Box<Routine>),
+    /// `CREATE FUNCTION … SONAME`.
+    CreateLoadableFunction(Box<CreateLoadableFunction>),
     /// `ALTER PROCEDURE`, `ALTER FUNCTION`.
     AlterRoutine {
         kind: RoutineType,
@@ -92,6 +94,27 @@ pub enum DdlStatement {
     DropEvent { if_exists: bool, name: TableName },
     /// `DROP SERVER`. No such objects exist here.
     DropServer { if_exists: bool, name: String },
+}
+
+/// `CREATE FUNCTION name RETURNS type SONAME 'library'`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CreateLoadableFunction {
+    pub or_replace: bool,
+    pub if_not_exists: bool,
+    pub name: String,
+    pub aggregation: Aggregation,
+    pub returns: LoadableType,
+    /// Name of the library's file.
+    pub library: String,
+}
+
+/// Type of the values of a function of a library.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LoadableType {
+    String,
+    Real,
+    Integer,
+    Decimal,
 }
 
 /// `CREATE SEQUENCE`.

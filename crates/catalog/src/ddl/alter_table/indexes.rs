@@ -42,7 +42,7 @@ impl Planner<'_> {
             let (AlterAction::AddConstraint(constraint), false) = (action, is_check(action)) else {
                 continue;
             };
-            add_constraint(constraint, &mut alteration.drafts, &mut Vec::new())?;
+            add_constraint(constraint, &mut alteration.drafts, &mut Vec::new(), self.session)?;
             if let TableConstraint::ForeignKey(key) = constraint {
                 alteration.new_keys.push(key.clone());
             }

@@ -47,7 +47,7 @@ use crate::{
     CheckConstraint, ColumnDefinition, ForeignKey, IndexKind, SYSTEM_DATABASE, TableDefinition,
     TableDescription, TableEngine, same_name,
 };
-use paceline_expression::session::Level;
+use paceline_expression::session::{Level, SessionContext};
 use paceline_syntax::definition::{
     AlterAction, AlterOrigin, AlterTable, ColumnPosition, ForeignKeySpec, IndexSpec, TableConstraint,
     TableOptions,
@@ -147,7 +147,7 @@ impl Planner<'_> {
         self.alter_options(&mut alteration, &actions)?;
         self.alter_columns(&mut alteration, &actions)?;
         self.alter_indexes(&mut alteration, &actions)?;
-        alter_checks(&mut alteration, &actions)?;
+        alter_checks(&mut alteration, &actions, self.session)?;
         self.alter_keys(&mut alteration, &actions)?;
         self.note_keys(&alteration, &actions);
         self.finish_alter(alteration)
@@ -327,13 +327,17 @@ fn is_check(action: &AlterAction) -> bool {
     matches!(action, AlterAction::AddConstraint(TableConstraint::Check(_)))
 }
 
-fn alter_checks(alteration: &mut Alteration, actions: &[AlterAction]) -> Result<()> {
+fn alter_checks(
+    alteration: &mut Alteration,
+    actions: &[AlterAction],
+    session: &SessionContext,
+) -> Result<()> {
     alteration.checks = kept_checks(&alteration.old, actions, &alteration.renames)?;
     for action in actions {
         if let AlterAction::AddConstraint(constraint @ TableConstraint::Check(check)) = action {
             normal_form(&check.expr, "CHECK", check.name.as_deref().unwrap_or_default())?;
             alteration.new_checks = true;
-            add_constraint(constraint, &mut Vec::new(), &mut alteration.checks)?;
+            add_constraint(constraint, &mut Vec::new(), &mut alteration.checks, session)?;
         }
     }
     Ok(())

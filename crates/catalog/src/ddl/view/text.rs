@@ -449,7 +449,19 @@ impl Writer<'_> {
         match &call.arguments {
             Arguments::Absent => {}
             Arguments::Star => self.out.push('0'),
-            Arguments::List(list) => self.list(list)?,
+            Arguments::List(list) if !call.has_given_names() => self.list(list)?,
+            Arguments::List(list) => {
+                for (index, argument) in list.iter().enumerate() {
+                    if index > 0 {
+                        self.out.push(',');
+                    }
+                    self.expr(argument, 0)?;
+                    if let Some(name) = call.given_name(index) {
+                        self.out.push_str(" AS ");
+                        quote_identifier(name, self.out);
+                    }
+                }
+            }
         }
         if !call.order_by.is_empty() {
             self.out.push_str(" order by ");

@@ -615,6 +615,10 @@ fn aggregate_text(aggregate: &Aggregate, names: &Names) -> String {
                 .as_ref()
                 .map_or_else(String::new, |call| call.text.clone());
         }
+        AggregateFunction::Loadable => match &aggregate.loadable {
+            Some(loadable) => loadable.name().to_owned(),
+            None => String::new(),
+        },
         function => snake_case(&format!("{function:?}")),
     };
     format!("{name}({distinct}{})", args.join(", "))

@@ -4,7 +4,7 @@ use super::check_events;
 use crate::accounts::{Authority, PrivilegeSet};
 use crate::names::qualified;
 use paceline_catalog::ddl::{referenced_tables, temporary_renames};
-use paceline_catalog::{Catalog, RoutineDefinition, TemporaryCatalog};
+use paceline_catalog::{Catalog, RoutineDefinition, SYSTEM_DATABASE, TemporaryCatalog};
 use paceline_expression::session::{Privilege, PrivilegeTarget};
 use paceline_syntax::definition::{AlterAction, AlterOrigin, CreateTableBody, ViewMode};
 use paceline_syntax::{DdlStatement, Error, Result, RoutineType, TableName};
@@ -157,6 +157,26 @@ pub fn check_definition(
                 false => Ok(()),
             }
         }
+        DdlStatement::CreateLoadableFunction(create) => {
+            of_database(SYSTEM_DATABASE, Privilege::Insert)?;
+            match create.or_replace {
+                true => of_database(SYSTEM_DATABASE, Privilege::Delete),
+                false => Ok(()),
+            }
+        }
+        DdlStatement::DropRoutine {
+            kind: RoutineType::Function,
+            name: TableName { database: None, name },
+            ..
+        } if catalogs.visible.loadable_function(name).is_some() => {
+            of_database(SYSTEM_DATABASE, Privilege::Delete)
+        }
+        // There is no such loadable function, and nothing else can be meant.
+        DdlStatement::DropRoutine {
+            kind: RoutineType::Function,
+            name: TableName { database: None, .. },
+            ..
+        } if authority.database().is_none() => Ok(()),
         DdlStatement::AlterRoutine { kind, name, .. } | DdlStatement::DropRoutine { kind, name, .. } => {
             may_alter_routine(authority, catalogs.visible, *kind, name)
         }

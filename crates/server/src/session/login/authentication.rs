@@ -85,6 +85,10 @@ impl Session {
             let outcome = self.enter(&login, Account::of_skipped());
             return self.answer_login(&login, outcome, "").await;
         }
+        if self.is_of_own_process {
+            let outcome = self.enter(&login, Account::of_embedding_program());
+            return self.answer_login(&login, outcome, "").await;
+        }
         if let Some(cluster) = &self.state.server.cluster
             && login.user == CLUSTER_USER
         {

@@ -37,6 +37,7 @@ impl OmittedDefinition {
             Statement::Ddl(DdlStatement::CreateTrigger(_) | DdlStatement::DropTrigger { .. }) => &"TRIGGER",
             Statement::Ddl(
                 DdlStatement::CreateRoutine(_)
+                | DdlStatement::CreateLoadableFunction(_)
                 | DdlStatement::AlterRoutine { .. }
                 | DdlStatement::DropRoutine { .. },
             ) => &"PROCEDURE",

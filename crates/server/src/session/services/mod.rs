@@ -33,6 +33,7 @@ use paceline_expression::session::{
     VariableScope, WaitOutcome,
 };
 use paceline_log_stream::source::filter::FilterKind;
+use paceline_native_functions::NativeFunction;
 use paceline_replication::received::SourcePosition;
 use paceline_syntax::{Error, Result};
 use paceline_txn::{GtidChoice, Replication};
@@ -514,6 +515,19 @@ impl ServerFunctions for SessionServices {
             Ok(()) => WaitOutcome::Elapsed,
             Err(_) => WaitOutcome::Interrupted,
         }
+    }
+
+    fn loadable_function(&self, name: &str) -> Result<Option<Arc<NativeFunction>>> {
+        let catalog = self.server.catalog.load();
+        let function = catalog.loadable_function(name);
+        let functions = &self.server.loadable_functions;
+        function
+            .map(|function| functions.code_of(function, &self.server.globals))
+            .transpose()
+    }
+
+    fn run_native(&self, code: &mut dyn FnMut()) {
+        time_slice::apart(code);
     }
 
     fn note_progress(&self, progress: &StatementProgress) {

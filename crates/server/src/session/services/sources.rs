@@ -81,6 +81,7 @@ impl VirtualTables for SessionServices {
             };
             let seconds = session.statement.start_seconds();
             return Ok(match table {
+                "func" => mysql_tables::func(&self.server.catalog.load()),
                 "event" => information_schema::event(&sources, wanted),
                 "proc" => information_schema::proc(&sources, wanted),
                 "innodb_table_stats" => information_schema::table_stats(&sources, seconds),

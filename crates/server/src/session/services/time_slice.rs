@@ -36,6 +36,15 @@ pub fn on_text<T>(text_bytes: usize, work: impl FnOnce() -> T) -> T {
     }
 }
 
+/// Runs `work`, which may block for any time, apart from the worker. While the worker is away already, this costs
+/// nothing.
+pub fn apart<T>(work: impl FnOnce() -> T) -> T {
+    match is_on_worker() {
+        true => tokio::task::block_in_place(work),
+        false => work(),
+    }
+}
+
 /// Time slice of the running statement; `None` before its first check.
 #[derive(Default)]
 pub struct TimeSlice(Mutex<Option<SliceState>>);

@@ -251,6 +251,7 @@ fn uses_table(statement: &Statement) -> bool {
                 | DdlStatement::AlterDatabase { .. }
                 | DdlStatement::DropDatabase { .. }
                 | DdlStatement::CreateRoutine(_)
+                | DdlStatement::CreateLoadableFunction(_)
                 | DdlStatement::AlterRoutine { .. }
                 | DdlStatement::DropRoutine { .. }
                 | DdlStatement::DropTrigger { .. }

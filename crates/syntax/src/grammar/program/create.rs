@@ -4,7 +4,7 @@ use super::super::parser::Parser;
 use super::scope::{DeclaredKind, ProgramKind, ProgramScope};
 use crate::error::{Error, Result};
 use crate::lexer::Token;
-use crate::statement::definition::{DdlStatement, ViewSecurity};
+use crate::statement::definition::{CreateLoadableFunction, DdlStatement, LoadableType, ViewSecurity};
 use crate::statement::*;
 use paceline_types::error_code::*;
 
@@ -60,8 +60,19 @@ impl Parser<'_> {
     ) -> Result<Statement> {
         let if_not_exists = self.if_not_exists(options.or_replace)?;
         let name = self.program_name()?;
+        // A function of a library has neither a database nor a definer.
         if kind == ProgramKind::Function && self.is_word("RETURNS") {
-            return Ok(Statement::Unsupported("FUNCTION of a library"));
+            if name.database.is_some() || options.definer.is_some() {
+                return Err(self.error());
+            }
+            return self.create_loadable_function(CreateLoadableFunction {
+                or_replace: options.or_replace,
+                if_not_exists,
+                name: name.name,
+                aggregation,
+                returns: LoadableType::String,
+                library: String::new(),
+            });
         }
         let mut scope = ProgramScope::new(kind);
         scope.aggregation = aggregation;
@@ -121,6 +132,23 @@ impl Parser<'_> {
             parameters_text,
             body_text: self.text_since(start),
         }))))
+    }
+
+    /// Parses `RETURNS type SONAME 'library'`.
+    fn create_loadable_function(&mut self, mut create: CreateLoadableFunction) -> Result<Statement> {
+        self.expect_word("RETURNS")?;
+        create.returns = match self.accept_any_word(&["STRING", "REAL", "DECIMAL", "INTEGER", "INT"]) {
+            Some("STRING") => LoadableType::String,
+            Some("REAL") => LoadableType::Real,
+            Some("DECIMAL") => LoadableType::Decimal,
+            Some(_) => LoadableType::Integer,
+            None => return Err(self.error()),
+        };
+        self.expect_word("SONAME")?;
+        create.library = self.text()?;
+        Ok(Statement::Ddl(DdlStatement::CreateLoadableFunction(Box::new(
+            create,
+        ))))
     }
 
     fn routine_parameter(&mut self, scope: &mut ProgramScope) -> Result<RoutineParameter> {

@@ -205,6 +205,9 @@ impl Parser<'_> {
                     &[&routine.kind.routine_type().name()],
                 ));
             }
+            Statement::Ddl(DdlStatement::CreateLoadableFunction(_)) => {
+                return Err(Error::new(ER_SP_NO_RECURSIVE_CREATE, &[&"FUNCTION"]));
+            }
             Statement::Ddl(DdlStatement::CreateTrigger(_)) => {
                 return Err(Error::new(ER_SP_NO_RECURSIVE_CREATE, &[&"TRIGGER"]));
             }

@@ -9,6 +9,7 @@ use paceline_types::{DataType, Value};
 
 use super::aggregate::over_frames;
 use super::frame::{Frames, RangeKeys, peers_end};
+use super::loadable;
 use crate::error::{Error, Result};
 use crate::execute::collections::temporary_key::append_ordered;
 use crate::execute::context::Execution;
@@ -190,6 +191,10 @@ impl Part<'_> {
                 self.places(exec, results)
             }
             WindowFunction::PercentileCont | WindowFunction::PercentileDisc => self.percentile(exec, results),
+            WindowFunction::Aggregate(aggregate) if aggregate.function == AggregateFunction::Loadable => {
+                let (args, rows) = (&self.input.args, self.rows.clone());
+                loadable::over_frames(exec, aggregate, args, self.frames(), rows, results)
+            }
             WindowFunction::Aggregate(aggregate) => {
                 let values = self.input.args.first().map(|values| &values[..]);
                 over_frames(exec, aggregate, values, self.frames(), self.rows.clone(), results)

@@ -17,6 +17,7 @@
 mod aggregate;
 mod compute;
 mod frame;
+mod loadable;
 mod running;
 
 use std::ops::ControlFlow;

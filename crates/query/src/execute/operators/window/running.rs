@@ -41,6 +41,9 @@ pub(super) fn piece_keys(functions: &[PlannedWindow]) -> Option<usize> {
     for function in functions {
         match &function.function {
             WindowFunction::RowNumber | WindowFunction::Rank | WindowFunction::DenseRank => {}
+            WindowFunction::Aggregate(aggregate) if aggregate.function == AggregateFunction::Loadable => {
+                return None;
+            }
             WindowFunction::Aggregate(_) => match (&function.frame.start, &function.frame.end) {
                 (FrameBound::Unbounded, FrameBound::CurrentRow) => {
                     if function.frame.units == FrameUnits::Range {

@@ -14,6 +14,7 @@ mod locks;
 use super::account::wait_for_others_changes;
 use crate::accounts::checks::{DefinitionCatalogs, check_definition, check_view_definer, check_view_query};
 use crate::accounts::records::{WrittenRecords, records_without_routines};
+use crate::loadable_functions::check_enabled;
 use crate::names::qualified;
 use crate::performance_schema::Truncation;
 use crate::session::execution::Execution;
@@ -26,12 +27,15 @@ use create_select::{
     check_select_source, drop_unfilled, fill_table, fill_temporary_table, plan_create_select,
 };
 use locks::{lock_names, lock_objects, objects_to_lock};
+use paceline_catalog::LoadableFunction;
 use paceline_catalog::ddl::{
     DdlInput, LoggedStatement as Logged, alter_info, ddl_objects, definer_account, is_temporary_ddl,
     prepare_ddl,
 };
+use paceline_expression::is_native_function;
 use paceline_expression::session::StatementOrigin;
-use paceline_syntax::definition::CreateView;
+use paceline_syntax::ast::FunctionCall;
+use paceline_syntax::definition::{CreateLoadableFunction, CreateView};
 use paceline_syntax::{AccountName, DdlStatement, Error, Result, Statement, TableName, UserName};
 use paceline_types::ServerId;
 use paceline_types::error_code::*;
@@ -128,6 +132,7 @@ pub async fn execute(
     };
     match ddl {
         DdlStatement::CreateView(view) => check_view(view, state)?,
+        DdlStatement::CreateLoadableFunction(create) => load_function(create, state)?,
         DdlStatement::CreateRoutine(routine) => check_definer(routine.definer.as_ref(), state)?,
         DdlStatement::CreateTrigger(trigger) => check_definer(trigger.definer.as_ref(), state)?,
         DdlStatement::CreateEvent(event) => check_definer(event.definer.as_ref(), state)?,
@@ -220,6 +225,24 @@ fn check_view(view: &CreateView, state: &mut SessionState) -> Result<()> {
     check_definer(view.definer.as_ref(), state)?;
     let plan = state.plan(&Statement::Query(Box::new(view.query.clone())))?;
     check_view_query(state.services.authority(&state.context), &plan)
+}
+
+/// Loads the code of a loadable function that is created. A primary's definition needs no code here: a call does.
+fn load_function(create: &CreateLoadableFunction, state: &mut SessionState) -> Result<()> {
+    if state.services.transaction.lock().replicated.is_some() {
+        return Ok(());
+    }
+    check_enabled(&state.server.globals)?;
+    let exists = state.catalog().loadable_function(&create.name).is_some();
+    // Planning refuses these.
+    let is_native = is_native_function(&FunctionCall::new(create.name.as_str(), Vec::new()));
+    if is_native || create.library.contains('/') || create.name.len() > 64 || exists && !create.or_replace {
+        return Ok(());
+    }
+    let functions = &state.server.loadable_functions;
+    let function = LoadableFunction::of(create);
+    functions.code_of(&function, &state.server.globals)?;
+    Ok(())
 }
 
 /// Checks the privilege to name another account in DEFINER, and adds a note if the account does not exist.

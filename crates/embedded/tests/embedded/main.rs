@@ -1,0 +1,5 @@
+//! Tests of a database within this process: its life, its rows, its examples.
+
+mod examples;
+mod lifecycle;
+mod rows;
