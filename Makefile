@@ -4,6 +4,7 @@
 # make torture  tries to break it for an hour (ARGS="--seed N --time SECONDS --only PART"), and says what it tried
 # make exams   what others have written, set to Paceline and MariaDB side by side (ARGS="tpch --scale 0.1"); minutes to hours
 # make fuzz    the fuzz targets, a minute each (needs a nightly toolchain and cargo-fuzz)
+# make libpaceline  the client library with the server in it, for C programs, in target/libpaceline/ (docs/embedding.md)
 # make deb     Debian packages in target/debian/
 # make apt-repository DIR=… KEY=…  a signed apt repository of them; KEY is a secret key of gpg
 # Each installs what it misses on a fresh Debian, and says so.
@@ -19,7 +20,7 @@ REPLICATION_ARGS ?= --load updates,single,read-write --durability on,off --lag 3
 # Faults of a cluster beside Patroni: bench/failover.py; empty for none. Its runs wait for Patroni, half a minute each.
 FAILOVER_ARGS ?=
 
-.PHONY: build run test bench torture exams fuzz deb apt-repository clean
+.PHONY: build run test bench torture exams fuzz libpaceline deb apt-repository clean
 
 build:
 	tools/install.sh build
@@ -29,7 +30,7 @@ run: build
 	$(PACELINE) server --datadir $(DATADIR) --port $(PORT) --socket $(SOCKET) --initialize-insecure $(ARGS)
 
 test:
-	tools/install.sh build test packages
+	tools/install.sh build library test packages
 	tools/run_tests.py $(STEPS)
 
 bench:
@@ -60,8 +61,12 @@ fuzz:
 	tools/install.sh build
 	tools/fuzz.sh
 
+libpaceline:
+	tools/install.sh build library
+	tools/build_libpaceline.sh
+
 deb:
-	tools/install.sh build packages
+	tools/install.sh build library packages
 	packaging/build_deb.sh
 
 apt-repository:

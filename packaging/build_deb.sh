@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Builds the Debian packages. Usage: packaging/build_deb.sh [--to DIR] [--binary FILE] [--version VERSION]
+# Builds the Debian packages. Usage: packaging/build_deb.sh [--to DIR] [--binary FILE] [--heart FILE] [--version VERSION]
 #   --to       directory for the packages (default: target/debian)
 #   --binary   a compiled program, instead of compiling one with line tables
+#   --heart    a compiled libpaceline_heart.a, likewise
 #   --version  version of the packages (default: that of Cargo.toml)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -9,20 +10,23 @@ cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-$PWD/target}
 to=$target/debian
 binary=
+heart=
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 while [ $# -gt 0 ]; do
     case $1 in
     --to) to=$2 ;;
     --binary) binary=$2 ;;
+    --heart) heart=$2 ;;
     --version) version=$2 ;;
-    *) sed -n '2,5s/^# //p' packaging/build_deb.sh >&2; exit 2 ;;
+    *) sed -n '2,6s/^# //p' packaging/build_deb.sh >&2; exit 2 ;;
     esac
     shift 2
 done
 
+# Dependencies are those of every other build: only our crates have line tables (Cargo.toml).
+export CARGO_PROFILE_RELEASE_DEBUG=line-tables-only
 if [ -z "$binary" ]; then
-    # Dependencies are those of every other build: only our crates have line tables (Cargo.toml).
-    CARGO_PROFILE_RELEASE_DEBUG=line-tables-only cargo build --release --locked --bin paceline
+    cargo build --release --locked --bin paceline
     binary=$target/release/paceline
 fi
 
@@ -35,6 +39,10 @@ cp "$binary" "$tree/files/paceline"
 cp packaging/paceline.cnf "$tree/files/"
 cp -r packaging/monitoring "$tree/files/"
 cp README.md CHANGELOG.md docs/*.md "$tree/files/docs/"
+tools/build_libpaceline.sh --to "$tree/files/library" ${heart:+--heart "$heart"} >/dev/null
+# In a package the directories are Debian's.
+sed -i -e 's#^prefix=.*#prefix=/usr#' -e "s#^libdir=.*#libdir=\${prefix}/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)#" \
+    "$tree/files/library/lib/pkgconfig/paceline.pc"
 paceline=$tree/files/paceline
 "$paceline" man --to "$tree/files/man"
 "$paceline" completions bash >"$tree/files/completions/bash/paceline"
@@ -52,4 +60,4 @@ EOF
     exit 1
 }
 rm -rf "$tree"
-ls -l "$to"/paceline*_"$version"_*.deb
+ls -l "$to"/{,lib}paceline*_"$version"_*.deb

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what a build, the tests or the benchmark need and this machine lacks (Debian packages; Python packages into
-# ./.venv), and says what it installs. Usage: tools/install.sh [build] [test] [exams] [bench] [packages]
+# ./.venv), and says what it installs. Usage: tools/install.sh [build] [library] [test] [exams] [bench] [packages]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,9 +20,17 @@ for purpose in "$@"; do
         need g++ g++
         need clang clang
         compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' >/dev/null || packages+=(libclang-dev) ;;
+    library)
+        need pkgconf pkg-config
+        need binutils objcopy
+        # Connector/C as a static library, and its headers.
+        need libmariadb-dev /usr/include/mariadb/ma_pvio.h ;;
     test)
         need mariadb-server /usr/sbin/mariadbd
         need mariadb-client mariadb-dump
+        need libdbd-mysql-perl /usr/share/doc/libdbd-mysql-perl
+        need mydumper mydumper
+        need python3-dev /usr/share/doc/python3-dev
         need sysbench sysbench
         need strace strace
         need fuse3 fusermount3

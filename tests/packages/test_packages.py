@@ -20,8 +20,10 @@ OLD, NEW = "0.1.99", "0.2.99"
 
 
 def build(to: Path, version: str):
-    subprocess.run(["packaging/build_deb.sh", "--to", str(to), "--binary", str(BINARY), "--version", version], cwd=ROOT, check=True,
-                   stdout=subprocess.DEVNULL)
+    # The library beside the program, both of one build.
+    heart = BINARY.with_name("libpaceline_heart.a")
+    subprocess.run(["packaging/build_deb.sh", "--to", str(to), "--binary", str(BINARY), "--heart", str(heart), "--version", version],
+                   cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
 
 
 @pytest.fixture(scope="module")

@@ -5,27 +5,29 @@
 
 #![warn(missing_docs)]
 
+use paceline_types::heap::{HeapUsage, ObservedHeap};
 use std::ffi::{CStr, c_void};
 use std::ptr;
-
 use tikv_jemalloc_sys::mallctl;
 
 /// The allocator, for `#[global_allocator]`.
 pub use tikv_jemallocator::Jemalloc as Allocator;
 
-/// Sizes of the heap, in bytes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct HeapUsage {
-    /// Bytes that the program has allocated and not freed.
-    pub allocated: u64,
-    /// The pages that hold it, those of the allocator's own data, and free pages that the system has not taken back.
-    pub resident: u64,
-}
+/// jemalloc as the heap that the server observes: [`paceline_types::heap::observe`].
+#[derive(Debug, Clone, Copy, Default)]
+pub struct JemallocHeap;
 
-impl HeapUsage {
-    /// Returns the heap's memory that holds nothing of the program: gaps, free pages, the allocator's own data.
-    pub fn overhead(&self) -> u64 {
-        self.resident.saturating_sub(self.allocated)
+impl ObservedHeap for JemallocHeap {
+    fn name(&self) -> &'static str {
+        "jemalloc"
+    }
+
+    fn usage(&self) -> HeapUsage {
+        usage()
+    }
+
+    fn release_free_pages(&self) {
+        release_free_pages();
     }
 }
 

@@ -1,8 +1,8 @@
 //! Loadable functions: code that is not part of the server and that SQL calls by a name without a database.
 //!
-//! The catalog has only their descriptions. The server finds the code when a statement calls the function: a server that
-//! replays or replicates the definition needs no library. In MariaDB they are the rows of `mysql.func`, which here shows
-//! the catalog.
+//! The catalog has only their descriptions. The server finds the code when a statement calls the function: a server
+//! that replays or replicates the definition needs no library. In MariaDB they are the rows of `mysql.func`, which
+//! here shows the catalog.
 //!
 //! There is one kind of code, shared libraries. Another one is another [`LoadableCode`]: names, privileges, statements
 //! that create and drop, and the order in which names are resolved stay the same.

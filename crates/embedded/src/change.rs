@@ -1,7 +1,7 @@
 //! Changes of rows: the statement that each is, planned once for each session and handle.
 //!
-//! A change of a row has to follow every rule of its table: NOT NULL, checks, unique and foreign keys with their actions,
-//! generated columns, AUTO_INCREMENT, triggers, row events with a GTID. The plan of a statement does that.
+//! A change of a row has to follow every rule of its table: NOT NULL, checks, unique and foreign keys with their
+//! actions, generated columns, AUTO_INCREMENT, triggers, row events with a GTID. The plan of a statement does that.
 
 use crate::error::{Error, Result};
 use crate::table::Table;

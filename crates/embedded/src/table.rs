@@ -7,8 +7,8 @@ use paceline_table_access::TableView;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A table and the columns that are read and written through this handle, in this order. Clones share it; it can be used
-/// by any session of its database. When the table is altered, the handle finds its columns again by their names.
+/// A table and the columns that are read and written through this handle, in this order. Clones share it; it can be
+/// used by any session of its database. When the table is altered, the handle finds its columns again by their names.
 #[derive(Clone)]
 pub struct Table(Arc<TableState>);
 

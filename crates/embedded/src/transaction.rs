@@ -106,7 +106,8 @@ impl<'s> Transaction<'s> {
                 self.session.program_session().abandon_read();
                 return Err(error.into());
             }
-            // What was read under lock is published before the program sees it (invariant 6). The lock keeps it as it is.
+            // What was read under lock is published before the program sees it (invariant 6). The lock keeps it as it
+            // is.
             let server = self.session.program_session().server().clone();
             block_on(server.runtime(), self.session.program_session().end_read())?;
         }
@@ -196,8 +197,8 @@ impl<'s> Transaction<'s> {
         self.session.query(text, parameters)
     }
 
-    /// Commits: what was changed is in the log, synced, and visible to all. Returns the transaction's GTID; `None` if it
-    /// has changed nothing.
+    /// Commits: what was changed is in the log, synced, and visible to all. Returns the transaction's GTID; `None` if
+    /// it has changed nothing.
     ///
     /// # Errors
     /// 1213 if the transaction was rolled back by an earlier error; those of the commit, such as 1026 for a full log.

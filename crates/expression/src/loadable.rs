@@ -8,13 +8,13 @@
 //!   execute   EvalState.loadable[id]  ◀── begun, or begun again ◀─────┘     f, f, f … for the rows
 //!             end of the execution: dropped                                 f_deinit
 //! ```
-//! A call begins again at the next execution of a prepared statement, and at its first one if an argument's value was not
-//! known when it was bound (a parameter, a user variable, a subquery): the init function must see constants. Then the
-//! init function's refusal counts only at the execution.
+//! A call begins again at the next execution of a prepared statement, and at its first one if an argument's value was
+//! not known when it was bound (a parameter, a user variable, a subquery): the init function must see constants. Then
+//! the init function's refusal counts only at the execution.
 //!
-//! MariaDB calls an aggregate's functions for one group after the other, because it sorts. Here groups can be open at the
-//! same time. The first one gets the call; the rows of the others are collected, and given to the function when their
-//! group is complete ([`GroupCall`]).
+//! MariaDB calls an aggregate's functions for one group after the other, because it sorts. Here groups can be open at
+//! the same time. The first one gets the call; the rows of the others are collected, and given to the function when
+//! their group is complete ([`GroupCall`]).
 
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;

@@ -11,7 +11,6 @@ mod demo;
 mod ganglia;
 mod hidden_arguments;
 mod join;
-mod log_lines;
 mod new_files;
 mod progress;
 mod promote;
@@ -114,6 +113,7 @@ fn close_files_to_others() {
 /// Runs the program with the arguments of this process.
 pub fn run() -> ExitCode {
     demo::bound_process::obey();
+    paceline_types::heap::observe(&paceline_allocator::JemallocHeap);
     close_files_to_others();
     let arguments = hidden_arguments::reveal_or_hide(std::env::args_os().collect());
     let line = match arguments.get(1).is_some_and(|command| command == "binlog") {
@@ -342,7 +342,7 @@ fn chosen_level() -> LevelFilter {
 fn start_logging(level: LevelFilter) -> reload::Handle<LevelFilter, Registry> {
     let (level, handle) = reload::Layer::new(level);
     let lines = tracing_subscriber::fmt::layer()
-        .with_writer(log_lines::LogLines::default)
+        .with_writer(paceline_server::log_lines::LogLines::default)
         .with_target(false)
         .with_ansi(false);
     tracing_subscriber::registry().with(level).with(lines).init();

@@ -50,7 +50,7 @@ pub enum DirectoryAge {
 #[derive(Debug)]
 pub struct DataDirectory {
     path: PathBuf,
-    _lock: File,
+    lock: File,
 }
 
 impl DataDirectory {
@@ -97,7 +97,7 @@ impl DataDirectory {
         let _ = lock.set_len(0);
         let _ = writeln!(lock, "{}", std::process::id());
         let path = path.canonicalize().map_err(|error| format!("{shown}: {error}"))?;
-        Ok(DataDirectory { path, _lock: lock })
+        Ok(DataDirectory { path, lock })
     }
 
     /// Returns the accounts before the first statement about them: those in `asked` if the directory is new; later the
@@ -138,6 +138,13 @@ impl DataDirectory {
     /// Returns the path with links resolved.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+}
+
+impl Drop for DataDirectory {
+    /// Unlocks the directory at once. A child of fork has the file open as well, and would keep the lock with it.
+    fn drop(&mut self) {
+        let _ = self.lock.unlock();
     }
 }
 

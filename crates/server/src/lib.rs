@@ -51,6 +51,7 @@ mod last_command;
 mod listener;
 mod loadable_functions;
 mod lock_report;
+pub mod log_lines;
 mod memcached;
 mod memcached_counters;
 mod memory;

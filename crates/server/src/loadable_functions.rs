@@ -1,8 +1,9 @@
 //! Loadable functions: from their descriptions in the catalog to the code of their libraries.
 //!
 //! A library is code that runs in this process with its rights, so the server loads none unless it was started with
-//! `--paceline-native-functions`. The variable cannot be changed at run time: an account that may do everything in SQL
-//! still cannot run code of its own. A definition alone loads nothing; replaying it or replicating it is always allowed.
+//! `--paceline-native-functions`. The variable cannot be changed at run time: an account that may do everything in
+//! SQL still cannot run code of its own. A definition alone loads nothing; replaying it or replicating it is always
+//! allowed.
 //!
 //! Libraries are loaded from `plugin_dir`, when a function is created or called first, and stay loaded.
 

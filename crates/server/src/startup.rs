@@ -436,7 +436,10 @@ fn fill_in(globals: &Globals, directory: &Path, log_bin: &str, socket: &Path) {
     );
     text(Variable::VersionCompileMachine, std::env::consts::ARCH.into());
     text(Variable::VersionCompileOs, "Linux".into());
-    text(Variable::VersionMallocLibrary, "jemalloc".into());
+    text(
+        Variable::VersionMallocLibrary,
+        paceline_types::heap::name().into(),
+    );
     text(Variable::InnodbVersion, "10.11.19".into());
     let hostname = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     text(Variable::Hostname, hostname.trim().to_owned());

@@ -31,6 +31,7 @@ pub mod error_code;
 mod fixed_binary;
 pub mod float_text;
 pub mod gtid;
+pub mod heap;
 pub mod key_reader;
 pub mod locale;
 mod log_index;

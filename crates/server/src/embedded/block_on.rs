@@ -14,8 +14,8 @@ impl Wake for ThreadWaker {
     }
 }
 
-/// Polls a future of the server on the caller's thread until it is ready. Its timers and tasks are those of the server's
-/// runtime.
+/// Polls a future of the server on the caller's thread until it is ready. Its timers and tasks are those of the
+/// server's runtime.
 ///
 /// tokio's own `block_on` panics on a thread of another runtime. This one blocks it, as the caller has asked for.
 pub fn block_on<F: Future>(runtime: &Handle, future: F) -> F::Output {

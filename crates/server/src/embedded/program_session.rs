@@ -1,7 +1,7 @@
 //! A session of the program around the server, for rows and SQL without packets.
 //!
-//! It is in the list of sessions, with all privileges, and KILL ends it. Its functions run on the caller's thread. Those
-//! that may wait for a commit are futures; they may be polled on any thread and in any runtime, or by
+//! It is in the list of sessions, with all privileges, and KILL ends it. Its functions run on the caller's thread.
+//! Those that may wait for a commit are futures; they may be polled on any thread and in any runtime, or by
 //! [`block_on`](super::block_on).
 
 use super::EmbeddedServer;

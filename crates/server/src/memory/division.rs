@@ -115,7 +115,7 @@ impl MemoryDivision {
         let is_near = sizes.process.saturating_add(2 * reserve(limit)) > limit;
         let may_release = |released: Instant| released.elapsed() >= RELEASE_INTERVAL;
         if is_near && state.released.is_none_or(may_release) {
-            paceline_allocator::release_free_pages();
+            paceline_types::heap::release_free_pages();
             state.released = Some(Instant::now());
             sizes = measure();
         }

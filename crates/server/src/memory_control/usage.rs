@@ -21,6 +21,7 @@ use crate::server::Server;
 use crate::variables::Variable;
 use paceline_catalog::{Catalog, TableDefinition};
 use paceline_txn::ROW_LOCK_BYTES;
+use paceline_types::heap;
 use std::sync::Arc;
 
 /// Memory of an idle connection in bytes: the task with the session in it, the values of its variables, what is touched
@@ -45,7 +46,7 @@ fn catalog_bytes(catalog: &Catalog) -> u64 {
 /// high.
 pub fn memory_usage(server: &Server) -> Vec<MemoryPart> {
     let resident = resident();
-    let heap = paceline_allocator::usage();
+    let heap = heap::usage();
     let transactions = &server.transactions;
     let storage = transactions.storage();
     let used = storage.statistics();
@@ -100,9 +101,12 @@ pub fn memory_usage(server: &Server) -> Vec<MemoryPart> {
     ];
     let known: u64 = accounted.iter().map(|part| part.bytes).sum();
     let rest = resident.anonymous.saturating_sub(known);
-    // What jemalloc has as resident was not all touched, so that it can exceed the system's figure.
-    let outside = resident.anonymous.saturating_sub(heap.resident).min(rest);
-    let overhead = heap.overhead().min(rest - outside);
+    // What the allocator has as resident was not all touched, so that it can exceed the system's figure. In a program
+    // whose allocator is not observed, both parts belong to the rest.
+    let outside = heap.map_or(0, |heap| {
+        resident.anonymous.saturating_sub(heap.resident).min(rest)
+    });
+    let overhead = heap.map_or(0, |heap| heap.overhead().min(rest - outside));
     let mut parts = vec![
         part(Purpose::MappedFiles, resident.mapped, None),
         part(Purpose::OutsideHeap, outside, None),

@@ -9,11 +9,16 @@
 //! ```
 //!
 //! Other sections are ignored: the file may be shared with clients and with a MariaDB server. A file with only other
-//! sections causes a warning, because nothing of it has an effect. `!include` and `!includedir` are errors, because
-//! ignoring them would be unexpected.
+//! sections causes a warning, because nothing of it has an effect.
+//!
+//! `!include FILE` and `!includedir DIRECTORY` read other files in their place: of a directory those that end in
+//! `.cnf`, in the order of their names.
 
 use super::error::OptionError;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Maximum depth of files that include others, as in MariaDB.
+const INCLUDE_DEPTH_MAX: u32 = 10;
 
 /// An option in a file: its name, and its value if it has one.
 pub type FileOption = (String, Option<String>);
@@ -50,22 +55,61 @@ impl OptionFile {
 
 /// Reads the options of some sections.
 pub fn read(path: &Path, sections: &[&str]) -> Result<OptionFile, OptionError> {
+    let bracketed: Vec<String> = sections.iter().map(|section| format!("[{section}]")).collect();
+    let mut file = OptionFile {
+        wanted: bracketed.join(", "),
+        ..OptionFile::default()
+    };
+    read_into(&mut file, path, sections, 0)?;
+    Ok(file)
+}
+
+fn read_into(file: &mut OptionFile, path: &Path, sections: &[&str], depth: u32) -> Result<(), OptionError> {
+    if depth > INCLUDE_DEPTH_MAX {
+        return Err(OptionError(format!(
+            "{}: configuration files include each other more than {INCLUDE_DEPTH_MAX} deep",
+            path.display()
+        )));
+    }
     let text = std::fs::read_to_string(path).map_err(|error| {
         OptionError(format!(
             "cannot read the configuration file {}: {error}",
             path.display()
         ))
     })?;
-    parse(&text, sections)
+    let include = |file: &mut OptionFile, path: &Path| read_into(file, path, sections, depth + 1);
+    parse(&text, sections, file, include)
         .map_err(|(line, problem)| OptionError(format!("{}, line {line}: {problem}", path.display())))
 }
 
-fn parse(text: &str, sections: &[&str]) -> Result<OptionFile, (usize, String)> {
-    let bracketed: Vec<String> = sections.iter().map(|section| format!("[{section}]")).collect();
-    let mut file = OptionFile {
-        wanted: bracketed.join(", "),
-        ..OptionFile::default()
-    };
+/// Returns the files that a directive includes.
+fn included(directive: &str) -> Result<Vec<PathBuf>, String> {
+    let (name, path) = directive
+        .split_once(char::is_whitespace)
+        .unwrap_or((directive, ""));
+    let path = Path::new(path.trim());
+    match name {
+        "!include" | "!includedir" if path.as_os_str().is_empty() => Err(format!("{name} needs a path")),
+        "!include" => Ok(vec![path.to_owned()]),
+        "!includedir" => {
+            let entries = path
+                .read_dir()
+                .map_err(|error| format!("{}: {error}", path.display()))?;
+            let mut files: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+            files.retain(|file| file.extension().is_some_and(|extension| extension == "cnf"));
+            files.sort();
+            Ok(files)
+        }
+        _ => Err(format!("unknown directive {name}")),
+    }
+}
+
+fn parse(
+    text: &str,
+    sections: &[&str],
+    file: &mut OptionFile,
+    mut include: impl FnMut(&mut OptionFile, &Path) -> Result<(), OptionError>,
+) -> Result<(), (usize, String)> {
     let mut ours = false;
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
@@ -74,7 +118,11 @@ fn parse(text: &str, sections: &[&str]) -> Result<OptionFile, (usize, String)> {
             continue;
         }
         if line.starts_with('!') {
-            return problem("include directives are not supported");
+            let files = included(line).map_err(|problem| (index + 1, problem))?;
+            for path in files {
+                include(file, &path).map_err(|error| (index + 1, error.to_string()))?;
+            }
+            continue;
         }
         if let Some(section) = line.strip_prefix('[') {
             let Some((name, _)) = section.split_once(']') else {
@@ -104,7 +152,7 @@ fn parse(text: &str, sections: &[&str]) -> Result<OptionFile, (usize, String)> {
         }
         file.options.push((name.to_owned(), value));
     }
-    Ok(file)
+    Ok(())
 }
 
 /// Removes quotes and trailing comments, and decodes my.cnf's escapes.
@@ -153,6 +201,46 @@ fn unescaped(value: &str) -> String {
 mod tests {
     use super::*;
 
+    /// Reads a text that includes nothing.
+    fn parsed(text: &str, sections: &[&str]) -> Result<OptionFile, (usize, String)> {
+        let mut file = OptionFile {
+            wanted: format!("[{}]", sections.join("], [")),
+            ..OptionFile::default()
+        };
+        let include = |_: &mut OptionFile, path: &Path| panic!("{} is included", path.display());
+        super::parse(text, sections, &mut file, include).map(|()| file)
+    }
+
+    #[test]
+    fn files_and_directories_are_included_in_their_place() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        let shown = |name: &str| at(name).display().to_string();
+        std::fs::create_dir(at("parts")).unwrap();
+        let one_and_parts = format!(
+            "!include {}\n[paceline]\n!includedir {}\nport=4\n",
+            shown("one.cnf"),
+            shown("parts")
+        );
+        for (name, text) in [
+            ("parts/b.cnf", "[paceline]\nport=3\n"),
+            ("parts/a.cnf", "[paceline]\nport=2\n"),
+            ("parts/a.conf", "[paceline]\nport=9\n"),
+            ("one.cnf", "[paceline]\nport=1\n"),
+            ("my.cnf", &one_and_parts),
+            ("ring.cnf", &format!("!include {}\n", shown("ring.cnf"))),
+            ("lost.cnf", &format!("!include {}\n", shown("nothing.cnf"))),
+        ] {
+            std::fs::write(at(name), text).unwrap();
+        }
+        let options = read(&at("my.cnf"), &["paceline"]).unwrap().options;
+        let ports: Vec<_> = options.iter().filter_map(|(_, value)| value.as_deref()).collect();
+        assert_eq!(ports, ["1", "2", "3", "4"]);
+        let error = |name: &str| read(&at(name), &["paceline"]).unwrap_err().to_string();
+        assert!(error("ring.cnf").ends_with("configuration files include each other more than 10 deep"));
+        assert!(error("lost.cnf").contains("lost.cnf, line 1: cannot read the configuration file"));
+    }
+
     #[test]
     fn options_of_the_section_are_read_and_others_cause_a_warning() {
         let text = "
@@ -168,23 +256,23 @@ mod tests {
             [mysqld]
             nonsense
         ";
-        let file = parse(text, &["paceline"]).unwrap();
+        let file = parsed(text, &["paceline"]).unwrap();
         assert_eq!(file.nothing_read(Path::new("my.cnf")), None);
         let options = file.options;
         let client = [("port".to_owned(), Some("1".to_owned()))];
-        assert_eq!(parse(text, &["client"]).unwrap().options, client);
-        let other = parse(text, &["paceline-2"]).unwrap();
+        assert_eq!(parsed(text, &["client"]).unwrap().options, client);
+        let other = parsed(text, &["paceline-2"]).unwrap();
         assert_eq!(
             other.nothing_read(Path::new("my.cnf")).unwrap(),
             "nothing of the configuration file my.cnf is read: [paceline-2] is what counts, and it has only [client], [paceline], [mysqld]"
         );
-        let bare = parse("port=1", &["paceline"]).unwrap();
+        let bare = parsed("port=1", &["paceline"]).unwrap();
         assert!(
             bare.nothing_read(Path::new("f"))
                 .unwrap()
                 .ends_with("it has no section")
         );
-        let empty = parse("# nothing\n[client]", &["paceline"]).unwrap();
+        let empty = parsed("# nothing\n[client]", &["paceline"]).unwrap();
         assert_eq!(empty.nothing_read(Path::new("f")), None);
         let expected = [
             ("max_connections", Some("500")),
@@ -196,9 +284,9 @@ mod tests {
         for ((name, value), (expected_name, expected_value)) in options.iter().zip(expected) {
             assert_eq!((name.as_str(), value.as_deref()), (expected_name, expected_value));
         }
-        assert_eq!(parse("[paceline]\n!include x", &["paceline"]).unwrap_err().0, 2);
+        assert_eq!(parsed("[paceline]\n!included x", &["paceline"]).unwrap_err().0, 2);
         assert_eq!(
-            parse("[paceline\n", &["paceline"]).unwrap_err().1,
+            parsed("[paceline\n", &["paceline"]).unwrap_err().1,
             "a section without ]"
         );
     }

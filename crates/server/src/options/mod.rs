@@ -10,6 +10,7 @@ mod error;
 mod file;
 
 pub use error::OptionError;
+pub use file::FileOption;
 
 use self::arguments::{Listing, help};
 use crate::accounts::InitialAccounts;
@@ -79,6 +80,14 @@ pub fn client_section(path: &std::path::Path) -> Result<Vec<(String, Option<Stri
         eprintln!("warning: {warning}");
     }
     Ok(file.options)
+}
+
+/// Reads some sections of a file in my.cnf's format.
+///
+/// # Errors
+/// If the file cannot be read.
+pub fn read_sections(path: &Path, sections: &[&str]) -> Result<Vec<FileOption>, OptionError> {
+    Ok(file::read(path, sections)?.options)
 }
 
 /// Parses the arguments after `paceline server`.

@@ -5,9 +5,9 @@
 //!   begin_read ─▶ metadata lock, definition still current? ─▶ the transaction ─▶ get, scan, lock ─▶ end_read
 //!   begin_explicit ─▶ … reads, run_direct … ─▶ commit_explicit, roll_back_explicit
 //! ```
-//! A read outside an explicit transaction is one of its own, as a SELECT with autocommit is. Reads are statements of the
-//! transaction (READ COMMITTED takes a new snapshot for each), but not of the session: they have no text, and count in
-//! no statistics of statements. They count in those of indexes.
+//! A read outside an explicit transaction is one of its own, as a SELECT with autocommit is. Reads are statements of
+//! the transaction (READ COMMITTED takes a new snapshot for each), but not of the session: they have no text, and
+//! count in no statistics of statements. They count in those of indexes.
 
 use super::Session;
 use super::direct::DirectStatement;
