@@ -39,6 +39,8 @@ bench:
 	bench/bench.py $(ARGS)
 	bench/replication.py $(REPLICATION_ARGS)
 	bench/cluster.py
+	cargo build --release --locked -p paceline-embedded --examples
+	bench/embedded.py
 	$(if $(FAILOVER_ARGS),bench/failover.py $(FAILOVER_ARGS))
 
 torture:

@@ -1,6 +1,7 @@
 //! An open database.
 
 use crate::async_session::AsyncSession;
+use crate::changes::Changes;
 use crate::error::{Error, Result};
 use crate::options::Options;
 use crate::session::Session;
@@ -73,6 +74,20 @@ impl Database {
     /// [`Error::Connect`].
     pub fn async_session(&self) -> Result<AsyncSession> {
         AsyncSession::new(&self.server)
+    }
+
+    /// Follows the log: returns the committed transactions after a GTID position such as `0-1-100`; empty for the
+    /// beginning. The log's files that it still needs are not purged.
+    ///
+    /// # Errors
+    /// [`Error::Log`]: the position is not in the log, or what follows it was purged.
+    pub fn changes(&self, position: &str) -> Result<Changes> {
+        Changes::new(&self.server, position)
+    }
+
+    /// Returns the GTID position of what is committed now.
+    pub fn position(&self) -> String {
+        self.server.position().to_string()
     }
 
     /// Closes the database: ends the connections, flushes the tables and closes the log. Without a close the next open

@@ -18,6 +18,7 @@
 
 mod async_session;
 mod change;
+mod changes;
 mod database;
 mod error;
 mod options;
@@ -27,10 +28,11 @@ mod table;
 mod transaction;
 
 pub use async_session::AsyncSession;
+pub use changes::{Changes, Transaction as LoggedTransaction};
 pub use database::Database;
 pub use error::{Error, ErrorKind, Result, RowError};
 pub use options::Options;
-pub use paceline_server::embedded::{CollectedRows, ListenAddress};
+pub use paceline_server::embedded::{ChangeRef, CollectedRows, ListenAddress, RowChange};
 pub use paceline_table_access::{FromRow, FromValue, IntoValue, IntoValues, ReadMode, RowRef};
 pub use paceline_txn::{LockMode, LockWait};
 pub use paceline_types::{AccessMode, Date, DateTime, Decimal, Gtid, IsolationLevel, Time, Timestamp, Value};

@@ -106,8 +106,7 @@ impl<'s> Transaction<'s> {
                 self.session.program_session().abandon_read();
                 return Err(error.into());
             }
-            // What was read under lock is published before the program sees it (invariant 6). The lock keeps it as it
-            // is.
+            // What was read under lock is published before the program sees it (invariant 6); the lock keeps it.
             let server = self.session.program_session().server().clone();
             block_on(server.runtime(), self.session.program_session().end_read())?;
         }

@@ -25,6 +25,8 @@
 
 #include "heart.h"
 
+int connector_options(MYSQL *mysql, enum mysql_option option, const void *value);
+
 /* Connector/C's table for sockets, and the name of the socket that is used if none is given. */
 extern PVIO_METHODS pvio_socket_methods;
 extern char *mysql_unix_port;
@@ -268,6 +270,7 @@ static int is_to_this_process(const MA_PVIO_CINFO *info)
 static my_bool connect_in_process(MARIADB_PVIO *pvio, MA_PVIO_CINFO *info)
 {
     int descriptor = paceline_heart_connect();
+    const my_bool off = 0;
 
     if (descriptor < 0) {
         int error = errno;
@@ -276,8 +279,11 @@ static my_bool connect_in_process(MARIADB_PVIO *pvio, MA_PVIO_CINFO *info)
                         "Can't connect to the server in this process (%d)", error);
         return 1;
     }
-    /* What is sent never leaves the process, so that there is nothing to encrypt. */
-    info->mysql->options.use_ssl = 0;
+    /* What is sent never leaves the process, so that there is nothing to encrypt or to verify. With shared memory the
+     * client does not begin TLS, whatever the server offers to others. */
+    connector_options(info->mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &off);
+    connector_options(info->mysql, MYSQL_OPT_SSL_ENFORCE, &off);
+    pvio->type = PVIO_TYPE_SHAREDMEM;
     pvio->data = (void *)(intptr_t)descriptor;
     return 0;
 }

@@ -29,9 +29,11 @@
 //! - *The program's own runtime*: statements occupy their threads while they wait for locks, with deep stacks.
 
 mod block_on;
+mod change_stream;
 mod program_session;
 
 pub use block_on::block_on;
+pub use change_stream::{ChangeRef, ChangeStream, ChangedTransaction, RowChange};
 pub use program_session::{PreparedChange, ProgramSession};
 
 pub use crate::session::rows::{CollectedRows, Currency};
@@ -44,6 +46,7 @@ use crate::options::{OfferTls, StartOptions};
 use crate::server::{Hosting, Server};
 use crate::startup::{OpenServer, PreparedServer, runtime};
 use crate::variables::{Variable, VariableValue};
+use paceline_binlog::GtidPosition;
 use paceline_wire::listener::Listener;
 use paceline_wire::socket::Socket;
 use parking_lot::Mutex;
@@ -121,6 +124,11 @@ impl EmbeddedServer {
                 Err(error)
             }
         }
+    }
+
+    /// Returns the GTID position of what is committed now.
+    pub fn position(&self) -> GtidPosition {
+        self.server().transactions.gtid_state().position()
     }
 
     /// Returns the path of the data directory.

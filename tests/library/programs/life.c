@@ -68,6 +68,14 @@ static void check_choice_of_server(const char *directory)
     CHECK(mysql_real_connect(mysql, "localhost", "visitor", "secret", "a", 0, path, 0));
     CHECK_VALUE(mysql, "SELECT CURRENT_USER()", "visitor@localhost");
     mysql_close(mysql);
+    /* The server offers TLS to others now. Within the process there is none, also if it is demanded. */
+    mysql = mysql_init(NULL);
+    mysql_ssl_set(mysql, NULL, NULL, NULL, NULL, NULL);
+    mysql_options(mysql, MYSQL_OPT_SSL_ENFORCE, &(my_bool){1});
+    mysql_options(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &(my_bool){1});
+    CHECK_MYSQL(mysql, !mysql_real_connect(mysql, NULL, NULL, NULL, "a", 0, NULL, 0));
+    CHECK(!mysql_get_ssl_cipher(mysql));
+    mysql_close(mysql);
     paceline_stop_listening();
     CHECK(access(path, F_OK) != 0);
     mysql = mysql_init(NULL);

@@ -221,11 +221,10 @@ fn sessions_work_within_a_programs_runtime() {
     runtime().block_on(async {
         let database = Database::open(directory.path(), options()).unwrap();
         let mut session = database.async_session().unwrap();
-        let created = session
+        session
             .call(|session| session.execute("CREATE DATABASE d", ()))
             .await
             .unwrap();
-        assert_eq!(created.rows, 1);
         let refused = session
             .call(|session| session.execute("CREATE DATABASE d", ()))
             .await
