@@ -2,6 +2,7 @@
 
 use super::super::parser::Parser;
 use super::scope::{DeclaredKind, ProgramKind, ProgramScope};
+use crate::ast::{Expr, Literal};
 use crate::error::{Error, Result};
 use crate::lexer::Token;
 use crate::statement::definition::{CreateLoadableFunction, DdlStatement, LoadableType, ViewSecurity};
@@ -127,7 +128,7 @@ impl Parser<'_> {
                 ProgramKind::Function => parser.function_body()?,
                 _ => parser.program_statement()?,
             };
-            returns = parser.scope().has_return;
+            returns |= parser.scope().has_return;
             fetches_group = parser.scope().fetches_group;
             Ok(body)
         })?;
