@@ -127,6 +127,11 @@ def test_what_accounts_require(secure):
     with pytest.raises(mysql.connector.Error) as error:
         connection.cmd_change_user("bound", "secret")
     assert error.value.errno == 1045
+    # The connection stays with its user.
+    cursor = connection.cursor()
+    cursor.execute("select current_user()")
+    assert cursor.fetchone() == ("plain@%",)
+    connection.close()
 
 
 def test_revocation_lists_and_authorities_that_do_not_hold(request, tmp_path):

@@ -14,3 +14,7 @@ delete one from one, other.one as x where one.i = x.i;
 delete other.two from other.one, (one cross join other.two);
 drop database other;
 drop table one;
+-- Names are resolved before tables are opened.
+delete x from nosuch as y, one as z;
+delete x from nosuch.one as x, nosuch.two as x;
+delete x from x, nosuch.one as x;

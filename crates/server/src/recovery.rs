@@ -137,6 +137,7 @@ impl ReplayHost for ServerHost<'_> {
             virtual_tables: &*session.services.virtual_tables,
             database: session.database.as_deref(),
             missing_accounts: MissingAccounts::of_sql_mode(session.settings.sql_mode),
+            sql_mode: session.settings.sql_mode,
             now_seconds: session.statement.start_seconds(),
         };
         let applied = apply(statement, context)?;

@@ -541,7 +541,7 @@ impl<'a> Scanner<'a> {
 
     /// Skips a comment; only the beginning of one whose content is executed.
     fn comment(&mut self) {
-        let version = VersionComment::read(&self.text[self.at..]).filter(|_| !self.in_version_comment);
+        let version = VersionComment::read(&self.text[self.at..]);
         let end = match version {
             Some(version) if version.is_executed => {
                 self.in_version_comment = true;

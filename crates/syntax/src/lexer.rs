@@ -279,7 +279,8 @@ impl<'a> Lexer<'a> {
     /// Skips a comment, or enters an executed one. The lexer is at `/*`.
     fn comment(&mut self) -> Result<(), usize> {
         let start = self.at;
-        let version = VersionComment::read(&self.text[start..]).filter(|_| !self.in_version_comment);
+        // One that is executed may begin within another one. The first end ends both.
+        let version = VersionComment::read(&self.text[start..]);
         let Some(version) = version else {
             // A plain comment. Plain comments do not nest.
             let body = self.at + 2;
@@ -686,6 +687,10 @@ mod tests {
         check(
             "/*!40101 1 */ /*! 2 */ /*M!100100 3 */ /*!50701 4 */ /*!999999 5 */ /*!50700 /* 6 */ 6 */ 7",
             &[const { Token::Integer }; 4],
+        );
+        check(
+            "/*! 1 /* 2 */ 3 */ /*! 4 /*!999999 5 */ 6 */ /*! 7 /*!40101 8 */ 9",
+            &[const { Token::Integer }; 7],
         );
         check("1 /* open", &[Token::Integer, Token::Invalid]);
         check("1 /*! 2", &[Token::Integer, Token::Integer, Token::Invalid]);

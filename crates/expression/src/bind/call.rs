@@ -8,7 +8,7 @@ use paceline_types::error_code::{
 };
 use std::sync::Arc;
 
-use crate::bind::{aggregate, bind_expr, bind_operand_of, window};
+use crate::bind::{aggregate, bind_arithmetic, bind_expr, bind_operand, bind_operand_of, window};
 use crate::error::{Error, Result};
 use crate::errors;
 use crate::expr_type::{Class, ExprType};
@@ -17,7 +17,7 @@ use crate::loadable;
 use crate::scope::{Dependence, Scope};
 use crate::session::SessionContext;
 use crate::stored_function::stored_function_call;
-use crate::typing::{arithmetic, reading, refusal};
+use crate::typing::{operands, reading, refusal};
 use paceline_syntax::ast::{self, ColumnName, SequenceOperation};
 
 /// Binds a function call.
@@ -63,9 +63,7 @@ pub(super) fn function(call: &ast::FunctionCall, scope: &mut dyn Scope) -> Resul
         }
         ("add_months", _) => return Err(errors::parameter_count(&written)),
         ("mod", [left, right]) => {
-            let left = bind_expr(left, scope)?;
-            let right = bind_expr(right, scope)?;
-            return arithmetic::arithmetic(ArithmeticOp::Modulo, left, right, scope.session());
+            return bind_arithmetic(ArithmeticOp::Modulo, left, right, scope);
         }
         ("rownum", []) => {
             let number = scope.resolve_row_number()?;
@@ -93,14 +91,19 @@ pub(super) fn function(call: &ast::FunctionCall, scope: &mut dyn Scope) -> Resul
             }
         };
     }
+    let is_extreme = matches!(lower.as_str(), "least" | "greatest") && args.len() > 1;
     let args = args
         .iter()
         .enumerate()
         .map(|(index, arg)| match functions::row_operation(&lower, index) {
             Some(operation) => bind_operand_of(operation, arg, scope),
+            None if is_extreme => bind_operand(arg, scope),
             None => bind_expr(arg, scope),
         })
         .collect::<Result<Vec<_>>>()?;
+    if is_extreme {
+        check_compared(&lower, &args, scope)?;
+    }
     make_written(native, &lower, &written, args, scope)
 }
 
@@ -147,6 +150,19 @@ fn refuse_names(call: &ast::FunctionCall, is_native: bool) -> Result<()> {
         false => ER_WRONG_PARAMETERS_TO_STORED_FCT,
     };
     Err(errors::error(code, &[&call.name]))
+}
+
+/// Returns 4078 if there is a row among the arguments of LEAST or GREATEST, which find their type from left to right.
+fn check_compared(name: &str, args: &[Expr], scope: &mut dyn Scope) -> Result<()> {
+    let Some(row) = args.iter().position(|arg| !operands::is_value(arg)) else {
+        return Ok(());
+    };
+    let (left, right) = match row {
+        0 => ("row", operands::type_name(&args[1])),
+        1 => (operands::type_name(&args[0]), "row"),
+        _ => (make(name, args[..row].to_vec(), scope)?.ty.type_name(), "row"),
+    };
+    Err(errors::illegal_types(left, right, name))
 }
 
 /// Binds a value of a sequence: a call with the sequence's database and name as arguments.

@@ -462,9 +462,20 @@ fn binary(left: &ast::Expr, op: BinaryOp, right: &ast::Expr, scope: &mut dyn Sco
             return comparison::compare(op, left, right, scope.session());
         }
     };
-    let left = bind_expr(left, scope)?;
-    let right = bind_expr(right, scope)?;
-    arithmetic::arithmetic(arithmetic, left, right, scope.session())
+    bind_arithmetic(arithmetic, left, right, scope)
+}
+
+/// Binds an operator with two operands.
+fn bind_arithmetic(
+    op: ArithmeticOp,
+    left: &ast::Expr,
+    right: &ast::Expr,
+    scope: &mut dyn Scope,
+) -> Result<Expr> {
+    let left = bind_operand(left, scope)?;
+    let right = bind_operand(right, scope)?;
+    operands::check_values(op.as_str(), &left, &right)?;
+    arithmetic::arithmetic(op, left, right, scope.session())
 }
 
 /// Binds AND and OR. `a AND b AND c` becomes one node.

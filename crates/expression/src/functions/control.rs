@@ -9,7 +9,7 @@ use crate::context::EvalContext;
 use crate::error::Result;
 use crate::eval::convert::{self, as_computed};
 use crate::eval::{compare_values, compare_with, convert_for, read_operand};
-use crate::expr_type::{Class, ExprType, NOT_FIXED_DECIMALS};
+use crate::expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS};
 use crate::rules::{
     CollationMix, common_type_in, compared_charset, comparison_rule_for, is_exact_quotient, round_quotient,
 };
@@ -45,7 +45,14 @@ pub(super) static FUNCTIONS: &[Function] = &[
     steady(
         "name_const",
         (2, 2),
-        |call| Ok(call.args[1].ty.clone().nullable()),
+        |call| {
+            // It stands for a variable of a program, so its collation yields to a column's as a variable's does.
+            let value = call.args[1].ty.clone().nullable();
+            Ok(match value.class() {
+                Class::String | Class::Null => value.with_coercibility(Coercibility::Implicit),
+                _ => value,
+            })
+        },
         |args, context| args.value(1, context).map(std::borrow::Cow::into_owned),
     )
     .without_own_text(),

@@ -15,7 +15,8 @@ use crate::error::Result;
 use crate::eval::convert;
 use crate::expr_type::{Class, Coercibility, ExprType, Repertoire};
 use crate::functions::arguments::some;
-use crate::tree::{Args, BindCall, Function, pure, volatile};
+use crate::functions::encryption::old_password;
+use crate::tree::{Args, BindCall, Function, pure, steady, volatile};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     pure(
@@ -37,7 +38,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure("crc32c", (1, 2), bind_checksum, |args, context| {
         checksum(args, context, crc32c_update)
     }),
-    pure(
+    steady(
         "password",
         (1, 1),
         |call| Ok(call.connection_text(41)),
@@ -177,6 +178,9 @@ fn eval_password(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value
     };
     if bytes.is_empty() {
         return Ok(Value::Text(String::new()));
+    }
+    if context.session.settings.old_passwords {
+        return Ok(Value::Text(old_password(&bytes)));
     }
     Ok(Value::Text(format!(
         "*{}",

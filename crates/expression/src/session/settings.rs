@@ -140,6 +140,8 @@ pub struct Settings {
     pub safe_updates: bool,
     /// `sql_auto_is_null`.
     pub auto_is_null: bool,
+    /// `old_passwords`: PASSWORD() returns the hash of OLD_PASSWORD().
+    pub old_passwords: bool,
     /// `idle_transaction_timeout` and its two variants.
     pub idle_transaction: IdleTransactionTimeouts,
     /// `max_error_count`: maximum number of conditions kept.
@@ -214,6 +216,7 @@ impl Default for Settings {
             optimizer_trace: OptimizerTraceSettings::default(),
             safe_updates: false,
             auto_is_null: false,
+            old_passwords: false,
             idle_transaction: IdleTransactionTimeouts::default(),
             max_error_count: 64,
             group_concat_max_len: 1 << 20,

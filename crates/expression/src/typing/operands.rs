@@ -89,6 +89,30 @@ pub(crate) fn is_value(expr: &Expr) -> bool {
     width(expr) == 1 && !matches!(expr.kind, ExprKind::Row(_))
 }
 
+/// Returns the name of an operand's type in messages.
+pub(crate) fn type_name(expr: &Expr) -> &'static str {
+    match is_value(expr) {
+        true => expr.ty.type_name(),
+        false => "row",
+    }
+}
+
+/// Checks that both operands of an operator are values.
+///
+/// # Errors
+/// 4078; for DIV, which does not look at types, 1241.
+pub(crate) fn check_values(operation: &str, left: &Expr, right: &Expr) -> Result<()> {
+    match is_value(left) && is_value(right) {
+        true => Ok(()),
+        false if operation == "DIV" => Err(errors::operand_columns(1)),
+        false => Err(errors::illegal_types(
+            type_name(left),
+            type_name(right),
+            operation,
+        )),
+    }
+}
+
 /// Returns the expression, or 1241 if it is a row.
 pub(crate) fn expect_value(expr: Expr) -> Result<Expr> {
     if is_value(&expr) {

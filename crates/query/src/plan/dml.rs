@@ -436,15 +436,20 @@ impl Planner<'_> {
     ) -> Result<(PlanKind, Vec<ResultColumn>)> {
         let number = self.next_select_number();
         let mut block = Block::new(self, None);
+        // Names are resolved before the tables are opened.
+        let mut named = Vec::with_capacity(delete.targets.len());
+        for target in &delete.targets {
+            let Some(names) = self.deleted_name(target, &delete.from)? else {
+                return Err(Error::new(ER_UNKNOWN_TABLE, &[&target.name, &"MULTI DELETE"]));
+            };
+            named.push(names);
+        }
         let from = block.bind_changed_from(&delete.from)?;
         let mut numbers = Vec::new();
         if delete.targets.is_empty() {
             numbers.extend((0..block.tables.len()).filter(|&table| block.tables[table].owner == 0));
         }
-        for target in &delete.targets {
-            let Some((database, alias)) = self.deleted_name(target, &delete.from)? else {
-                return Err(Error::new(ER_UNKNOWN_TABLE, &[&target.name, &"MULTI DELETE"]));
-            };
+        for (target, (database, alias)) in delete.targets.iter().zip(named) {
             let found = block.tables.iter().position(|table| {
                 table.owner == 0
                     && *table.alias == *alias
@@ -522,7 +527,8 @@ fn check_shared_keys(block: &Block<'_, '_>, targets: &[UpdateTarget]) -> Result<
                 .iter()
                 .any(|part| one.assigns(part.column) || other.assigns(part.column))
             {
-                let alias = |target: &UpdateTarget| block.tables[target.table].alias.clone();
+                let alias =
+                    |target: &UpdateTarget| block.tables[block.named_table(target.table)].alias.clone();
                 return Err(Error::new(
                     ER_MULTI_UPDATE_KEY_CONFLICT,
                     &[&alias(one), &alias(other)],

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use paceline_types::DataType;
-use paceline_types::data_type::column_flags;
+use paceline_types::data_type::{IntegerType, column_flags};
 use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_DUP_FIELDNAME, ER_NO_SUCH_TABLE, ER_NON_UNIQ_ERROR, ER_NONUNIQ_TABLE,
     ER_WITH_COL_WRONG_LIST, ER_WRONG_COLUMN_NAME,
@@ -505,6 +505,10 @@ impl Block<'_, '_> {
             }
             result.table = alias.clone();
             result.org_name = result.name.clone();
+            let mut ty = ty.clone();
+            if ty.nullable && result.is_not_null() {
+                become_rollup_key(&mut result, &mut ty);
+            }
             match is_merged {
                 true => {
                     result.org_table = alias.clone();
@@ -518,7 +522,7 @@ impl Block<'_, '_> {
             }
             made.push(TableColumn {
                 result,
-                ty: ty.clone(),
+                ty,
                 invisible: false,
             });
         }
@@ -604,4 +608,20 @@ fn is_label(data_type: &DataType) -> bool {
 /// Returns a new number for a recursive table.
 pub(crate) fn recursive_table_id() -> u64 {
     unique_id()
+}
+
+/// Changes the column of a derived table to one that WITH ROLLUP makes NULL. An integer column of a table then has at
+/// least the display width of its type.
+fn become_rollup_key(result: &mut ResultColumn, ty: &mut ExprType) {
+    result.flags &= !column_flags::NOT_NULL;
+    if result.origin.is_none() {
+        return;
+    }
+    for data_type in [&mut result.data_type, &mut ty.data_type] {
+        if let DataType::Integer(integer) = data_type {
+            let usual = IntegerType::new(integer.width, integer.sign).display_width;
+            integer.display_width = integer.display_width.max(usual);
+            integer.zerofill = false;
+        }
+    }
 }

@@ -62,6 +62,8 @@ pub struct ResultColumn {
     pub type_name: &'static str,
     /// Whether a DOUBLE is computed: it is announced with one more character than a column.
     pub is_computed: bool,
+    /// Whether it shows a user variable, which is announced with another length.
+    pub is_variable: bool,
     /// Whether it shows a column of a temporary table of the statement. In CREATE TABLE … SELECT such a column has the
     /// zero of its type as its default, unless it is nullable.
     pub is_temporary: bool,
@@ -135,6 +137,7 @@ impl ResultColumn {
                 _ => "",
             },
             is_computed: !ty.is_column(),
+            is_variable: false,
             is_temporary: false,
         }
     }
@@ -173,6 +176,17 @@ impl ResultColumn {
             0
         } else {
             match &self.data_type {
+                DataType::Text {
+                    size: BlobSize::Long, ..
+                }
+                | DataType::Blob { size: BlobSize::Long }
+                    if self.is_variable =>
+                {
+                    VARIABLE_LENGTH
+                }
+                DataType::Decimal(decimal) if self.is_variable && decimal.precision == 65 => {
+                    DECIMAL_VARIABLE_LENGTH
+                }
                 // For TEXT the protocol counts the bytes as characters.
                 DataType::Text { size, .. } => saturated(size.max_bytes(), bytes_per_character),
                 DataType::Json => saturated(BlobSize::Long.max_bytes(), bytes_per_character),
@@ -188,6 +202,10 @@ impl ResultColumn {
     }
 }
 
+/// Length of a variable with text or bytes: MariaDB's `MAX_BLOB_WIDTH - 1`.
+const VARIABLE_LENGTH: u32 = (1 << 24) - 1;
+/// Length of a variable with a DECIMAL: MariaDB's `DECIMAL_MAX_STR_LENGTH`.
+const DECIMAL_VARIABLE_LENGTH: u32 = 83;
 /// Length of a computed DOUBLE.
 const DOUBLE_LENGTH: u32 = 23;
 

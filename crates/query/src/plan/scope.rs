@@ -2,8 +2,8 @@
 
 use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_ILLEGAL_REFERENCE, ER_INVALID_GROUP_FUNC_USE, ER_NO_DEFAULT_FOR_FIELD,
-    ER_NO_SUCH_TABLE, ER_NON_UNIQ_ERROR, ER_SUM_FUNC_WITH_WINDOW_FUNC_AS_ARG, ER_UNKNOWN_SEQUENCES,
-    ER_UNKNOWN_TABLE, ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
+    ER_NO_SUCH_TABLE, ER_NON_GROUPING_FIELD_USED, ER_NON_UNIQ_ERROR, ER_SUM_FUNC_WITH_WINDOW_FUNC_AS_ARG,
+    ER_UNKNOWN_SEQUENCES, ER_UNKNOWN_TABLE, ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
 };
 use paceline_types::{DataType, Date, DateTime, Value};
 
@@ -15,7 +15,7 @@ use super::statement_plan::TableUsage;
 use super::tree::TableSource;
 use crate::error::{Error, Result};
 use paceline_catalog::RoutineDefinition;
-use paceline_expression::session::SessionContext;
+use paceline_expression::session::{SessionContext, SqlMode};
 use paceline_expression::{
     Aggregate, CastTarget, Clause, Coercibility, CompareOp, Dependence, Expr, ExprKind, ExprType, Scope,
     StoredCall, StoredFunction, Subquery, Truth, WindowCall, WindowFunction, bind_comparison, bind_condition,
@@ -178,6 +178,12 @@ impl<'m> BlockScope<'_, '_, '_, 'm> {
         Ok(is_group.then_some(found))
     }
 
+    /// Returns whether the SQL mode requires that what is not aggregated is grouped.
+    fn groups_fully(&self) -> bool {
+        let mode = self.block.planner.session().settings.sql_mode;
+        mode.contains(SqlMode::ONLY_FULL_GROUP_BY)
+    }
+
     /// Returns the expression by which this clause reads an item of the select list.
     fn item(&mut self, outputs: &[Output], output: &Output, asked: NameSource) -> Expr {
         let place = outputs.iter().position(|other| std::ptr::eq(other, output));
@@ -201,6 +207,14 @@ impl<'m> BlockScope<'_, '_, '_, 'm> {
                 }
                 if self.block.reads_window(&output.expr) {
                     return Err(Error::new(ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION, &[]));
+                }
+                let is_column = matches!(output.expr.kind, ExprKind::Column(_))
+                    && output.result.org_name.eq_ignore_ascii_case(&name.name);
+                if is_column && self.block.groups.is_empty() && self.groups_fully() {
+                    return Err(Error::new(
+                        ER_NON_GROUPING_FIELD_USED,
+                        &[&name.name, &self.clause_name()],
+                    ));
                 }
                 return Ok(Some(self.item(outputs, output, asked)));
             }

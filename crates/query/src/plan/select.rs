@@ -305,7 +305,10 @@ impl Block<'_, '_> {
             None if matches!(bound.kind, ExprKind::Parameter(_)) && !bound.ty.is_parameter() => {
                 ResultColumn::of_variable(name, &bound.ty)
             }
-            None => ResultColumn::of_expression(name, &bound.ty),
+            None => ResultColumn {
+                is_variable: matches!(bound.kind, ExprKind::UserVariable(_)),
+                ..ResultColumn::of_expression(name, &bound.ty)
+            },
         };
         Ok(Output {
             expr: bound,
@@ -617,6 +620,11 @@ impl Block<'_, '_> {
                 &mut order,
             );
         }
+        // In the rows of WITH ROLLUP the keys are NULL.
+        let reads_key = |expr: &Expr| {
+            expr.any(&mut |node| matches!(&node.kind, ExprKind::Column(slot) if group_slots.contains(slot)))
+        };
+        let with_keys: Vec<bool> = projection.iter().map(reads_key).collect();
         let grouped = bound.explicit || !self.aggregates.is_empty();
         let mut kept = std::mem::take(&mut self.kept);
         kept.extend(self.outer.iter().map(|reference| reference.to));
@@ -644,6 +652,13 @@ impl Block<'_, '_> {
         let mut columns: Vec<ResultColumn> =
             bound.outputs.iter().map(|output| output.result.clone()).collect();
         let mut types: Vec<ExprType> = projection.iter().map(|expr| expr.ty.clone()).collect();
+        for (ty, _) in types
+            .iter_mut()
+            .zip(with_keys)
+            .filter(|(_, reads_key)| *reads_key)
+        {
+            ty.nullable = true;
+        }
         if !windows.is_empty() {
             super::window::forget_keys(&mut columns, &mut types);
         }

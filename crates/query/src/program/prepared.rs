@@ -40,6 +40,8 @@ pub struct PreparedProgram {
     variables: Arc<ProgramVariables>,
     /// Of a trigger: the variables that are columns of NEW or OLD, with the column.
     row_columns: Vec<(usize, TriggerRow, usize)>,
+    /// Variables to which the run has assigned values, of a trigger.
+    assigned: Vec<usize>,
     settings: PlannedSettings,
     /// By instruction.
     steps: Vec<PreparedStep>,
@@ -163,6 +165,7 @@ impl PreparedProgram {
                 None => Vec::new(),
             },
             types,
+            assigned: Vec::new(),
             table: table.cloned(),
             settings: PlannedSettings::of(session),
             steps: std::iter::repeat_with(PreparedStep::default)
@@ -326,8 +329,21 @@ impl PreparedProgram {
         Ok(Evaluation::Value(value?, bound))
     }
 
+    /// Notes that the run assigns a value to a variable.
+    pub(crate) fn note_assigned(&mut self, variable: usize) {
+        if !self.row_columns.is_empty() && !self.assigned.contains(&variable) {
+            self.assigned.push(variable);
+        }
+    }
+
+    /// Returns whether the run has assigned a value to a variable.
+    pub(crate) fn is_assigned(&self, variable: usize) -> bool {
+        self.assigned.contains(&variable)
+    }
+
     /// Takes memory for the values of a run.
     pub(crate) fn take_values(&mut self) -> Vec<Value> {
+        self.assigned.clear();
         std::mem::take(&mut self.values)
     }
 

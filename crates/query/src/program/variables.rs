@@ -332,6 +332,33 @@ impl VariableTypes {
     }
 }
 
+impl VariableTypes {
+    /// Returns the error of an assignment. A row that is assigned to a column of NEW is a type that cannot be cast
+    /// (4078); to a variable, an operand with too many columns.
+    pub fn refused_row(&self, variable: usize, value: &Expr, error: Error) -> Error {
+        let variable = &self.variables[variable];
+        let is_row = matches!(value.without_parentheses(), Expr::Row(_) | Expr::Subquery(_));
+        let (Role::Column, Some(data_type), Some(table), true, ER_OPERAND_COLUMNS) = (
+            &variable.role,
+            &variable.data_type,
+            &variable.table,
+            is_row,
+            error.code(),
+        ) else {
+            return error;
+        };
+        let target = ExprType::new(data_type.clone());
+        Error::with_message(
+            ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION,
+            format!(
+                "Cannot cast 'row' as '{}' in assignment of {table}.`{}`",
+                target.type_name(),
+                variable.name
+            ),
+        )
+    }
+}
+
 /// Returns the error of a value with another number of columns than it should have.
 fn columns_error(columns: usize) -> Error {
     Error::new(ER_OPERAND_COLUMNS, &[&columns])

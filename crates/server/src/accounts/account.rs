@@ -15,6 +15,7 @@ use super::resource_limits::StatementTime;
 use super::{Authentication, PasswordAge, PrivilegeSet, Require, ResourceLimits, host};
 use paceline_catalog::ddl::push_escaped;
 use paceline_expression::session::Privilege;
+use paceline_expression::session::SqlMode;
 use paceline_syntax::RoutineType;
 use paceline_wire::authentication::NativePassword;
 use serde::{Deserialize, Serialize};
@@ -382,18 +383,22 @@ pub fn quoted(user: &str, host: &str) -> String {
     format!("'{user}'@'{host}'")
 }
 
-/// Formats `'user'@'host'` for error 1396, or `'role'` without a host: with escapes, as in a statement.
-pub fn escaped(user: &str, host: &str) -> String {
+/// Formats `'user'@'host'` for error 1396, or `'role'` without a host: with escapes, as in a statement of this mode.
+pub fn escaped(user: &str, host: &str, mode: SqlMode) -> String {
     let mut text = String::new();
-    escape(user, &mut text);
+    escape(user, mode, &mut text);
     if !host.is_empty() {
         text.push('@');
-        escape(host, &mut text);
+        escape(host, mode, &mut text);
     }
     text
 }
 
-fn escape(name: &str, out: &mut String) {
+fn escape(name: &str, mode: SqlMode, out: &mut String) {
+    if mode.contains(SqlMode::NO_BACKSLASH_ESCAPES) {
+        out.push_str(&format!("'{}'", name.replace('\'', "''")));
+        return;
+    }
     out.push('\'');
     for character in name.chars() {
         match character {

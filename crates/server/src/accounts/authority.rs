@@ -70,6 +70,7 @@ impl<'a> Authority<'a> {
             virtual_tables: &*self.session.services.virtual_tables,
             database: self.database(),
             missing_accounts: MissingAccounts::of_sql_mode(self.session.settings.sql_mode),
+            sql_mode: self.session.settings.sql_mode,
             now_seconds: self.session.statement.start_seconds(),
         }
     }
@@ -216,10 +217,15 @@ impl<'a> Authority<'a> {
 
     /// Returns 1142 for missing privileges on a table.
     pub fn denied(self, missing: PrivilegeSet, database: &str, table: &str) -> Error {
+        self.denied_to(&missing.denied(), database, table)
+    }
+
+    /// Returns 1142 for a command on a table.
+    pub fn denied_to(self, command: &str, database: &str, table: &str) -> Error {
         let (user, host) = self.shown_user();
         Error::new(
             ER_TABLEACCESS_DENIED_ERROR,
-            &[&missing.denied(), &user, &host, &database, &table],
+            &[&command, &user, &host, &database, &table],
         )
     }
 

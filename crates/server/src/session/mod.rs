@@ -99,6 +99,7 @@ use paceline_expression::session::ServerFunctions;
 use paceline_txn::InterruptReason;
 use paceline_types::Collation;
 use paceline_types::error_code::{ER_CONNECTION_KILLED, ER_SERVER_SHUTDOWN, ErrorCode};
+use paceline_wire::authentication::Scramble;
 use paceline_wire::response::write_error;
 use paceline_wire::tls::TlsSession;
 use paceline_wire::{WireError, WireResult};
@@ -133,6 +134,10 @@ pub struct Session {
     phase: Phase,
     /// Collation requested at the last login; `None` means the server's default.
     login_collation: Option<Collation>,
+    /// Scramble of the greeting.
+    scramble: Option<Scramble>,
+    /// Number of failed logins by COM_CHANGE_USER.
+    failed_changes: u8,
     /// Origin of the connection.
     client: ClientHost,
     /// Whether a proxy has stated that origin.
@@ -200,6 +205,8 @@ impl Session {
             multi_statements: false,
             phase: Phase::Commands,
             login_collation: None,
+            scramble: None,
+            failed_changes: 0,
             client: ClientHost::local(),
             is_proxied: false,
             is_of_own_process: false,

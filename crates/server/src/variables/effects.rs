@@ -105,6 +105,7 @@ pub fn apply_to_session(
         Variable::OptimizerTrace => settings.optimizer_trace.is_on = setting.as_u64() != 0,
         Variable::OptimizerTraceMaxMemSize => settings.optimizer_trace.bytes_max = size(setting),
         Variable::SqlSafeUpdates => settings.safe_updates = setting.as_bool(),
+        Variable::OldPasswords => settings.old_passwords = setting.as_bool(),
         Variable::SqlAutoIsNull => settings.auto_is_null = setting.as_bool(),
         Variable::MaxSessionMemUsed => session.memory.set_limit(setting.as_u64()),
         Variable::SqlNotes => session.diagnostics.set_notes(match setting.as_bool() {
@@ -196,6 +197,7 @@ pub fn apply_all_to_session(session: &mut SessionContext, values: &mut SessionVa
         OptimizerTraceMaxMemSize,
         SqlSafeUpdates,
         SqlAutoIsNull,
+        OldPasswords,
         MaxSessionMemUsed,
         SqlNotes,
         IdleTransactionTimeout,

@@ -425,7 +425,7 @@ mod list {
         Old "old" Both Dynamic Boolean => Some("OFF"), Absent;
         OldAlterTable "old_alter_table" Both Dynamic Enum(&["DEFAULT", "COPY", "INPLACE", "NOCOPY", "INSTANT"]) => Some("DEFAULT"), Tuning;
         OldMode "old_mode" Both Dynamic Set(&["NO_DUP_KEY_WARNINGS_WITH_IGNORE", "NO_PROGRESS_INFO", "ZERO_DATE_TIME_CAST", "UTF8_IS_UTF8MB3", "IGNORE_INDEX_ONLY_FOR_JOIN", "COMPAT_5_1_CHECKSUM", "NO_NULL_COLLATION_IDS"]) => Some("UTF8_IS_UTF8MB3"), Absent;
-        OldPasswords "old_passwords" Both Dynamic Boolean => Some("OFF"), Absent;
+        OldPasswords "old_passwords" Both Dynamic Boolean => Some("OFF");
         OpenFilesLimit "open_files_limit" Global Fixed Unsigned { min: 0, max: 4294967295, block: 1 } => Some("0");
         OptimizerAdjustSecondaryKeyCosts "optimizer_adjust_secondary_key_costs" Both Dynamic Set(&["adjust_secondary_key_cost", "disable_max_seek", "disable_forced_index_in_group_by", "fix_innodb_cardinality", "fix_reuse_range_for_ref", "fix_card_multiplier", "fix_derived_table_read_cost", "fix_order_by_index_choice"]) => Some("fix_reuse_range_for_ref,fix_card_multiplier"), Absent;
         OptimizerExtraPruningDepth "optimizer_extra_pruning_depth" Both Dynamic Unsigned { min: 0, max: 62, block: 1 } => Some("8"), Absent;

@@ -649,7 +649,7 @@ impl Parser<'_> {
         }
         if let Some(kind) = self.accept_any_word(&["TRIGGER", "PROCEDURE", "FUNCTION"]) {
             let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
-            let name = self.table_name()?;
+            let name = self.program_name()?;
             return Ok(Statement::Ddl(match kind {
                 "TRIGGER" => DdlStatement::DropTrigger { if_exists, name },
                 _ => DdlStatement::DropRoutine {
@@ -665,7 +665,7 @@ impl Parser<'_> {
         if self.accept_word("EVENT") {
             return Ok(Statement::Ddl(DdlStatement::DropEvent {
                 if_exists: self.accept_phrase(&["IF", "EXISTS"])?,
-                name: self.table_name()?,
+                name: self.program_name()?,
             }));
         }
         if self.accept_word("SERVER") {

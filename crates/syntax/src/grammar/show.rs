@@ -109,10 +109,11 @@ impl Parser<'_> {
         if kind == "PACKAGE" && self.accept_word("BODY") {
             kind = "PACKAGE BODY";
         }
-        Ok(Show::CreateOther {
-            kind,
-            name: self.table_name()?,
-        })
+        let name = match kind {
+            "VIEW" | "SEQUENCE" => self.table_name()?,
+            _ => self.program_name()?,
+        };
+        Ok(Show::CreateOther { kind, name })
     }
 
     /// Parses the forms of SHOW that concern the log and replication.

@@ -9,7 +9,7 @@ use paceline_types::error_code::*;
 
 use super::description::{BuildKind, ColumnSource, Misfits, TableBuild, TestedRows};
 use super::numbers::{NumberingWay, Numbers};
-use crate::ddl::assignment::assign;
+use crate::ddl::assignment::{assign, assign_copied};
 use crate::ddl::row_expression::RowExpressions;
 use crate::error::{Error, Result};
 use crate::table::schema_of;
@@ -113,7 +113,7 @@ impl<'a> Rows<'a> {
                     let column = &self.build.target.columns[n];
                     converted.push(match source {
                         ColumnSource::Copy(place) => values[*place].clone(),
-                        ColumnSource::Convert(place) => assign(
+                        ColumnSource::Convert(place) => assign_copied(
                             convert::in_charset(
                                 values[*place].clone(),
                                 self.build.source.columns()[*place].data_type.charset(),

@@ -140,8 +140,13 @@ fn eval_old_password(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<V
     if password.is_empty() {
         return Ok(Value::Text(String::new()));
     }
-    let (first, second) = old_password_hash(&password);
-    Ok(Value::Text(format!("{first:08x}{second:08x}")))
+    Ok(Value::Text(old_password(&password)))
+}
+
+/// Returns the hash of passwords before 4.1 as text.
+pub(super) fn old_password(password: &[u8]) -> String {
+    let (first, second) = old_password_hash(password);
+    format!("{first:08x}{second:08x}")
 }
 
 fn bind_des_encrypt(call: &mut BindCall<'_>) -> Result<ExprType> {

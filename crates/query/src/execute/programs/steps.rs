@@ -185,9 +185,12 @@ impl Steps<'_, '_> {
         Ok(match request {
             Request::Assign { variable, value } => {
                 let value = match value {
-                    Some(expr) => self.evaluate(place, expr, values)?,
+                    Some(expr) => self
+                        .evaluate(place, expr, values)
+                        .map_err(|error| self.prepared.types().refused_row(variable, expr, error))?,
                     None => Value::Null,
                 };
+                self.prepared.note_assigned(variable);
                 Answer::Value(self.prepared.types().convert(variable, value, self.session)?)
             }
             Request::AssignRow { row, value } => {
@@ -463,6 +466,7 @@ impl Steps<'_, '_> {
             match target {
                 Target::User(name) => set_user_variable(&name, &value, self.session)?,
                 Target::Variable(variable) => {
+                    self.prepared.note_assigned(variable);
                     assigned.push((
                         variable,
                         self.prepared.types().convert(variable, value, self.session)?,

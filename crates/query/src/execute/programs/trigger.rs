@@ -50,11 +50,26 @@ impl<'p> Triggers<'p> {
     /// # Errors
     /// The errors of their bodies; 1054 for a column that the table no longer has.
     pub fn before(self, exec: &mut Execution<'_, '_>, old: &[Value], new: &mut [Value]) -> Result<()> {
+        self.before_noting(exec, old, new, &mut Vec::new())
+    }
+
+    /// Does as [`Self::before`], and adds the columns of the new row to which a trigger has assigned something to
+    /// `assigned`.
+    ///
+    /// # Errors
+    /// Those of [`Self::before`].
+    pub fn before_noting(
+        self,
+        exec: &mut Execution<'_, '_>,
+        old: &[Value],
+        new: &mut [Value],
+        assigned: &mut Vec<usize>,
+    ) -> Result<()> {
         let mut triggers = self.before.iter();
         triggers.try_for_each(|trigger| {
             let rows = Rows {
                 old,
-                new: NewRow::Before(new),
+                new: NewRow::Before(new, assigned),
             };
             fire(trigger, self.table, rows, exec.state, exec.session)
         })
@@ -84,8 +99,8 @@ struct Rows<'r> {
 
 /// The new row.
 enum NewRow<'r> {
-    /// It gets the values that the trigger sets.
-    Before(&'r mut [Value]),
+    /// It gets the values that the trigger sets, and the list their columns.
+    Before(&'r mut [Value], &'r mut Vec<usize>),
     /// It is written already.
     After(&'r [Value]),
 }
@@ -123,7 +138,7 @@ fn run_trigger(
         let value = match row {
             TriggerRow::Old => &rows.old[*column],
             TriggerRow::New => match &rows.new {
-                NewRow::Before(new) => &new[*column],
+                NewRow::Before(new, _) => &new[*column],
                 NewRow::After(new) => &new[*column],
             },
         };
@@ -137,9 +152,12 @@ fn run_trigger(
     };
     let done = run_steps(&mut run, &mut prepared, program, None, state, session);
     let mut values = run.into_values();
-    if let (Ok(_), NewRow::Before(new)) = (&done, rows.new) {
+    if let (Ok(_), NewRow::Before(new, assigned)) = (&done, rows.new) {
         for (variable, row, column) in prepared.row_columns() {
             if *row == TriggerRow::New {
+                if prepared.is_assigned(*variable) {
+                    assigned.push(*column);
+                }
                 new[*column] = std::mem::replace(&mut values[*variable], Value::Null);
             }
         }

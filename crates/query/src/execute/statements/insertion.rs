@@ -303,7 +303,11 @@ impl<'p> Insertion<'p> {
         if let Some(column) = numbered {
             self.row[column] = Value::Int(0);
         }
-        self.triggers.insert.before(exec, &[], &mut self.row[..columns])?;
+        let mut assigned = Vec::new();
+        let row = &mut self.row[..columns];
+        self.triggers
+            .insert
+            .before_noting(exec, &[], row, &mut assigned)?;
         if let Some(column) = numbered
             && as_id(&self.row[column]) == 0
         {
@@ -317,7 +321,8 @@ impl<'p> Insertion<'p> {
             if is_generated || definition.nullable || !self.row[column].is_null() {
                 continue;
             }
-            self.row[column] = match (&self.plan.defaults[column], self.plan.columns.contains(&column)) {
+            let has_value = self.plan.columns.contains(&column) || assigned.contains(&column);
+            self.row[column] = match (&self.plan.defaults[column], has_value) {
                 (DefaultPlan::None, false) => {
                     missing_default(exec, self.table, column, self.strictness, view)?
                 }

@@ -245,7 +245,7 @@ fn columns(flavour: ExplainFlavour) -> Vec<ResultColumn> {
         ResultColumn::of_expression(name, &ty)
     };
     let mut columns = vec![
-        ResultColumn::of_expression("id", &ExprType::bigint(3).nullable()),
+        ResultColumn::of_expression("id", &ExprType::bigint_unsigned(3).nullable()),
         text("select_type", 19, false),
         text("table", 64, true),
     ];
@@ -257,7 +257,7 @@ fn columns(flavour: ExplainFlavour) -> Vec<ResultColumn> {
         text("possible_keys", 4096, true),
         text("key", 64, true),
         text("key_len", 4096, true),
-        text("ref", 4096, true),
+        text("ref", 2048, true),
         text("rows", 64, true),
     ]);
     let percentage = |name: &str| ResultColumn::of_expression(name, &ExprType::double_with(2).nullable());
@@ -270,7 +270,7 @@ fn columns(flavour: ExplainFlavour) -> Vec<ResultColumn> {
     if flavour == ExplainFlavour::Analyze {
         columns.push(percentage("r_filtered"));
     }
-    columns.push(text("Extra", 255, true));
+    columns.push(text("Extra", 255, false));
     columns
 }
 

@@ -225,7 +225,7 @@ fn check_default_role(
 /// Checks that an account has a role directly, or PUBLIC has it, for SET ROLE and SET DEFAULT ROLE.
 ///
 /// # Errors
-/// 1959. Only accounts that may read `mysql`, or whose current role has the role, learn that it exists.
+/// 1959. Only accounts that may read `mysql`, or have the role through another one, learn that it exists.
 pub fn check_member(authority: Authority<'_>, role: &str, account: (&str, &str)) -> Result<()> {
     let accounts = authority.accounts().load();
     let role = role.trim_end_matches(' ');
@@ -242,9 +242,9 @@ pub fn check_member(authority: Authority<'_>, role: &str, account: (&str, &str))
     if has(accounts.get(account.0, account.1)) || has(accounts.role(PUBLIC)) {
         return Ok(());
     }
-    let current = authority.current_role().and_then(|name| accounts.role(name));
-    let is_known =
-        current.is_some_and(|current| accounts.roles_of(current).iter().any(|known| known.user == role));
+    let is_known = accounts
+        .get(account.0, account.1)
+        .is_some_and(|account| accounts.roles_of(account).iter().any(|known| known.user == role));
     match is_known || authority.privileges_in("mysql").has(Privilege::Select) {
         true => Err(Error::with_message(
             ER_INVALID_ROLE,
@@ -334,6 +334,7 @@ mod tests {
             virtual_tables: &*holder.session.services.virtual_tables,
             database: Some("d"),
             missing_accounts: MissingAccounts::Made,
+            sql_mode: Default::default(),
             now_seconds: 1_000,
         };
         let check = |text: &str| outcome_of(check_grant_options(authority, &parsed(text), context)).0;

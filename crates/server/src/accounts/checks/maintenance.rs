@@ -1,6 +1,7 @@
 //! Privileges for CHECK, ANALYZE, OPTIMIZE and REPAIR TABLE.
 
-use crate::accounts::Authority;
+use crate::accounts::{Authority, PrivilegeSet};
+use crate::information_schema::is_for_everybody;
 use paceline_expression::session::Privilege;
 use paceline_syntax::{Result, TableMaintenance};
 
@@ -14,19 +15,20 @@ pub fn check_maintenance(
     database: &str,
     table: &str,
 ) -> Result<()> {
-    let needed: &[Privilege] = match operation {
-        TableMaintenance::Check => &[Privilege::Select],
-        TableMaintenance::Analyze
-        | TableMaintenance::AnalyzePersistent
-        | TableMaintenance::Optimize
-        | TableMaintenance::Repair => &[Privilege::Select, Privilege::Insert],
-    };
-    // As in MariaDB, any privilege on the table itself or a column is sufficient for CHECK.
-    let granted = authority.account().on_table(database, table);
-    if operation == TableMaintenance::Check && !granted.whole.union(granted.any_column).is_empty() {
-        return Ok(());
+    if operation != TableMaintenance::Check {
+        return authority.check_any_column(&[Privilege::Select, Privilege::Insert], database, table);
     }
-    authority.check_any_column(needed, database, table)
+    // As in MariaDB, any privilege on the table or a column is sufficient for CHECK.
+    let granted = authority.account().on_table(database, table);
+    let held = authority
+        .privileges_in(database)
+        .union(granted.whole)
+        .union(granted.any_column)
+        .intersection(PrivilegeSet::grantable_on_table());
+    match held.is_empty() && !is_for_everybody(Privilege::Select, database) {
+        true => Err(authority.denied_to("CHECK TABLE", database, table)),
+        false => Ok(()),
+    }
 }
 
 #[cfg(test)]

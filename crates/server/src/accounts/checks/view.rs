@@ -1,10 +1,10 @@
 //! Privileges for CREATE VIEW.
 
 use super::plan::check_usage;
-use crate::accounts::Authority;
+use crate::accounts::{Authority, PrivilegeSet};
 use crate::information_schema::is_for_everybody;
 use paceline_expression::session::Privilege;
-use paceline_query::plan::{Plan, TableUse};
+use paceline_query::plan::{Plan, TableUse, Through};
 use paceline_syntax::{Error, Result};
 use paceline_types::error_code::{ER_COLUMNACCESS_DENIED_ERROR, ER_TABLEACCESS_DENIED_ERROR};
 
@@ -44,12 +44,25 @@ pub fn check_view_query(authority: Authority<'_>, plan: &Plan) -> Result<()> {
             ));
         }
     }
-    check_usage(authority, plan).map_err(|error| match error.code() {
-        ER_COLUMNACCESS_DENIED_ERROR => {
-            let message = error.message().replacen("SELECT", "ANY", 1);
-            Error::with_message(ER_COLUMNACCESS_DENIED_ERROR, message)
+    check_usage(authority, plan).map_err(|error| {
+        // MariaDB checks the view's own columns before it checks the query: any privilege is sufficient for them.
+        let is_own_column = plan.columns().iter().any(|column| {
+            column.origin.as_ref().is_some_and(|origin| {
+                let denied = PrivilegeSet::of(&[Privilege::Select]);
+                origin.through == Through::Nothing
+                    && authority
+                        .column_denied(denied, &origin.column, &origin.table)
+                        .message()
+                        == error.message()
+            })
+        });
+        match is_own_column {
+            true => {
+                let message = error.message().replacen("SELECT", "ANY", 1);
+                Error::with_message(ER_COLUMNACCESS_DENIED_ERROR, message)
+            }
+            false => error,
         }
-        _ => error,
     })
 }
 

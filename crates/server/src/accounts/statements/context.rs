@@ -21,6 +21,8 @@ pub struct AccountContext<'a> {
     pub database: Option<&'a str>,
     /// Whether GRANT creates missing accounts.
     pub missing_accounts: MissingAccounts,
+    /// `sql_mode`, for names in messages.
+    pub sql_mode: SqlMode,
     /// Start of the statement in seconds since 1970.
     pub now_seconds: i64,
 }

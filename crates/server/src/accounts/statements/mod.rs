@@ -162,6 +162,7 @@ mod tests {
                 catalog: &Catalog::default(),
                 virtual_tables: &*Services::default().virtual_tables,
                 missing_accounts: MissingAccounts::Refused,
+                sql_mode: Default::default(),
                 now_seconds: 1_000,
             },
         )

@@ -88,6 +88,7 @@ mod tests {
             virtual_tables: &*holder.session.services.virtual_tables,
             database: None,
             missing_accounts: MissingAccounts::Refused,
+            sql_mode: Default::default(),
             now_seconds: 1_000,
         };
         let own = AccountName {

@@ -70,7 +70,7 @@ pub(super) fn create(
                 continue;
             }
             if !or_replace {
-                failed.push(escaped(name, ""));
+                failed.push(escaped(name, "", context.sql_mode));
                 continue;
             }
             change.accounts = without_role(&change.accounts, name);
@@ -105,7 +105,7 @@ pub(super) fn drop(if_exists: bool, roles: &[String], context: AccountContext<'_
                 let message = ER_ROLE_DROP_EXISTS.message(&[&name]);
                 change.notes.push((ER_ROLE_DROP_EXISTS, message));
             }
-            None => failed.push(escaped(name, "")),
+            None => failed.push(escaped(name, "", context.sql_mode)),
         }
     }
     change.failure = refused("DROP ROLE", &failed);

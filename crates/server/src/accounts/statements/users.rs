@@ -31,7 +31,7 @@ pub(super) fn create(
                     ER_USER_CREATE_EXISTS,
                     ER_USER_CREATE_EXISTS.message(&[&user, &host]),
                 )),
-                false => failed.push(escaped(&user, &host)),
+                false => failed.push(escaped(&user, &host, context.sql_mode)),
             }
             continue;
         }
@@ -71,9 +71,9 @@ pub(super) fn alter(
             match if_exists {
                 true => notes.push((
                     ER_CANNOT_USER,
-                    ER_CANNOT_USER.message(&[&"ALTER USER", &escaped(&user, &host)]),
+                    ER_CANNOT_USER.message(&[&"ALTER USER", &escaped(&user, &host, context.sql_mode)]),
                 )),
-                false => failed.push(escaped(&user, &host)),
+                false => failed.push(escaped(&user, &host, context.sql_mode)),
             }
             continue;
         };
@@ -81,7 +81,7 @@ pub(super) fn alter(
         if let Err(error) = authenticate(&mut account, spec, context) {
             match accounts.len() {
                 1 => return Err(error),
-                _ => failed.push(escaped(&user, &host)),
+                _ => failed.push(escaped(&user, &host, context.sql_mode)),
             }
             continue;
         }
@@ -113,7 +113,7 @@ pub(super) fn drop(
         if next.get(&user, &host).is_none_or(|account| account.is_role) {
             match if_exists {
                 true => notes.push((ER_USER_DROP_EXISTS, ER_USER_DROP_EXISTS.message(&[&user, &host]))),
-                false => failed.push(escaped(&user, &host)),
+                false => failed.push(escaped(&user, &host, context.sql_mode)),
             }
             continue;
         }
@@ -125,7 +125,7 @@ pub(super) fn drop(
         next = context.accounts.clone();
         failed = accounts
             .iter()
-            .map(|name| resolve(name, context).map(|(user, host)| escaped(&user, &host)))
+            .map(|name| resolve(name, context).map(|(user, host)| escaped(&user, &host, context.sql_mode)))
             .collect::<Result<_>>()?;
     }
     let failure = failure.or(refused("DROP USER", &failed));
@@ -155,7 +155,7 @@ pub(super) fn rename(
                 };
                 next = next.without(&user, &host).with(account);
             }
-            _ => failed.push(escaped(&user, &host)),
+            _ => failed.push(escaped(&user, &host, context.sql_mode)),
         }
     }
     let failure = refused("RENAME USER", &failed);

@@ -183,5 +183,9 @@ impl Session {
             self.state.context.settings.sql_mode = mode;
         }
         *self.state.services.values.lock() = values;
+        if self.state.context.database.is_none() {
+            let collation = self.state.context.settings.collation_server;
+            self.state.set_database_collation(collation);
+        }
     }
 }

@@ -12,6 +12,7 @@
 //! ```
 
 mod authentication;
+mod changed_user;
 mod collation;
 mod entry;
 mod proxied;
@@ -42,6 +43,7 @@ impl Session {
             return self.refuse_before_greeting(&refusal).await;
         }
         let scramble = Scramble::random();
+        self.scramble = Some(scramble);
         let globals = &self.state.server.globals;
         let collation =
             Collation::from_name(globals.get(Variable::CollationServer).as_str()).map_or(45, Collation::id);
@@ -130,21 +132,6 @@ impl Session {
         self.connection.flush().await?;
         self.phase = Phase::Closing;
         Ok(())
-    }
-
-    /// Executes COM_CHANGE_USER: the whole session is reset.
-    pub(super) async fn change_user(&mut self) -> WireResult<()> {
-        let payload = &self.connection.reader.payload()[1..];
-        let login = HandshakeResponse::decode_change_user(payload, self.connection.capabilities)?;
-        self.state.leave_user_statistics();
-        self.reset();
-        // Use a new scramble, because that of the greeting was already used.
-        let scramble = Scramble::random();
-        let login = HandshakeResponse {
-            plugin: Some(String::new()),
-            ..login
-        };
-        self.authenticate(login, scramble).await
     }
 
     /// Resets the session for COM_RESET_CONNECTION and COM_CHANGE_USER: the transaction is rolled back, and all session

@@ -98,10 +98,12 @@ fn in_results(name: &str, charset: Option<Charset>) -> Cow<'_, [u8]> {
     }
 }
 
-/// Returns an error's message in the character set of the results. A character that it lacks becomes `\` and its
-/// number.
+/// Returns an error's message in the character set of the results. A character that it lacks, and a control character,
+/// becomes `\` and its number.
 pub fn message_in_results(message: &str, charset: Option<Charset>) -> Cow<'_, [u8]> {
-    let Some(charset) = charset.filter(|charset| *charset != Charset::Binary && !charset.can_encode(message))
+    let is_shown = |character: char| !character.is_ascii_control() || "\t\n\r".contains(character);
+    let needs_numbers = |charset: &Charset| !charset.can_encode(message) || !message.chars().all(is_shown);
+    let Some(charset) = charset.filter(|charset| *charset != Charset::Binary && needs_numbers(charset))
     else {
         return in_results(message, charset);
     };
@@ -109,7 +111,7 @@ pub fn message_in_results(message: &str, charset: Option<Charset>) -> Cow<'_, [u
     let mut buffer = [0; 4];
     for character in message.chars() {
         let text = character.encode_utf8(&mut buffer);
-        match charset.can_encode(text) {
+        match charset.can_encode(text) && is_shown(character) {
             true => charset.encode(text, &mut encoded),
             false => encoded.extend_from_slice(format!("\\{:04X}", u32::from(character)).as_bytes()),
         }

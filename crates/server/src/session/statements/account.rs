@@ -79,6 +79,7 @@ pub async fn change_accounts(
         virtual_tables: &*virtual_tables,
         database: state.context.database.as_deref(),
         missing_accounts: MissingAccounts::of_sql_mode(state.context.settings.sql_mode),
+        sql_mode: state.context.settings.sql_mode,
         now_seconds: state.context.statement.start_seconds(),
     };
     check_grant_options(state.services.authority(&state.context), statement, context)?;

@@ -1,0 +1,22 @@
+-- ALTER TABLE shows a text whose fraction has more digits than a time has.
+create table a (v varchar(64));
+insert into a values ('2000-12-31 23:59:59.999999'), ('2000-12-31 23:59:59.9999999'), ('2000-12-31 23:59:59.1230000'), ('2000-12-31 23:59:59.12345');
+create table b like a;
+insert into b select * from a;
+alter table b modify v datetime(3);
+select * from b;
+create table c like a;
+insert into c select * from a;
+alter table c modify v timestamp(3) null;
+create table d like a;
+insert into d select * from a;
+alter table d modify v date;
+create table e (v varchar(64));
+insert into e values ('23:59:59.999999'), ('23:59:59.9999999'), ('23:59:59.1230000'), ('23:59:59.12345');
+alter table e modify v time(3);
+select * from e;
+set sql_mode = 'TIME_ROUND_FRACTIONAL';
+alter table a modify v datetime(3);
+select * from a;
+set sql_mode = default;
+drop table a, b, c, d, e;

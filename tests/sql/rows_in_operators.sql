@@ -1,0 +1,28 @@
+-- Operators, LEAST and GREATEST refuse rows by their types; other functions by their number of columns.
+create table w (c1 int, c2 int);
+select row(1,1) + row(1,1);
+select 1 - row(1,1);
+select row(1,1) * 1.5;
+select row(1,1) / 'a';
+select row(1,1) % 1e0;
+select mod(row(1,1), 1);
+select row(1,1) div 1;
+select -(row(1,1));
+select (select 1,2) + 1;
+select 1 + (select 1,2);
+select row(1,2) + date'2001-01-01';
+select least(1, row(1,2));
+select least(row(1,2), 1);
+select least(row(1,2), row(1,2));
+select greatest(1.5, 'a', row(1,2));
+select greatest(1, 2, row(1,2), 'a');
+select least(null, row(1,2));
+select least((select 1,2), (select 1,2));
+select abs(row(1,2));
+select date_add(row(1,2), interval 1 day);
+select coalesce(row(1,2), 1);
+create trigger w_bi before insert on w for each row set new.c1 = row(1,1);
+insert into w values (0,0);
+create or replace trigger w_bi before insert on w for each row set new.c1 = (select * from w);
+insert into w values (0,0);
+drop table w;
