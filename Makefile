@@ -24,7 +24,7 @@ FAILOVER_ARGS ?=
 
 build:
 	tools/install.sh build
-	cargo build --release --locked -p paceline
+	cargo build --release --locked -p paceline --no-default-features
 
 run: build
 	$(PACELINE) server --datadir $(DATADIR) --port $(PORT) --socket $(SOCKET) --initialize-insecure $(ARGS)

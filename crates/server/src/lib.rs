@@ -92,3 +92,4 @@ mod transaction_mark;
 mod user_statistics;
 pub mod variables;
 mod virtual_tables;
+mod wasm;

@@ -25,6 +25,7 @@ use crate::user_statistics::UserStatistics;
 use crate::variables::{
     Globals, Variable, VariableValue, semi_sync_settings, session_memory_max, transaction_config,
 };
+use crate::wasm::Modules;
 use paceline_binlog::FileStatistics;
 use paceline_catalog::{CatalogHandle, TableDefinition, TemporaryTables};
 use paceline_expression::session::ServerMemory;
@@ -96,6 +97,8 @@ pub struct Server {
     pub statement_logs: StatementLogs,
     /// Libraries of functions.
     pub loadable_functions: LoadableFunctions,
+    /// Compiled modules of functions.
+    pub modules: Modules,
     /// The audit log.
     pub audit_log: AuditLog,
     /// Statistics of users and clients.
@@ -202,6 +205,7 @@ impl Server {
             slow_statements: SlowStatements::new(has_page),
             statement_logs: StatementLogs::default(),
             loadable_functions: LoadableFunctions::default(),
+            modules: Modules::default(),
             audit_log: AuditLog::default(),
             user_statistics,
             tls: Tls::default(),

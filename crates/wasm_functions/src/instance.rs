@@ -3,7 +3,7 @@
 use crate::call_state::{CallState, lend};
 use crate::error::CallError;
 use crate::interrupt::Interrupt;
-use crate::module::{Module, ValueKind, first_line};
+use crate::module::{Module, Signature, ValueKind, first_line};
 use crate::tables::Tables;
 use std::fmt;
 use wasmtime::{Func, Store, StoreLimitsBuilder, TypedFunc, UpdateDeadline, Val};
@@ -100,6 +100,11 @@ impl Instance {
             values: Vec::new(),
             has_failed: false,
         })
+    }
+
+    /// Returns the function's types.
+    pub fn signature(&self) -> &Signature {
+        self.module.signature()
     }
 
     /// Calls the function. `tables` are lent to it for this call.
