@@ -1,6 +1,7 @@
 """Malformed packets, half-open connections and slow clients end only their own connection."""
 
 import datetime
+import hashlib
 import os
 import random
 import signal
@@ -14,6 +15,7 @@ from unittest import mock
 
 import pymysql
 import pytest
+from support.raw_protocol import RawClient
 from support.servers import Paceline
 from support.waiting import let_run, wait_for
 
@@ -448,6 +450,40 @@ def test_a_reset_brings_back_the_character_set_of_the_login(server):
     assert command(connection, b"\x03set names utf8mb4")[0] == 0
     assert command(connection, b"\x1f")[0] == 0
     assert value_of(connection, names) == "latin1 latin1_swedish_ci latin1"
+
+
+def native_answer(password, scramble):
+    once = hashlib.sha1(password).digest()
+    mask = hashlib.sha1(scramble + hashlib.sha1(once).digest()).digest()
+    return bytes(a ^ b for a, b in zip(once, mask))
+
+
+def test_a_change_of_the_user_takes_the_scramble_of_the_greeting(server):
+    """Clients of MariaDB's library answer with it, whatever scramble a request for the method brings. A connection whose
+    change fails keeps its user, and has three of them."""
+    server.query("create or replace user changed@localhost identified by 'secret'", "create database if not exists t")
+    connection = RawClient(server)
+    at = connection.greeting.index(b"\0", 1) + 5
+    scramble = connection.greeting[at:at + 8] + connection.greeting[at + 27:at + 39]
+
+    def change(password):
+        answer = native_answer(password, scramble)
+        name = b"\x11changed\0" + bytes([len(answer)]) + answer + b"\0" + struct.pack("<H", 45) + b"mysql_native_password\0"
+        return connection.command(name)[0]
+
+    def user():
+        return connection.query("select current_user()")[-2][1:]
+
+    assert change(b"secret")[0] == 0
+    assert user() == b"changed@localhost"
+    for code in (1045, 1045, 1045, 1047):
+        answer = change(b"wrong")
+        assert answer[0] == 0xFF and int.from_bytes(answer[1:3], "little") == code
+        assert user() == b"changed@localhost"
+    answer = change(b"secret")
+    assert int.from_bytes(answer[1:3], "little") == 1047
+    connection.close()
+    server.query("drop user changed@localhost")
 
 
 def test_a_client_that_does_not_send_its_file_is_not_waited_for(server):

@@ -210,3 +210,10 @@ select constraint_name, table_name from information_schema.table_constraints whe
 select column_name from information_schema.key_column_usage where constraint_schema = 't' and table_name = 'pk2' order by ordinal_position;
 drop view v_upper;
 drop table a, u, nokey, pk2, Upper_1, upper_2;
+-- Orders of an index below an equality with a column of an outer query.
+select o.id, (select i.h from a i where i.g = o.g order by i.h desc limit 1) x, (select i.h from a i where i.g <=> o.g order by i.h limit 1) y from a o where o.id < 60 order by o.id;
+select o.id, (select i.id from a i where i.s = o.s order by i.d desc, i.id limit 1) x, (select i.d from a i where i.s = o.s order by i.d limit 1 offset 2) y from a o where o.id < 60 order by o.id;
+select o.id, (select i.h from a i where i.g = o.s order by i.h limit 1) x, (select i.h from a i where i.g = o.n order by i.h desc limit 1) y, (select i.h from a i where i.g = o.d order by i.h limit 1) z from a o where o.id < 40 order by o.id;
+select o.id, (select i.bi from a i where i.b = o.s order by i.bi desc limit 1) x, (select i.bi from a i where i.b = o.b order by i.bi limit 1) y from a o where o.id < 40 order by o.id;
+select o.id, (select max(i.h) from a i where i.g = o.g) x, (select min(i.n) from a i where i.h = o.h + 0) y, (select i.id from a i where i.h = o.h order by i.n desc limit 1) z from a o where o.id < 60 order by o.id;
+select o.a, (select i.b from pk2 i where i.a = o.a order by i.b desc limit 1) x, (select i.b from pk2 i where i.a = o.a and i.b < o.b order by i.b desc limit 1) y from pk2 o where o.c = 3 order by o.a, o.b;

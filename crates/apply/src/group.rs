@@ -346,6 +346,9 @@ pub(crate) fn change_row_on(
     after: Option<&[u8]>,
     writes: &mut WriteSet,
 ) -> Result<(), RowError> {
+    if !schema.stores_rows() {
+        return Ok(());
+    }
     let mut key = None;
     if let Some(image) = before
         && schema.hash_range(image).is_some()

@@ -24,6 +24,8 @@ pub enum TableEngine {
     InnoDb,
     /// Transactional engine in memory, empty after a restart.
     Memory,
+    /// Keeps nothing: rows are logged, and that is all.
+    Blackhole,
 }
 
 impl TableEngine {
@@ -32,6 +34,7 @@ impl TableEngine {
         match self {
             TableEngine::InnoDb => "InnoDB",
             TableEngine::Memory => "MEMORY",
+            TableEngine::Blackhole => "BLACKHOLE",
         }
     }
 }
@@ -191,7 +194,7 @@ impl IndexDefinition {
         match engine {
             TableEngine::InnoDb if self.is_long_hash(engine) => "HASH",
             TableEngine::InnoDb => "BTREE",
-            TableEngine::Memory => self.algorithm.as_deref().unwrap_or("BTREE"),
+            TableEngine::Memory | TableEngine::Blackhole => self.algorithm.as_deref().unwrap_or("BTREE"),
         }
     }
 }

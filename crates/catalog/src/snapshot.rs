@@ -507,7 +507,7 @@ impl Catalog {
     }
 
     fn note_id(&mut self, id: u32) {
-        self.next_id = self.next_id.max((id & 0x7FFF_FFFF) + 1);
+        self.next_id = self.next_id.max(IndexId::new(id).number() + 1);
     }
 
     fn database_mut(&mut self, name: &str) -> Option<&mut Database> {

@@ -400,7 +400,7 @@ pub(crate) fn schema_of(description: &TableDescription) -> Result<TableSchema> {
 /// Returns the index under which the highest AUTO_INCREMENT value of deleted rows is stored on disk: the table's own
 /// id, which no index has.
 pub fn counter_id(description: &TableDescription) -> IndexId {
-    IndexId::in_engine(description.id & IndexId::NUMBER_MAX, EngineKind::RocksDb)
+    IndexId::in_engine(IndexId::new(description.id).number(), EngineKind::RocksDb)
 }
 
 pub(crate) fn column_schema(column: &ColumnDefinition) -> ColumnSchema {

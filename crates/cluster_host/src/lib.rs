@@ -15,7 +15,7 @@
 //! - [`message_codec`]: messages as bytes. [`register`]: what etcd keeps, and its form there.
 //! - [`etcd`]: epochs, settings and members' addresses in etcd.
 //! - [`messages`]: connections between members. [`address_book`]: the members' addresses while etcd is away.
-//! - [`join_file`]: what a new member has still to ask for.
+//! - [`join_file`]: the request of a new member to become a log holder.
 //! - [`report`]: the state of a member, as it tells it; [`picture`]: the cluster, as its members tell it.
 //! - [`thread`]: a thread with all of this. [`commands`]: what an operator does, through etcd.
 //! - [`clock`]: the time that members compare with nothing but itself.

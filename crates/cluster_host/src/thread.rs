@@ -48,7 +48,7 @@ pub struct ClusterSettings {
     pub listener: std::net::TcpListener,
     /// Data directory, for the copy of the members' addresses. `None`: there is no copy.
     pub directory: Option<PathBuf>,
-    /// What a new member has still to ask for.
+    /// Request of a new member to become a log holder.
     pub join: Option<JoinRequest>,
 }
 

@@ -30,15 +30,18 @@ pub fn messages(session: &mut Session) -> Result<Table> {
 /// Returns the latest message of each of these authors.
 pub fn latest(session: &mut Session, messages: &Table, friends: &[u32]) -> Result<Vec<Message>> {
     let mut found = Vec::with_capacity(friends.len());
-    for &friend in friends {
-        let latest = Scan::index("by_author").prefix((friend,)).backward().limit(1);
-        session.scan(messages, &latest, |row| {
+    let latest = Scan::index("by_author").backward().limit(1);
+    session.scan_each(
+        messages,
+        &latest,
+        friends.iter().map(|&friend| (friend,)),
+        |row| {
             let (author, sent, text): (u32, u64, &str) = row.read()?;
             let text = text.to_owned();
             found.push(Message { author, sent, text });
             Ok(true)
-        })?;
-    }
+        },
+    )?;
     Ok(found)
 }
 

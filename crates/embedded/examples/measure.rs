@@ -6,7 +6,7 @@
 //! The loads take turns, A B A B. The load over the socket is `bench/request_load`, the same program that measures the
 //! memcached port.
 
-use paceline_embedded::{Database, ListenAddress, Options, Scan, Session, TransactionOptions};
+use paceline_embedded::{Database, ListenAddress, Options, Scan, Session};
 use paceline_wire::client::{Client, ConnectOptions};
 use std::error::Error;
 use std::hint::black_box;
@@ -251,18 +251,15 @@ fn main() -> Outcome<()> {
             .rates
             .push(over_socket(&arguments, "update", &socket, WRITERS)?);
         latest.rates.push(rate(limit, || {
-            let mut transaction = session.begin(TransactionOptions::new().read_only())?;
             let mut found = 0;
-            for friend in (0..AUTHORS).step_by(10) {
-                let scan = Scan::index("by_author").prefix((friend,)).backward().limit(1);
-                transaction.scan(&messages, &scan, |row| {
-                    let (_, _, text): (i32, i64, &str) = row.read()?;
-                    black_box(text);
-                    found += 1;
-                    Ok(true)
-                })?;
-            }
-            transaction.commit()?;
+            let scan = Scan::index("by_author").backward().limit(1);
+            let friends = (0..AUTHORS).step_by(10).map(|friend| (friend,));
+            session.scan_each(&messages, &scan, friends, |row| {
+                let (_, _, text): (i32, i64, &str) = row.read()?;
+                black_box(text);
+                found += 1;
+                Ok(true)
+            })?;
             assert_eq!(found, 100);
             Ok(())
         })?);

@@ -5,7 +5,7 @@
 
 use crate::error::{Error, Result};
 use crate::table::Table;
-use paceline_server::embedded::{PreparedChange, ProgramSession};
+use paceline_server::embedded::{PreparedChange, ProgramSession, identifier};
 use paceline_table_access::TableView;
 use paceline_types::Version;
 use std::collections::HashMap;
@@ -57,8 +57,8 @@ impl ChangePlans {
 }
 
 fn text(table: &Table, view: &TableView, change: Change) -> Result<String> {
-    let target = format!("{}.{}", quoted(table.database()), quoted(table.name()));
-    let columns: Vec<String> = view.columns().map(quoted).collect();
+    let target = format!("{}.{}", identifier(table.database()), identifier(table.name()));
+    let columns: Vec<String> = view.columns().map(identifier).collect();
     Ok(match change {
         Change::Insert | Change::Replace => {
             let verb = if change == Change::Insert {
@@ -91,22 +91,8 @@ fn key_condition(view: &TableView) -> Result<String> {
         let _ = write!(
             condition,
             "{and}{} = ?",
-            quoted(&definition.columns()[part.column].name)
+            identifier(&definition.columns()[part.column].name)
         );
     }
     Ok(condition)
-}
-
-fn quoted(name: &str) -> String {
-    format!("`{}`", name.replace('`', "``"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_quoted() {
-        assert_eq!(quoted("a`b"), "`a``b`");
-    }
 }

@@ -97,6 +97,17 @@ impl<'n> Scan<'n> {
         &self.bounds
     }
 
+    /// Returns the bounds for each of these values of the first columns.
+    pub(crate) fn bounds_of_each<P: IntoValues>(
+        &self,
+        prefixes: impl IntoIterator<Item = P>,
+    ) -> Vec<IndexBounds> {
+        let prefixes = prefixes.into_iter();
+        prefixes
+            .map(|prefix| self.bounds.clone().prefix(prefix))
+            .collect()
+    }
+
     pub(crate) fn direction(&self) -> Direction {
         match self.is_backward {
             true => Direction::Backward,

@@ -5,7 +5,7 @@ use crate::error::{Error, Result, RowError};
 use crate::scan::Scan;
 use crate::table::Table;
 use paceline_server::embedded::{CollectedRows, Currency, EmbeddedServer, ProgramSession, block_on};
-use paceline_table_access::{IntoValues, ReadMode, RowRef, TableView};
+use paceline_table_access::{IndexBounds, IndexParts, IntoValues, ReadMode, RowRef, TableView};
 use paceline_types::Value;
 use std::sync::Arc;
 
@@ -139,7 +139,28 @@ impl Session {
         scan: &Scan<'_>,
         visit: impl FnMut(RowRef<'_>) -> Result<bool, RowError>,
     ) -> Result<()> {
-        self.reading(table, |session, view| scan_rows(session, view, scan, visit))
+        let bounds = std::slice::from_ref(scan.bounds());
+        self.reading(table, |session, view| {
+            scan_rows(session, view, scan, bounds, visit)
+        })
+    }
+
+    /// Repeats a scan for each of these values of the index's first columns, with one cursor and one snapshot. The
+    /// scan's limit is that of each part.
+    ///
+    /// # Errors
+    /// Those of [`Session::scan`].
+    pub fn scan_each<P: IntoValues>(
+        &mut self,
+        table: &Table,
+        scan: &Scan<'_>,
+        prefixes: impl IntoIterator<Item = P>,
+        visit: impl FnMut(RowRef<'_>) -> Result<bool, RowError>,
+    ) -> Result<()> {
+        let bounds = scan.bounds_of_each(prefixes);
+        self.reading(table, |session, view| {
+            scan_rows(session, view, scan, &bounds, visit)
+        })
     }
 
     /// Runs a read: begins and ends its transaction, unless there is one.
@@ -276,22 +297,23 @@ pub(crate) fn index_of(view: &TableView, name: Option<&str>) -> Result<usize> {
     })
 }
 
-/// Visits the rows of a scan.
+/// Visits the rows of a scan, of each of these parts of its index.
 pub(crate) fn scan_rows(
     session: &mut ProgramSession,
     view: &Arc<TableView>,
     scan: &Scan<'_>,
+    bounds: &[IndexBounds],
     mut visit: impl FnMut(RowRef<'_>) -> Result<bool, RowError>,
 ) -> Result<()> {
-    let mut left = scan.limit_rows();
-    if left == 0 {
-        return Ok(());
-    }
-    let index = index_of(view, scan.index_name())?;
-    let mut rows = session.scan(view, index, scan.bounds(), scan.direction(), scan.mode())?;
+    let parts = IndexParts {
+        index: index_of(view, scan.index_name())?,
+        bounds,
+        direction: scan.direction(),
+        limit: scan.limit_rows(),
+    };
+    let mut rows = session.scan(view, &parts, scan.mode())?;
     while let Some(row) = rows.next()? {
-        left -= 1;
-        if !visit(row)? || left == 0 {
+        if !visit(row)? {
             break;
         }
     }

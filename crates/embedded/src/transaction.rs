@@ -6,7 +6,7 @@ use crate::scan::Scan;
 use crate::session::{Affected, Session, index_of, scan_rows};
 use crate::table::Table;
 use paceline_server::embedded::{CollectedRows, block_on};
-use paceline_table_access::{IntoValues, ReadMode, RowRef};
+use paceline_table_access::{IndexBounds, IntoValues, ReadMode, RowRef};
 use paceline_types::error_code::ER_LOCK_DEADLOCK;
 use paceline_types::{AccessMode, Gtid, IsolationLevel};
 
@@ -96,20 +96,6 @@ impl<'s> Transaction<'s> {
         let index = index_of(&view, index)?;
         let mut values = self.session.take_values();
         key.append_to(&mut values);
-        if mode != ReadMode::Snapshot {
-            let found = self
-                .session
-                .program_session()
-                .get(&view, index, &values, mode)
-                .map(|_| ());
-            if let Err(error) = found {
-                self.session.program_session().abandon_read();
-                return Err(error.into());
-            }
-            // What was read under lock is published before the program sees it (invariant 6); the lock keeps it.
-            let server = self.session.program_session().server().clone();
-            block_on(server.runtime(), self.session.program_session().end_read())?;
-        }
         // The row borrows from the session, so the list of values cannot be given back after it.
         let session = self.session.program_session();
         Ok(session.get(&view, index, &values, mode)?)
@@ -126,10 +112,35 @@ impl<'s> Transaction<'s> {
         scan: &Scan<'_>,
         visit: impl FnMut(RowRef<'_>) -> Result<bool, RowError>,
     ) -> Result<()> {
+        self.scan_parts(table, scan, std::slice::from_ref(scan.bounds()), visit)
+    }
+
+    /// Repeats a scan for each of these values of the index's first columns, with one cursor. The scan's limit is that
+    /// of each part.
+    ///
+    /// # Errors
+    /// Those of [`Transaction::scan`].
+    pub fn scan_each<P: IntoValues>(
+        &mut self,
+        table: &Table,
+        scan: &Scan<'_>,
+        prefixes: impl IntoIterator<Item = P>,
+        visit: impl FnMut(RowRef<'_>) -> Result<bool, RowError>,
+    ) -> Result<()> {
+        self.scan_parts(table, scan, &scan.bounds_of_each(prefixes), visit)
+    }
+
+    fn scan_parts(
+        &mut self,
+        table: &Table,
+        scan: &Scan<'_>,
+        bounds: &[IndexBounds],
+        visit: impl FnMut(RowRef<'_>) -> Result<bool, RowError>,
+    ) -> Result<()> {
         self.check_open()?;
         let view = self.session.begin_read(table)?;
         let session = self.session.program_session();
-        match scan_rows(session, &view, scan, visit) {
+        match scan_rows(session, &view, scan, bounds, visit) {
             Ok(()) => {
                 let server = session.server().clone();
                 block_on(server.runtime(), session.end_read())?;

@@ -79,7 +79,7 @@ struct ArgumentMemory {
     maybe_null: Box<[c_char]>,
     names: Box<[*const c_char]>,
     name_lengths: Box<[c_ulong]>,
-    /// What `names` point to.
+    /// Owns the texts that `names` point to.
     _owned_names: Vec<CString>,
     /// Texts, each with a 0 at the end.
     texts: Box<[Vec<u8>]>,

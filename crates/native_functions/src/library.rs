@@ -62,8 +62,8 @@ impl Library {
     /// # Errors
     /// If there is no such file, or it is no library, or it lacks symbols of other libraries.
     pub fn open(path: &Path) -> Result<Arc<Self>, OpenError> {
-        // SAFETY: the library's initializers are trusted by whoever may put files into the directory of libraries and
-        // allows native functions. Nothing of this process is borrowed during the call.
+        // SAFETY: the initializers are trusted code: the operator has allowed native functions and controls the
+        // directory of libraries. Nothing of this process is borrowed during the call.
         match unsafe { Loaded::open(Some(path), RTLD_NOW | RTLD_LOCAL) } {
             Ok(loaded) => Ok(Arc::new(Library(std::mem::ManuallyDrop::new(loaded)))),
             Err(error) => {
@@ -153,7 +153,7 @@ impl NativeFunction {
         let missing = |name: &str| MissingSymbol(name.to_owned());
         let of = |suffix: &str| format!("{name}{suffix}");
         // SAFETY: this and the following symbols have the interface's types by the convention of their names. Nothing
-        // can check that; whoever may create the function promises it.
+        // can check that; it is a promise of the account that creates the function.
         let value = unsafe {
             match returns {
                 ResultType::Integer => library.symbol(name).map(ValueFn::Integer),

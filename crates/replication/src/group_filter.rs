@@ -75,7 +75,7 @@ pub(super) fn filter_group(
             }
             EventType::QUERY | EventType::QUERY_COMPRESSED => {
                 let query = QueryEvent::decode(event.event_type(), event.body())?;
-                if is_frame(&query) {
+                if query.is_frame() {
                     true
                 } else {
                     let wanted = wants_statement(&query, filters);
@@ -149,16 +149,6 @@ fn renamed(database: &[u8], filters: &Filters) -> Option<String> {
     let database = String::from_utf8_lossy(database);
     let here = filters.rewrite(&database);
     (here != database).then(|| here.to_owned())
-}
-
-/// Returns whether the statement is BEGIN, COMMIT, ROLLBACK or SAVEPOINT.
-fn is_frame(query: &QueryEvent<'_>) -> bool {
-    let sql = query.sql.trim_ascii();
-    let begins = |word: &[u8]| sql.len() >= word.len() && sql[..word.len()].eq_ignore_ascii_case(word);
-    query.ends_group()
-        || sql.eq_ignore_ascii_case(b"BEGIN")
-        || begins(b"SAVEPOINT ")
-        || begins(b"ROLLBACK TO ")
 }
 
 /// Returns whether a statement is replicated. Its current database decides, then the tables that it names; for a

@@ -37,6 +37,7 @@ pub use change_stream::{ChangeRef, ChangeStream, ChangedTransaction, RowChange};
 pub use program_session::{PreparedChange, ProgramSession};
 
 pub use crate::session::rows::{CollectedRows, Currency};
+pub use crate::sql_text::identifier;
 
 use crate::accounts::ClientHost;
 use crate::data_directory::DataDirectory;

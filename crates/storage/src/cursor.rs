@@ -24,11 +24,17 @@ pub struct Cursor(Kind);
 enum Kind {
     RocksDb(RocksDbCursor),
     Memory(MemoryCursor),
+    Nothing,
 }
 
 impl Cursor {
     pub(crate) fn rocksdb(cursor: RocksDbCursor) -> Self {
         Cursor(Kind::RocksDb(cursor))
+    }
+
+    /// Returns the scan of an index that has no entries.
+    pub(crate) fn nothing() -> Self {
+        Cursor(Kind::Nothing)
     }
 
     pub(crate) fn memory(cursor: MemoryCursor) -> Self {
@@ -54,6 +60,7 @@ impl Cursor {
         match &mut self.0 {
             Kind::RocksDb(cursor) => cursor.advance(),
             Kind::Memory(cursor) => Ok(cursor.advance()),
+            Kind::Nothing => Ok(false),
         }
     }
 
@@ -62,6 +69,7 @@ impl Cursor {
         match &self.0 {
             Kind::RocksDb(cursor) => cursor.entry(),
             Kind::Memory(cursor) => cursor.entry(),
+            Kind::Nothing => None,
         }
     }
 
@@ -71,6 +79,7 @@ impl Cursor {
         match &mut self.0 {
             Kind::RocksDb(cursor) => cursor.seek(key),
             Kind::Memory(cursor) => cursor.seek(key),
+            Kind::Nothing => {}
         }
     }
 }

@@ -13,7 +13,7 @@
 //!
 //! In a table without a primary key, the row id takes the place of `sort_key(primary key)`. The two highest
 //! bits of the index's number select the engine, so that the keys of each are contiguous and a key alone tells
-//! its engine: `0…` on disk, `10…` in memory, `11…` in a session's temporary table.
+//! its engine: `0…` on disk, `100…` in memory, `101…` nowhere, `11…` in a session's temporary table.
 
 use std::fmt;
 
@@ -30,6 +30,8 @@ pub enum EngineKind {
     RocksDb,
     /// Emptied by a restart: [`MemoryEngine`](crate::MemoryEngine).
     Memory,
+    /// Nowhere: rows are logged and not stored.
+    Blackhole,
     /// Visible to one session, and never in the log: [`TemporarySpace`](crate::TemporarySpace).
     Temporary,
 }
@@ -43,9 +45,8 @@ impl IndexId {
     pub const ENGINE: IndexId = IndexId(2);
     /// Lowest number of an index of a user's table; lower numbers are reserved for the system.
     pub const FIRST_USER: u32 = 1024;
-    /// Highest number without the engine's bits.
-    pub const NUMBER_MAX: u32 = !Self::TEMPORARY_BITS;
     const MEMORY_BIT: u32 = 1 << 31;
+    const BLACKHOLE_BITS: u32 = 0b101 << 29;
     const TEMPORARY_BITS: u32 = 0b11 << 30;
 
     /// Returns the index with that number, whose two highest bits select the engine.
@@ -56,13 +57,29 @@ impl IndexId {
     /// Returns the index with that number (without the two highest bits) in that engine.
     ///
     /// # Panics
-    /// If the number has more than 30 bits.
+    /// If the number has more than 30 bits; in memory and nowhere, more than 29.
     pub const fn in_engine(number: u32, engine: EngineKind) -> Self {
         assert!(number & Self::TEMPORARY_BITS == 0, "index numbers have 30 bits");
         match engine {
             EngineKind::RocksDb => IndexId(number),
-            EngineKind::Memory => IndexId(number | Self::MEMORY_BIT),
+            EngineKind::Memory | EngineKind::Blackhole => {
+                assert!(number >> 29 == 0, "numbers of these indexes have 29 bits");
+                IndexId(match engine {
+                    EngineKind::Memory => number | Self::MEMORY_BIT,
+                    _ => number | Self::BLACKHOLE_BITS,
+                })
+            }
             EngineKind::Temporary => IndexId(number | Self::TEMPORARY_BITS),
+        }
+    }
+
+    /// Returns the number without the engine's bits.
+    pub const fn number(self) -> u32 {
+        match self.engine() {
+            EngineKind::RocksDb => self.0,
+            EngineKind::Memory => self.0 & !Self::MEMORY_BIT,
+            EngineKind::Blackhole => self.0 & !Self::BLACKHOLE_BITS,
+            EngineKind::Temporary => self.0 & !Self::TEMPORARY_BITS,
         }
     }
 
@@ -73,9 +90,10 @@ impl IndexId {
 
     /// Returns the engine that holds it.
     pub const fn engine(self) -> EngineKind {
-        match self.0 >> 30 {
-            0b11 => EngineKind::Temporary,
-            0b10 => EngineKind::Memory,
+        match self.0 >> 29 {
+            0b110 | 0b111 => EngineKind::Temporary,
+            0b101 => EngineKind::Blackhole,
+            0b100 => EngineKind::Memory,
             _ => EngineKind::RocksDb,
         }
     }
@@ -111,8 +129,9 @@ impl fmt::Display for IndexId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.engine() {
             EngineKind::RocksDb => write!(f, "{}", self.0),
-            EngineKind::Memory => write!(f, "memory:{}", self.0 & !Self::MEMORY_BIT),
-            EngineKind::Temporary => write!(f, "temporary:{}", self.0 & !Self::TEMPORARY_BITS),
+            EngineKind::Memory => write!(f, "memory:{}", self.number()),
+            EngineKind::Blackhole => write!(f, "blackhole:{}", self.number()),
+            EngineKind::Temporary => write!(f, "temporary:{}", self.number()),
         }
     }
 }
@@ -128,6 +147,7 @@ impl EngineKind {
     pub fn of_key(key: &[u8]) -> EngineKind {
         match key.first() {
             Some(byte) if byte & 0xC0 == 0xC0 => EngineKind::Temporary,
+            Some(byte) if byte & 0xE0 == 0xA0 => EngineKind::Blackhole,
             Some(byte) if byte & 0x80 != 0 => EngineKind::Memory,
             _ => EngineKind::RocksDb,
         }

@@ -53,6 +53,7 @@ impl StorageSnapshot {
         match EngineKind::of_key(key) {
             EngineKind::RocksDb => Ok(self.0.rocksdb.get(key)?.map(StoredValue::pinned)),
             EngineKind::Memory => Ok(self.0.memory.get(key).map(StoredValue::shared)),
+            EngineKind::Blackhole => Ok(None),
             EngineKind::Temporary => Ok(self.0.temporary.get_newest(key).map(StoredValue::shared)),
         }
     }
@@ -83,6 +84,7 @@ impl StorageSnapshot {
                 Cursor::rocksdb(RocksDbEngine::scan_snapshot(&self.0.rocksdb, range, direction))
             }
             EngineKind::Memory => Cursor::memory(MemorySnapshot::scan(&self.0.memory, range, direction)),
+            EngineKind::Blackhole => Cursor::nothing(),
             EngineKind::Temporary => Cursor::memory(self.0.temporary.scan_newest(range, direction)),
         }
     }

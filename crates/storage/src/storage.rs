@@ -271,6 +271,7 @@ impl Storage {
         match EngineKind::of_key(key) {
             EngineKind::RocksDb => Ok(self.rocksdb.get_newest(key)?.map(StoredValue::pinned)),
             EngineKind::Memory => Ok(self.memory.get_newest(key).map(StoredValue::shared)),
+            EngineKind::Blackhole => Ok(None),
             EngineKind::Temporary => {
                 let found = self.temporary.engine().get_newest(key);
                 Ok(found.map(StoredValue::shared))
@@ -284,6 +285,7 @@ impl Storage {
         match EngineKind::of_key(&range.start) {
             EngineKind::RocksDb => Cursor::rocksdb(self.rocksdb.scan_newest(range, direction)),
             EngineKind::Memory => Cursor::memory(self.memory.scan_newest(range, direction)),
+            EngineKind::Blackhole => Cursor::nothing(),
             EngineKind::Temporary => Cursor::memory(self.temporary.engine().scan_newest(range, direction)),
         }
     }
@@ -500,6 +502,7 @@ impl Storage {
         match index.engine() {
             EngineKind::RocksDb => self.rocksdb.approximate_bytes(&index.range()),
             EngineKind::Memory => self.memory.used_bytes(),
+            EngineKind::Blackhole => 0,
             EngineKind::Temporary => self.temporary.used_bytes(),
         }
     }
@@ -515,7 +518,7 @@ impl Storage {
                 let all = self.rocksdb.approximate_bytes(range);
                 (all > 0).then(|| (before as f64 / all as f64).min(1.0))
             }
-            EngineKind::Memory | EngineKind::Temporary => None,
+            EngineKind::Memory | EngineKind::Blackhole | EngineKind::Temporary => None,
         }
     }
 

@@ -4,14 +4,15 @@ use crate::bounds::{IndexBounds, append_key};
 use crate::row::{RowRef, ViewHandle};
 use crate::view::TableView;
 use crate::{Error, Result};
-use paceline_storage::{Direction, RowPlacement};
+use paceline_storage::{Direction, KeyRange, RowPlacement};
 use paceline_txn::{LockMode, LockOutcome, LockWait, Scan, Transaction};
 use paceline_types::Value;
 use paceline_types::convert::ConvertContext;
 use paceline_types::error_code::ER_WRONG_VALUE_COUNT_ON_ROW;
 use std::sync::Arc;
 
-/// What a read sees, and what it locks.
+/// State that a read sees, and its locks. Rows that are read under lock are published before they are returned
+/// (invariant 6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ReadMode {
     /// The transaction's snapshot, without locks; shared locks under SERIALIZABLE.
@@ -74,6 +75,9 @@ impl TableView {
             ReadMode::Locked { mode, wait } => match self.lock_row(transaction, &found, mode, wait)? {
                 LockOutcome::Skipped => Ok(None),
                 LockOutcome::Granted => {
+                    let newest = transaction.get_newest(&found).map(drop);
+                    newest.map_err(|error| definition.transaction_error(error))?;
+                    transaction.wait_reads_published();
                     let row = transaction.get_newest(&found);
                     let row = row.map_err(|error| definition.transaction_error(error))?;
                     let Some(row) = row else { return Ok(None) };
@@ -103,36 +107,124 @@ impl TableView {
         locked.map_err(|error| self.definition().transaction_error(error))
     }
 
-    /// Scans a part of an index in its order, or backwards.
+    /// Scans parts of an index, one after the other, each in the index's order or backwards, with one cursor. Of each
+    /// part there are at most `limit` rows.
     ///
     /// # Errors
     /// Those of the bounds' values; those of locks under SERIALIZABLE.
     pub fn scan<'t>(
         self: &Arc<Self>,
         transaction: &'t mut Transaction,
-        index: usize,
-        bounds: &IndexBounds,
-        direction: Direction,
+        parts: &IndexParts<'_>,
         mode: ReadMode,
         context: &ConvertContext<'_>,
     ) -> Result<RowScan<'t>> {
-        let range = bounds.range(self, index, context)?;
-        let scan = match (range.is_empty(), mode) {
-            (true, _) => Ok(None),
-            (false, ReadMode::Snapshot) => transaction.scan(range, direction).map(Some),
-            (false, ReadMode::Locked { .. }) => transaction.scan_newest(range, direction).map(Some),
+        let &IndexParts {
+            index,
+            bounds,
+            direction,
+            limit,
+        } = parts;
+        let ranges = bounds.iter().map(|bounds| bounds.range(self, index, context));
+        let mut ranges = ranges.collect::<Result<Vec<KeyRange>>>()?;
+        ranges.retain(|range| !range.is_empty());
+        let start = ranges.iter().map(|range| &range.start).min();
+        let end = ranges.iter().map(|range| &range.end).max();
+        let all = start
+            .zip(end)
+            .map(|(start, end)| KeyRange::new(start.clone(), end.clone()));
+        let scan = match all {
+            None => Ok(None),
+            Some(all) => match mode {
+                // Only the parts are locked.
+                ReadMode::Snapshot if transaction.reads_lock() => ranges
+                    .iter()
+                    .try_for_each(|range| transaction.lock_range(range, LockWait::Default).map(drop))
+                    .and_then(|()| transaction.scan_newest(all, direction).map(Some)),
+                ReadMode::Snapshot => transaction.scan(all, direction).map(Some),
+                ReadMode::Locked { .. } => transaction.scan_newest(all, direction).map(Some),
+            },
         };
         let scan = scan.map_err(|error| self.definition().transaction_error(error))?;
         Ok(RowScan {
             view: self.clone(),
             transaction,
-            scan,
+            rows: scan.map(|scan| PartScan {
+                // The only part is all of the scan.
+                is_placed: ranges.len() == 1,
+                scan,
+                parts: ranges,
+                part: 0,
+                direction,
+                left: limit,
+                limit,
+            }),
             index,
             is_clustered: self.definition().schema().clustered() == RowPlacement::Key(index),
             mode,
             row_key: Vec::with_capacity(32),
+            image: Vec::new(),
             rows_read: 0,
         })
+    }
+}
+
+/// Parts of an index to be scanned.
+#[derive(Debug, Clone, Copy)]
+pub struct IndexParts<'b> {
+    /// Position of the index in the table's definition.
+    pub index: usize,
+    /// The parts, in the order in which they are scanned.
+    pub bounds: &'b [IndexBounds],
+    /// Direction within each part.
+    pub direction: Direction,
+    /// Maximum number of rows of each part.
+    pub limit: u64,
+}
+
+/// The entries of an index in its parts.
+struct PartScan {
+    scan: Scan,
+    /// Parts that are not empty.
+    parts: Vec<KeyRange>,
+    part: usize,
+    /// Whether the scan is in the current part, or at its beginning.
+    is_placed: bool,
+    direction: Direction,
+    /// Number of rows that may still come of the current part.
+    left: u64,
+    limit: u64,
+}
+
+impl PartScan {
+    /// Moves to the next entry.
+    fn advance(&mut self) -> Result<bool> {
+        while let Some(part) = self.parts.get(self.part) {
+            if self.left > 0 {
+                if !self.is_placed {
+                    self.scan.seek(match self.direction {
+                        Direction::Forward => &part.start,
+                        Direction::Backward => &part.end,
+                    });
+                    self.is_placed = true;
+                }
+                if self.scan.advance()?
+                    && let Some(entry) = self.scan.entry()
+                {
+                    if part.contains(entry.key) {
+                        return Ok(true);
+                    }
+                    // The end of a part is not in it. A backward seek may find it.
+                    if self.direction == Direction::Backward && entry.key >= &part.end[..] {
+                        continue;
+                    }
+                }
+            }
+            self.part += 1;
+            self.is_placed = false;
+            self.left = self.limit;
+        }
+        Ok(false)
     }
 }
 
@@ -140,12 +232,14 @@ impl TableView {
 pub struct RowScan<'t> {
     view: Arc<TableView>,
     transaction: &'t mut Transaction,
-    /// `None` if there is nothing in the range.
-    scan: Option<Scan>,
+    /// `None` if there is nothing in the parts.
+    rows: Option<PartScan>,
     index: usize,
     is_clustered: bool,
     mode: ReadMode,
     row_key: Vec<u8>,
+    /// Image of a row that another index has led to.
+    image: Vec<u8>,
     rows_read: u64,
 }
 
@@ -156,90 +250,62 @@ impl RowScan<'_> {
     /// Those of [`TableView::get`].
     #[allow(clippy::should_implement_trait)] // it lends
     pub fn next(&mut self) -> Result<Option<RowRef<'_>>> {
-        match self.mode {
-            ReadMode::Snapshot => self.next_of_snapshot(),
-            ReadMode::Locked { mode, wait } => self.next_locked(mode, wait),
-        }
-    }
-
-    /// Returns the transaction, for example to wait for the publication of what was read under lock.
-    pub fn transaction(&mut self) -> &mut Transaction {
-        self.transaction
-    }
-
-    fn next_of_snapshot(&mut self) -> Result<Option<RowRef<'_>>> {
-        let view = &*self.view;
-        let Some(scan) = &mut self.scan else {
-            return Ok(None);
-        };
-        loop {
-            if !scan.advance()? {
-                return Ok(None);
-            }
-            self.rows_read += 1;
-            if self.is_clustered {
-                let entry = scan.entry().expect("the scan is on an entry");
-                return Ok(Some(RowRef::of_image(view, entry.payload())));
-            }
-            let entry = scan.entry().expect("the scan is on an entry");
-            self.row_key.clear();
-            let schema = view.definition().schema();
-            schema.append_row_key_of_entry(self.index, entry.key, entry.value, &mut self.row_key)?;
-            // The borrow of a found row must not last while others are looked for.
-            let exists = self.transaction.get(&self.row_key);
-            if exists
-                .map_err(|error| view.definition().transaction_error(error))?
-                .is_some()
-            {
-                break;
-            }
-        }
-        let value = self.transaction.get(&self.row_key);
-        let value = value.map_err(|error| view.definition().transaction_error(error))?;
-        Ok(value.map(|value| RowRef::of_value(ViewHandle::Borrowed(view), value)))
-    }
-
-    fn next_locked(&mut self, mode: LockMode, wait: LockWait) -> Result<Option<RowRef<'_>>> {
         let view = &*self.view;
         let definition = view.definition();
-        let Some(scan) = &mut self.scan else {
+        let schema = definition.schema();
+        let Some(rows) = &mut self.rows else {
             return Ok(None);
         };
-        let schema = definition.schema();
         loop {
-            if !scan.advance()? {
+            if !rows.advance()? {
                 return Ok(None);
             }
             self.rows_read += 1;
-            let entry = scan.entry().expect("the scan is on an entry");
+            let entry = rows.scan.entry().expect("the scan is on an entry");
+            if self.is_clustered && self.mode == ReadMode::Snapshot {
+                rows.left -= 1;
+                let entry = rows.scan.entry().expect("the scan is on an entry");
+                return Ok(Some(RowRef::of_image(view, entry.payload())));
+            }
             self.row_key.clear();
             schema.append_row_key_of_entry(self.index, entry.key, entry.value, &mut self.row_key)?;
             let mark = self.transaction.lock_mark();
-            let locked = view.lock_row(self.transaction, &self.row_key, mode, wait)?;
-            if locked == LockOutcome::Skipped {
-                continue;
-            }
-            let row = self.transaction.get_newest(&self.row_key);
-            let row = row.map_err(|error| definition.transaction_error(error))?;
-            let is_there = match &row {
-                None => false,
-                Some(_) if self.is_clustered => true,
-                // It may have moved within the index while its lock was waited for.
-                Some(row) => {
-                    let mut now = Vec::with_capacity(entry.key.len());
-                    schema.append_entry_key(self.index, row.payload(), &self.row_key, &mut now)?;
-                    now == entry.key
+            let row = match self.mode {
+                ReadMode::Snapshot => self.transaction.get(&self.row_key),
+                ReadMode::Locked { mode, wait } => {
+                    if view.lock_row(self.transaction, &self.row_key, mode, wait)? == LockOutcome::Skipped {
+                        continue;
+                    }
+                    self.transaction.get_newest(&self.row_key)
                 }
             };
-            drop(row);
-            if is_there {
+            let row = row.map_err(|error| definition.transaction_error(error))?;
+            // Copied, because the borrow of this row must not last while others are looked for.
+            let is_there = row.is_some_and(|row| {
+                self.image.clear();
+                self.image.extend_from_slice(row.payload());
+                true
+            });
+            if is_there && self.mode == ReadMode::Snapshot {
                 break;
+            }
+            if is_there && self.is_clustered {
+                self.transaction.wait_reads_published();
+                break;
+            }
+            // It may have moved within the index while its lock was waited for.
+            if is_there {
+                let mut now = Vec::with_capacity(entry.key.len());
+                schema.append_entry_key(self.index, &self.image, &self.row_key, &mut now)?;
+                if now == entry.key {
+                    self.transaction.wait_reads_published();
+                    break;
+                }
             }
             self.transaction.unlock_since(mark);
         }
-        let row = self.transaction.get_newest(&self.row_key);
-        let row = row.map_err(|error| definition.transaction_error(error))?;
-        Ok(row.map(|row| RowRef::of_value(ViewHandle::Borrowed(view), row)))
+        rows.left -= 1;
+        Ok(Some(RowRef::of_image(view, &self.image)))
     }
 }
 

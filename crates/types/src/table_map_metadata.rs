@@ -68,6 +68,44 @@ mod field {
     pub const ENUM_AND_SET_COLUMN_CHARSET: u8 = 11;
 }
 
+/// Returns whether a table map with these types and metadata has columns of these types. Then a row image means the
+/// same with either.
+pub fn are_mapped_as<'c>(
+    columns: impl ExactSizeIterator<Item = &'c DataType>,
+    type_codes: &[u8],
+    metadata: &[u8],
+) -> bool {
+    if columns.len() != type_codes.len() {
+        return false;
+    }
+    let mut own = Vec::with_capacity(metadata.len());
+    columns.zip(type_codes).all(|(data_type, code)| {
+        append_metadata(data_type, &mut own);
+        type_code(data_type).code() == *code
+    }) && own == metadata
+}
+
+/// Returns the columns' names in the optional metadata; none if it has none (`binlog_row_metadata` is not FULL).
+///
+/// # Errors
+/// `MalformedMetadata`
+pub fn column_names(optional: &[u8]) -> Result<Vec<String>> {
+    let mut fields = reader(optional);
+    while !fields.is_empty() {
+        let (field, value) = (fields.byte()?, fields.counted()?);
+        if field != field::COLUMN_NAME {
+            continue;
+        }
+        let mut names = Vec::new();
+        let mut value = reader(value);
+        while !value.is_empty() {
+            names.push(String::from_utf8_lossy(value.counted()?).into_owned());
+        }
+        return Ok(names);
+    }
+    Ok(Vec::new())
+}
+
 /// Returns the type code of a column in a table map.
 pub fn type_code(data_type: &DataType) -> FieldType {
     match data_type {

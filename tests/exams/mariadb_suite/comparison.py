@@ -1,8 +1,8 @@
 """Compares a test's output with that expected by MariaDB's test tree.
 
 Left out on both sides are:
-- plans: rows of EXPLAIN and ANALYZE, the notes 1003, 1105 and 1276 about them, counters of executed operations, and
-  statistics in ANALYZE TABLE and SHOW INDEX;
+- plans: rows of EXPLAIN and ANALYZE, the notes 1003, 1105 and 1276 about them, the conditions 1292 of EXPLAIN (of
+  constants that a planner evaluates), counters of executed operations, and statistics in ANALYZE TABLE and SHOW INDEX;
 - the name of the storage engine in a table's definition, and options of MariaDB's engines;
 - the order of rows without ORDER BY: MyISAM returns rows as they were inserted, other engines by the primary key; and
   that of SHOW GRANTS, which is the order of MariaDB's hash tables;
@@ -53,6 +53,23 @@ END_OF_ROWS = re.compile(r"^(#|connect(ion)? |disconnect |Warnings:$|ERROR |affe
 QUERY = re.compile(r"^\s*(set\s+statement\s.*?\sfor\s+)?\(*\s*(select|with|values|table|show\s+grants|(insert|replace|delete)\b.*\breturning)\b", re.I | re.S)
 
 
+# A constant that cannot be converted as a whole. EXPLAIN tells it if the planner evaluates the constant.
+CONVERSION = re.compile(r"^(Note|Warning)\t1292\t")
+EXPLAIN = re.compile(r"^\s*explain\b", re.I)
+
+
+class Explained:
+    """Whether the last statement in the output is an EXPLAIN."""
+
+    def __init__(self):
+        self.is_last, self.is_whole = False, True
+
+    def read(self, line: str):
+        if self.is_whole and STATEMENT.match(line):
+            self.is_last, self.is_whole = EXPLAIN.match(line) is not None, False
+        self.is_whole = self.is_whole or line.rstrip().endswith(";")
+
+
 PREPARE = re.compile(r"^\s*prepare\s+(\w+)\s+from\s+[\"'](.*)", re.I | re.S)
 EXECUTE = re.compile(r"^\s*execute\s+(\w+)", re.I)
 
@@ -63,8 +80,10 @@ LEFT_OUT = "\0"
 def without_plans(text: str) -> list[str]:
     """Returns the lines of `text` without plans and engines."""
     lines, in_explain, in_json = [], False, 0
+    explained = Explained()
     text = VERTICAL_REMARK.sub("", text)
     for line in text.splitlines():
+        explained.read(line)
         if EXPLAIN_HEAD.match(line):
             in_explain = True
             continue
@@ -84,7 +103,7 @@ def without_plans(text: str) -> list[str]:
             continue
         if COUNTER.match(line) or STATISTICS.match(line) or RECREATED.match(line) or OWN_EVENT.match(line):
             continue
-        if PLAN_NOTE.match(line) or REMARK.match(line):
+        if PLAN_NOTE.match(line) or REMARK.match(line) or explained.is_last and CONVERSION.match(line):
             # The heading of warnings that were all left out.
             if lines and lines[-1] == "Warnings:":
                 lines.append(LEFT_OUT)

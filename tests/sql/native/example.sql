@@ -2,6 +2,8 @@
 create function metaphon returns string soname 'udf_example.so';
 create function myfunc_double returns real soname 'udf_example.so';
 create function myfunc_nonexist returns integer soname 'udf_example.so';
+-- 40 characters, 80 bytes: its library is looked at as well.
+create function üüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüü returns integer soname 'udf_example.so';
 create function myfunc_int returns integer soname 'udf_example.so';
 create function udf_sequence returns integer soname 'udf_example.so';
 create function lookup returns string soname 'udf_example.so';

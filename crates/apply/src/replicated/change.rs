@@ -71,6 +71,10 @@ impl RowChanger {
         after: &[u8],
         transaction: &mut Transaction,
     ) -> Result<bool, Failure> {
+        if keeps_nothing(table) {
+            transaction.log_row(table.logged(), RowChange::Insert { after })?;
+            return Ok(true);
+        }
         let schema = table.schema();
         if let RowPlacement::Key(index) = schema.clustered() {
             self.unique.clear();
@@ -129,6 +133,10 @@ impl RowChanger {
         before: &[u8],
         transaction: &mut Transaction,
     ) -> Result<bool, Failure> {
+        if keeps_nothing(table) {
+            transaction.log_row(table.logged(), RowChange::Delete { before })?;
+            return Ok(true);
+        }
         match self.locate(table, before, transaction)? {
             RowLookup::Same => self.delete_selected(table, before, transaction)?,
             RowLookup::Other(found) if table.exec_mode() == ExecMode::Idempotent => {
@@ -149,6 +157,10 @@ impl RowChanger {
         after: &[u8],
         transaction: &mut Transaction,
     ) -> Result<bool, Failure> {
+        if keeps_nothing(table) {
+            transaction.log_row(table.logged(), RowChange::Update { before, after })?;
+            return Ok(true);
+        }
         match self.locate(table, before, transaction)? {
             RowLookup::Same => self.update_selected(table, before, after, transaction),
             RowLookup::Other(found) if table.exec_mode() == ExecMode::Idempotent => {
@@ -288,6 +300,12 @@ impl RowChanger {
             }
         }
     }
+}
+
+/// Returns whether the table keeps no rows. As in MariaDB, changes of rows that it never had are logged: replicas of
+/// such a server may have them.
+fn keeps_nothing(table: &MappedTable) -> bool {
+    !table.schema().stores_rows()
 }
 
 /// Returns whether missing rows are skipped.

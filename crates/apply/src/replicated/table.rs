@@ -8,7 +8,7 @@ use paceline_binlog::event::TableMapEvent;
 use paceline_catalog::foreign_key::{Changes, ForeignKeys};
 use paceline_catalog::{Catalog, IndexKind, TableDefinition};
 use paceline_storage::{EngineKind, RowPlacement, TableSchema};
-use paceline_types::table_map_metadata::{RowMetadata, append_metadata, type_code};
+use paceline_types::table_map_metadata::{RowMetadata, are_mapped_as};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -159,13 +159,6 @@ impl MappedTable {
 /// Returns whether the columns have the same number, types and metadata on both sides. Then an image has the same
 /// meaning on both.
 fn is_ours(map: &TableMapEvent<'_>, definition: &TableDefinition) -> bool {
-    let columns = definition.columns();
-    if columns.len() != map.columns() {
-        return false;
-    }
-    let mut metadata = Vec::with_capacity(map.metadata.len());
-    columns.iter().zip(map.column_types).all(|(column, code)| {
-        append_metadata(&column.data_type, &mut metadata);
-        type_code(&column.data_type).code() == *code
-    }) && metadata == map.metadata
+    let types = definition.columns().iter().map(|column| &column.data_type);
+    are_mapped_as(types, map.column_types, map.metadata)
 }

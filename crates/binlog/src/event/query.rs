@@ -83,6 +83,16 @@ impl<'a> QueryEvent<'a> {
     pub fn ends_group(&self) -> bool {
         self.sql.eq_ignore_ascii_case(b"COMMIT") || self.sql.eq_ignore_ascii_case(b"ROLLBACK")
     }
+
+    /// Returns whether the statement only frames changes: BEGIN, COMMIT, ROLLBACK or a savepoint.
+    pub fn is_frame(&self) -> bool {
+        let sql = self.sql.trim_ascii();
+        let begins = |word: &[u8]| sql.len() >= word.len() && sql[..word.len()].eq_ignore_ascii_case(word);
+        self.ends_group()
+            || sql.eq_ignore_ascii_case(b"BEGIN")
+            || begins(b"SAVEPOINT ")
+            || begins(b"ROLLBACK TO ")
+    }
 }
 
 /// The fixed part of the body. In Execute_load_query, a fixed part of its own follows.

@@ -343,6 +343,16 @@ impl Planner<'_> {
         if engine == TableEngine::Memory && description.columns.iter().any(is_blob) {
             return Err(Error::new(ER_TABLE_CANT_HANDLE_BLOB, &[&engine.name()]));
         }
+        let has_generated = description
+            .columns
+            .iter()
+            .any(|column| column.generated.is_some());
+        if engine == TableEngine::Blackhole && has_generated {
+            return Err(Error::new(
+                ER_UNSUPPORTED_ENGINE_FOR_GENERATED_COLUMNS,
+                &[&engine.name()],
+            ));
+        }
         description.indexes = resolve_indexes(drafts, &mut description.columns, self.session)?;
         for place in 0..description.indexes.len() {
             if description.indexes[place].id == NO_NUMBER {
@@ -466,6 +476,7 @@ impl Planner<'_> {
             let own = match engine {
                 TableEngine::InnoDb => ["InnoDB", "XtraDB"],
                 TableEngine::Memory => ["MEMORY", "HEAP"],
+                TableEngine::Blackhole => ["BLACKHOLE", "BLACKHOLE"],
             };
             if !own.iter().any(|own| own.eq_ignore_ascii_case(name)) {
                 self.warn_stand_in(engine, table);

@@ -13,23 +13,36 @@ use paceline_types::error_code::*;
 use super::plan::Planner;
 use super::routine::NAME_LENGTH_MAX;
 use crate::error::{Error, Result};
-use crate::{CatalogChange, LoadableFunction};
+use crate::{Catalog, CatalogChange, LoadableFunction};
+
+/// Checks what a statement says about a new function. The library is looked at only if this succeeds.
+///
+/// # Errors
+/// 1585, 1124, 1059; 1125 if there is such a function.
+pub fn check_loadable_function(create: &CreateLoadableFunction, catalog: &Catalog) -> Result<()> {
+    let name = &create.name;
+    if is_native_function(&FunctionCall::new(name.as_str(), Vec::new())) {
+        return Err(Error::new(ER_NATIVE_FCT_NAME_COLLISION, &[name]));
+    }
+    if create.library.contains('/') {
+        return Err(Error::new(ER_UDF_NO_PATHS, &[]));
+    }
+    if name.chars().count() > NAME_LENGTH_MAX {
+        return Err(Error::new(ER_TOO_LONG_IDENT, &[name]));
+    }
+    match catalog.loadable_function(name).is_some() && !create.or_replace {
+        true => Err(Error::new(ER_UDF_EXISTS, &[name])),
+        false => Ok(()),
+    }
+}
 
 impl Planner<'_> {
     pub(super) fn create_loadable_function(&mut self, create: &CreateLoadableFunction) -> Result<()> {
-        let name = &create.name;
-        if is_native_function(&FunctionCall::new(name.as_str(), Vec::new())) {
-            return Err(Error::new(ER_NATIVE_FCT_NAME_COLLISION, &[name]));
-        }
-        if create.library.contains('/') {
-            return Err(Error::new(ER_UDF_NO_PATHS, &[]));
-        }
-        if name.chars().count() > NAME_LENGTH_MAX {
-            return Err(Error::new(ER_TOO_LONG_IDENT, &[name]));
-        }
-        if self.catalog.loadable_function(name).is_some() && !create.or_replace {
-            let error = Error::new(ER_UDF_EXISTS, &[name]);
-            return self.note_or_fail(create.if_not_exists.into(), error);
+        if let Err(error) = check_loadable_function(create, &self.catalog) {
+            return match error.code() {
+                ER_UDF_EXISTS => self.note_or_fail(create.if_not_exists.into(), error),
+                _ => Err(error),
+            };
         }
         let function = LoadableFunction::of(create);
         self.change(CatalogChange::PutLoadableFunction(Box::new(function)))

@@ -281,6 +281,10 @@ impl<'a> Planner<'a> {
     /// 1114 if the space for temporary tables is full.
     pub(super) fn new_id(&mut self, engine: TableEngine) -> Result<u32> {
         if let (CreationKind::Temporary, Some(space)) = (self.making, self.space) {
+            // Their rows are written by other ways, which would keep them.
+            if engine == TableEngine::Blackhole {
+                return Err(Error::unsupported("temporary tables of BLACKHOLE"));
+            }
             let index = space.new_index()?;
             let number = index.id().as_u32();
             self.plan.temporary.indexes.push(index);
@@ -291,6 +295,7 @@ impl<'a> Planner<'a> {
         let engine = match engine {
             TableEngine::InnoDb => EngineKind::RocksDb,
             TableEngine::Memory => EngineKind::Memory,
+            TableEngine::Blackhole => EngineKind::Blackhole,
         };
         Ok(IndexId::in_engine(number, engine).as_u32())
     }
@@ -408,6 +413,8 @@ pub fn engine(name: &str) -> Option<TableEngine> {
         Some(TableEngine::InnoDb)
     } else if MEMORY.iter().any(is) {
         Some(TableEngine::Memory)
+    } else if is(&"BLACKHOLE") {
+        Some(TableEngine::Blackhole)
     } else {
         None
     }

@@ -65,16 +65,16 @@ impl Planner<'_> {
     /// Returns the engine of a sequence.
     ///
     /// # Errors
-    /// 1478 for MEMORY: after a restart the sequence would have no row.
+    /// 1478 for MEMORY, where the sequence would have no row after a restart, and for BLACKHOLE.
     pub(super) fn sequence_engine(&mut self, name: &str, options: &TableOptions) -> Result<TableEngine> {
         if options.engine.is_none() {
             return Ok(TableEngine::InnoDb);
         }
         match self.table_engine(name, options)? {
             TableEngine::InnoDb => Ok(TableEngine::InnoDb),
-            TableEngine::Memory => Err(Error::new(
+            engine @ (TableEngine::Memory | TableEngine::Blackhole) => Err(Error::new(
                 ER_ILLEGAL_HA_CREATE_OPTION,
-                &[&TableEngine::Memory.name(), &"SEQUENCE"],
+                &[&engine.name(), &"SEQUENCE"],
             )),
         }
     }

@@ -178,6 +178,49 @@ fn scans_have_bounds_directions_and_limits() {
 }
 
 #[test]
+fn a_scan_of_several_parts_follows_their_order() {
+    let mut at = fixture(&["CREATE TABLE t (id INT PRIMARY KEY, a INT, b INT, KEY ab (a, b))"]);
+    let table = at.session.table("t").unwrap();
+    let rows = (0..100).map(|id| (id, id / 10, id % 10));
+    at.session.insert_all(&table, rows).unwrap();
+    let each = |session: &mut Session, scan: &Scan<'_>, prefixes: &[i64]| {
+        let mut found = Vec::new();
+        let prefixes = prefixes.iter().map(|&prefix| (prefix,));
+        let scanned = session.scan_each(&table, scan, prefixes, |row| {
+            found.push(row.get::<i64>(0)?);
+            Ok(true)
+        });
+        scanned.unwrap();
+        found
+    };
+    let session = &mut at.session;
+    let latest = Scan::index("ab").backward().limit(1);
+    assert_eq!(each(session, &latest, &[1, 2, 5]), [19, 29, 59]);
+    assert_eq!(
+        each(session, &latest, &[9, 40, 0, 3, 3, -1, 9]),
+        [99, 9, 39, 39, 99]
+    );
+    let first = Scan::index("ab").limit(2);
+    assert_eq!(each(session, &first, &[9, 40, 0]), [90, 91, 0, 1]);
+    assert_eq!(each(session, &Scan::index("ab").limit(0), &[1]), [0_i64; 0]);
+    assert_eq!(each(session, &latest, &[]), [0_i64; 0]);
+    assert_eq!(each(session, &Scan::rows(), &[7, 3]), [7, 3]);
+    // Under the changes of a transaction, and with all its locks.
+    for level in [IsolationLevel::RepeatableRead, IsolationLevel::Serializable] {
+        let mut transaction = session.begin(TransactionOptions::new().isolation(level)).unwrap();
+        transaction.delete(&table, (19,)).unwrap();
+        transaction.insert(&table, (200, 2, 50)).unwrap();
+        let mut found = Vec::new();
+        let scanned = transaction.scan_each(&table, &latest, [(2,), (1,)], |row| {
+            found.push(row.get::<i64>(0)?);
+            Ok(true)
+        });
+        scanned.unwrap();
+        assert_eq!(found, [200, 18]);
+    }
+}
+
+#[test]
 fn each_rule_of_a_table_holds_for_changes_of_rows() {
     let mut at = fixture(&[
         "CREATE TABLE parents (id INT PRIMARY KEY)",
@@ -325,6 +368,38 @@ fn a_conflict_rolls_back_and_the_function_is_tried_again() {
     assert_eq!(done.unwrap().rows, 1);
     assert_eq!(attempts, 2);
     assert_eq!(other.get(&a, (1,), |row| row.get::<i32>(0)).unwrap(), Some(6));
+}
+
+/// A row that is read keeps its transaction borrowed, so its error cannot end it at once.
+#[test]
+fn a_conflict_of_a_read_rolls_back_everything_as_well() {
+    let mut at = fixture(&["CREATE TABLE t (id INT PRIMARY KEY, a INT)"]);
+    let mut other = at.database.session().unwrap();
+    let table = at.session.table("t").unwrap();
+    let a = at.session.table_columns("t", &["a"]).unwrap();
+    at.session.insert_all(&table, [(1, 1), (2, 2)]).unwrap();
+    let exclusive = ReadMode::Locked {
+        mode: LockMode::Exclusive,
+        wait: LockWait::Default,
+    };
+    for ends_at_once in [true, false] {
+        let mut transaction = at.session.begin(TransactionOptions::new()).unwrap();
+        transaction.get(&table, (2,)).unwrap().unwrap();
+        transaction.insert(&table, (9, 9)).unwrap();
+        other
+            .update(&a, (1,), (if ends_at_once { 5 } else { 6 },))
+            .unwrap();
+        let refused = transaction.get_by(&table, None, (1,), exclusive).err();
+        assert_eq!(refused.unwrap().kind(), ErrorKind::Conflict);
+        if !ends_at_once {
+            let refused = transaction.insert(&table, (10, 10)).unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::Conflict);
+        }
+        assert_eq!(transaction.commit().unwrap_err().kind(), ErrorKind::Conflict);
+        for id in [9, 10] {
+            assert_eq!(other.get(&a, (id,), |row| row.get::<i32>(0)).unwrap(), None);
+        }
+    }
 }
 
 #[test]

@@ -27,6 +27,10 @@ pub(super) fn bind(
     over: &ast::Over,
     scope: &mut dyn Scope,
 ) -> Result<Expr> {
+    // A call of the general form, such as `row_number`() with the quotes, is none of the functions below.
+    if call.over_refusal.is_some() {
+        return bind_loadable(call, over, scope);
+    }
     if let Some(kind) = function_named(name, call) {
         scope.enter_window(None, over)?;
         let aggregate = bind_arguments(kind, call, scope)?;

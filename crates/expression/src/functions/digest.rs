@@ -15,8 +15,8 @@ use crate::error::Result;
 use crate::eval::convert;
 use crate::expr_type::{Class, Coercibility, ExprType, Repertoire};
 use crate::functions::arguments::some;
-use crate::functions::encryption::old_password;
-use crate::tree::{Args, BindCall, Function, pure, steady, volatile};
+use crate::functions::encryption::PASSWORD_AS_BEFORE;
+use crate::tree::{Args, BindCall, Function, pure, volatile};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     pure(
@@ -38,12 +38,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure("crc32c", (1, 2), bind_checksum, |args, context| {
         checksum(args, context, crc32c_update)
     }),
-    steady(
-        "password",
-        (1, 1),
-        |call| Ok(call.connection_text(41)),
-        eval_password,
-    ),
+    pure("password", (1, 1), bind_password, eval_password),
     pure(
         "to_base64",
         (1, 1),
@@ -172,15 +167,21 @@ fn eval_sha2(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     })
 }
 
+/// `old_passwords` decides when the statement is prepared.
+fn bind_password(call: &mut BindCall<'_>) -> Result<ExprType> {
+    if call.session.settings.old_passwords {
+        call.function = &PASSWORD_AS_BEFORE;
+        return Ok(call.connection_text(16).nullable());
+    }
+    Ok(call.connection_text(41))
+}
+
 fn eval_password(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let Some(bytes) = args.bytes(0, context)? else {
         return Ok(Value::Text(String::new()));
     };
     if bytes.is_empty() {
         return Ok(Value::Text(String::new()));
-    }
-    if context.session.settings.old_passwords {
-        return Ok(Value::Text(old_password(&bytes)));
     }
     Ok(Value::Text(format!(
         "*{}",

@@ -6,7 +6,7 @@
 use super::c_format::general;
 use paceline_binlog::event::TableMapEvent;
 use paceline_types::data_type::FieldType;
-use paceline_types::table_map_metadata::decode_columns;
+use paceline_types::table_map_metadata::{column_names, decode_columns};
 use paceline_types::{DataType, Decimal};
 use std::io::Write;
 use std::sync::Arc;
@@ -60,26 +60,6 @@ impl MappedTable {
             names: column_names(map.optional_metadata).unwrap_or_default(),
         })
     }
-}
-
-/// Returns the column names in the optional metadata (`binlog_row_metadata=FULL`).
-fn column_names(optional: &[u8]) -> Option<Vec<String>> {
-    const COLUMN_NAME: u8 = 4;
-    let mut rest = optional;
-    while !rest.is_empty() {
-        let field = take(&mut rest, 1)?[0];
-        let length = packed(&mut rest)?;
-        let mut value = take(&mut rest, length)?;
-        if field == COLUMN_NAME {
-            let mut names = Vec::new();
-            while !value.is_empty() {
-                let length = packed(&mut value)?;
-                names.push(String::from_utf8_lossy(take(&mut value, length)?).into_owned());
-            }
-            return Some(names);
-        }
-    }
-    Some(Vec::new())
 }
 
 /// Removes a length-encoded number from the front of a slice.

@@ -102,8 +102,7 @@ fn assumed_values(select: &SelectPlan, infos: &[TableInfo<'_>]) -> Vec<AssumedEq
             };
             if let Some(column) = own(column)
                 && is_open
-                && value.is_stable()
-                && !value.any(&mut |node| own(node).is_some())
+                && is_fixed(value, &|node| own(node).is_some())
             {
                 assumed.push(AssumedEquality {
                     data_type: column.data_type.clone(),
@@ -230,6 +229,13 @@ fn is_unique(path: &AccessPath) -> bool {
     matches!(path, AccessPath::Lookup { unique: true, .. })
 }
 
+/// Returns whether a value in a condition of the first step is the same for all of its rows. Columns there are the
+/// table's own, or of the queries around this one, which do not change while it is executed.
+fn is_fixed(value: &Expr, is_own: &dyn Fn(&Expr) -> bool) -> bool {
+    value.is_constant_during_execution()
+        || (value.is_stable() && !value.has_subquery() && !value.any(&mut |node| is_own(node)))
+}
+
 /// Returns the columns of the first table that have the same value in all rows that pass its step.
 fn constant_columns(select: &SelectPlan, info: &TableInfo<'_>) -> Vec<usize> {
     let mut constant = Vec::new();
@@ -260,7 +266,7 @@ fn constant_columns(select: &SelectPlan, info: &TableInfo<'_>) -> Vec<usize> {
             } => {
                 for (column, value) in [(&operands[0], &operands[1]), (&operands[1], &operands[0])] {
                     if let Some(column) = own(column)
-                        && value.is_constant_during_execution()
+                        && is_fixed(value, &|node| own(node).is_some())
                         && has_one_value(column, by)
                     {
                         constant.push(column);
@@ -658,10 +664,12 @@ fn min_max_by_index(select: &mut SelectPlan, infos: &[TableInfo<'_>]) -> bool {
     let Some(aggregation) = &select.aggregation else {
         return false;
     };
+    // Values of the outer query are in the row already.
+    let is_outer = |slot: &usize| select.outer.iter().any(|reference| reference.to == *slot);
     if aggregation.explicit
         || aggregation.aggregates.is_empty()
         || select.steps.len() != 1
-        || !aggregation.kept.is_empty()
+        || aggregation.kept.iter().any(|slot| !is_outer(slot))
     {
         return false;
     }

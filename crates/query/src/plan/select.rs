@@ -652,12 +652,8 @@ impl Block<'_, '_> {
         let mut columns: Vec<ResultColumn> =
             bound.outputs.iter().map(|output| output.result.clone()).collect();
         let mut types: Vec<ExprType> = projection.iter().map(|expr| expr.ty.clone()).collect();
-        for (ty, _) in types
-            .iter_mut()
-            .zip(with_keys)
-            .filter(|(_, reads_key)| *reads_key)
-        {
-            ty.nullable = true;
+        for (ty, reads_key) in types.iter_mut().zip(with_keys) {
+            ty.nullable |= reads_key;
         }
         if !windows.is_empty() {
             super::window::forget_keys(&mut columns, &mut types);

@@ -358,13 +358,12 @@ impl Block<'_, '_> {
 impl Block<'_, '_> {
     /// Returns the table or view that the statement names, for a table that may be one of a merged view.
     pub(super) fn named_table(&self, table: usize) -> usize {
-        let is_outermost = |view: &&usize| {
-            let view = &self.tables[**view];
+        let is_outermost = |view: &usize| {
+            let view = &self.tables[*view];
             let merged = view.merged.as_ref();
             view.owner == 0 && merged.is_some_and(|merged| merged.tables.contains(&table))
         };
-        let views: Vec<usize> = (0..self.tables.len()).collect();
-        views.iter().find(is_outermost).copied().unwrap_or(table)
+        (0..self.tables.len()).find(is_outermost).unwrap_or(table)
     }
 }
 

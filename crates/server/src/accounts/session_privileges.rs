@@ -75,6 +75,14 @@ impl SessionPrivileges {
         self.current.store(None);
     }
 
+    /// Returns to an account that the session had before, with the privileges that it has now: they may have been
+    /// revoked meanwhile.
+    pub fn log_in_again(&self, account: Account, accounts: &SharedAccounts) {
+        self.log_in(account, accounts);
+        let outdated = accounts.generation().wrapping_sub(1);
+        self.generation.store(outdated, Ordering::Relaxed);
+    }
+
     /// Sets the current role, whose privileges the session has from now on.
     pub fn set_role(&self, role: Option<&str>, database: Option<&str>, accounts: &SharedAccounts) {
         let had = self.account(accounts);
@@ -178,6 +186,20 @@ impl SessionPrivileges {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_session_that_returns_to_its_account_has_what_was_not_revoked_meanwhile() {
+        let select = PrivilegeSet::NONE.with(Privilege::Select);
+        let mut account = Account::new("u", "%");
+        account.databases = vec![("a".into(), select)];
+        let accounts = SharedAccounts::of(vec![account.clone()]);
+        let session = SessionPrivileges::default();
+        session.log_in(account, &accounts);
+        let before = Account::clone(&session.account(&accounts));
+        accounts.replace(vec![Account::new("u", "%")]);
+        session.log_in_again(before, &accounts);
+        assert!(session.within("a", None, &accounts).is_empty());
+    }
 
     #[test]
     fn a_change_reaches_a_session_as_in_mariadb() {

@@ -16,15 +16,14 @@
 
 use super::EmbeddedServer;
 use paceline_binlog::event::{
-    Event, FormatDescription, GtidFlags, IgnorableEvent, QueryEvent, RowsEvent, RowsKind, TableId,
-    TableMapEvent,
+    Event, FormatDescription, GtidFlags, IgnorableEvent, RowsEvent, RowsKind, TableId, TableMapEvent,
 };
 use paceline_binlog::log::LogReader;
 use paceline_binlog::{EventGroup, GtidPosition, LOCAL_DOMAIN};
 use paceline_catalog::TableDefinition;
 use paceline_txn::{LogLease, SendLimit};
 use paceline_types::row_image::RowLayout;
-use paceline_types::table_map_metadata::{append_metadata, decode_columns, type_code};
+use paceline_types::table_map_metadata::{are_mapped_as, column_names, decode_columns};
 use paceline_types::{DomainId, Gtid, LogPosition, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -233,7 +232,7 @@ impl ChangedTransaction {
                 Event::Query(query) => {
                     // The text of a statement whose rows are here, too, and the frame of the transaction.
                     let is_of_rows = std::mem::take(&mut text_follows);
-                    if !is_of_rows && (is_statement || !is_frame(&query)) && self.group.epoch_mark().is_none()
+                    if !is_of_rows && (is_statement || !query.is_frame()) && self.group.epoch_mark().is_none()
                     {
                         let text = String::from_utf8_lossy(&query.sql);
                         let database = String::from_utf8_lossy(query.database);
@@ -266,7 +265,7 @@ impl ChangedTransaction {
             ),
             None => {
                 let types = decode_columns(map.column_types, map.metadata, map.optional_metadata)?;
-                (RowLayout::new(types), names(map.optional_metadata))
+                (RowLayout::new(types), column_names(map.optional_metadata)?)
             }
         };
         Ok(MappedTable {
@@ -279,55 +278,9 @@ impl ChangedTransaction {
 
     /// Returns whether the rows were logged with this definition, or with one of the same types.
     fn is_of_definition(&self, definition: &TableDefinition, map: &TableMapEvent<'_>) -> bool {
-        let columns = definition.columns();
-        if columns.len() != map.columns() || definition.version() >= self.group.end() {
-            return false;
-        }
-        let mut metadata = Vec::with_capacity(map.metadata.len());
-        columns.iter().zip(map.column_types).all(|(column, code)| {
-            append_metadata(&column.data_type, &mut metadata);
-            type_code(&column.data_type).code() == *code
-        }) && metadata == map.metadata
+        let types = definition.columns().iter().map(|column| &column.data_type);
+        definition.version() < self.group.end() && are_mapped_as(types, map.column_types, map.metadata)
     }
-}
-
-/// Returns the names of the columns in a table map's optional metadata; none if it has none.
-fn names(mut optional: &[u8]) -> Vec<String> {
-    const COLUMN_NAMES: u8 = 4;
-    while let Some((&field, rest)) = optional.split_first() {
-        let Some((value, rest)) = split_counted(rest) else {
-            break;
-        };
-        if field == COLUMN_NAMES {
-            let mut value = value;
-            let mut names = Vec::new();
-            while let Some((name, rest)) = split_counted(value) {
-                names.push(String::from_utf8_lossy(name).into_owned());
-                value = rest;
-            }
-            return names;
-        }
-        optional = rest;
-    }
-    Vec::new()
-}
-
-/// Splits off bytes whose number is in front of them, in the protocol's variable length.
-fn split_counted(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (&first, rest) = bytes.split_first()?;
-    let (length, rest) = match first {
-        0..=250 => (usize::from(first), rest),
-        0xfc => {
-            let (length, rest) = rest.split_first_chunk::<2>()?;
-            (usize::from(u16::from_le_bytes(*length)), rest)
-        }
-        0xfd => {
-            let (&[a, b, c], rest) = rest.split_first_chunk::<3>()?;
-            (usize::try_from(u32::from_le_bytes([a, b, c, 0])).ok()?, rest)
-        }
-        _ => return None,
-    };
-    rest.split_at_checked(length)
 }
 
 fn visit_rows<E>(
@@ -369,14 +322,4 @@ fn visit_rows<E>(
         }))?;
     }
     Ok(())
-}
-
-/// Returns whether a text only frames a transaction.
-fn is_frame(query: &QueryEvent<'_>) -> bool {
-    let text = query.sql.trim_ascii();
-    let begins = |word: &[u8]| text.len() >= word.len() && text[..word.len()].eq_ignore_ascii_case(word);
-    query.ends_group()
-        || text.eq_ignore_ascii_case(b"BEGIN")
-        || begins(b"SAVEPOINT ")
-        || begins(b"ROLLBACK TO ")
 }

@@ -10,9 +10,8 @@ use crate::session::direct::{DirectStatement, server_session};
 use crate::session::rows::{CollectedRows, Currency};
 use paceline_catalog::TableDefinition;
 use paceline_query::execute::Outcome;
-use paceline_storage::Direction;
 use paceline_syntax::Result;
-use paceline_table_access::{IndexBounds, ReadMode, RowRef, RowScan, TableView};
+use paceline_table_access::{IndexParts, ReadMode, RowRef, RowScan, TableView};
 use paceline_txn::{AccessMode, IsolationLevel};
 use paceline_types::{Gtid, Value};
 use std::sync::Arc;
@@ -106,20 +105,18 @@ impl ProgramSession {
         view.get(transaction, index, key, mode, &context)
     }
 
-    /// Scans a part of an index.
+    /// Scans parts of an index.
     ///
     /// # Errors
     /// Those of [`TableView::scan`].
     pub fn scan<'s>(
         &'s mut self,
         view: &Arc<TableView>,
-        index: usize,
-        bounds: &IndexBounds,
-        direction: Direction,
+        parts: &IndexParts<'_>,
         mode: ReadMode,
     ) -> Result<RowScan<'s>> {
         let (transaction, context) = self.session.reading()?;
-        view.scan(transaction, index, bounds, direction, mode, &context)
+        view.scan(transaction, parts, mode, &context)
     }
 
     /// Ends a read that has succeeded.

@@ -89,7 +89,11 @@ pub(super) fn tables(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
             text(&*table.name),
             text(if table.sequence { "SEQUENCE" } else { "BASE TABLE" }),
             text(table.engine.name()),
-            number(if is_memory || table.sequence { 10 } else { 11 }),
+            number(if table.engine != TableEngine::InnoDb || table.sequence {
+                10
+            } else {
+                11
+            }),
             text(table.row_format.clone().map_or_else(
                 || {
                     if is_memory || table.sequence {

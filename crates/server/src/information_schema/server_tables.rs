@@ -11,7 +11,7 @@ use super::sources::Sources;
 use crate::cells::{Row, moment, number, text, text_or_null, yes_no};
 
 /// Storage engines: name, support, comment, transactions, XA, savepoints.
-pub(crate) const ENGINES: [[&str; 6]; 3] = [
+pub(crate) const ENGINES: [[&str; 6]; 4] = [
     [
         "InnoDB",
         "DEFAULT",
@@ -32,6 +32,14 @@ pub(crate) const ENGINES: [[&str; 6]; 3] = [
         "SEQUENCE",
         "YES",
         "Generated tables filled with sequential values",
+        "YES",
+        "NO",
+        "YES",
+    ],
+    [
+        "BLACKHOLE",
+        "YES",
+        "/dev/null storage engine (anything you write to it disappears)",
         "YES",
         "NO",
         "YES",
@@ -324,5 +332,6 @@ pub(super) fn plugins() -> Vec<Row> {
         row("InnoDB", "STORAGE ENGINE", ENGINES[0][2]),
         row("MEMORY", "STORAGE ENGINE", ENGINES[1][2]),
         row("SEQUENCE", "STORAGE ENGINE", ENGINES[2][2]),
+        row("BLACKHOLE", "STORAGE ENGINE", ENGINES[3][2]),
     ]
 }

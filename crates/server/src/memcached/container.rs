@@ -1,6 +1,6 @@
 //! Containers: which table, and which of its columns, the keys of a prefix mean.
 
-use paceline_catalog::ddl::quote_identifier;
+use crate::sql_text::identifier;
 use paceline_catalog::{Catalog, ColumnDefinition, IndexDefinition};
 use paceline_types::DataType;
 
@@ -146,15 +146,19 @@ impl Container {
             &self.row.expiry_column,
         ];
         let columns = self.value_columns.iter().chain(others.into_iter().flatten());
-        columns.map(|name| quoted(name)).collect()
+        columns.map(|name| identifier(name)).collect()
     }
 
     fn table(&self) -> String {
-        format!("{}.{}", quoted(&self.row.database), quoted(&self.row.table))
+        format!(
+            "{}.{}",
+            identifier(&self.row.database),
+            identifier(&self.row.table)
+        )
     }
 
     fn key_column(&self) -> String {
-        quoted(&self.row.key_column)
+        identifier(&self.row.key_column)
     }
 
     /// Returns the query of an item by its key.
@@ -187,7 +191,7 @@ impl Container {
     /// Returns the statement that inserts or replaces an item's columns, for a table whose only unique index is the
     /// key.
     pub fn upsert(&self) -> String {
-        let cas = self.row.cas_column.as_deref().map(quoted);
+        let cas = self.row.cas_column.as_deref().map(identifier);
         let assignments = self
             .columns()
             .into_iter()
@@ -214,7 +218,7 @@ impl Container {
     /// Returns the statement that removes an item. With an expiry column it also takes the time.
     pub fn delete(&self) -> String {
         let delete = format!("DELETE FROM {} WHERE {} = ?", self.table(), self.key_column());
-        match self.row.expiry_column.as_deref().map(quoted) {
+        match self.row.expiry_column.as_deref().map(identifier) {
             Some(expiry) => format!("{delete} AND ({expiry} IS NULL OR {expiry} = 0 OR {expiry} > ?)"),
             None => delete,
         }
@@ -224,10 +228,4 @@ impl Container {
     pub fn delete_all(&self) -> String {
         format!("DELETE FROM {}", self.table())
     }
-}
-
-fn quoted(name: &str) -> String {
-    let mut text = String::new();
-    quote_identifier(name, &mut text);
-    text
 }

@@ -101,7 +101,7 @@ pub fn memory_usage(server: &Server) -> Vec<MemoryPart> {
     ];
     let known: u64 = accounted.iter().map(|part| part.bytes).sum();
     let rest = resident.anonymous.saturating_sub(known);
-    // What the allocator has as resident was not all touched, so that it can exceed the system's figure. In a program
+    // The allocator also counts pages that were never touched, so its figure can exceed the system's. In a program
     // whose allocator is not observed, both parts belong to the rest.
     let outside = heap.map_or(0, |heap| {
         resident.anonymous.saturating_sub(heap.resident).min(rest)

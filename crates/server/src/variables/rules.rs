@@ -10,7 +10,8 @@ use paceline_types::error_code::*;
 use paceline_wire::proxy_header::ProxyNetworks;
 
 /// Storage engines that CREATE TABLE accepts, with MariaDB's spelling.
-const ENGINES: [(&str, &str); 5] = [
+const ENGINES: [(&str, &str); 6] = [
+    ("BLACKHOLE", "BLACKHOLE"),
     ("InnoDB", "InnoDB"),
     ("MEMORY", "MEMORY"),
     ("HEAP", "MEMORY"),

@@ -149,6 +149,10 @@ impl MemoryEngine {
         // Keys of this engine sort after those of the engines before it.
         for (key, change) in write_set.entries().rev() {
             if EngineKind::of_key(key) != self.kind {
+                debug_assert!(
+                    EngineKind::of_key(key) != EngineKind::Blackhole,
+                    "such rows are not stored"
+                );
                 break;
             }
             self.apply_change(key, change, version);

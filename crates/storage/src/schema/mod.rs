@@ -278,6 +278,11 @@ impl TableSchema {
         }
     }
 
+    /// Returns whether an engine stores the rows. Those of BLACKHOLE are logged and that is all: they have no entries.
+    pub fn stores_rows(&self) -> bool {
+        self.clustered_id().engine() != EngineKind::Blackhole
+    }
+
     /// Returns the numbers of all indexes in use, including hidden ones: those to delete with the table.
     pub fn index_ids(&self) -> impl Iterator<Item = IndexId> {
         let (rows, hash) = match self.clustered {

@@ -31,6 +31,8 @@ impl TableSchema {
     /// (only `before`) or an update. An update touches only the indexes whose columns changed: one key, if no
     /// index contains a changed column (and the hash entries of a table without a primary key).
     ///
+    /// A table that keeps nothing has no change.
+    ///
     /// Reads nothing but its arguments: the caller has checked unique keys, or replays a change for which they
     /// were checked.
     ///
@@ -43,6 +45,9 @@ impl TableSchema {
         after: Option<&[u8]>,
         write_set: &mut WriteSet,
     ) -> Result<()> {
+        if !self.stores_rows() {
+            return Ok(());
+        }
         match (before, after) {
             (None, None) => Ok(()),
             (None, Some(after)) => self.insert(after, write_set),

@@ -140,7 +140,12 @@ impl Parser<'_> {
                     self.accept_word("ALL");
                 }
             }
-            if is_aggregate || call.database.is_some() {
+            let is_reserved = || {
+                let mut reserved = RESERVED_FUNCTIONS.iter();
+                reserved.any(|name| call.name.eq_ignore_ascii_case(name))
+            };
+            // Only functions of libraries have arguments with names.
+            if is_aggregate || call.database.is_some() || is_reserved() {
                 call.arguments = Arguments::List(self.comma_separated(Self::expr)?);
             } else {
                 self.named_arguments(&mut call)?;
@@ -166,7 +171,6 @@ impl Parser<'_> {
 
     /// Parses arguments, each with an optional name: `expr [[AS] name], …`.
     fn named_arguments(&mut self, call: &mut FunctionCall) -> Result<()> {
-        let is_reserved = RESERVED_FUNCTIONS.contains(&call.name.to_ascii_uppercase().as_str());
         let names = &mut call.argument_names;
         let arguments = self.comma_separated(|parser| {
             let start = parser.position();
@@ -175,9 +179,9 @@ impl Parser<'_> {
                 argument,
                 Expr::Column(_) | Expr::Parameter(_) | Expr::Literal(Literal::Number(_))
             );
-            let text = (!is_reserved && !is_plain).then(|| parser.text_since(start));
+            let text = (!is_plain).then(|| parser.text_since(start));
             let is_named = !parser.is(&Token::Comma) && !parser.is(&Token::RightParen);
-            let given = match is_named && !is_reserved {
+            let given = match is_named {
                 true => parser.select_alias()?,
                 false => None,
             };
@@ -188,9 +192,6 @@ impl Parser<'_> {
             });
             Ok(argument)
         })?;
-        if is_reserved {
-            names.clear();
-        }
         call.arguments = Arguments::List(arguments);
         Ok(())
     }

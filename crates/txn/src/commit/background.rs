@@ -9,11 +9,11 @@
 //!
 //! No commit waits for the last two.
 
-use super::core::Core;
+use super::core::{Core, FatalOnPanic};
 use crate::config::SyncBinlog;
 use parking_lot::{Condvar, Mutex};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -129,9 +129,8 @@ impl Background {
         let mut spawn = |name: &str, work: Box<dyn FnOnce(Arc<Core>) + Send>| {
             let core = core.clone();
             let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
-                let guard = FatalOnPanic(Arc::downgrade(&core));
-                work(core);
-                std::mem::forget(guard);
+                let _fatal = FatalOnPanic::new(&core);
+                work(core.clone());
             });
             state.threads.push(thread.expect("a thread can be started"));
         };
@@ -173,19 +172,6 @@ impl Background {
             }
         }
         true
-    }
-}
-
-/// Turns a panic in a thread of the pipeline into a fatal error; sessions would otherwise wait forever.
-struct FatalOnPanic(Weak<Core>);
-
-impl Drop for FatalOnPanic {
-    fn drop(&mut self) {
-        if std::thread::panicking()
-            && let Some(core) = self.0.upgrade()
-        {
-            core.fatal("a thread of the commit pipeline has failed; see the message before");
-        }
     }
 }
 

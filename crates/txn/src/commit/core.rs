@@ -214,6 +214,32 @@ impl Core {
     }
 }
 
+/// Turns a panic of a thread that leads or publishes, also a session's, into a fatal error: others would wait forever.
+pub(crate) struct FatalOnPanic<'c> {
+    core: &'c Core,
+    /// A destructor may lead while its thread unwinds because of something else.
+    was_panicking: bool,
+}
+
+impl<'c> FatalOnPanic<'c> {
+    /// Guards the work until it is dropped.
+    pub(crate) fn new(core: &'c Core) -> Self {
+        FatalOnPanic {
+            core,
+            was_panicking: std::thread::panicking(),
+        }
+    }
+}
+
+impl Drop for FatalOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() && !self.was_panicking {
+            self.core
+                .fatal("a thread of the commit pipeline has failed; see the message before");
+        }
+    }
+}
+
 impl LogBarrier for Core {
     fn make_durable(&self, position: LogPosition) -> LogPosition {
         // With sync_binlog=1 everything that is published is durable. Otherwise sync what has been written so

@@ -5,7 +5,7 @@
 //! its sync, semi-sync after an acknowledgement) calls [`Core::publish`]. One thread does the work and takes
 //! the others' groups along.
 
-use super::core::Core;
+use super::core::{Core, FatalOnPanic};
 use super::log_stage::WrittenGroup;
 use super::published_position::PublishedMoves;
 use super::{CommitPlace, PlacedTransaction};
@@ -118,6 +118,7 @@ impl Core {
             }
             state.busy = true;
             drop(state);
+            let _fatal = FatalOnPanic::new(self);
             self.publish_batch(groups);
             state = self.publisher.state.lock();
             state.busy = false;

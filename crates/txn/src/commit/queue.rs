@@ -5,7 +5,7 @@
 //! note has the measurements.
 
 use super::CommitRequest;
-use super::core::Core;
+use super::core::{Core, FatalOnPanic};
 use crate::config::{Config, LeaderMode, PublishThread};
 use crate::sync_point::CommitStep;
 use parking_lot::{Condvar, Mutex};
@@ -210,6 +210,7 @@ impl Core {
 
     /// Leads one group in the calling session's thread, hands leadership on, and publishes.
     fn lead_one(self: &Arc<Self>) {
+        let _fatal = FatalOnPanic::new(self);
         let config = self.config();
         match self.next_group(&config) {
             Next::Nothing => return,

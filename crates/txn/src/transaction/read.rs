@@ -227,6 +227,12 @@ impl Transaction {
         }
     }
 
+    /// Waits until everything that this transaction has read under lock is published, blocking the thread: before a
+    /// program in this process sees it.
+    pub fn wait_reads_published(&self) {
+        self.core.wait_published_blocking(self.newest_read);
+    }
+
     /// Returns the newest version that this transaction has read under lock and that may not be published yet.
     /// A reply must wait for it; [`Transaction::commit`] does so by itself.
     pub fn newest_read(&self) -> Version {

@@ -70,7 +70,7 @@ impl TableBuild {
         writes: &mut WriteSet,
     ) -> Result<BuildSummary> {
         let schema = schema_of(&self.target)?;
-        let in_memory = self.target.engine == TableEngine::Memory || self.target.temporary;
+        let in_memory = self.target.engine != TableEngine::InnoDb || self.target.temporary;
         let mut rows = Rows::new(self, snapshot, session)?;
         let copied = self.is_copied();
         let (mut count, mut duplicates) = (0, 0);

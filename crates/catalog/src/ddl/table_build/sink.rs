@@ -54,6 +54,9 @@ impl Sink {
     }
 
     pub fn row(&mut self, schema: &TableSchema, row: &BuiltRow, writes: &mut WriteSet) -> Result<()> {
+        if !schema.stores_rows() {
+            return Ok(());
+        }
         self.row_key.clear();
         if self.only.is_some() {
             self.row_key.extend_from_slice(&row.key);

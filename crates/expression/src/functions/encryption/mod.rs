@@ -49,13 +49,18 @@ pub(super) static FUNCTIONS: &[Function] = &[
     // Its privilege can change between two executions.
     steady("des_decrypt", (1, 2), bind_des_decrypt, eval_des_decrypt),
     pure("encrypt", (1, 2), bind_encrypt, eval_encrypt),
-    pure(
-        "old_password",
-        (1, 1),
-        |call| Ok(call.connection_text(16).nullable()),
-        eval_old_password,
-    ),
+    OLD_PASSWORD,
 ];
+
+/// PASSWORD() with `old_passwords`.
+pub(super) static PASSWORD_AS_BEFORE: Function = OLD_PASSWORD;
+
+const OLD_PASSWORD: Function = pure(
+    "old_password",
+    (1, 1),
+    |call| Ok(call.connection_text(16).nullable()),
+    eval_old_password,
+);
 
 /// Length in bytes of a block of AES.
 const AES_BLOCK_LENGTH: usize = 16;
@@ -140,13 +145,8 @@ fn eval_old_password(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<V
     if password.is_empty() {
         return Ok(Value::Text(String::new()));
     }
-    Ok(Value::Text(old_password(&password)))
-}
-
-/// Returns the hash of passwords before 4.1 as text.
-pub(super) fn old_password(password: &[u8]) -> String {
-    let (first, second) = old_password_hash(password);
-    format!("{first:08x}{second:08x}")
+    let (first, second) = old_password_hash(&password);
+    Ok(Value::Text(format!("{first:08x}{second:08x}")))
 }
 
 fn bind_des_encrypt(call: &mut BindCall<'_>) -> Result<ExprType> {

@@ -6,7 +6,7 @@ use paceline_types::data_type::Sign;
 use paceline_types::{DataType, ErrorCode, Value};
 
 use crate::error::{Error, Result};
-use paceline_catalog::{TableDefinition, counted, following, is_numbered};
+use paceline_catalog::{AutoIncrement, TableDefinition, counted, following, is_numbered};
 use paceline_expression::session::SessionContext;
 
 /// Reserved values of a statement that are not used yet. If a row is not inserted, its value is used for the next row.
@@ -117,7 +117,15 @@ impl Interval {
                 settings.auto_increment_offset,
             );
             let wanted = self.expected.unwrap_or(self.batch).max(1);
-            let counter = table.auto_increment();
+            // As in MariaDB, a table that keeps nothing begins each statement with 1.
+            let of_statement = AutoIncrement::default();
+            let counter = match table.schema().stores_rows() {
+                true => table.auto_increment(),
+                false => {
+                    of_statement.next(self.next, || Ok(0))?;
+                    &of_statement
+                }
+            };
             let reserved = match counter.reserve(wanted, increment, offset, max) {
                 Some(first) => Some((first, wanted)),
                 None => counter.reserve(1, increment, offset, max).map(|first| (first, 1)),

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use paceline_binlog::LoggedTable;
 use paceline_storage::{Row, TableSchema};
 use paceline_txn::{LockMode, LockWait, RowChange, Transaction};
-use paceline_types::error_code::{ER_DUP_ENTRY, ER_RECORD_FILE_FULL};
+use paceline_types::error_code::{ER_DUP_ENTRY, ER_RECORD_FILE_FULL, ER_UNKNOWN_ERROR};
 use paceline_types::table_map_metadata::RowMetadata;
 use paceline_types::{TimeZone, Value};
 
@@ -27,6 +27,7 @@ use paceline_catalog::foreign_key::{
     ForeignKeyRun, ForeignKeys, Parent, ResolvedKey, RunMode, is_foreign_key_error,
 };
 use paceline_catalog::{RowCounts, TableDefinition, duplicate_entry};
+use paceline_expression::session::{BinlogFormat, SessionContext};
 
 /// State shared by the row writers of a statement.
 #[derive(Debug, Clone)]
@@ -101,6 +102,28 @@ pub(crate) enum UpdateOutcome {
     Duplicate(usize),
 }
 
+/// Warns that an UPDATE or DELETE of tables that keep nothing finds no rows to log, as in MariaDB.
+pub(crate) fn warn_of_nothing<'t>(
+    session: &mut SessionContext,
+    statement: &str,
+    tables: impl Iterator<Item = &'t TableDefinition>,
+) {
+    if session.settings.binlog_format != BinlogFormat::Row {
+        return;
+    }
+    let names: Vec<&str> = tables
+        .filter(|table| !table.schema().stores_rows())
+        .map(|table| table.name())
+        .collect();
+    if !names.is_empty() {
+        let message = format!(
+            "Row events are not logged for {statement} statements that modify BLACKHOLE tables in row format. Table(s): '{}.'",
+            names.join(",")
+        );
+        session.diagnostics.warn(ER_UNKNOWN_ERROR, message);
+    }
+}
+
 impl<'d> RowWriter<'d> {
     /// Creates a writer for inserting, or for updating any columns.
     pub fn new(options: &WriteOptions, definition: &'d TableDefinition) -> Self {
@@ -122,7 +145,10 @@ impl<'d> RowWriter<'d> {
         definition: &'d TableDefinition,
         wanted: impl Fn(usize) -> bool,
     ) -> Self {
+        // A table that keeps nothing has no duplicates.
+        let keeps_rows = definition.schema().stores_rows();
         let unique = (0..definition.indexes().len())
+            .filter(|_| keeps_rows)
             .filter(|&index| definition.indexes()[index].kind.is_unique() && wanted(index))
             .collect();
         let metadata = options.metadata;

@@ -8,7 +8,7 @@ use paceline_types::Value;
 use super::row_search::{collect, for_each_row, reads_backwards, usable_plan};
 use super::safe_updates::check_delete;
 use crate::error::Result;
-use crate::execute::changes::row_writer::{RowWriter, WriteOptions};
+use crate::execute::changes::row_writer::{RowWriter, WriteOptions, warn_of_nothing};
 use crate::execute::context::{Execution, RowHandle};
 use crate::execute::interface::{Outcome, RowSink};
 use crate::execute::operators::limit::RowLimit;
@@ -29,6 +29,8 @@ pub(super) fn execute(
     let names = BlockNames::new(&plan.select, None);
     let exec = &mut exec.with_names(&names);
     let select = usable_plan(exec, &plan.select)?;
+    let tables = plan.targets.iter().map(|(_, definition)| &**definition);
+    warn_of_nothing(exec.session, "DELETE", tables);
     let mut writers: Vec<(usize, Deleter<'_>)> = Vec::with_capacity(plan.targets.len());
     for (table, definition) in &plan.targets {
         let deleter = Deleter {

@@ -19,7 +19,7 @@ use crate::execute::changes::assignment::{
     passes_view_check, stored_value,
 };
 use crate::execute::changes::auto_increment;
-use crate::execute::changes::row_writer::{RowWriter, UpdateOutcome, WriteOptions};
+use crate::execute::changes::row_writer::{RowWriter, UpdateOutcome, WriteOptions, warn_of_nothing};
 use crate::execute::collections::memory::row_bytes;
 use crate::execute::context::{Execution, RowHandle};
 use crate::execute::interface::{AffectedRows, Outcome};
@@ -67,6 +67,8 @@ pub(super) fn execute(
     let names = BlockNames::new(&plan.select, None);
     let exec = &mut exec.with_names(&names);
     let select = usable_plan(exec, &plan.select)?;
+    let tables = plan.targets.iter().map(|target| &*target.definition);
+    warn_of_nothing(exec.session, "UPDATE", tables);
     let ignore = Ignore::from(plan.ignore);
     let mut targets = Vec::with_capacity(plan.targets.len());
     for target in &plan.targets {

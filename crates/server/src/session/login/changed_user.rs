@@ -77,7 +77,7 @@ impl Session {
         });
         self.state.context.user = before.user;
         self.state.context.current_user = before.current_user;
-        self.state.services.set_account(before.account);
+        self.state.services.resume_account(before.account);
         self.state.set_role(before.current_role);
         self.set_up_values();
         if let Some(database) = before.database {

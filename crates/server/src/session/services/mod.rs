@@ -152,6 +152,11 @@ impl SessionServices {
         self.privileges.log_in(account, &self.server.accounts);
     }
 
+    /// Returns to the account that the session had before, with its present privileges.
+    pub fn resume_account(&self, account: Account) {
+        self.privileges.log_in_again(account, &self.server.accounts);
+    }
+
     /// Sets the current role. Its privileges in the current database apply at once.
     pub fn set_role(&self, role: Option<&str>, database: Option<&str>) {
         self.privileges.set_role(role, database, &self.server.accounts);

@@ -9,7 +9,12 @@ use paceline_syntax::{Error, PluginStatement, Result};
 use paceline_types::error_code::*;
 
 /// Libraries of MariaDB whose plugins are part of this server.
-const BUILT_IN_LIBRARIES: [&str; 3] = ["auth_ed25519", "auth_socket", "caching_sha2_password"];
+const BUILT_IN_LIBRARIES: [&str; 4] = [
+    "auth_ed25519",
+    "auth_socket",
+    "caching_sha2_password",
+    "ha_blackhole",
+];
 
 /// Executes INSTALL or UNINSTALL. INSTALL SONAME of a library whose plugins are here has no effect, as in MariaDB.
 ///

@@ -1,5 +1,6 @@
 //! A full disk, and a failing sync.
 
+use crate::sync_point::CommitStep;
 use crate::testing::TestServer;
 use crate::{Config, Error, IsolationLevel, LeaderMode, RollbackScope, SyncBinlog};
 use paceline_simulated_disk::SimulatedDisk;
@@ -114,5 +115,35 @@ fn a_failed_sync_is_fatal_and_never_acknowledged() {
         let positions = server.manager.positions();
         assert_eq!((positions.published, positions.durable), (published, published));
         assert_eq!(server.get("x").as_deref(), Some("before"));
+    }
+}
+
+/// A session that leads, or that publishes, is a thread of the pipeline like the others.
+#[test]
+fn a_panic_of_a_session_that_leads_is_fatal_at_each_step() {
+    // In front of the queue a panic is the session's own.
+    let steps = CommitStep::ALL
+        .into_iter()
+        .filter(|step| *step != CommitStep::Queued);
+    for step in steps {
+        let config = Config {
+            leader_mode: LeaderMode::Inline,
+            ..Config::default()
+        };
+        let server = Arc::new(open(&SimulatedDisk::new(), config));
+        server.set("x", "before").unwrap();
+        server.manager.sync_points().set(move |reached| {
+            assert!(reached != step, "a defect of this step");
+        });
+        let leader = Arc::clone(&server);
+        let led = std::thread::spawn(move || leader.set("x", "after")).join();
+        assert!(led.is_err(), "{step:?}: the session panics");
+        let failure = server.failure.lock().clone();
+        assert!(failure.is_some(), "{step:?}: the server is told to stop");
+        server.manager.sync_points().clear();
+        let error = server.set("y", "later").unwrap_err();
+        assert!(matches!(error, Error::Fatal(_)), "{step:?}: {error}");
+        // A process ends here: what the panic left half done cannot be closed.
+        std::mem::forget(server);
     }
 }

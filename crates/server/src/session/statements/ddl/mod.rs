@@ -32,12 +32,10 @@ use locks::{lock_names, lock_objects, objects_to_lock};
 use module::{check_module, read_module};
 use paceline_catalog::LoadableFunction;
 use paceline_catalog::ddl::{
-    DdlInput, LoggedStatement as Logged, alter_info, ddl_objects, definer_account, is_temporary_ddl,
-    prepare_ddl,
+    DdlInput, LoggedStatement as Logged, alter_info, check_loadable_function, ddl_objects, definer_account,
+    is_temporary_ddl, prepare_ddl,
 };
-use paceline_expression::is_native_function;
 use paceline_expression::session::StatementOrigin;
-use paceline_syntax::ast::FunctionCall;
 use paceline_syntax::definition::{CreateLoadableFunction, CreateView};
 use paceline_syntax::{AccountName, DdlStatement, Error, Result, Statement, TableName, UserName};
 use paceline_types::ServerId;
@@ -247,10 +245,8 @@ fn load_function(create: &CreateLoadableFunction, state: &mut SessionState) -> R
         return Ok(());
     }
     check_enabled(&state.server.globals)?;
-    let exists = state.catalog().loadable_function(&create.name).is_some();
-    // Planning refuses these.
-    let is_native = is_native_function(&FunctionCall::new(create.name.as_str(), Vec::new()));
-    if is_native || create.library.contains('/') || create.name.len() > 64 || exists && !create.or_replace {
+    // The plan has the same error, or a note.
+    if check_loadable_function(create, &state.catalog()).is_err() {
         return Ok(());
     }
     let functions = &state.server.loadable_functions;

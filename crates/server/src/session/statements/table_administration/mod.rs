@@ -104,7 +104,7 @@ pub async fn execute(
             continue;
         };
         match operation {
-            _ if definition.is_sequence() => {
+            _ if definition.is_sequence() || !definition.schema().stores_rows() => {
                 if operation == TableMaintenance::AnalyzePersistent {
                     line("status", "Engine-independent statistics collected");
                 }
