@@ -10,6 +10,7 @@ use crate::last_command::LastCommand;
 use crate::loadable_functions::LoadableFunctions;
 use crate::memcached_counters::MemcachedCounters;
 use crate::memory::MemoryDivision;
+use crate::modules::Modules;
 use crate::registry::Sessions;
 use crate::replica_filters::ReplicaFilters;
 use crate::replicated_tables::ReplicatedTables;
@@ -25,7 +26,6 @@ use crate::user_statistics::UserStatistics;
 use crate::variables::{
     Globals, Variable, VariableValue, semi_sync_settings, session_memory_max, transaction_config,
 };
-use crate::wasm::Modules;
 use paceline_binlog::FileStatistics;
 use paceline_catalog::{CatalogHandle, TableDefinition, TemporaryTables};
 use paceline_expression::session::ServerMemory;

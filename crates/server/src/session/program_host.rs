@@ -1,12 +1,12 @@
 //! Services of the server for functions and triggers that run within a statement.
 
 use super::assignment::{self, assign_client, client_charset, collation_of};
+use super::module_calls::StatementModules;
 use super::services::{SessionServices, TransactionCharacteristics};
 use super::temporary::{TemporaryDefinition, define_within_statement};
 use crate::accounts::checks::{check_member, check_plan, check_routine};
 use crate::command_counter::count_command;
 use crate::variables::Variable;
-use crate::wasm::StatementModules;
 use paceline_catalog::ddl::SelectedColumn;
 use paceline_catalog::{Catalog, RoutineDefinition, RoutineModule, TemporaryTables};
 use paceline_expression::session::{Privilege, SessionContext, VariableScope};

@@ -1,28 +1,13 @@
-//! The same without a compiler for modules.
+//! Calls without a compiler for modules.
 
+use crate::modules::disabled;
 use crate::session::services::SessionServices;
-use crate::variables::Globals;
 use paceline_catalog::{Catalog, RoutineDefinition, RoutineModule};
 use paceline_expression::session::SessionContext;
-use paceline_syntax::{Error, Result};
+use paceline_syntax::Result;
 use paceline_txn::Transaction;
 use paceline_types::Value;
-use paceline_types::error_code::ER_FEATURE_DISABLED;
 use std::sync::Arc;
-
-/// No modules.
-#[derive(Default)]
-pub struct Modules;
-
-impl Modules {
-    /// Refuses a new function.
-    ///
-    /// # Errors
-    /// 1289.
-    pub fn check(&self, _: &RoutineDefinition, _: &RoutineModule, _: &Globals) -> Result<()> {
-        Err(disabled())
-    }
-}
 
 /// No modules of a statement.
 #[derive(Default)]
@@ -46,8 +31,4 @@ impl StatementModules {
     ) -> Result<Value> {
         Err(disabled())
     }
-}
-
-fn disabled() -> Error {
-    Error::new(ER_FEATURE_DISABLED, &[&"LANGUAGE WASM", &"the feature wasm"])
 }

@@ -48,7 +48,7 @@ impl Modules {
     ///
     /// # Errors
     /// 1123 with the reason.
-    pub(super) fn get(
+    pub fn get(
         &self,
         routine: &RoutineDefinition,
         module: &RoutineModule,
@@ -107,7 +107,7 @@ fn limits(globals: &Globals) -> Limits {
 }
 
 /// Returns how a value of this type is passed.
-pub(super) fn kind_of(data_type: &DataType) -> ValueKind {
+fn kind_of(data_type: &DataType) -> ValueKind {
     match data_type {
         DataType::Integer(_) | DataType::Year => ValueKind::Integer,
         DataType::Float(_) | DataType::Double(_) => ValueKind::Real,
