@@ -1,10 +1,15 @@
 //! Host side of a running call.
 
+use crate::call_host::CallHost;
 use crate::error::{CallError, HostError};
-use crate::interrupt::Interrupt;
 use crate::tables::{KeyValue, Tables};
 use scoped_tls_hkt::scoped_thread_local;
-use wasmtime::{Memory, StoreLimits};
+use wasmtime::{Memory, ResourceLimiter};
+
+/// Maximum number of a module's tables of functions.
+const TABLES_MAX: usize = 4;
+/// Maximum number of elements of each of them.
+const TABLE_ELEMENTS_MAX: usize = 10_000;
 
 scoped_thread_local! {
     /// The tables that are lent to the call that runs in this thread. A store's data must not borrow.
@@ -13,8 +18,9 @@ scoped_thread_local! {
 
 /// Data of an instance.
 pub(crate) struct CallState {
-    pub(crate) limits: StoreLimits,
-    pub(crate) interrupt: Box<dyn Interrupt>,
+    pub(crate) host: Box<dyn CallHost>,
+    /// Maximum number of bytes of the memory.
+    pub(crate) memory_bytes_max: usize,
     /// Ticks until the present call's time is over.
     pub(crate) ticks_left: u64,
     pub(crate) call_ms: u64,
@@ -41,7 +47,7 @@ impl CallState {
 
     /// A tick has passed: decides whether the call may go on.
     pub(crate) fn tick(&mut self) -> Result<(), Ended> {
-        if let Some(reason) = self.interrupt.raised() {
+        if let Some(reason) = self.host.interruption() {
             return Err(self.fail(CallError::Host(reason)));
         }
         match self.ticks_left.checked_sub(1) {
@@ -67,6 +73,34 @@ impl CallState {
         TABLES
             .with(work)
             .map_err(|error| self.fail(CallError::Host(error)))
+    }
+}
+
+impl ResourceLimiter for CallState {
+    fn memory_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        if desired > self.memory_bytes_max {
+            return Ok(false);
+        }
+        match self.host.charge(desired) {
+            Ok(()) => Ok(true),
+            Err(refused) => Err(self.fail(CallError::Host(refused)).into()),
+        }
+    }
+
+    fn table_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        Ok(desired <= TABLE_ELEMENTS_MAX)
+    }
+
+    fn instances(&self) -> usize {
+        1
+    }
+
+    fn tables(&self) -> usize {
+        TABLES_MAX
+    }
+
+    fn memories(&self) -> usize {
+        1
     }
 }
 

@@ -42,7 +42,7 @@ pub enum CallError {
     Misuse(&'static str),
     #[error("the call has taken longer than {0} ms")]
     TimeLimit(u64),
-    /// [`Interrupt`](crate::Interrupt) or [`Tables`](crate::Tables).
+    /// [`CallHost`](crate::CallHost) or [`Tables`](crate::Tables).
     #[error(transparent)]
     Host(HostError),
 }

@@ -1,15 +1,12 @@
 //! An instance of a module, and its calls.
 
+use crate::call_host::CallHost;
 use crate::call_state::{CallState, lend};
 use crate::error::CallError;
-use crate::interrupt::Interrupt;
 use crate::module::{Module, Signature, ValueKind, first_line};
 use crate::tables::Tables;
 use std::fmt;
-use wasmtime::{Func, Store, StoreLimitsBuilder, TypedFunc, UpdateDeadline, Val};
-
-/// Maximum number of elements of a module's tables of functions.
-const TABLE_ELEMENTS_MAX: usize = 10_000;
+use wasmtime::{Func, Store, TypedFunc, UpdateDeadline, Val};
 
 /// Argument of a call.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,17 +53,10 @@ impl Instance {
     ///
     /// # Errors
     /// A failure of the start function; too little memory.
-    pub fn new(module: &Module, interrupt: Box<dyn Interrupt>) -> Result<Instance, CallError> {
-        let limits = StoreLimitsBuilder::new()
-            .memory_size(module.limits.memory_bytes)
-            .table_elements(TABLE_ELEMENTS_MAX)
-            .instances(1)
-            .memories(1)
-            .tables(4)
-            .build();
+    pub fn new(module: &Module, host: Box<dyn CallHost>) -> Result<Instance, CallError> {
         let state = CallState {
-            limits,
-            interrupt,
+            host,
+            memory_bytes_max: module.limits.memory_bytes,
             ticks_left: module.limits.ticks(),
             call_ms: module.limits.call_ms,
             memory: None,
@@ -76,7 +66,7 @@ impl Instance {
             failure: None,
         };
         let mut store = Store::new(module.instance.module().engine(), state);
-        store.limiter(|state| &mut state.limits);
+        store.limiter(|state| state);
         store.epoch_deadline_callback(|mut context| {
             context.data_mut().tick()?;
             Ok(UpdateDeadline::Continue(1))

@@ -50,7 +50,8 @@
 //! # Limits
 //! [`Limits`]: memory of an instance and time of a call. An instance has at most [`CURSORS_MAX`] cursors and a key of
 //! at most [`KEY_VALUES_MAX`] values. A module has at most [`MODULE_BYTES_MAX`] bytes. The code's stack has
-//! [`STACK_BYTES`]. The host's [`Interrupt`] is asked every [`TICK`], so KILL and time limits of statements work.
+//! [`STACK_BYTES`]. The [`CallHost`] is asked every [`TICK`], so KILL and time limits of statements work, and pays for the
+//! memory before the module has it.
 //!
 //! # Rejected
 //! - *WASI*: files, clocks and random numbers would make a function's value depend on the host, and give it more than
@@ -60,11 +61,11 @@
 //! - *Rows as one encoded buffer* instead of cursors: a scan would copy columns that nobody reads.
 #![forbid(unsafe_code)]
 
+mod call_host;
 mod call_state;
 mod error;
 mod imports;
 mod instance;
-mod interrupt;
 mod limits;
 mod module;
 mod runtime;
@@ -73,9 +74,9 @@ mod tables;
 mod tests;
 mod ticker;
 
+pub use call_host::CallHost;
 pub use error::{CallError, HostError, ModuleError};
 pub use instance::{Argument, Instance, Output};
-pub use interrupt::Interrupt;
 pub use limits::{Limits, MODULE_BYTES_MAX, STACK_BYTES};
 pub use module::{Module, Signature, ValueKind};
 pub use runtime::Runtime;

@@ -11,16 +11,34 @@ const LIMITS: Limits = Limits {
     call_ms: 60_000,
 };
 
-struct Flag(Arc<AtomicBool>);
+/// A statement that can be killed, and has so much memory.
+struct Statement {
+    is_killed: Arc<AtomicBool>,
+    memory_bytes: usize,
+}
 
-impl Interrupt for Flag {
-    fn raised(&self) -> Option<HostError> {
-        self.0.load(Ordering::Acquire).then(|| "killed".into())
+impl CallHost for Statement {
+    fn interruption(&self) -> Option<HostError> {
+        self.is_killed.load(Ordering::Acquire).then(|| "killed".into())
+    }
+
+    fn charge(&mut self, bytes: usize) -> Result<(), HostError> {
+        match bytes <= self.memory_bytes {
+            true => Ok(()),
+            false => Err("no memory is left".into()),
+        }
     }
 }
 
-fn never() -> Box<Flag> {
-    Box::new(Flag(Arc::default()))
+fn statement(is_killed: &Arc<AtomicBool>) -> Box<Statement> {
+    Box::new(Statement {
+        is_killed: is_killed.clone(),
+        memory_bytes: usize::MAX,
+    })
+}
+
+fn never() -> Box<Statement> {
+    statement(&Arc::default())
 }
 
 fn compile(text: &str, parameters: &[ValueKind], result: ValueKind) -> Result<Module, ModuleError> {
@@ -114,6 +132,23 @@ fn a_function_that_asks_for_null_gets_it_and_can_return_it() {
 }
 
 #[test]
+fn memory_that_the_statement_may_not_have_ends_the_call() {
+    let text = r#"(module (memory 1) (func (export "f") (result i64) (i64.extend_i32_s (memory.grow (i32.const 3)))))"#;
+    let module = compile(text, &[], ValueKind::Integer).unwrap();
+    let with_memory = |memory_bytes| Statement {
+        is_killed: Arc::default(),
+        memory_bytes,
+    };
+    let mut instance = Instance::new(&module, Box::new(with_memory(4 << 16))).unwrap();
+    assert_eq!(instance.call(&[], None).unwrap(), Output::Integer(1));
+    let mut instance = Instance::new(&module, Box::new(with_memory(2 << 16))).unwrap();
+    let refused = instance.call(&[], None).unwrap_err();
+    assert!(matches!(&refused, CallError::Host(reason) if reason.to_string() == "no memory is left"));
+    let refused = Instance::new(&module, Box::new(with_memory(0))).unwrap_err();
+    assert!(matches!(refused, CallError::Host(_)), "{refused}");
+}
+
+#[test]
 fn a_loop_ends_at_the_time_limit_and_when_it_is_interrupted() {
     let text = r#"(module (func (export "f") (result i64) (loop $l (br $l)) (i64.const 0)))"#;
     let short = Limits {
@@ -131,7 +166,7 @@ fn a_loop_ends_at_the_time_limit_and_when_it_is_interrupted() {
 
     let module = compile(text, &[], ValueKind::Integer).unwrap();
     let flag = Arc::<AtomicBool>::default();
-    let mut instance = Instance::new(&module, Box::new(Flag(flag.clone()))).unwrap();
+    let mut instance = Instance::new(&module, statement(&flag)).unwrap();
     let killer = std::thread::spawn(move || flag.store(true, Ordering::Release));
     let error = instance.call(&[], None).unwrap_err();
     assert!(

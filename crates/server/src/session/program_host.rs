@@ -1,7 +1,7 @@
 //! Services of the server for functions and triggers that run within a statement.
 
 use super::assignment::{self, assign_client, client_charset, collation_of};
-use super::module_calls::StatementModules;
+use super::module_calls::{CallContext, StatementModules};
 use super::services::{SessionServices, TransactionCharacteristics};
 use super::temporary::{TemporaryDefinition, define_within_statement};
 use crate::accounts::checks::{check_member, check_plan, check_routine};
@@ -113,16 +113,13 @@ impl ProgramHost for SessionProgramHost {
         transaction: &mut Transaction,
         session: &SessionContext,
     ) -> Result<Value> {
-        let (services, catalog) = (&self.services, self.catalog());
-        self.modules.call(
-            routine,
-            module,
-            arguments,
-            services,
-            &catalog,
+        let context = CallContext {
+            services: &self.services,
+            catalog: &self.catalog(),
             transaction,
             session,
-        )
+        };
+        self.modules.call(routine, module, arguments, context)
     }
 
     fn count(&self, statement: &Statement) {

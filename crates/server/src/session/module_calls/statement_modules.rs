@@ -1,14 +1,14 @@
 //! Instances of a statement, and calls.
 
-use super::lent_tables::LentTables;
+use super::CallContext;
+use super::call_tables::CallTables;
 use crate::session::services::{SessionServices, apart};
-use paceline_catalog::{Catalog, RoutineDefinition, RoutineModule};
-use paceline_expression::session::SessionContext;
+use paceline_catalog::{RoutineDefinition, RoutineModule};
+use paceline_expression::session::{MemoryCharge, SessionContext};
 use paceline_syntax::{Error, Result};
-use paceline_txn::Transaction;
 use paceline_types::error_code::{ER_SIGNAL_EXCEPTION, ER_STATEMENT_TIMEOUT, ER_UNKNOWN_ERROR};
 use paceline_types::{Value, text};
-use paceline_wasm_functions::{Argument, CallError, HostError, Instance, Interrupt, Output, ValueKind};
+use paceline_wasm_functions::{Argument, CallError, CallHost, HostError, Instance, Output, ValueKind};
 use parking_lot::Mutex;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -18,12 +18,19 @@ use std::sync::Arc;
 #[derive(Default)]
 pub struct StatementModules(Mutex<HashMap<String, Instance>>);
 
-/// Ends a call when the session is killed or its statement's time is over.
-struct SessionInterrupt(Arc<SessionServices>);
+/// Ends a call when the session is killed or its statement's time is over. The memory is the session's.
+struct StatementHost {
+    services: Arc<SessionServices>,
+    memory: MemoryCharge,
+}
 
-impl Interrupt for SessionInterrupt {
-    fn raised(&self) -> Option<HostError> {
-        self.0.check_running().err().map(HostError::from)
+impl CallHost for StatementHost {
+    fn interruption(&self) -> Option<HostError> {
+        self.services.check_running().err().map(HostError::from)
+    }
+
+    fn charge(&mut self, bytes: usize) -> Result<(), HostError> {
+        self.memory.set(bytes).map_err(HostError::from)
     }
 }
 
@@ -38,11 +45,9 @@ impl StatementModules {
         routine: &RoutineDefinition,
         module: &RoutineModule,
         arguments: &[Value],
-        services: &Arc<SessionServices>,
-        catalog: &Catalog,
-        transaction: &mut Transaction,
-        session: &SessionContext,
+        context: CallContext<'_>,
     ) -> Result<Value> {
+        let (services, session) = (context.services, context.session);
         apart(|| {
             // Not in the map while it runs: a failed instance is used no more.
             let known = self.0.lock().remove(routine.full_name());
@@ -51,8 +56,11 @@ impl StatementModules {
                 None => {
                     let server = &services.server;
                     let module = server.modules.get(routine, module, &server.globals)?;
-                    let interrupt = Box::new(SessionInterrupt(services.clone()));
-                    Instance::new(&module, interrupt).map_err(|error| failure(routine, error))?
+                    let host = StatementHost {
+                        services: services.clone(),
+                        memory: MemoryCharge::new(&session.memory),
+                    };
+                    Instance::new(&module, Box::new(host)).map_err(|error| failure(routine, error))?
                 }
             };
             let kinds = instance.signature().parameters.clone();
@@ -69,7 +77,7 @@ impl StatementModules {
                 .zip(&texts)
                 .map(|(value, text)| argument(value, text))
                 .collect();
-            let mut tables = LentTables::new(services, catalog, &routine.database, transaction, session);
+            let mut tables = CallTables::new(context, &routine.database);
             let value = instance
                 .call(&arguments, Some(&mut tables))
                 .map_err(|error| failure(routine, error))?;

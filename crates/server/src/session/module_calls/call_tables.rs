@@ -5,17 +5,15 @@
 //!
 //! # Scans
 //! A running scan of [`paceline_table_access`] has the transaction to itself, and a function has several. So a scan
-//! reads some rows, keeps their images, and begins again behind them when they are used up: 1 row, then 16 times as
-//! many each time, up to [`BATCH_ROWS_MAX`] rows or [`BATCH_BYTES`]. The snapshot makes it one scan. The rows that are
-//! passed over again cost less than a tenth of the scan.
+//! reads some rows, keeps their images, and begins again behind the last of them when they are used up: 1 row, then 16
+//! times as many each time, up to [`BATCH_ROWS_MAX`] rows or [`BATCH_BYTES`]. The snapshot makes it one scan.
 
+use super::CallContext;
 use crate::errors::of_transaction;
-use crate::session::services::SessionServices;
-use paceline_catalog::Catalog;
-use paceline_expression::session::{Privilege, PrivilegeTarget, SessionContext};
+use paceline_expression::session::{MemoryCharge, Privilege, PrivilegeTarget, SessionContext};
 use paceline_storage::Direction as ScanDirection;
 use paceline_syntax::{Error, Result};
-use paceline_table_access::{IndexBounds, ReadMode, RowRef, TableView};
+use paceline_table_access::{IndexBounds, IndexParts, ReadMode, RowRef, ScanPosition, TableView};
 use paceline_txn::{MetadataMode, MetadataObject, Transaction};
 use paceline_types::convert::ConvertContext;
 use paceline_types::error_code::*;
@@ -30,14 +28,13 @@ const TABLES_MAX: usize = 64;
 const BATCH_ROWS_MAX: usize = 4096;
 /// Number of bytes of images after which no more rows are read at once.
 const BATCH_BYTES: usize = 1 << 20;
+/// Number of bytes of an image without its content.
+const IMAGE_BYTES: usize = size_of::<Vec<u8>>();
 
 /// The tables of one call.
-pub(super) struct LentTables<'c> {
-    services: &'c Arc<SessionServices>,
-    catalog: &'c Catalog,
+pub(super) struct CallTables<'c> {
+    context: CallContext<'c>,
     database: &'c str,
-    transaction: &'c mut Transaction,
-    session: &'c SessionContext,
     tables: Vec<Arc<TableView>>,
     cursors: HashMap<u32, TableCursor>,
     last_cursor: u32,
@@ -48,6 +45,8 @@ struct TableCursor {
     /// Images of the rows that are read already; the first is the cursor's row once it is on one.
     rows: VecDeque<Vec<u8>>,
     is_on_row: bool,
+    /// Memory of the images that were read at once.
+    memory: MemoryCharge,
     /// Rest of a scan; `None` if there are no more rows.
     rest: Option<ScanRest>,
 }
@@ -56,25 +55,16 @@ struct ScanRest {
     index: usize,
     key: Vec<Value>,
     direction: ScanDirection,
-    /// Rows that the cursor has had.
-    passed: usize,
+    /// Last row that was read.
+    after: Option<ScanPosition>,
     batch: usize,
 }
 
-impl<'c> LentTables<'c> {
-    pub(super) fn new(
-        services: &'c Arc<SessionServices>,
-        catalog: &'c Catalog,
-        database: &'c str,
-        transaction: &'c mut Transaction,
-        session: &'c SessionContext,
-    ) -> Self {
-        LentTables {
-            services,
-            catalog,
+impl<'c> CallTables<'c> {
+    pub(super) fn new(context: CallContext<'c>, database: &'c str) -> Self {
+        CallTables {
+            context,
             database,
-            transaction,
-            session,
             tables: Vec::new(),
             cursors: HashMap::new(),
             last_cursor: 0,
@@ -103,12 +93,13 @@ impl<'c> LentTables<'c> {
             database,
             table: name,
         };
-        self.session
+        self.context
+            .session
             .services
             .privileges
-            .check(self.session, Privilege::Select, target)?;
-        let Some(definition) = self.catalog.table(database, name).cloned() else {
-            return Err(match self.catalog.view(database, name) {
+            .check(self.context.session, Privilege::Select, target)?;
+        let Some(definition) = self.context.catalog.table(database, name).cloned() else {
+            return Err(match self.context.catalog.view(database, name) {
                 Some(_) => Error::new(ER_WRONG_OBJECT, &[&database, &name, &"BASE TABLE"]),
                 None => Error::new(ER_NO_SUCH_TABLE, &[&database, &name]),
             });
@@ -118,14 +109,14 @@ impl<'c> LentTables<'c> {
                 database,
                 table: name,
             };
-            let locked = self.transaction.lock_metadata(object, MetadataMode::Read);
+            let locked = self.context.transaction.lock_metadata(object, MetadataMode::Read);
             locked.map_err(|error| of_transaction(&error))?;
             // It may have been altered while the lock was waited for.
-            let now = self.services.server.catalog.load();
+            let now = self.context.services.server.catalog.load();
             let is_current = now
                 .table(database, name)
                 .is_some_and(|now| now.version() == definition.version());
-            let snapshot = self.transaction.snapshot_version();
+            let snapshot = self.context.transaction.snapshot_version();
             if !is_current || snapshot.is_some_and(|snapshot| definition.version() > snapshot) {
                 return Err(Error::new(ER_TABLE_DEF_CHANGED, &[]));
             }
@@ -156,15 +147,24 @@ impl<'c> LentTables<'c> {
         let view = self.view(table)?;
         let index = self.index_of(&view, index)?;
         let key: Vec<_> = key.iter().map(value_of).collect();
-        let conversion = Self::conversion(self.session);
-        let row = view.get(self.transaction, index, &key, ReadMode::Snapshot, &conversion)?;
+        let conversion = Self::conversion(self.context.session);
+        let row = view.get(
+            self.context.transaction,
+            index,
+            &key,
+            ReadMode::Snapshot,
+            &conversion,
+        )?;
         let Some(image) = row.map(|row| row.image().to_vec()) else {
             return Ok(None);
         };
+        let mut memory = MemoryCharge::new(&self.context.session.memory);
+        memory.grow(image.len())?;
         self.add(TableCursor {
             table,
             rows: VecDeque::from([image]),
             is_on_row: true,
+            memory,
             rest: None,
         })
         .map(Some)
@@ -185,13 +185,14 @@ impl<'c> LentTables<'c> {
                 Direction::Forward => ScanDirection::Forward,
                 Direction::Backward => ScanDirection::Backward,
             },
-            passed: 0,
+            after: None,
             batch: 1,
         };
         self.add(TableCursor {
             table,
             rows: VecDeque::new(),
             is_on_row: false,
+            memory: MemoryCharge::new(&self.context.session.memory),
             rest: Some(rest),
         })
     }
@@ -205,9 +206,7 @@ impl<'c> LentTables<'c> {
             && let Some(rest) = cursor.rest.take()
         {
             let view = self.tables[cursor.table as usize].clone();
-            let (rows, rest) = read_batch(&view, rest, self.transaction, self.session)?;
-            cursor.rows = rows;
-            cursor.rest = rest;
+            cursor.rest = cursor.read_batch(&view, rest, self.context.transaction, self.context.session)?;
         }
         cursor.is_on_row = !cursor.rows.is_empty();
         Ok(cursor.is_on_row)
@@ -223,43 +222,39 @@ impl<'c> LentTables<'c> {
     }
 }
 
-/// Reads the next rows of a scan, and returns what remains of it.
-fn read_batch(
-    view: &Arc<TableView>,
-    rest: ScanRest,
-    transaction: &mut Transaction,
-    session: &SessionContext,
-) -> Result<(VecDeque<Vec<u8>>, Option<ScanRest>)> {
-    let conversion = LentTables::conversion(session);
-    let bounds = IndexBounds::all().prefix(rest.key.clone());
-    let mode = ReadMode::Snapshot;
-    let mut scan = view.scan(
-        transaction,
-        rest.index,
-        &bounds,
-        rest.direction,
-        mode,
-        &conversion,
-    )?;
-    let (mut rows, mut bytes) = (VecDeque::new(), 0);
-    let mut passed = 0;
-    while let Some(row) = scan.next()? {
-        passed += 1;
-        if passed <= rest.passed {
-            continue;
-        }
-        bytes += row.image().len();
-        rows.push_back(row.image().to_vec());
-        if rows.len() >= rest.batch || bytes >= BATCH_BYTES {
-            let rest = ScanRest {
-                passed,
-                batch: (rest.batch * 16).min(BATCH_ROWS_MAX),
-                ..rest
+impl TableCursor {
+    /// Reads the next rows of a scan, and returns what remains of it.
+    fn read_batch(
+        &mut self,
+        view: &Arc<TableView>,
+        rest: ScanRest,
+        transaction: &mut Transaction,
+        session: &SessionContext,
+    ) -> Result<Option<ScanRest>> {
+        let bounds = IndexBounds::all().prefix(rest.key.clone());
+        let parts = IndexParts {
+            index: rest.index,
+            bounds: std::slice::from_ref(&bounds),
+            direction: rest.direction,
+            limit: u64::MAX,
+            after: rest.after.as_ref(),
+        };
+        let conversion = CallTables::conversion(session);
+        let mut scan = view.scan(transaction, &parts, ReadMode::Snapshot, &conversion)?;
+        self.memory.shrink(self.memory.used());
+        while self.rows.len() < rest.batch && self.memory.used() < BATCH_BYTES {
+            let Some(row) = scan.next()? else {
+                return Ok(None);
             };
-            return Ok((rows, Some(rest)));
+            self.memory.grow(row.image().len() + IMAGE_BYTES)?;
+            self.rows.push_back(row.image().to_vec());
         }
+        Ok(Some(ScanRest {
+            after: scan.position(),
+            batch: (rest.batch * 16).min(BATCH_ROWS_MAX),
+            ..rest
+        }))
     }
-    Ok((rows, None))
 }
 
 fn value_of(value: &KeyValue) -> Value {
@@ -282,7 +277,7 @@ fn no_cursor() -> Error {
     misuse("no cursor has this number")
 }
 
-impl Tables for LentTables<'_> {
+impl Tables for CallTables<'_> {
     fn table(&mut self, name: &str) -> Result<u32, HostError> {
         Ok(self.open(name)?)
     }
@@ -323,7 +318,7 @@ impl Tables for LentTables<'_> {
     }
 
     fn integer(&mut self, cursor: CursorId, column: u32) -> Result<i64, HostError> {
-        let zone = &self.session.settings.time_zone;
+        let zone = &self.context.session.settings.time_zone;
         Ok(self.read(cursor, column, |value| {
             Ok(match value {
                 ValueRef::Null => 0,
@@ -340,7 +335,7 @@ impl Tables for LentTables<'_> {
     }
 
     fn real(&mut self, cursor: CursorId, column: u32) -> Result<f64, HostError> {
-        let zone = &self.session.settings.time_zone;
+        let zone = &self.context.session.settings.time_zone;
         Ok(self.read(cursor, column, |value| {
             Ok(match value {
                 ValueRef::Null => 0.0,
@@ -352,7 +347,7 @@ impl Tables for LentTables<'_> {
     }
 
     fn text(&mut self, cursor: CursorId, column: u32, read: &mut dyn FnMut(&[u8])) -> Result<(), HostError> {
-        let zone = &self.session.settings.time_zone;
+        let zone = &self.context.session.settings.time_zone;
         Ok(self.read(cursor, column, |value| {
             match value {
                 ValueRef::Null => read(&[]),
