@@ -1,5 +1,6 @@
 """Functions in WebAssembly: CREATE FUNCTION … LANGUAGE WASM AS …"""
 
+import re
 import subprocess
 import threading
 import time
@@ -53,9 +54,9 @@ def create(server, name, parameters, returns, module):
 
 def test_numbers_texts_and_null(server, greeting):
     create(server, "plus", "a int, b bigint", "bigint", ADD)
-    assert server.query("select plus(40, 2), plus(-1, null), plus('12', 0.6)", database="t") == [(42, None, 13)]
+    assert server.query("select plus(40, 2), plus(-1, null), plus('12', 0.6)", database="t") == ((42, None, 13),)
     server.query("create table n (i int)", "insert into n values (1), (2), (null), (4)", database="t")
-    assert server.query("select plus(i, 1) from n order by i", database="t") == [(None,), (2,), (3,), (5,)]
+    assert server.query("select plus(i, 1) from n order by i", database="t") == ((None,), (2,), (3,), (5,))
     assert one(server, "select sum(plus(i, 1)) from n where plus(i, i) > 2") == 8
     server.query(f"create function greeting(name varchar(100)) returns varchar(120) language wasm as file '{greeting}'", database="t")
     assert one(server, "select greeting('wörld')") == "Hello, wörld!"
@@ -80,7 +81,7 @@ def test_a_function_reads_tables_in_its_statements_transaction(server, greeting)
     server.query("create table messages (id int primary key auto_increment, author int, body text, index by_author (author, id))",
                  "insert into messages (author, body) values (1, 'first'), (2, 'other'), (1, 'second'), (3, null)", database="t")
     server.query(f"create function latest_message(who int) returns text reads sql data language wasm as file '{greeting}'", database="t")
-    assert server.query("select latest_message(1), latest_message(2), latest_message(9)", database="t") == [("second", "other", None)]
+    assert server.query("select latest_message(1), latest_message(2), latest_message(9)", database="t") == (("second", "other", None),)
     other = server.connect(database="t")
     with other.cursor() as cursor:
         cursor.execute("start transaction with consistent snapshot")
@@ -126,7 +127,7 @@ def test_rights_are_those_of_the_definer_or_of_the_caller(server, greeting):
     server.query(f"create function latest_message(who int) returns text language wasm as file '{greeting}'", database="t")
     server.query("create user reader identified by 'p'", "grant execute on t.* to reader")
     reader = dict(user="reader", password="p", database="t")
-    assert server.query("select latest_message(1)", **reader) == [("secret",)]
+    assert server.query("select latest_message(1)", **reader) == (("secret",),)
     server.query("alter function t.latest_message sql security invoker")
     with pytest.raises(pymysql.MySQLError) as raised:
         server.query("select latest_message(1)", **reader)
@@ -215,9 +216,10 @@ def test_the_definition_is_shown_dumped_replicated_and_lasts(server, tmp_path, g
     replica.start()
     try:
         replication_user(server)
-        change_master(replica, server)
+        change_master(replica, server, master_use_gtid="slave_pos")
+        replica.query("start slave")
         server.query("create table g (x text)", "insert into g values (greeting('all'))", database="t")
-        wait_for_replica(server, replica)
+        wait_for_replica(replica, server)
         assert one(replica, "select x from g") == "Hello, all!"
         assert one(replica, "select greeting('replica')") == "Hello, replica!"
     finally:
@@ -234,6 +236,30 @@ def test_triggers_and_generated_rows_use_functions(server):
     create(server, "plus", "a int, b int", "int", ADD)
     server.query("create table w (a int, b int)", "create trigger w1 before insert on w for each row set new.b = plus(new.a, 1)",
                  "insert into w (a) values (1), (2)", database="t")
-    assert server.query("select a, b from w order by a", database="t") == [(1, 2), (2, 3)]
+    assert server.query("select a, b from w order by a", database="t") == ((1, 2), (2, 3))
     server.query("create procedure p(out r int) begin set r = plus(20, 22); end", database="t")
-    assert server.query("call p(@r)", "select @r", database="t") == [(42,)]
+    assert server.query("call p(@r)", "select @r", database="t") == ((42,),)
+
+
+def test_the_example_of_the_documents(server, tmp_path):
+    text = (Path(__file__).parents[2] / "docs" / "functions.md").read_text().split("## Shared libraries")[0]
+    [source] = re.findall(r"```c\n// double_it\.c\n(.*?)```", text, re.DOTALL)
+    (tmp_path / "double_it.c").write_text(source)
+    console = "$ clang" + text.split("$ clang", 1)[1].split("```")[0]
+    module = tmp_path / "double_it.wasm"
+    commands = [line[2:].replace("/tmp/double_it.wasm", str(module)) for line in console.splitlines() if line.startswith("$ ")]
+    server.query("create database test")
+    said = ""
+    for command in commands:
+        command = command.replace("mariadb ", f"mariadb --no-defaults -uroot --socket={server.socket} -t ")
+        said += subprocess.run(command, shell=True, check=True, cwd=tmp_path, text=True, capture_output=True).stdout
+    assert "|            42 |" in said and said in console, said
+
+
+def test_a_dump_has_the_function(server, tmp_path):
+    create(server, "plus", "a int, b int", "int", ADD)
+    dump = subprocess.run(["mariadb-dump", "--no-defaults", "-uroot", f"--socket={server.socket}", "--routines", "t"],
+                          check=True, capture_output=True, text=True).stdout
+    server.query("drop function t.plus")
+    subprocess.run(["mariadb", "--no-defaults", "-uroot", f"--socket={server.socket}", "t"], check=True, input=dump, text=True)
+    assert one(server, "select plus(1, 2)") == 3
