@@ -50,8 +50,8 @@
 //! # Limits
 //! [`Limits`]: memory of an instance and time of a call. An instance has at most [`CURSORS_MAX`] cursors and a key of
 //! at most [`KEY_VALUES_MAX`] values. A module has at most [`MODULE_BYTES_MAX`] bytes. The code's stack has
-//! [`STACK_BYTES`]. The [`CallHost`] is asked every [`TICK`], so KILL and time limits of statements work, and pays for the
-//! memory before the module has it.
+//! [`STACK_BYTES`]. The [`CallHost`] is asked every [`TICK`], so KILL and time limits of statements work, and pays for
+//! the memory before the module has it.
 //!
 //! # Rejected
 //! - *WASI*: files, clocks and random numbers would make a function's value depend on the host, and give it more than
