@@ -1,8 +1,8 @@
 //! Rows: keys, scans, changes and their rules, locks, transactions, definitions that change.
 
 use paceline_embedded::{
-    Database, ErrorKind, IsolationLevel, LockMode, LockWait, Options, ReadMode, Scan, Session, Table,
-    TransactionOptions, Value,
+    Database, ErrorKind, Interrupter, IsolationLevel, LockMode, LockWait, Options, ReadMode, Scan, Session,
+    Table, TransactionOptions, Value,
 };
 use std::borrow::Cow;
 
@@ -370,10 +370,9 @@ fn calls_of_a_session_are_ended_by_another_thread() {
     let mut at = fixture(&["CREATE TABLE t (id INT PRIMARY KEY)"]);
     let mut waiter = at.database.session().unwrap();
     let interrupter = waiter.interrupter();
-    for (number, end_it) in [
-        (1317, (|it| it.end_call()) as fn(&paceline_embedded::Interrupter)),
-        (1927, |it| it.end_session()),
-    ] {
+    let ends: [(u16, fn(&Interrupter)); 2] =
+        [(1317, Interrupter::end_call), (1927, Interrupter::end_session)];
+    for (number, end_it) in ends {
         let (begun, has_begun) = std::sync::mpsc::channel();
         std::thread::scope(|scope| {
             let ended = scope.spawn(|| {
@@ -383,7 +382,10 @@ fn calls_of_a_session_are_ended_by_another_thread() {
             has_begun.recv().unwrap();
             while at
                 .session
-                .query("SELECT 1 FROM information_schema.processlist WHERE info = 'DO SLEEP(1000)'", ())
+                .query(
+                    "SELECT 1 FROM information_schema.processlist WHERE info = 'DO SLEEP(1000)'",
+                    (),
+                )
                 .unwrap()
                 .rows
                 .is_empty()
