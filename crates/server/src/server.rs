@@ -59,6 +59,8 @@ pub struct Server {
     pub accounts: SharedAccounts,
     /// Hosts with failures before a login.
     pub host_errors: HostErrors,
+    /// Character set of new sessions.
+    pub login_charset: LoginCharset,
     /// Registry of all sessions.
     pub sessions: Sessions,
     /// The session that executed the last command.
@@ -143,6 +145,16 @@ pub enum Hosting {
     OtherProgram,
 }
 
+/// Character set with which a session begins (`character-set-client-handshake`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum LoginCharset {
+    /// That of the client's collation.
+    #[default]
+    OfClient,
+    /// `character_set_server`, whatever the client requests.
+    OfServer,
+}
+
 /// Options of the start that are not variables.
 #[derive(Debug, Default)]
 pub struct Choices {
@@ -152,6 +164,8 @@ pub struct Choices {
     pub filters: ReplicaFilters,
     /// Consumers of `performance_schema`.
     pub consumers: Consumers,
+    /// Character set of new sessions.
+    pub login_charset: LoginCharset,
     /// Statistics of the log's files, if they are collected.
     pub file_statistics: Option<Arc<FileStatistics>>,
     /// The cluster of which the server is a member.
@@ -185,6 +199,7 @@ impl Server {
         let user_statistics = UserStatistics::new(&globals);
         Arc::new_cyclic(|server| Server {
             hosting: choices.hosting,
+            login_charset: choices.login_charset,
             cluster: choices.cluster,
             replicas: ConnectionSet::open(environment(server.clone())),
             row_options: Arc::new(SharedRowOptions::new(replicated_row_options(&globals))),
