@@ -203,17 +203,6 @@ def test_a_statement(primary, replica):
     ends_with_nothing(replica, primary)
 
 
-def test_an_acknowledgement(tmp_path, primary, replica):
-    """The replica is a primary itself, whose commits wait for a replica that does not come."""
-    replica.query("set global rpl_semi_sync_master_wait_no_slave=1", "set global rpl_semi_sync_master_timeout=600000",
-                  "set global rpl_semi_sync_master_wait_point=after_sync", "set global rpl_semi_sync_master_enabled=1")
-    follow(replica, primary)
-    primary.query("insert into d.t values (1, 1, '')")
-    wait_until_held_back_by(replica, "an acknowledgement")
-    replica.query("set global rpl_semi_sync_master_enabled=0")
-    ends_with_nothing(replica, primary)
-
-
 def test_a_stopped_applier_and_a_lost_primary(primary, replica):
     follow(replica, primary)
     wait_for_replica(replica, primary)

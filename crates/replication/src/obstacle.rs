@@ -16,7 +16,7 @@
 //! | a lock | waits for a lock of a session of this server |
 //! | a statement | is executed as a statement, alone |
 //! | commit groups of the primary | commits in a small group, which `slave_parallel_mode=conservative` keeps |
-//! | an acknowledgement | is durable and waits for this server's replicas or its cluster |
+//! | an acknowledgement | is durable and waits for this server's cluster |
 //! | the work on rows | is applied by threads that wait for nothing |
 //!
 //! **Alternatives considered.** Clocks around each step of each transaction, added up by cause: exact, but two clock
@@ -60,7 +60,7 @@ pub enum Obstacle {
     Statement,
     /// A lock of a session.
     Lock,
-    /// Replicas of this server, or its cluster.
+    /// The cluster of this server.
     Acknowledgement,
     /// The applier's own work.
     Rows,

@@ -146,7 +146,9 @@ impl SessionHandle {
 
     /// Returns its memory by purpose.
     pub fn memory_use(&self) -> SessionUse {
-        let transaction = self.locks.get().map(paceline_txn::Session::progress);
+        // What the lock manager tells of a transaction that has ended is its last state.
+        let open = self.transaction.get().and_then(|_| self.locks.get());
+        let transaction = open.map(paceline_txn::Session::progress);
         SessionUse::of(self.memory.used(), transaction)
     }
 
