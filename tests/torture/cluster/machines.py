@@ -14,6 +14,7 @@ from support.jumping_clock import JumpingClock
 from support.namespaces import Network
 from support.servers import BINARY, CrashFs, Paceline
 from support.waiting import wait_for
+from torture.harness import Finding
 from torture.servers import CLIENT
 
 NAME = "torture"
@@ -80,6 +81,7 @@ class ServerMachine(Paceline):
 
     def spawn(self, *more):
         with open(self.log, "ab") as log:
+            self.log_before = log.tell()
             self.process = subprocess.Popen(self.machine.inside(*self.command(), *self.options, *more), stdin=subprocess.DEVNULL, stdout=log,
                                             stderr=log, env={**os.environ, **self.clock.environment})
 
@@ -103,8 +105,20 @@ class ServerMachine(Paceline):
             self.process = None
         self.is_stopped = False
 
+    def has_opened(self):
+        """Returns whether the process has opened its tables to clients since it was spawned."""
+        with open(self.log, "rb") as log:
+            log.seek(self.log_before)
+            return b"ready for connections" in log.read()
+
     def empty_disk(self):
-        shutil.rmtree(self.datadir)
+        # A server that still copies another one has its directory under another name, or none.
+        for directory in self.disk.mount_point.iterdir():
+            shutil.rmtree(directory)
+        # It is a new disk: a power failure does not bring back what was on the old one.
+        root = os.open(self.disk.mount_point, os.O_RDONLY)
+        os.fsync(root)
+        os.close(root)
 
     def terminate(self):
         self.process.send_signal(signal.SIGTERM)
@@ -188,10 +202,14 @@ class Machines:
 
     def add_removed(self):
         """Makes log holders of all servers again. Everything must work."""
-        for name in sorted(self.removed - self.replaced):
-            wait_for(f"{name} to be added", lambda name=name: self.command("add", name)[0] == 0, RECOVERY_SECONDS_MAX)
-        if self.removed:
-            wait_for("all servers to be log holders", lambda: self.holders() == len(self.servers), RECOVERY_SECONDS_MAX)
+        try:
+            for name in sorted(self.removed - self.replaced):
+                wait_for(f"{name} to be added", lambda name=name: self.command("add", name)[0] == 0, RECOVERY_SECONDS_MAX)
+            if self.removed:
+                wait_for("all servers to be log holders", lambda: self.holders() == len(self.servers), RECOVERY_SECONDS_MAX)
+        except AssertionError as error:
+            status = self.command("status", f"--cluster-secret-file={self.secret}")[1]
+            raise Finding(f"{error}; removed: {sorted(self.removed)}, replaced: {sorted(self.replaced)}\n{status}") from None
         self.removed.clear()
         self.replaced.clear()
 

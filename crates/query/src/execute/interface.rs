@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::plan::{Plan, ResultColumn, Statistics, TableUse};
 use crate::program::ProgramCache;
 use paceline_catalog::ddl::SelectedColumn;
-use paceline_catalog::{Catalog, RoutineDefinition};
+use paceline_catalog::{Catalog, RoutineDefinition, RoutineModule};
 use paceline_expression::session::SessionContext;
 use paceline_syntax::{DdlStatement, SetItem, Statement};
 
@@ -122,6 +122,19 @@ pub trait ProgramHost: Send + Sync {
     /// Those of SET; 1560, 1695, 1930 and 1954 for variables that a function must not set; 1235 for an item that is not
     /// implemented there.
     fn set(&self, item: &SetItem, value: Option<Value>, session: &mut SessionContext) -> Result<()>;
+
+    /// Calls a function whose code is a module, with arguments of its parameters' types.
+    ///
+    /// # Errors
+    /// 1123, 1289 if the module cannot be used; failures of the call.
+    fn call_module(
+        &self,
+        routine: &RoutineDefinition,
+        module: &RoutineModule,
+        arguments: &[Value],
+        transaction: &mut Transaction,
+        session: &SessionContext,
+    ) -> Result<Value>;
 
     /// Counts a statement that begins, for `Com_…`.
     fn count(&self, statement: &Statement);
