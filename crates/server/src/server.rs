@@ -2,6 +2,7 @@
 
 use crate::accounts::{InitialAccounts, SharedAccounts};
 use crate::audit_log::AuditLog;
+use crate::backup_history::BackupHistory;
 use crate::cluster::Cluster;
 use crate::event_runs::EventRuns;
 use crate::host_errors::HostErrors;
@@ -75,6 +76,8 @@ pub struct Server {
     pub file_statistics: Option<Arc<FileStatistics>>,
     /// The latest slow statements.
     pub slow_statements: SlowStatements,
+    /// The latest backups.
+    pub backups: BackupHistory,
     /// Memory account of all sessions together (`paceline_session_memory_max`).
     pub memory: Arc<ServerMemory>,
     /// Databases and tables.
@@ -218,6 +221,7 @@ impl Server {
             file_statistics: choices.file_statistics,
             statement_history,
             slow_statements: SlowStatements::new(has_page),
+            backups: BackupHistory::default(),
             statement_logs: StatementLogs::default(),
             loadable_functions: LoadableFunctions::default(),
             modules: Modules::default(),
