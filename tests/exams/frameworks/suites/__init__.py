@@ -1,6 +1,6 @@
 """The suites, in the order in which they are run."""
 
-from frameworks.suites.capture import Debezium
+from frameworks.suites.capture import Canal, Debezium
 from frameworks.suites.django import Django
 from frameworks.suites.go import Dbr, Gorp, GoSqlDriver, Goqu, Sqlx, Xorm
 from frameworks.suites.java import Flyway, Hibernate, Liquibase, MariaDbConnector, MariaDbMetadata, MySqlConnector, MySqlMetadata
@@ -12,4 +12,4 @@ from frameworks.suites.sqlalchemy import SqlAlchemy
 
 SUITES = {suite.name: suite for suite in (Django, SqlAlchemy, MySqlClient, DbdMariaDb, DbdMySql, Php, GoSqlDriver, Sqlx, Gorp, Goqu, Xorm, Dbr,
                                       MariaDbConnector, MariaDbMetadata, MySqlConnector, MySqlMetadata, Hibernate, Flyway, Liquibase, NodeDrivers, Sequelize, TypeOrm, Knex,
-                                      Debezium, ZongJi)}
+                                      Debezium, Canal, ZongJi)}

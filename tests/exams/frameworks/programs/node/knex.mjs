@@ -50,7 +50,7 @@ await test("schema", async ({ see }) => {
     table.unique(["owner", "name"]);
     table.setNullable("name");
   });
-  await db.schema.createViewOrReplace("seniors", (view) => view.columns(["name"]).as(db("pets").select("name").where("years", ">", 7)));
+  await db.schema.createViewOrReplace("seniors", (view) => { view.columns(["name"]); view.as(db("pets").select("name").where("years", ">", 7)); });
   see(await db.raw("show create table people").then((found) => found[0]), await db.raw("show create table pets").then((found) => found[0]));
   see(await db("people").columnInfo(), await db.schema.hasTable("people"), await db.schema.hasColumn("pets", "years"), await db.schema.hasTable("nothing"));
 });
@@ -62,7 +62,7 @@ await test("queries", async ({ see, refused }) => {
   see(await db("people as p").leftJoin("pets as t", "t.owner", "p.id").select("p.name", "t.name as pet").whereIn("p.level", ["low", "high"]).andWhereBetween("p.balance", [0, 3]).orderBy([{ column: "p.id" }, { column: "t.name", order: "desc" }]));
   see(await db("people").count({ n: "*" }).sum("balance as s").avg("balance as a").min("born as m").groupBy("level").having("n", ">", 1).orderBy("level"));
   see(await db.with("old", db("pets").where("years", ">", 5)).select("*").from("old").orderBy("id"));
-  see(await db.withRecursive("n", ["x"], (query) => query.select(db.raw("1")).unionAll((inner) => inner.select(db.raw("x + 1")).from("n").where("x", "<", 5))).select("*").from("n"));
+  see(await db.withRecursive("n", ["x"], db.raw("select 1 union all select x + 1 from n where x < 5")).select("*").from("n"));
   see(await db("people").select("name").rank("r", "level").rowNumber("n", (query) => query.orderBy("balance").partitionBy("level")).orderBy("name"));
   see(await db("people").jsonExtract("data", "$.n", "n").orderBy("id"), await db("people").whereJsonPath("data", "$.n", ">", 3).pluck("name"), await db("people").whereJsonObject("data", { n: 2 }).pluck("name"));
   see(await db("people").insert({ id: 1, name: "a", ratio: 5 }).onConflict("id").merge(["ratio"]), await db("people").insert({ id: 1, name: "a" }).onConflict().ignore());
