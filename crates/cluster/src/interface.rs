@@ -132,8 +132,23 @@ impl EtcdState {
 
     /// Returns [`primary_order`] of a holder.
     pub fn primary_order(&self, holder: &Holder) -> (u32, Reverse<u8>, MemberId) {
-        let listed = self.members.iter().find(|member| member.id == holder.id);
-        primary_order(listed.map_or(0, |member| member.log_format), holder)
+        primary_order(self.log_format(holder.id).unwrap_or(0), holder)
+    }
+
+    /// Returns the holders that are known not to read the log that a server writes. A version reads all formats up to
+    /// the one that it writes.
+    pub fn unable_to_read(&self, configuration: &Configuration, server: MemberId) -> Vec<MemberId> {
+        let Some(written) = self.log_format(server) else {
+            return Vec::new();
+        };
+        let holders = configuration.holders().iter().map(|holder| holder.id);
+        let is_older = |id: &MemberId| self.log_format(*id).is_some_and(|read| read < written);
+        holders.filter(is_older).collect()
+    }
+
+    fn log_format(&self, id: MemberId) -> Option<u32> {
+        let listed = self.members.iter().find(|member| member.id == id);
+        listed.map(|member| member.log_format)
     }
 
     /// Returns the configuration that elections keep: the established one, or else the first. A change that did not
@@ -348,6 +363,10 @@ pub enum SwitchError {
     NotPrimary,
     #[error("the target is not a server of the cluster, or is the primary already")]
     NoSuchServer,
+    #[error(
+        "too few log holders read the format of the log that the target would write: upgrade the others first"
+    )]
+    Unreadable,
     #[error("another switch, or a change of the configuration, is under way")]
     Busy,
     #[error("another epoch has begun first")]

@@ -100,8 +100,8 @@
 //! lease in etcd is neither necessary for this (a dead process is noticed earlier by its closed connections) nor
 //! enough (etcd may be unreachable for a primary that commits happily). It only says for how long others leave a
 //! candidate alone. Servers wait by rank: the format of the log that they write, then priority, then number. A primary
-//! of a later format, in the middle of an upgrade, could be read by too few. If etcd is away, nobody claims and the
-//! primary goes on.
+//! of a later format, in the middle of an upgrade, could be read by too few; one that would be read by too few to
+//! commit anything does not claim and takes over from nobody. If etcd is away, nobody claims and the primary goes on.
 //!
 //! A holder that has promised a candidate which then failed cannot follow its primary any more. That primary begins a
 //! new epoch by itself after `patience`, and takes the holder along.

@@ -356,6 +356,52 @@ fn a_server_whose_log_others_cannot_read_comes_last() {
 }
 
 #[test]
+fn a_server_whose_log_too_few_could_read_does_not_claim() {
+    let state = |formats: [(MemberId, u32); 3]| EtcdState {
+        records: vec![record(1, ONE, configuration(3, 2), Progress::Opened)],
+        claimer: Claimer::Gone,
+        wanted: None,
+        elections: Elections::Active,
+        members: formats.into_iter().map(listed).collect(),
+    };
+    let mut two = orphan();
+    two.input(Input::Etcd(state([(ONE, 1), (TWO, 2), (THREE, 1)])));
+    for _ in 0..20 {
+        two.message(THREE, Message::Missing);
+        assert!(!claims(&two.input(Input::Tick)));
+        two.now += Timing::default().rank_step;
+    }
+    two.message(THREE, Message::Missing);
+    assert!(
+        two.status().contains("an upgrade of those that cannot read"),
+        "{}",
+        two.status()
+    );
+    two.input(Input::Etcd(state([(ONE, 1), (TWO, 2), (THREE, 2)])));
+    two.message(THREE, Message::Missing);
+    assert!(claims(&two.input(Input::Tick)));
+}
+
+#[test]
+fn a_primary_does_not_hand_over_to_a_server_whose_log_too_few_could_read() {
+    let mut one = open_primary();
+    let state = |format_of_three| EtcdState {
+        records: vec![record(1, ONE, configuration(3, 2), Progress::Opened)],
+        claimer: Claimer::Alive,
+        wanted: None,
+        elections: Elections::Active,
+        members: [(ONE, 1), (TWO, 2), (THREE, format_of_three)]
+            .map(listed)
+            .to_vec(),
+    };
+    one.input(Input::Etcd(state(1)));
+    let refused = Action::SwitchRefused(SwitchError::Unreadable);
+    assert_eq!(one.input(Input::Switch(TWO)), [refused]);
+    one.input(Input::Etcd(state(2)));
+    assert_eq!(one.input(Input::Switch(TWO)).first(), Some(&Action::Hold));
+}
+
+#[test]
 fn a_server_of_lower_rank_waits() {
     let mut two = orphan();
     two.message(ONE, Message::Missing);

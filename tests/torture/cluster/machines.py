@@ -80,6 +80,7 @@ class ServerMachine(Paceline):
 
     def spawn(self, *more):
         with open(self.log, "ab") as log:
+            self.log_before = log.tell()
             self.process = subprocess.Popen(self.machine.inside(*self.command(), *self.options, *more), stdin=subprocess.DEVNULL, stdout=log,
                                             stderr=log, env={**os.environ, **self.clock.environment})
 
@@ -103,8 +104,20 @@ class ServerMachine(Paceline):
             self.process = None
         self.is_stopped = False
 
+    def has_opened(self):
+        """Returns whether the process has opened its tables to clients since it was spawned."""
+        with open(self.log, "rb") as log:
+            log.seek(self.log_before)
+            return b"ready for connections" in log.read()
+
     def empty_disk(self):
-        shutil.rmtree(self.datadir)
+        # A server that still copies another one has its directory under another name, or none.
+        for directory in self.disk.mount_point.iterdir():
+            shutil.rmtree(directory)
+        # It is a new disk: a power failure does not bring back what was on the old one.
+        root = os.open(self.disk.mount_point, os.O_RDONLY)
+        os.fsync(root)
+        os.close(root)
 
     def terminate(self):
         self.process.send_signal(signal.SIGTERM)

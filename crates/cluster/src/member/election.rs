@@ -88,14 +88,27 @@ impl Member {
         };
         // The grants of all end at about the same time, so the wait comes after them.
         let turn = since.max(attempt_ends).max(self.grant_until);
-        if etcd.elections == Elections::Active && self.now >= turn.after(wait) {
+        let is_turn = self.now >= turn.after(wait);
+        let is_useful = is_turn && self.needs_upgrades(etcd, self.id).is_empty();
+        if etcd.elections == Elections::Active && is_useful {
             let configuration = configuration.clone();
             self.claim(configuration);
         }
     }
 
+    /// Returns the holders without which nothing could commit and that could not read a server's log. Such a primary
+    /// would be heard, so that no other would be elected, and commits would wait for ever.
+    pub(super) fn needs_upgrades(&self, etcd: &EtcdState, server: MemberId) -> Vec<MemberId> {
+        let configuration = etcd.established_configuration();
+        let unable = etcd.unable_to_read(configuration, server);
+        match configuration.blocks(|id| unable.contains(&id)) {
+            true => unable,
+            false => Vec::new(),
+        }
+    }
+
     /// Returns whether so many holders hear no primary that none can commit.
-    fn is_primary_missing(&self) -> bool {
+    pub(super) fn is_primary_missing(&self) -> bool {
         let Some(etcd) = &self.etcd else {
             return false;
         };

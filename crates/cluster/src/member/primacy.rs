@@ -416,10 +416,15 @@ impl Member {
                 let is_server = primacy.record.configuration.has_server(target) && target != self.id;
                 let is_draining = matches!(primacy.renewal, Renewal::Draining { .. });
                 let is_busy = primacy.switch.is_some() || is_draining;
-                match (is_server, is_busy || self.election.is_claiming(now, &self.timing)) {
-                    (false, _) => Some(SwitchError::NoSuchServer),
-                    (true, true) => Some(SwitchError::Busy),
-                    (true, false) => None,
+                let is_unreadable = |etcd| !self.needs_upgrades(etcd, target).is_empty();
+                if !is_server {
+                    Some(SwitchError::NoSuchServer)
+                } else if self.etcd.as_ref().is_some_and(is_unreadable) {
+                    Some(SwitchError::Unreadable)
+                } else if is_busy || self.election.is_claiming(now, &self.timing) {
+                    Some(SwitchError::Busy)
+                } else {
+                    None
                 }
             }
             _ => Some(SwitchError::NotPrimary),

@@ -40,6 +40,7 @@ pub enum Wait {
     Primary,
     Paused,
     Opinions,
+    Upgrade { of: Vec<MemberId> },
     Promises { of: Vec<MemberId> },
     Log { from: MemberId, upto: LogIndex },
     Start,
@@ -59,12 +60,13 @@ impl fmt::Display for Wait {
             Wait::Primary => f.write_str("for a primary: it is no log holder, so it takes no part in finding one (paceline cluster add)"),
             Wait::Paused => f.write_str("for an operator: elections are paused (paceline cluster resume)"),
             Wait::Opinions => f.write_str("for a primary, or for enough members that hear none"),
+            Wait::Upgrade { of } => {
+                f.write_str("for other servers, or for an upgrade of those that cannot read the log it would write: ")?;
+                write_list(f, of)
+            }
             Wait::Promises { of } => {
-                f.write_str("for promises of")?;
-                for (at, member) in of.iter().enumerate() {
-                    write!(f, "{} {member}", if at == 0 { "" } else { "," })?;
-                }
-                Ok(())
+                f.write_str("for promises of ")?;
+                write_list(f, of)
             }
             Wait::Log { from, upto } => write!(f, "for the log up to {} from {from}", upto.0),
             Wait::Start => f.write_str("for the disk: the start of the epoch is being written"),
@@ -72,6 +74,13 @@ impl fmt::Display for Wait {
             Wait::Switch => f.write_str("for the server that takes over"),
         }
     }
+}
+
+fn write_list(f: &mut fmt::Formatter<'_>, members: &[MemberId]) -> fmt::Result {
+    for (at, member) in members.iter().enumerate() {
+        write!(f, "{}{member}", if at == 0 { "" } else { ", " })?;
+    }
+    Ok(())
 }
 
 /// State of a member.
@@ -169,8 +178,14 @@ impl Member {
                 let is_paused = |etcd: &EtcdState| {
                     etcd.elections == Elections::Paused && etcd.newest().progress == Progress::Opened
                 };
+                let upgrades = |etcd: &EtcdState| match self.is_primary_missing() {
+                    true => self.needs_upgrades(etcd, self.id),
+                    false => Vec::new(),
+                };
+                let of = self.etcd.as_ref().map(upgrades).unwrap_or_default();
                 Some(match self.etcd.as_ref().is_some_and(is_paused) {
                     true => Wait::Paused,
+                    false if !of.is_empty() => Wait::Upgrade { of },
                     false => Wait::Opinions,
                 })
             }
