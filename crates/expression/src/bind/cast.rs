@@ -172,7 +172,9 @@ pub(super) fn cast(mut operand: Expr, target: CastTarget) -> Result<Expr> {
         }
     }
     let mut ty = target.result_type(&operand.ty);
-    if let (CastTarget::Unsigned, Some(Value::Int(number @ 0..=0xffff_ffff))) = (&target, operand.as_literal()) {
+    if let (CastTarget::Unsigned, Some(Value::Int(number @ 0..=0xffff_ffff))) =
+        (&target, operand.as_literal())
+    {
         ty = ExprType::int_unsigned(number.to_string().len() as u8).with_nullable(ty.nullable);
     }
     if let CastTarget::FixedBinary(t) = target {

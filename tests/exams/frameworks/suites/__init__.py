@@ -8,9 +8,10 @@ from frameworks.suites.mysqlclient import MySqlClient
 from frameworks.suites.node import Knex, NodeDrivers, Sequelize, TypeOrm, ZongJi
 from frameworks.suites.perl import DbdMariaDb, DbdMySql
 from frameworks.suites.php import Php
+from frameworks.suites.rust import MySqlAsync, MySqlCrate
 from frameworks.suites.sqlalchemy import SqlAlchemy
 from frameworks.suites.tools import Tools
 
 SUITES = {suite.name: suite for suite in (Django, SqlAlchemy, MySqlClient, DbdMariaDb, DbdMySql, Php, GoSqlDriver, Sqlx, Gorp, Goqu, Xorm, Dbr,
                                       MariaDbConnector, MariaDbMetadata, MySqlConnector, MySqlMetadata, Hibernate, Flyway, Liquibase, NodeDrivers, Sequelize, TypeOrm, Knex,
-                                      Debezium, Canal, ZongJi, Tools)}
+                                      Debezium, Canal, ZongJi, MySqlAsync, MySqlCrate, Tools)}
