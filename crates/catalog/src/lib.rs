@@ -68,6 +68,7 @@ pub use record::{CatalogChange, write_changes};
 pub use referrers::TableReferrers;
 pub use routine::{
     CompiledRoutine, ProgramEnvironment, ProgramSettings, RoutineDefinition, RoutineDescription,
+    RoutineModule,
 };
 pub use snapshot::{Catalog, Database};
 pub use table::TableDefinition;

@@ -16,7 +16,8 @@ use crate::error::{Error, Result};
 use paceline_expression::session::{Services, SessionContext, SqlMode};
 use paceline_syntax::definition::{DdlStatement, TypeSpec, ViewSecurity};
 use paceline_syntax::{
-    Aggregation, DataAccess, ParseOptions, RoutineKind, RoutineParameter, RoutineType, Statement, parse_first,
+    Aggregation, DataAccess, ModuleSource, ParseOptions, Routine, RoutineKind, RoutineParameter, RoutineType,
+    Statement, VariableKind, parse_first,
 };
 
 /// Settings of the session that created a stored program, under which it is parsed and executed.
@@ -124,6 +125,17 @@ pub struct CompiledRoutine {
     pub parameters: Vec<RoutineParameter>,
     /// Type of a function's value.
     pub returns: Option<DataType>,
+    /// Code of a function that is not SQL.
+    pub module: Option<RoutineModule>,
+}
+
+/// A function's code in WebAssembly.
+#[derive(Debug)]
+pub struct RoutineModule {
+    /// The module, in the binary format or as text.
+    pub bytes: Vec<u8>,
+    /// Types of the parameters.
+    pub parameters: Vec<DataType>,
 }
 
 impl RoutineDefinition {
@@ -187,6 +199,7 @@ impl RoutineDefinition {
         let options = self.environment.parse_options();
         match parse_first(text.as_bytes(), &options).map(|parsed| parsed.statement) {
             Ok(Statement::Ddl(DdlStatement::CreateRoutine(routine))) => Ok(Arc::new(CompiledRoutine {
+                module: self.module(&routine)?,
                 code: Arc::new(Code::compile(&routine.program)),
                 settings: self.environment.settings(),
                 parameters: routine.parameters,
@@ -197,6 +210,26 @@ impl RoutineDefinition {
             })),
             _ => Err(Error::new(ER_SP_PROC_TABLE_CORRUPT, &[&self.full_name, &-6])),
         }
+    }
+
+    fn module(&self, routine: &Routine) -> Result<Option<RoutineModule>> {
+        let bytes = match &routine.module {
+            None => return Ok(None),
+            Some(ModuleSource::Bytes(bytes)) => bytes.clone(),
+            // A file is read when the function is created.
+            Some(ModuleSource::File(_)) => {
+                return Err(Error::new(ER_SP_PROC_TABLE_CORRUPT, &[&self.full_name, &-6]));
+            }
+        };
+        let parameters = routine.program.variables.iter();
+        let parameters = parameters.map(|parameter| match &parameter.kind {
+            VariableKind::Typed(spec) => self.returned_type(spec),
+            _ => Err(Error::unsupported("TYPE OF in a function that is not SQL")),
+        });
+        Ok(Some(RoutineModule {
+            bytes,
+            parameters: parameters.collect::<Result<_>>()?,
+        }))
     }
 
     fn returned_type(&self, spec: &TypeSpec) -> Result<DataType> {

@@ -349,7 +349,7 @@ async fn want(
         let holders = base.holders().to_vec();
         let holders = change(register, holders)?;
         let wanted = register.settings.configuration(holders)?;
-        register.settings.wanted = Some(wanted).filter(|wanted| *wanted != present);
+        register.want(wanted);
         Ok::<_, CommandError>(register.settings != before)
     });
     let register = register.await?;

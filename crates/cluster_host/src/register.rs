@@ -247,9 +247,17 @@ impl Register {
         let Ok(wanted) = self.settings.configuration(left) else {
             return false;
         };
-        let present = self.state().established_configuration().clone();
-        self.settings.wanted = Some(wanted).filter(|wanted| *wanted != present);
+        self.want(wanted);
         true
+    }
+
+    /// Sets the wanted configuration. Nothing is wanted if it is the present one, unless a claim with another one may
+    /// still open.
+    pub fn want(&mut self, wanted: Configuration) {
+        let is_wanted = |record: &EpochRecord| record.configuration == wanted;
+        let is_present =
+            self.state().established_configuration() == &wanted && self.records.iter().all(is_wanted);
+        self.settings.wanted = Some(wanted).filter(|_| !is_present);
     }
 
     /// Returns the name of a member, or its number in words.
@@ -273,9 +281,15 @@ impl Register {
     }
 
     /// Appends a claim if the newest epoch is `newest`, and removes the regular record with the same configuration that
-    /// has not opened. Returns whether anything has changed.
+    /// has not opened. A configuration that is wanted no more is not claimed. Returns whether anything has changed.
     pub fn claim(&mut self, record: &EpochRecord, newest: Epoch) -> bool {
         if self.newest().epoch != newest || record.epoch <= newest {
+            return false;
+        }
+        let mut known = self.records.iter().map(|record| &record.configuration);
+        if self.settings.wanted.as_ref() != Some(&record.configuration)
+            && !known.any(|it| *it == record.configuration)
+        {
             return false;
         }
         let is_replaced = |older: &EpochRecord| {
@@ -593,6 +607,11 @@ mod tests {
             "another epoch is the newest"
         );
         assert!(!register.claim(&record(1, &[1]), Epoch(1)), "the number is used");
+        assert!(
+            !register.claim(&record(3, &[1, 2]), Epoch(1)),
+            "nobody wants that"
+        );
+        register.want(record(3, &[1, 2]).configuration);
         assert!(register.claim(&record(3, &[1, 2]), Epoch(1)));
         assert!(register.claim(&record(4, &[1, 2]), Epoch(3)));
         let epochs: Vec<_> = register.records.iter().map(|record| record.epoch.0).collect();
@@ -602,9 +621,12 @@ mod tests {
     #[test]
     fn an_opened_epoch_ends_those_before_it_and_the_wish_for_it() {
         let mut register = Register::founded(holder(1)).unwrap();
-        register.settings.wanted = Some(record(3, &[1, 2]).configuration);
+        register.want(record(5, &[1, 2, 3]).configuration);
+        register.want(record(3, &[1, 2]).configuration);
         assert!(register.claim(&record(3, &[1, 2]), Epoch(1)));
+        register.want(record(5, &[1, 2, 3]).configuration);
         assert!(register.claim(&record(5, &[1, 2, 3]), Epoch(3)));
+        register.want(record(3, &[1, 2]).configuration);
         let opened = EpochRecord {
             progress: Progress::Opened,
             ..record(3, &[1, 2])
@@ -614,5 +636,27 @@ mod tests {
         assert_eq!(register.records, [opened, record(5, &[1, 2, 3])]);
         assert_eq!(register.settings.wanted, None);
         assert_eq!(register.newest().epoch, Epoch(5));
+    }
+
+    /// The primary has claimed an epoch without a member, and the operator wants the member after all.
+    #[test]
+    fn a_wish_that_is_taken_back_stays_one_while_its_claim_may_open() {
+        let mut register = Register::founded(holder(1)).unwrap();
+        let present = register.records[0].configuration.clone();
+        register.want(record(3, &[1, 2]).configuration);
+        assert!(register.claim(&record(3, &[1, 2]), Epoch(1)));
+        register.want(present.clone());
+        assert_eq!(register.settings.wanted, Some(present.clone()));
+        let opened = |record| EpochRecord {
+            progress: Progress::Opened,
+            ..record
+        };
+        let mut without = register.clone();
+        assert!(without.mark_opened(&opened(record(4, &[1]))));
+        assert_eq!(without.settings.wanted, None, "the claim has failed");
+        assert!(register.mark_opened(&opened(record(3, &[1, 2]))));
+        assert_eq!(register.settings.wanted, Some(present.clone()), "it has opened");
+        register.want(record(3, &[1, 2]).configuration);
+        assert_eq!(register.settings.wanted, None);
     }
 }

@@ -7,7 +7,7 @@
 //! memcached port.
 
 use paceline_embedded::{Database, ListenAddress, Options, Scan, Session};
-use paceline_wire::client::{Client, ConnectOptions};
+use paceline_wire::client::{Client, ConnectOptions, QueryResult};
 use std::error::Error;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -36,6 +36,9 @@ const MESSAGE_TABLES: [&str; 3] = [
      NULL, KEY by_author (author, sent))",
     "CREATE TABLE chat.friends (id INT PRIMARY KEY)",
 ];
+
+/// Function in WebAssembly that answers it.
+const FUNCTION: &str = include_str!("latest_messages.wat");
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -187,6 +190,20 @@ fn write_rate(database: &Database, seconds: u64) -> Outcome<f64> {
     Ok(count.into_inner() as f64 / started.elapsed().as_secs_f64())
 }
 
+/// Returns whether this is one row that has 100 lines.
+fn is_answer(answer: &[QueryResult]) -> bool {
+    let [QueryResult::Rows(rows)] = answer else {
+        return false;
+    };
+    let [row] = &rows.rows[..] else {
+        return false;
+    };
+    let Some(payload) = &row[0] else {
+        return false;
+    };
+    payload.windows(2).filter(|pair| pair == b"a\n").count() == 100
+}
+
 fn main() -> Outcome<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [directory, request_load, rounds, seconds, mariadb] = &arguments[..] else {
@@ -218,6 +235,11 @@ fn main() -> Outcome<()> {
     runtime.block_on(own.query("ANALYZE TABLE chat.messages, chat.friends"))?;
     let mut mariadb = runtime.block_on(Client::connect_unix(&arguments.mariadb, &login))?;
     runtime.block_on(fill_mariadb(&mut mariadb))?;
+    let function = format!(
+        "CREATE FUNCTION chat.latest_messages() RETURNS TEXT READS SQL DATA LANGUAGE WASM AS '{FUNCTION}'"
+    );
+    runtime.block_on(own.query(&function))?;
+    let called = runtime.block_on(own.prepare("SELECT chat.latest_messages()"))?;
     let (mut own_questions, mut their_questions) = (Vec::new(), Vec::new());
     for question in QUESTIONS {
         own_questions.push(runtime.block_on(own.prepare(question))?);
@@ -232,6 +254,7 @@ fn main() -> Outcome<()> {
     let mut write = Load::new("durable update, 32 threads");
     let mut update = Load::new("prepared UPDATE over the socket, 32 connections");
     let mut latest = Load::new("latest messages of 100 friends, rows");
+    let mut wasm = Load::new("the same, function in WebAssembly");
     let mut own_sql: Vec<Load> = (1..=QUESTIONS.len())
         .map(|number| Load::new(format!("the same, SQL {number}")))
         .collect();
@@ -263,6 +286,11 @@ fn main() -> Outcome<()> {
             assert_eq!(found, 100);
             Ok(())
         })?);
+        wasm.rates.push(rate(limit, || {
+            let answer = runtime.block_on(own.execute(&called, &[]))?;
+            assert!(is_answer(&answer), "{answer:?}");
+            Ok(())
+        })?);
         for (client, questions, loads) in [
             (&mut own, &own_questions, &mut own_sql),
             (&mut mariadb, &their_questions, &mut their_sql),
@@ -277,7 +305,7 @@ fn main() -> Outcome<()> {
     }
     let best = |loads: &[Load]| loads.iter().map(Load::median).fold(0.0, f64::max);
     println!("| load | per second |\n|---|---|");
-    let all = [&get, &select, &write, &update, &latest]
+    let all = [&get, &select, &write, &update, &latest, &wasm]
         .into_iter()
         .chain(&own_sql)
         .chain(&their_sql);
@@ -293,6 +321,18 @@ fn main() -> Outcome<()> {
             write.median(),
             update.median(),
             1.5,
+        ),
+        (
+            "function in WebAssembly / own best SQL",
+            wasm.median(),
+            best(&own_sql),
+            10.0,
+        ),
+        (
+            "function in WebAssembly / MariaDB's best SQL",
+            wasm.median(),
+            best(&their_sql),
+            10.0,
         ),
         (
             "latest messages / own best SQL",

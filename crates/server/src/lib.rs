@@ -57,6 +57,7 @@ mod memcached_counters;
 mod memory;
 mod memory_control;
 mod metrics;
+mod modules;
 mod mysql_columns;
 mod mysql_tables;
 mod names;

@@ -10,6 +10,7 @@ use crate::last_command::LastCommand;
 use crate::loadable_functions::LoadableFunctions;
 use crate::memcached_counters::MemcachedCounters;
 use crate::memory::MemoryDivision;
+use crate::modules::Modules;
 use crate::registry::Sessions;
 use crate::replica_filters::ReplicaFilters;
 use crate::replicated_tables::ReplicatedTables;
@@ -96,6 +97,8 @@ pub struct Server {
     pub statement_logs: StatementLogs,
     /// Libraries of functions.
     pub loadable_functions: LoadableFunctions,
+    /// Compiled modules of functions.
+    pub modules: Modules,
     /// The audit log.
     pub audit_log: AuditLog,
     /// Statistics of users and clients.
@@ -202,6 +205,7 @@ impl Server {
             slow_statements: SlowStatements::new(has_page),
             statement_logs: StatementLogs::default(),
             loadable_functions: LoadableFunctions::default(),
+            modules: Modules::default(),
             audit_log: AuditLog::default(),
             user_statistics,
             tls: Tls::default(),

@@ -124,9 +124,17 @@ impl TableView {
             bounds,
             direction,
             limit,
+            after,
         } = parts;
         let ranges = bounds.iter().map(|bounds| bounds.range(self, index, context));
         let mut ranges = ranges.collect::<Result<Vec<KeyRange>>>()?;
+        if let (Some(ScanPosition(key)), Some(first)) = (after, ranges.first_mut()) {
+            match direction {
+                // The key that follows at once is the same with a zero behind it.
+                Direction::Forward => first.start = [key, &[0][..]].concat(),
+                Direction::Backward => first.end.clone_from(key),
+            }
+        }
         ranges.retain(|range| !range.is_empty());
         let start = ranges.iter().map(|range| &range.start).min();
         let end = ranges.iter().map(|range| &range.end).max();
@@ -180,7 +188,13 @@ pub struct IndexParts<'b> {
     pub direction: Direction,
     /// Maximum number of rows of each part.
     pub limit: u64,
+    /// Row of the first part behind which that begins, in its direction.
+    pub after: Option<&'b ScanPosition>,
 }
+
+/// Place of a row in an index, from which a scan can be continued.
+#[derive(Debug, Clone)]
+pub struct ScanPosition(Vec<u8>);
 
 /// The entries of an index in its parts.
 struct PartScan {
@@ -306,6 +320,14 @@ impl RowScan<'_> {
         }
         rows.left -= 1;
         Ok(Some(RowRef::of_image(view, &self.image)))
+    }
+}
+
+impl RowScan<'_> {
+    /// Returns the place of the row that [`next`](Self::next) has lent last.
+    pub fn position(&self) -> Option<ScanPosition> {
+        let entry = self.rows.as_ref()?.scan.entry()?;
+        Some(ScanPosition(entry.key.to_vec()))
     }
 }
 

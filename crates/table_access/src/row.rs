@@ -71,10 +71,18 @@ impl<'a> RowRef<'a> {
     /// 1054 for a column that the view does not have; 1366 if the value is of another type, or NULL where the type has
     /// none.
     pub fn get<'r, T: FromValue<'r>>(&'r self, column: usize) -> Result<T> {
+        self.convert(column, self.value(column)?)
+    }
+
+    /// Returns the value of one of the view's columns, counted from 0, as it is.
+    ///
+    /// # Errors
+    /// 1054 for a column that the view does not have.
+    pub fn value(&self, column: usize) -> Result<ValueRef<'_>> {
         let place = (self.view.places().get(column))
             .ok_or_else(|| Error::new(ER_BAD_FIELD_ERROR, &[&column, &"the view"]))?;
         let value = self.view.definition().schema().image(self.image()).column(*place);
-        self.convert(column, value.map_err(|_| self.view.corrupt())?)
+        value.map_err(|_| self.view.corrupt())
     }
 
     /// Returns the value of one of the view's columns by its name.

@@ -156,7 +156,11 @@ impl Store {
             self.put("epochs", &encode_records(&snapshot.register.records), None),
             self.put("claimer", &record.epoch.0.to_string(), Some(lease)),
         ];
-        let compare = [self.compare("epochs", snapshot.records)];
+        let compare = [
+            self.compare("epochs", snapshot.records),
+            // What is wanted decides whether the claim is one.
+            self.compare("settings", snapshot.settings),
+        ];
         self.transaction(&compare, &changes).await.map(|_| ())
     }
 

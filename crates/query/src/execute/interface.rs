@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::plan::{Plan, ResultColumn, Statistics, TableUse};
 use crate::program::ProgramCache;
 use paceline_catalog::ddl::SelectedColumn;
-use paceline_catalog::{Catalog, RoutineDefinition};
+use paceline_catalog::{Catalog, RoutineDefinition, RoutineModule};
 use paceline_expression::session::SessionContext;
 use paceline_syntax::{DdlStatement, SetItem, Statement};
 
@@ -123,6 +123,19 @@ pub trait ProgramHost: Send + Sync {
     /// implemented there.
     fn set(&self, item: &SetItem, value: Option<Value>, session: &mut SessionContext) -> Result<()>;
 
+    /// Calls a function whose code is a module, with arguments of its parameters' types.
+    ///
+    /// # Errors
+    /// 1123, 1289 if the module cannot be used; failures of the call.
+    fn call_module(
+        &self,
+        routine: &RoutineDefinition,
+        module: &RoutineModule,
+        arguments: &[Value],
+        transaction: &mut Transaction,
+        session: &SessionContext,
+    ) -> Result<Value>;
+
     /// Counts a statement that begins, for `Com_…`.
     fn count(&self, statement: &Statement);
 
@@ -163,11 +176,9 @@ impl<'a> UsedTables<'a> {
         UsedTables { tables, outer }
     }
 
-    /// Returns whether one of the statements names a table. A trigger may write to a table that only foreign keys use:
-    /// a row of history is a child of the row whose change it records.
+    /// Returns whether one of the statements uses a table.
     pub(crate) fn contains(&self, database: &str, name: &str) -> bool {
-        let is_same =
-            |table: &TableUse| table.usage.is_named() && &*table.database == database && &*table.name == name;
+        let is_same = |table: &TableUse| &*table.database == database && &*table.name == name;
         self.tables.iter().any(is_same) || self.outer.is_some_and(|outer| outer.contains(database, name))
     }
 }

@@ -57,6 +57,7 @@ pub mod init_file;
 mod internal;
 mod logged_statement;
 pub mod login;
+mod module_calls;
 mod named_statements;
 mod optimizer_trace;
 mod parsing;

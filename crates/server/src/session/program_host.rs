@@ -1,13 +1,14 @@
 //! Services of the server for functions and triggers that run within a statement.
 
 use super::assignment::{self, assign_client, client_charset, collation_of};
+use super::module_calls::{CallContext, StatementModules};
 use super::services::{SessionServices, TransactionCharacteristics};
 use super::temporary::{TemporaryDefinition, define_within_statement};
 use crate::accounts::checks::{check_member, check_plan, check_routine};
 use crate::command_counter::count_command;
 use crate::variables::Variable;
 use paceline_catalog::ddl::SelectedColumn;
-use paceline_catalog::{Catalog, RoutineDefinition, TemporaryTables};
+use paceline_catalog::{Catalog, RoutineDefinition, RoutineModule, TemporaryTables};
 use paceline_expression::session::{Privilege, SessionContext, VariableScope};
 use paceline_query::execute::{FillOutcome, ProgramHost};
 use paceline_query::plan::{Plan, Statistics};
@@ -23,6 +24,8 @@ use std::sync::Arc;
 pub struct SessionProgramHost {
     services: Arc<SessionServices>,
     temporary: Mutex<TemporaryTables>,
+    /// Instances of the modules that it calls.
+    modules: StatementModules,
     /// Whether the client's statement uses tables: then it is a transaction, whose end is the end of what SET
     /// TRANSACTION has set.
     has_tables: bool,
@@ -51,6 +54,7 @@ impl SessionProgramHost {
         let host = Arc::new(SessionProgramHost {
             services: services.clone(),
             temporary: Mutex::new(lent),
+            modules: StatementModules::default(),
             has_tables: !plan.tables().is_empty(),
         });
         let lent = LentTables {
@@ -99,6 +103,23 @@ impl ProgramHost for SessionProgramHost {
             } => self.set_next_transaction(*isolation, *access),
             _ => set_within_statement(item, value, &self.services, session),
         }
+    }
+
+    fn call_module(
+        &self,
+        routine: &RoutineDefinition,
+        module: &RoutineModule,
+        arguments: &[Value],
+        transaction: &mut Transaction,
+        session: &SessionContext,
+    ) -> Result<Value> {
+        let context = CallContext {
+            services: &self.services,
+            catalog: &self.catalog(),
+            transaction,
+            session,
+        };
+        self.modules.call(routine, module, arguments, context)
     }
 
     fn count(&self, statement: &Statement) {

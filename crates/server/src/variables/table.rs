@@ -473,6 +473,8 @@ mod list {
         PacelineSemiSyncFallback "paceline_semi_sync_fallback" Global Dynamic Boolean => Some("ON");
         PacelineSessionMemoryMax "paceline_session_memory_max" Global Dynamic Unsigned { min: 0, max: u64::MAX, block: 1 } => Some("0");
         PacelineTemporaryTablesMax "paceline_temporary_tables_max" Global Dynamic Unsigned { min: 0, max: u64::MAX, block: 1 } => Some("1073741824");
+        PacelineWasmCallMsMax "paceline_wasm_call_ms_max" Global Dynamic Unsigned { min: 1, max: 86_400_000, block: 1 } => Some("10000");
+        PacelineWasmMemoryMax "paceline_wasm_memory_max" Global Dynamic Unsigned { min: 65_536, max: 2_147_483_648, block: 65_536 } => Some("16777216");
         PacelineWorkerThreads "paceline_worker_threads" Global Fixed Unsigned { min: 0, max: 1024, block: 1 } => Some("0");
         PerformanceSchema "performance_schema" Global Fixed Boolean => Some("ON");
         PerformanceSchemaAccountsSize "performance_schema_accounts_size" Global Fixed Integer { min: -1, max: 1048576 } => Some("-1"), Absent;

@@ -362,11 +362,23 @@ pub struct Routine {
     pub kind: RoutineKind,
     pub parameters: Vec<RoutineParameter>,
     pub characteristics: Characteristics,
+    /// Of a function whose code is a module this has the parameters only.
     pub program: Program,
+    /// Code of a function that is not SQL: `LANGUAGE WASM AS …`.
+    pub module: Option<ModuleSource>,
     /// Text of the parameters, without the parentheses.
     pub parameters_text: String,
     /// Text of the body.
     pub body_text: String,
+}
+
+/// A module of WebAssembly, as written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ModuleSource {
+    /// Its bytes, or its text.
+    Bytes(Vec<u8>),
+    /// The name of a file on the server.
+    File(String),
 }
 
 /// Kinds of routines.

@@ -6,7 +6,7 @@ use super::group_rows::GroupRows;
 use super::steps::{Place, Program, ReturnValue, run_steps};
 use crate::error::{Error, Result};
 use crate::execute::context::{FunctionArguments, ProgramState, StatementState};
-use crate::program::{CallerSettings, enter_routine, leave_routine, output_targets};
+use crate::program::{CallerSettings, convert_returned, enter_routine, leave_routine, output_targets};
 use paceline_catalog::ddl::no_such_routine;
 use paceline_catalog::{CompiledRoutine, RoutineDefinition, ViewSecurity};
 use paceline_expression::StoredCall;
@@ -149,11 +149,20 @@ fn run_compiled(
     session: &mut SessionContext,
 ) -> Result<(Option<Value>, Vec<Value>)> {
     let ProgramState { host, cache, .. } = state.programs()?;
+    let host = host.clone();
     let mut prepared = cache.take(&compiled.code, None, || host.catalog(), session)?;
     let done = (|| {
         prepared
             .types()
             .convert_arguments(&mut arguments, 1, caller.sql_mode(), session)?;
+        if let (Some(module), Some(data_type)) = (&compiled.module, &compiled.returns) {
+            let returned = isolated(session, Conditions::Kept, |session| {
+                let transaction = &mut *state.transaction;
+                let value = host.call_module(call.routine, module, &arguments, transaction, session)?;
+                convert_returned(value, data_type, call.text, session)
+            })?;
+            return Ok((Some(returned), Vec::new()));
+        }
         let mut run = Run::new(&compiled.code, arguments);
         let program = Program {
             place: call.place,

@@ -11,6 +11,8 @@ mod transaction_characteristics;
 mod user_locks;
 
 pub use statement_trace::StatementTrace;
+#[cfg(feature = "wasm")]
+pub use time_slice::apart;
 pub use time_slice::on_text;
 
 use crate::accounts::{Account, Authority, SessionPrivileges};

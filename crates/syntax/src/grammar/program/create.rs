@@ -2,6 +2,7 @@
 
 use super::super::parser::Parser;
 use super::scope::{DeclaredKind, ProgramKind, ProgramScope};
+use crate::ast::{Expr, Literal};
 use crate::error::{Error, Result};
 use crate::lexer::Token;
 use crate::statement::definition::{CreateLoadableFunction, DdlStatement, LoadableType, ViewSecurity};
@@ -104,13 +105,30 @@ impl Parser<'_> {
         };
         let characteristics = self.characteristics()?;
         let start = self.position();
-        let (mut returns, mut fetches_group) = (false, false);
+        let is_of_rows = matches!(
+            kind,
+            RoutineKind::Function {
+                aggregation: Aggregation::None,
+                ..
+            }
+        );
+        let module = match is_of_rows && self.accept_words(&["LANGUAGE", "WASM"]) {
+            true => Some(self.module_source()?),
+            false => None,
+        };
+        let (mut returns, mut fetches_group) = (module.is_some(), false);
         let program = self.program(scope, |parser| {
+            if module.is_some() {
+                return Ok(LocatedStatement {
+                    line: 1,
+                    statement: ProgramStatement::Return(Expr::Literal(Literal::Null)),
+                });
+            }
             let body = match parser.scope().kind {
                 ProgramKind::Function => parser.function_body()?,
                 _ => parser.program_statement()?,
             };
-            returns = parser.scope().has_return;
+            returns |= parser.scope().has_return;
             fetches_group = parser.scope().fetches_group;
             Ok(body)
         })?;
@@ -129,6 +147,7 @@ impl Parser<'_> {
             parameters,
             characteristics,
             program,
+            module,
             parameters_text,
             body_text: self.text_since(start),
         }))))
@@ -149,6 +168,15 @@ impl Parser<'_> {
         Ok(Statement::Ddl(DdlStatement::CreateLoadableFunction(Box::new(
             create,
         ))))
+    }
+
+    /// Parses `AS 'module'` and `AS FILE 'name'`.
+    fn module_source(&mut self) -> Result<ModuleSource> {
+        self.expect_word("AS")?;
+        match self.accept_word("FILE") {
+            true => self.text().map(ModuleSource::File),
+            false => self.text_bytes().map(ModuleSource::Bytes),
+        }
     }
 
     fn routine_parameter(&mut self, scope: &mut ProgramScope) -> Result<RoutineParameter> {
@@ -177,6 +205,8 @@ impl Parser<'_> {
         loop {
             if self.accept_word("COMMENT") {
                 found.comment = Some(self.text()?);
+            } else if self.is_word("LANGUAGE") && self.is_word_at(1, "WASM") {
+                return Ok(found);
             } else if self.accept_phrase(&["LANGUAGE", "SQL"])? {
             } else if self.accept_words(&["NO", "SQL"]) {
                 found.data_access = Some(DataAccess::NoSql);

@@ -5,11 +5,13 @@
 //! ```
 //! DDL on temporary tables is planned in the same way, but stays within the session: [`crate::session::temporary`].
 //!
-//! [`locks`]: the metadata locks; [`commit`]: the Query event; [`create_select`]: CREATE TABLE … SELECT.
+//! [`locks`]: the metadata locks; [`commit`]: the Query event; [`create_select`]: CREATE TABLE … SELECT;
+//! [`module`]: modules of functions.
 
 mod commit;
 mod create_select;
 mod locks;
+mod module;
 
 use super::account::wait_for_others_changes;
 use crate::accounts::checks::{DefinitionCatalogs, check_definition, check_view_definer, check_view_query};
@@ -27,6 +29,7 @@ use create_select::{
     check_select_source, drop_unfilled, fill_table, fill_temporary_table, plan_create_select,
 };
 use locks::{lock_names, lock_objects, objects_to_lock};
+use module::{check_module, read_module};
 use paceline_catalog::LoadableFunction;
 use paceline_catalog::ddl::{
     DdlInput, LoggedStatement as Logged, alter_info, check_loadable_function, ddl_objects, definer_account,
@@ -48,6 +51,14 @@ pub async fn execute(
     state: &mut SessionState,
     execution: Execution<'_>,
 ) -> Result<Reply> {
+    let with_module;
+    let ddl = match read_module(ddl, state)? {
+        Some(read) => {
+            with_module = read;
+            &with_module
+        }
+        None => ddl,
+    };
     let ends_transaction = !matches!(ddl, DdlStatement::CreateTable(create) if create.temporary)
         && !matches!(ddl, DdlStatement::CreateSequence(create) if create.temporary)
         && !matches!(
@@ -131,7 +142,10 @@ pub async fn execute(
     match ddl {
         DdlStatement::CreateView(view) => check_view(view, state)?,
         DdlStatement::CreateLoadableFunction(create) => load_function(create, state)?,
-        DdlStatement::CreateRoutine(routine) => check_definer(routine.definer.as_ref(), state)?,
+        DdlStatement::CreateRoutine(routine) => {
+            check_definer(routine.definer.as_ref(), state)?;
+            check_module(routine, state)?;
+        }
         DdlStatement::CreateTrigger(trigger) => check_definer(trigger.definer.as_ref(), state)?,
         DdlStatement::CreateEvent(event) => check_definer(event.definer.as_ref(), state)?,
         DdlStatement::AlterEvent(event) => check_definer(event.definer.as_ref(), state)?,

@@ -1,0 +1,41 @@
+;; latest_messages() RETURNS TEXT: the newest message of each friend, a line for each.
+(module
+    (import "paceline" "table" (func $table (param i32 i32) (result i32)))
+    (import "paceline" "column" (func $column (param i32 i32 i32) (result i32)))
+    (import "paceline" "index" (func $index (param i32 i32 i32) (result i32)))
+    (import "paceline" "key_integer" (func $key (param i64)))
+    (import "paceline" "scan" (func $scan (param i32 i32 i32) (result i32)))
+    (import "paceline" "next" (func $next (param i32) (result i32)))
+    (import "paceline" "integer" (func $integer (param i32 i32) (result i64)))
+    (import "paceline" "text" (func $text (param i32 i32 i32 i32) (result i32)))
+    (import "paceline" "close" (func $close (param i32)))
+    (memory (export "memory") 2)
+    (data (i32.const 0) "friends")
+    (data (i32.const 16) "PRIMARY")
+    (data (i32.const 32) "messages")
+    (data (i32.const 48) "by_author")
+    (data (i32.const 64) "text")
+    (func (export "latest_messages") (result i64)
+        (local $friends i32) (local $messages i32) (local $by_author i32) (local $body i32)
+        (local $friend i32) (local $message i32) (local $at i32)
+        (local.set $friends (call $table (i32.const 0) (i32.const 7)))
+        (local.set $messages (call $table (i32.const 32) (i32.const 8)))
+        (local.set $by_author (call $index (local.get $messages) (i32.const 48) (i32.const 9)))
+        (local.set $body (call $column (local.get $messages) (i32.const 64) (i32.const 4)))
+        (local.set $friend
+            (call $scan (local.get $friends) (call $index (local.get $friends) (i32.const 16) (i32.const 7)) (i32.const 0)))
+        (local.set $at (i32.const 1024))
+        (block $end
+            (loop $each
+                (br_if $end (i32.eqz (call $next (local.get $friend))))
+                (call $key (call $integer (local.get $friend) (i32.const 0)))
+                (local.set $message (call $scan (local.get $messages) (local.get $by_author) (i32.const 1)))
+                (if (call $next (local.get $message))
+                    (then
+                        (local.set $at
+                            (i32.add (local.get $at) (call $text (local.get $message) (local.get $body) (local.get $at) (i32.const 800))))
+                        (i32.store8 (local.get $at) (i32.const 10))
+                        (local.set $at (i32.add (local.get $at) (i32.const 1)))))
+                (call $close (local.get $message))
+                (br $each)))
+        (i64.or (i64.const 0x40000000000) (i64.extend_i32_u (i32.sub (local.get $at) (i32.const 1024))))))
