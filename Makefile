@@ -24,7 +24,7 @@ FAILOVER_ARGS ?=
 
 build:
 	tools/install.sh build
-	cargo build --release --locked -p paceline
+	cargo build --release --locked -p paceline --no-default-features
 
 run: build
 	$(PACELINE) server --datadir $(DATADIR) --port $(PORT) --socket $(SOCKET) --initialize-insecure $(ARGS)
@@ -39,7 +39,7 @@ bench:
 	bench/bench.py $(ARGS)
 	bench/replication.py $(REPLICATION_ARGS)
 	bench/cluster.py
-	cargo build --release --locked -p paceline-embedded --examples
+	cargo build --release --locked -p paceline-embedded --features wasm --examples
 	bench/embedded.py
 	$(if $(FAILOVER_ARGS),bench/failover.py $(FAILOVER_ARGS))
 

@@ -6,7 +6,7 @@
     get              a row by its primary key, one thread, beside a prepared SELECT from one connection
     durable update   32 threads beside 32 connections with a prepared UPDATE
     latest messages  of each of 100 friends: one backward step in an index for each, beside the fastest of three queries, of this
-                     server and of MariaDB
+                     server and of MariaDB; by rows within the process, and by a function in WebAssembly over the socket
 
 crates/embedded/examples/measure.rs is the program. Figures are medians of rounds in which the loads take turns, and their ratios.
 """
@@ -33,7 +33,8 @@ def main():
     options = parser.parse_args()
     program, load = BINARY.parent / "examples" / "measure", BINARY.parent / "request_load"
     if not program.exists() or not load.exists():
-        subprocess.run(["cargo", "build", "--release", "-q", "-p", "request_load", "-p", "paceline-embedded", "--examples", "--bins"],
+        subprocess.run(["cargo", "build", "--release", "-q", "-p", "request_load", "-p", "paceline-embedded", "--features=paceline-embedded/wasm",
+                        "--examples", "--bins"],
                        cwd=ROOT, check=True)
     directory = Path(tempfile.mkdtemp(prefix="paceline-embedded-", dir=options.directory))
     mariadb = MariaDb(directory / "mariadb")

@@ -41,6 +41,7 @@ for purpose in "$@"; do
         need libmemcached-tools memccapable
         need php-cli php
         compgen -G '/usr/lib/php/*/memcached.so' >/dev/null || packages+=(php-memcached)
+        need lld wasm-ld
         need etcd-server etcd
         need haproxy haproxy
         need libmariadb-java /usr/share/java/mariadb-java-client.jar
@@ -66,6 +67,7 @@ for purpose in "$@"; do
         need mariadb-client mariadb
         need sysbench sysbench
         need strace strace
+        need lld wasm-ld
         need etcd-server etcd
         need patroni patroni
         need postgresql-15 /usr/lib/postgresql/15/bin/postgres

@@ -14,6 +14,7 @@ from support.jumping_clock import JumpingClock
 from support.namespaces import Network
 from support.servers import BINARY, CrashFs, Paceline
 from support.waiting import wait_for
+from torture.harness import Finding
 from torture.servers import CLIENT
 
 NAME = "torture"
@@ -201,10 +202,14 @@ class Machines:
 
     def add_removed(self):
         """Makes log holders of all servers again. Everything must work."""
-        for name in sorted(self.removed - self.replaced):
-            wait_for(f"{name} to be added", lambda name=name: self.command("add", name)[0] == 0, RECOVERY_SECONDS_MAX)
-        if self.removed:
-            wait_for("all servers to be log holders", lambda: self.holders() == len(self.servers), RECOVERY_SECONDS_MAX)
+        try:
+            for name in sorted(self.removed - self.replaced):
+                wait_for(f"{name} to be added", lambda name=name: self.command("add", name)[0] == 0, RECOVERY_SECONDS_MAX)
+            if self.removed:
+                wait_for("all servers to be log holders", lambda: self.holders() == len(self.servers), RECOVERY_SECONDS_MAX)
+        except AssertionError as error:
+            status = self.command("status", f"--cluster-secret-file={self.secret}")[1]
+            raise Finding(f"{error}; removed: {sorted(self.removed)}, replaced: {sorted(self.replaced)}\n{status}") from None
         self.removed.clear()
         self.replaced.clear()
 
