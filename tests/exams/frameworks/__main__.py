@@ -14,6 +14,9 @@ The exit status is 0 only if no test without a reason failed on Paceline alone.
 
 import argparse
 import contextlib
+import difflib
+import itertools
+import os
 import re
 import shutil
 import sys
@@ -29,6 +32,7 @@ from frameworks.suite import Suite, Unavailable  # noqa: E402
 from frameworks.suites import SUITES  # noqa: E402
 from support.servers import ROOT, MariaDb, Paceline  # noqa: E402
 
+WORK = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "paceline-exams"
 SERVERS = {"mariadb": MariaDb, "paceline": Paceline}
 # What both servers need for these suites: as many connections as tests that leave theirs open.
 OPTIONS = ["--max-connections=500", "--local-infile=1"]
@@ -67,13 +71,19 @@ def run_suite(suite: Suite, kind: str, portions: list[str], seconds_max: float, 
     shutil.rmtree(directory, ignore_errors=True)
 
 
+def difference(control: str, ours: str) -> str:
+    """Returns the first lines in which two tests saw different things."""
+    lines = difflib.unified_diff(control.splitlines(), ours.splitlines(), "MariaDB", "Paceline", lineterm="", n=0)
+    return "\n" + "\n".join(f"    {line[:500]}" for line in itertools.islice(lines, 2, 12))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--suite", default=",".join(SUITES), help=f"some of {', '.join(SUITES)}")
     parser.add_argument("--portion", nargs="*", default=[], help="only these portions of the suites")
     parser.add_argument("--server", choices=["both", "paceline", "mariadb"], default="both")
     parser.add_argument("--report", type=Path, default=ROOT / "target/exams/report")
-    parser.add_argument("--work", type=Path, default=ROOT / "target/exams/work", help="directory of what is fetched; it is reused")
+    parser.add_argument("--work", type=Path, default=WORK, help="directory of what is fetched, outside of the checkout; it is reused")
     parser.add_argument("--seconds-max", type=float, default=900, help="time that a portion may take")
     arguments = parser.parse_args()
 
@@ -97,14 +107,16 @@ def main():
         passed = [test for test, outcome in control.items() if outcome.kind == "passed"]
         if arguments.portion:
             passed = [test for test in passed if test in ours]
-        only_here = [test for test in passed if ours.get(test, Outcome("missing", "")).kind != "passed"]
+        only_here = [test for test in passed if ours.get(test, Outcome("missing", "")).kind != "passed"
+                     or suite.compares_messages and ours[test].message != control[test].message]
         explained = [test for test in only_here if any(pattern.fullmatch(test) for pattern, _ in reasons)]
         rows.append((name, len(passed), len(passed) - len(only_here), len(explained), len(only_here) - len(explained)))
         failures += len(only_here) - len(explained)
         for test in only_here:
             if test not in explained:
                 outcome = ours.get(test, Outcome("missing", ""))
-                print(f"only here: {test}: {outcome.kind}: {outcome.message[:200]}")
+                what = difference(control[test].message, outcome.message) if suite.compares_messages and outcome.kind == "passed" else outcome.message[:200]
+                print(f"only here: {test}: {outcome.kind}: {what}")
     print("\n| suite | passed on MariaDB | passed on both | failed only here, with a reason | without |\n|---|---|---|---|---|")
     for row in rows:
         print("| " + " | ".join(map(str, row)) + " |")

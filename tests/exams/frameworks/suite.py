@@ -10,6 +10,7 @@ from pathlib import Path
 from frameworks.outcome import Outcome, read_outcomes
 
 RECORDERS = Path(__file__).resolve().parent / "recorders"
+PROGRAMS = Path(__file__).resolve().parent / "programs"
 FETCH_SECONDS_MAX = 900
 
 
@@ -23,6 +24,8 @@ class Suite:
     name: str
     # Options of both servers.
     server_options: list[str] = []
+    # Whether a test passes only if its message, which is what it saw, is the control's.
+    compares_messages = False
 
     def __init__(self, work: Path):
         self.work = work
@@ -33,6 +36,9 @@ class Suite:
     def install(self):
         """Fetches everything into `self.folder`."""
         raise NotImplementedError
+
+    def build(self):
+        """Compiles what is the project's own, before every run."""
 
     def portions(self) -> list[str]:
         """Returns the parts that are run one after the other, each with its own limit of time."""
@@ -48,17 +54,17 @@ class Suite:
     # For all.
 
     def fetch(self):
-        """Fetches what is not there yet."""
-        if (self.folder / "complete").exists():
-            return
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.folder.mkdir(parents=True)
+        """Fetches what is not there yet, and compiles."""
         try:
-            self.install()
+            if not (self.folder / "complete").exists():
+                shutil.rmtree(self.folder, ignore_errors=True)
+                self.folder.mkdir(parents=True)
+                self.install()
+                (self.folder / "complete").touch()
+            self.build()
         except (subprocess.CalledProcessError, subprocess.TimeoutExpired, OSError) as error:
             printed = (getattr(error, "stdout", None) or b"").decode(errors="replace").strip()
-            raise Unavailable(f"{error}\n{printed[-1000:]}") from error
-        (self.folder / "complete").touch()
+            raise Unavailable(f"{str(error)[:300]}\n{printed[-1000:]}") from error
 
     def fetching(self, *command, **options):
         """Runs a command that fetches or builds something."""
@@ -79,6 +85,36 @@ class Suite:
         if status is None:
             print(f"not done after {seconds_max:.0f} s", flush=True)
         return found
+
+
+class ProgramSuite(Suite):
+    """A program of the project (programs/) that uses a driver or a framework as its users do, and records what each of its tests
+    saw. Its folder is shared by the suites of one package manager."""
+
+    compares_messages = True
+    # The folder below programs/ and the work directory.
+    program: str
+
+    def __init__(self, work: Path):
+        super().__init__(work)
+        self.folder = work / self.program
+
+    @property
+    def source(self) -> Path:
+        return PROGRAMS / self.program
+
+    def copied(self, *names: str):
+        """Copies files of the program into the folder."""
+        for name in names:
+            shutil.copy(self.source / name, self.folder / name)
+
+    def command(self, server) -> list:
+        """Returns the command that runs the program."""
+        raise NotImplementedError
+
+    def run(self, portion, server, directory: Path, seconds_max):
+        environment = {"EXAM_PORT": str(server.port), "EXAM_SOCKET": str(server.socket), "EXAM_DIRECTORY": str(directory)}
+        return self.recorded(self.command(server), directory, seconds_max, cwd=self.folder, environment=environment)
 
 
 class PythonSuite(Suite):

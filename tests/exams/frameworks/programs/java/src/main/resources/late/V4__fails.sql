@@ -1,0 +1,2 @@
+CREATE TABLE made_before_the_error (a INT);
+INSERT INTO nowhere VALUES (1);

@@ -1,0 +1,10 @@
+ALTER TABLE item ADD COLUMN (note VARCHAR(20) DEFAULT 'none', flags BIT(4) DEFAULT b'0101'), MODIFY stock BIGINT DEFAULT 1, ADD UNIQUE INDEX one_name (name), ALGORITHM=COPY, LOCK=SHARED;
+ALTER TABLE history CHANGE what what MEDIUMTEXT, RENAME INDEX of_item TO by_item, COMMENT = 'of items';
+CREATE INDEX IF NOT EXISTS by_note ON item (note);
+LOCK TABLES item WRITE;
+UPDATE item SET note = 'locked', changed = '2026-01-03 00:00:00';
+UNLOCK TABLES;
+SET @n = (SELECT COUNT(*) FROM item);
+PREPARE s FROM 'UPDATE item SET flags = ?, changed = ''2026-01-03 00:00:00''';
+EXECUTE s USING @n;
+DEALLOCATE PREPARE s;
