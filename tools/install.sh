@@ -55,6 +55,8 @@ for purpose in "$@"; do
         need chromium chromium
         need nodejs node
         need npm npm
+        need maven mvn
+        need golang-go go
         need prometheus-mysqld-exporter prometheus-mysqld-exporter
         need python3-venv python3
         python=yes ;;
