@@ -5,6 +5,7 @@
 # make exams   what others have written, set to Paceline and MariaDB side by side (ARGS="tpch --scale 0.1"); minutes to hours
 # make fuzz    the fuzz targets, a minute each (needs a nightly toolchain and cargo-fuzz)
 # make libpaceline  the client library with the server in it, for C programs, in target/libpaceline/ (docs/embedding.md)
+# make python-wheel  the Python module with the server in it, in target/python/ (docs/embedding.md)
 # make deb     Debian packages in target/debian/
 # make apt-repository DIR=… KEY=…  a signed apt repository of them; KEY is a secret key of gpg
 # Each installs what it misses on a fresh Debian, and says so.
@@ -20,7 +21,7 @@ REPLICATION_ARGS ?= --load updates,single,read-write --durability on,off --lag 3
 # Faults of a cluster beside Patroni: bench/failover.py; empty for none. Its runs wait for Patroni, half a minute each.
 FAILOVER_ARGS ?=
 
-.PHONY: build run test bench torture exams fuzz libpaceline deb apt-repository clean
+.PHONY: build run test bench torture exams fuzz libpaceline python-wheel deb apt-repository clean
 
 build:
 	tools/install.sh build
@@ -66,6 +67,10 @@ fuzz:
 libpaceline:
 	tools/install.sh build library
 	tools/build_libpaceline.sh
+
+python-wheel:
+	tools/install.sh build python
+	tools/build_python_wheel.sh
 
 deb:
 	tools/install.sh build library packages

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what a build, the tests or the benchmark need and this machine lacks (Debian packages; Python packages into
-# ./.venv), and says what it installs. Usage: tools/install.sh [build] [library] [test] [exams] [bench] [packages]
+# ./.venv), and says what it installs. Usage: tools/install.sh [build] [library] [python] [test] [exams] [bench] [packages]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,6 +14,7 @@ need() { # need PACKAGE COMMAND-OR-FILE: remembers the package when neither stan
     command -v "$2" >/dev/null || [ -e "$2" ] || packages+=("$1")
 }
 python=no
+maturin=no
 for purpose in "$@"; do
     case $purpose in
     build)
@@ -25,6 +26,10 @@ for purpose in "$@"; do
         need binutils objcopy
         # Connector/C as a static library, and its headers.
         need libmariadb-dev /usr/include/mariadb/ma_pvio.h ;;
+    python)
+        # Builds the wheel of the Python module.
+        need python3-venv python3
+        maturin=yes ;;
     test)
         need mariadb-server /usr/sbin/mariadbd
         need mariadb-client mariadb-dump
@@ -92,12 +97,22 @@ if [ ${#packages[@]} -gt 0 ]; then
     DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null
 fi
 
-if [ $python = yes ] && ! .venv/bin/python -c 'import pymysql, mysql.connector, pymysqlreplication, kubernetes_validate, pymemcache, pytest, xdist' 2>/dev/null; then
-    echo "installing Python packages into .venv: $(grep -v '^#' tests/requirements.txt | tr '\n' ' ')"
-    python3 -m venv .venv 2>/dev/null || {
+python_packages() { # python_packages ARGUMENT-OF-PIP...: installs Python packages into .venv
+    [ -x .venv/bin/pip ] || python3 -m venv .venv 2>/dev/null || {
         as_root=(); [ "$(id -u)" = 0 ] || as_root=(sudo)
         "${as_root[@]}" apt-get install -y -qq --no-install-recommends python3-venv >/dev/null
         python3 -m venv .venv
     }
-    .venv/bin/pip install -q --disable-pip-version-check -r tests/requirements.txt
+    .venv/bin/pip install -q --disable-pip-version-check "$@"
+}
+
+if [ $python = yes ] && ! .venv/bin/python -c 'import pymysql, mysql.connector, pymysqlreplication, kubernetes_validate, pymemcache, pytest, xdist, maturin, dbapi20' 2>/dev/null; then
+    echo "installing Python packages into .venv: $(grep -v '^#' tests/requirements.txt | tr '\n' ' ')"
+    python_packages -r tests/requirements.txt
+fi
+
+if [ $maturin = yes ] && ! [ -x .venv/bin/maturin ]; then
+    version=$(grep '^maturin==' tests/requirements.txt)
+    echo "installing Python packages into .venv: $version"
+    python_packages "$version"
 fi

@@ -47,7 +47,7 @@ STEPS = [
     ("fuzz", ["cargo", "run", "--release", "--locked", "-p", "paceline-fuzz-targets", "--", "--seconds", "60"],
      "a minute of random changes to everything that parses bytes from outside"),
     ("clients", pytest("tests/clients"), "real clients and tools against the server"),
-    ("library", pytest("tests/library"), "programs in C, Perl and Python with the server in their process"),
+    ("library", pytest("tests/library"), "programs in C, Perl and Python with the server in their process; the Python module's wheel"),
     ("log", pytest("tests/log"), "the log, as MariaDB's own tools read it"),
     ("sql", pytest("tests/sql"), "SQL beside a real MariaDB: the same answers"),
     ("replication", pytest("tests/replication"), "to and from a real MariaDB, switch-over, kill -9 of either side"),

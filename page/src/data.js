@@ -75,6 +75,8 @@ export function point(before, now) {
     sync99: of("sync_usec", 99),
     commit50: of("commit_usec", 50),
     commit99: of("commit_usec", 99),
+    statement50: of("statement_usec", 50),
+    statement99: of("statement_usec", 99),
   };
 }
 

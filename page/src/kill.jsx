@@ -31,7 +31,7 @@ export function Kill({ transaction, onEnd }) {
       <h2 id="kill-title">Kill connection {transaction.connection}?</h2>
       <p>
         {transaction.user && `${transaction.user}@${transaction.host}: `}
-        <code>{transaction.statement ?? "(idle in transaction)"}</code>
+        <code>{transaction.statement ?? "(idle)"}</code>
       </p>
       {state.done ? (
         <>

@@ -2,6 +2,7 @@
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { INTERVAL_MS, POINTS_MAX, bytes, count, duration, get, micros, point, token } from "./data.js";
+import { Copies } from "./copies.jsx";
 import { Plot } from "./plot.jsx";
 import { SlowStatements } from "./slow.jsx";
 import { Transactions } from "./waits.jsx";
@@ -79,7 +80,30 @@ function roleOf(overview) {
   return overview.read_only ? "read-only" : "primary";
 }
 
+/** Returns a lag in seconds as text; null is unknown. */
+function behind(seconds) {
+  return seconds === null ? "unknown" : `${seconds} s`;
+}
+
+/** A server that reads the log of this one. What it has applied is not known here, only what it was sent. */
+function Reader({ reader }) {
+  return (
+    <li class="server">
+      <b>{reader.host}{reader.port ? `:${reader.port}` : ""}</b> {reader.kind}
+      <dl>
+        <dt>server id</dt>
+        <dd>{reader.server_id}</dd>
+        <dt>to send</dt>
+        <dd>{bytes(reader.lag_bytes)}, {behind(reader.lag_seconds)}</dd>
+        <dt>sent up to</dt>
+        <dd><code>{reader.gtid_position || "–"}</code></dd>
+      </dl>
+    </li>
+  );
+}
+
 function Topology({ overview }) {
+  const replicas = overview.readers.filter((one) => one.kind === "replica");
   const self = `${overview.hostname}:${overview.port}`;
   return (
     <div class="topology">
@@ -90,7 +114,7 @@ function Topology({ overview }) {
               <b>{one.host}:{one.port}</b> primary{one.name && ` “${one.name}”`}
               <dl>
                 <dt>behind</dt>
-                <dd>{one.seconds_behind === null ? "unknown" : `${one.seconds_behind} s`}</dd>
+                <dd>{behind(one.seconds_behind)}</dd>
                 <dt>to apply</dt>
                 <dd>{bytes(one.lag_bytes)}, {count(one.lag_transactions)} transactions</dd>
                 <dt>held back by</dt>
@@ -117,16 +141,8 @@ function Topology({ overview }) {
         </li>
       </ul>
       <ul aria-label="replicas">
-        {overview.replicas.map((one) => (
-          <li class="server">
-            <b>{one.host}{one.port ? `:${one.port}` : ""}</b> replica
-            <dl>
-              <dt>server id</dt>
-              <dd>{one.server_id}</dd>
-            </dl>
-          </li>
-        ))}
-        {!overview.replicas.length && <li class="empty">No replica is connected.</li>}
+        {replicas.map((one) => <Reader reader={one} />)}
+        {!replicas.length && <li class="empty">No replica is connected.</li>}
       </ul>
     </div>
   );
@@ -253,6 +269,7 @@ function Page() {
                 <div class="plots">
                   <Plot title="commits per second" points={points} series={[{ of: "commits" }]} format={count} />
                   <Plot title="statements per second" points={points} series={[{ of: "questions" }]} format={count} />
+                  <Plot title="statement" points={points} series={[{ of: "statement50", name: "p50" }, { of: "statement99", name: "p99" }]} format={micros} />
                   <Plot title="transactions per sync" points={points} series={[{ of: "group" }]} format={count} />
                   <Plot title="sync of the log" points={points} series={[{ of: "sync50", name: "p50" }, { of: "sync99", name: "p99" }]} format={micros} />
                   <Plot title="commit" points={points} series={[{ of: "commit50", name: "p50" }, { of: "commit99", name: "p99" }]} format={micros} />
@@ -281,6 +298,11 @@ function Page() {
         {overview.data && (
           <Section title="Binary log">
             <Files overview={overview.data} />
+          </Section>
+        )}
+        {overview.data && (
+          <Section title="Backups and archives" note="since the start">
+            <Copies overview={overview.data} />
           </Section>
         )}
       </main>

@@ -1,4 +1,5 @@
-// Transactions, and who waits for whom as a graph: blockers on the left, those that wait on the right.
+// Transactions, and who waits for whom as a graph: blockers on the left, those that wait on the right. Waits for rows have
+// solid edges, those for metadata locks broken ones.
 import { useState } from "preact/hooks";
 import { micros } from "./data.js";
 import { Kill } from "./kill.jsx";
@@ -23,7 +24,7 @@ export function columns(waits) {
   return column;
 }
 
-function Graph({ transactions, waits, onKill }) {
+function Graph({ sessions, waits, onKill }) {
   const column = columns(waits);
   const rows = new Map();
   const places = new Map();
@@ -34,8 +35,8 @@ function Graph({ transactions, waits, onKill }) {
   }
   const width = (1 + Math.max(...column.values())) * (WIDTH + GAP) - GAP;
   const height = Math.max(...rows.values()) * (HEIGHT + 16);
-  const known = new Map(transactions.map((one) => [one.connection, one]));
-  const label = waits.map(({ waiting, blocking, table }) => `${waiting} waits for ${blocking.join(", ")} at ${table}`).join("; ");
+  const known = new Map(sessions.map((one) => [one.connection, one]));
+  const label = waits.map(({ waiting, blocking, object }) => `${waiting} waits for ${blocking.join(", ")} at ${object}`).join("; ");
   return (
     <div class="graph">
       <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="group" aria-label={label}>
@@ -44,11 +45,12 @@ function Graph({ transactions, waits, onKill }) {
             <path d="M0 0 8 4 0 8z" class="arrow" />
           </marker>
         </defs>
-        {waits.flatMap(({ waiting, blocking }) =>
+        {waits.flatMap(({ waiting, blocking, kind, object }) =>
           blocking.map((blocker) => {
             const [from, to] = [places.get(waiting), places.get(blocker)];
             const [x1, y1, x2, y2] = [from.x, from.y + HEIGHT / 2, to.x + WIDTH, to.y + HEIGHT / 2];
-            return <path class="edge" d={`M${x1} ${y1}C${x1 - GAP / 2} ${y1} ${x2 + GAP / 2} ${y2} ${x2 + 2} ${y2}`} marker-end="url(#arrow)" />;
+            const line = `M${x1} ${y1}C${x1 - GAP / 2} ${y1} ${x2 + GAP / 2} ${y2} ${x2 + 2} ${y2}`;
+            return <path class={`edge ${kind}`} d={line} marker-end="url(#arrow)"><title>{object}</title></path>;
           }),
         )}
         {[...places].map(([connection, { x, y }]) => (
@@ -56,7 +58,7 @@ function Graph({ transactions, waits, onKill }) {
             <div class="node">
               <button class="kill" aria-label={`kill connection ${connection}`} onClick={() => onKill(connection)}>kill</button>
               <b>{connection}</b> {known.get(connection)?.user}
-              <code>{known.get(connection)?.statement ?? "(idle in transaction)"}</code>
+              <code>{known.get(connection)?.statement ?? "(idle)"}</code>
             </div>
           </foreignObject>
         ))}
@@ -66,15 +68,15 @@ function Graph({ transactions, waits, onKill }) {
 }
 
 export function Transactions({ data }) {
-  const { transactions, waits } = data;
+  const { transactions, waits, sessions } = data;
   // The transaction as it was when the button was pressed: it may be gone before the answer.
   const [chosen, setChosen] = useState(null);
-  const onKill = (connection) => setChosen(transactions.find((one) => one.connection === connection) ?? { connection });
+  const onKill = (connection) => setChosen(sessions.find((one) => one.connection === connection) ?? { connection });
   return (
     <>
       {chosen && <Kill transaction={chosen} onEnd={() => setChosen(null)} />}
       {!transactions.length && <p class="empty">No transaction is open.</p>}
-      {waits.length > 0 && <Graph transactions={transactions} waits={waits} onKill={onKill} />}
+      {waits.length > 0 && <Graph sessions={sessions} waits={waits} onKill={onKill} />}
       {transactions.length > 0 && <List transactions={transactions} />}
     </>
   );

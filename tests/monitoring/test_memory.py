@@ -83,6 +83,17 @@ def row_locks(server):
 
 
 @contextlib.contextmanager
+def transaction_changes(server):
+    server.query("create table d.t (a int primary key, b varchar(2000))")
+    with contextlib.ExitStack() as opened:
+        for number in range(4):
+            cursor = opened.enter_context(server.connect()).cursor()
+            cursor.execute("begin")
+            cursor.execute(f"insert into d.t select seq, repeat('x', 1000) from d.seq_{number * 5000 + 1}_to_{number * 5000 + 5000}")
+        yield ["transaction_changes"]
+
+
+@contextlib.contextmanager
 def session_data(server):
     with contextlib.ExitStack() as opened:
         for _ in range(8):
@@ -100,7 +111,7 @@ def catalog(server):
     yield ["catalog"]
 
 
-LOADS = [connections, block_cache, memtables, memory_table, row_locks, session_data, catalog]
+LOADS = [connections, block_cache, memtables, memory_table, row_locks, transaction_changes, session_data, catalog]
 
 
 @pytest.mark.parametrize("load", LOADS, ids=lambda load: load.__name__)
@@ -245,3 +256,32 @@ def test_the_process_list_has_the_maximum_of_a_session(server):
         # As in MariaDB.
         cursor.execute("flush status")
         assert server.query(shown)[0][1] < 1_000_000
+
+
+def test_the_memory_of_a_session_is_its_connection_data_locks_and_changes(server):
+    shown = "select memory_used, max_memory_used from information_schema.processlist where id = {}"
+    by_thread = ("select substring_index(event_name, '/', -1), current_number_of_bytes_used from performance_schema.memory_summary_by_thread_by_event_name "
+                 "where thread_id = {}")
+    server.query("create table d.t (a int primary key, b varchar(2000))", "insert into d.t select seq, repeat('x', 1000) from d.seq_1_to_5000")
+    with server.connect(database="d") as connection, connection.cursor() as cursor:
+        number = connection.thread_id()
+        used = lambda: server.query(shown.format(number))[0]
+        idle, most = used()
+        assert 10_000 < idle <= most < 200_000
+        cursor.execute("begin")
+        cursor.execute("insert into t select seq, repeat('y', 1000) from seq_5001_to_10000")
+        changed, most = used()
+        assert changed > idle + 5_000_000 and most >= changed
+        parts_of_session = dict(server.query(by_thread.format(number)))
+        assert parts_of_session["transaction_changes"] > 5_000_000 and sum(parts_of_session.values()) == changed
+        cursor.execute("show session status like 'Memory_used'")
+        assert int(cursor.fetchone()[1]) >= changed
+        cursor.execute("rollback")
+        assert used()[0] < 200_000
+        cursor.execute("begin")
+        cursor.execute("select count(b) from t where b <> '' for update")
+        assert used()[0] > idle + 5000 * 50
+        assert dict(server.query(by_thread.format(number)))["row_locks"] > 5000 * 50
+        cursor.execute("commit")
+        cursor.execute("set @a = repeat('a', 5000000)")
+        assert used()[0] > idle + 5_000_000

@@ -12,7 +12,10 @@ from pathlib import Path
 
 import pymysql
 import pytest
+from support.archive import Archive
+from support.line import Tampering
 from support.replication import change_master, replication_user, wait_for_replica
+from support.servers import BINARY
 from support.waiting import wait_for
 
 ROOT = Path(__file__).parent.parent.parent
@@ -50,7 +53,7 @@ def test_a_primary_with_a_replica_load_and_waits(serve, tmp_path):
         assert "primary" in text and f":{primary.port}" in text and "replica.example" in text
         assert "INSERT INTO `d` . `t` VALUES (...)" in text
         assert f"{other.thread_id()} waits for {holder.thread_id()} at `d`.`t`" in text
-        assert "(idle in transaction)" in text and "update t set b = 3 where a = 1" in text
+        assert "(idle)" in text and "update t set b = 3 where a = 1" in text
         # Two answers have come, so the plots have points.
         assert re.search(r"commits per second: now \d", text)
         cursor.execute("rollback")
@@ -58,6 +61,93 @@ def test_a_primary_with_a_replica_load_and_waits(serve, tmp_path):
     text = seen(replica.http, tmp_path)
     assert f"127.0.0.1:{primary.port}" in text and "behind 0 s" in text and "held back by nothing" in text
     assert "No transaction is open." in text and "No replica is connected." in text
+
+
+def test_waits_for_metadata_locks_are_edges_of_the_graph(serve, tmp_path):
+    """A definition waits for a transaction that reads the table, and a reader waits for the definition."""
+    server = serve()
+    server.query("create database d", "create table d.t (a int primary key)")
+    connections = [server.connect(database="d") for _ in range(3)]
+    holder, definer, reader = connections
+    cursor = holder.cursor()
+    cursor.execute("begin")
+    cursor.execute("select * from t")
+    waiters = []
+
+    def wait(connection, statement):
+        waiters.append(threading.Thread(target=lambda: connection.cursor().execute(statement)))
+        waiters[-1].start()
+        waiting = ("select count(*) from information_schema.processlist where state like 'Waiting for table metadata lock' "
+                   f"and id = {connection.thread_id()}")
+        wait_for("the wait", lambda: server.query(waiting)[0][0])
+
+    try:
+        wait(definer, "alter table t add column b int")
+        wait(reader, "select count(*) from t")
+        text = seen(server.http, tmp_path)
+        assert f"{definer.thread_id()} waits for {holder.thread_id()} at the definition of `d`.`t`" in text
+        assert f"{reader.thread_id()} waits for {definer.thread_id()} at the definition of `d`.`t`" in text
+        assert "alter table t add column b int" in text and f"kill connection {definer.thread_id()}" in text
+    finally:
+        cursor.execute("rollback")
+        for waiter in waiters:
+            waiter.join()
+        for connection in connections:
+            connection.close()
+
+
+def test_a_replica_that_is_not_sent_everything_has_a_lag_in_bytes_and_seconds(serve, tmp_path):
+    primary, replica = serve(), serve("--report-host=replica.example")
+    replication_user(primary)
+    line = Tampering(primary.port)
+    try:
+        primary.query("create database d", "create table d.t (a int primary key, b longtext)")
+        change_master(replica, primary, master_use_gtid="slave_pos", port=line.port)
+        replica.query("start slave")
+        wait_for_replica(replica, primary)
+        assert re.search(r"replica\.example(:\d+)? replica server id 2 to send 0 B, 0 s sent up to 0-1-\d+", seen(primary.http, tmp_path))
+        line.holds_after = line.passed_bytes
+        for number in range(1, 21):
+            primary.query(f"insert into d.t values ({number}, repeat('x', 1000000))")
+        line.holding.wait(60)
+        # The newest event that was sent is older than that.
+        wait_for("the lag", lambda: re.search(r"to send [\d.]+ MiB, [2-9] s sent up to 0-1-\d+", seen(primary.http, tmp_path)), 60)
+    finally:
+        line.close()
+
+
+def test_latency_backups_and_archives_are_shown(serve, tmp_path):
+    server = serve()
+    text = seen(server.http, tmp_path)
+    assert "No archive is connected." in text and "No backup has been made." in text
+    replication_user(server)
+    server.query("create database d", "create table d.t (a int primary key)", "insert into d.t values (1)")
+    command = [BINARY, "backup", "--from", str(server.socket), "--user", "root", "--to", str(tmp_path / "backup")]
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    subprocess.run([*command, "--incremental"], check=True, capture_output=True, timeout=120)
+    archive = Archive(tmp_path / "archive", server, account=("repl", "secret"))
+    try:
+        archive.start()
+        archive.wait_for(server)
+        ended = threading.Event()
+
+        def statements():
+            while not ended.is_set():
+                server.query("select 1")
+
+        load = threading.Thread(target=statements)
+        load.start()
+        try:
+            text = seen(server.http, tmp_path)
+        finally:
+            ended.set()
+            load.join()
+    finally:
+        archive.close()
+    assert re.search(r"archive to send 0 B, 0 s sent up to 0-1-\d+", text)
+    assert re.search(r"increment root@localhost .* complete .* whole root@localhost .* 0-1-\d+ complete", text)
+    # Two answers have come with statements in between, so the plot has a point.
+    assert re.search(r"statement: p50 \d", text)
 
 
 def test_slow_statements_are_shown_with_their_plans_and_without_literals(serve, tmp_path):

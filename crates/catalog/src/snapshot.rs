@@ -213,7 +213,7 @@ impl Catalog {
     }
 
     /// Returns a view, even if a temporary table hides it.
-    pub(crate) fn ordinary_view(&self, database: &str, name: &str) -> Option<&Arc<ViewDefinition>> {
+    pub fn ordinary_view(&self, database: &str, name: &str) -> Option<&Arc<ViewDefinition>> {
         self.databases.get(database)?.views.get(name)
     }
 

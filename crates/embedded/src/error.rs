@@ -63,7 +63,7 @@ impl Error {
     /// Returns the SQLSTATE, of five characters.
     pub fn sqlstate(&self) -> Option<&str> {
         match self {
-            Error::Statement(error) => Some(error.code().sqlstate()),
+            Error::Statement(error) => Some(error.sqlstate()),
             _ => None,
         }
     }

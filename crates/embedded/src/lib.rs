@@ -32,7 +32,7 @@ pub use changes::{Changes, Transaction as LoggedTransaction};
 pub use database::Database;
 pub use error::{Error, ErrorKind, Result, RowError};
 pub use options::Options;
-pub use paceline_server::embedded::{ChangeRef, CollectedRows, ListenAddress, RowChange};
+pub use paceline_server::embedded::{ChangeRef, CollectedRows, Interrupter, ListenAddress, RowChange};
 pub use paceline_table_access::{FromRow, FromValue, IntoValue, IntoValues, ReadMode, RowRef};
 pub use paceline_txn::{LockMode, LockWait};
 pub use paceline_types::{AccessMode, Date, DateTime, Decimal, Gtid, IsolationLevel, Time, Timestamp, Value};

@@ -4,7 +4,9 @@ use crate::change::{Change, ChangePlans};
 use crate::error::{Error, Result, RowError};
 use crate::scan::Scan;
 use crate::table::Table;
-use paceline_server::embedded::{CollectedRows, Currency, EmbeddedServer, ProgramSession, block_on};
+use paceline_server::embedded::{
+    CollectedRows, Currency, EmbeddedServer, Interrupter, ProgramSession, block_on,
+};
 use paceline_table_access::{IndexBounds, IndexParts, IntoValues, ReadMode, RowRef, TableView};
 use paceline_types::Value;
 use std::sync::Arc;
@@ -40,6 +42,11 @@ impl Session {
             plans: ChangePlans::default(),
             values: Vec::new(),
         })
+    }
+
+    /// Returns a handle by which another thread ends this session's calls, as KILL does.
+    pub fn interrupter(&self) -> Interrupter {
+        self.inner.interrupter()
     }
 
     /// Executes a text that is one statement, with values for its parameters (`?`).

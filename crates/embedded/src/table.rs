@@ -51,6 +51,11 @@ impl Table {
         &self.0.name
     }
 
+    /// Returns the names of the columns.
+    pub fn columns(&self) -> Vec<String> {
+        self.view().columns().map(str::to_owned).collect()
+    }
+
     pub(crate) fn id(&self) -> u64 {
         self.0.id
     }

@@ -221,6 +221,12 @@ impl<'s> Transaction<'s> {
 
     /// Undoes everything.
     pub fn roll_back(self) {}
+
+    /// Lets go of the session and leaves the transaction open in it, until [`Session::resume`]. For programs that
+    /// cannot hold a borrow: calls of the session are within the transaction meanwhile.
+    pub fn suspend(mut self) {
+        self.is_over = true;
+    }
 }
 
 impl Session {
@@ -233,6 +239,12 @@ impl Session {
         let server = session.server().clone();
         block_on(server.runtime(), session.begin(options.isolation, options.access))?;
         Ok(Transaction::new(self))
+    }
+
+    /// Continues a transaction that was suspended. If a conflict or a statement of SQL has ended it, its calls get
+    /// 1213.
+    pub fn resume(&mut self) -> Transaction<'_> {
+        Transaction::new(self)
     }
 
     /// Runs a function within a transaction and commits it. If it conflicts with another one ([`ErrorKind::Conflict`]),

@@ -6,6 +6,7 @@
 use super::apply::{ApplierStatus, ApplyError, GroupCounts, KeptPosition};
 use super::duplicates::DomainOwners;
 use super::environment::Environment;
+use super::obstacle::{LOOK_INTERVAL, Obstacle};
 use super::received::SourcePosition;
 use super::receiver::Receiver;
 use super::shared::{ApplierSlot, ConnectionShared};
@@ -17,13 +18,16 @@ use paceline_log_stream::source::definition::{Definition, UseGtid};
 use paceline_log_stream::source::error::ReplicaError;
 use paceline_types::error_code::{ER_BAD_SLAVE, ER_MASTER_INFO};
 use parking_lot::Mutex;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 /// Time between receiving and applying a transaction if nothing delays it.
 const APPLIED_WITHIN: Duration = Duration::from_millis(100);
+/// Age at which an event is late when it arrives. Its time has whole seconds.
+const LATE_SECONDS: u64 = 2;
 
 /// Selection of the two parts of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -78,6 +82,8 @@ pub struct Connection {
     ended_groups: Mutex<GroupCounts>,
     /// The receiver and the applier, as they were last started.
     threads: Mutex<[Option<ShownThread>; 2]>,
+    /// Looks at what holds the replica back, while either part is running.
+    observer: Mutex<Option<JoinHandle<()>>>,
     /// Locked by statements that start, stop or change the connection.
     pub(super) changing: tokio::sync::Mutex<()>,
 }
@@ -95,6 +101,8 @@ pub struct ConnectionStatus {
     pub applier_runs: bool,
     /// Status of the applier, or the final status of the previous one.
     pub applier: ApplierStatus,
+    /// Cause of the replica's delay.
+    held_back_by: Obstacle,
     /// Number of transactions applied since the last RESET SLAVE.
     pub groups: GroupCounts,
     /// `Until_Condition`.
@@ -125,11 +133,14 @@ impl Connection {
                 until: Mutex::new(None),
                 skip_counter: SkipCounter::default(),
                 owners,
+                receives_late: AtomicBool::new(false),
+                looks: Mutex::default(),
             }),
             definition: Mutex::new(Arc::new(definition)),
             receiver: Mutex::new(None),
             ended_groups: Mutex::default(),
             threads: Mutex::default(),
+            observer: Mutex::default(),
             changing: tokio::sync::Mutex::new(()),
         })
     }
@@ -234,7 +245,18 @@ impl Connection {
             self.threads.lock()[0] = Some(self.new_thread());
             changed = PartChange::Yes;
         }
+        if changed == PartChange::Yes {
+            self.start_observer();
+        }
         Ok(changed)
+    }
+
+    /// Starts the task that looks at what holds the replica back, in place of one that may be ending.
+    fn start_observer(&self) {
+        let task = tokio::spawn(observe(Arc::downgrade(&self.shared)));
+        if let Some(before) = self.observer.lock().replace(task) {
+            before.abort();
+        }
     }
 
     fn new_thread(&self) -> ShownThread {
@@ -301,7 +323,11 @@ impl Connection {
         let applier = self.shared.applier.status();
         let mut groups = *self.ended_groups.lock();
         groups += applier.groups;
+        let receiver = self.shared.status.get();
+        let now = self.shared.obstacle(&receiver, &applier, self.applier_runs());
+        let held_back_by = self.shared.looks.lock().answer(now);
         ConnectionStatus {
+            held_back_by,
             groups,
             threads: [
                 receiver_thread.filter(|_| self.receiver_runs()),
@@ -309,7 +335,7 @@ impl Connection {
             ],
             name: self.shared.name.clone(),
             definition: self.definition(),
-            receiver: self.shared.status.get(),
+            receiver,
             applier_runs: self.applier_runs(),
             applier,
             until: self.shared.until.lock().clone(),
@@ -371,27 +397,58 @@ impl ConnectionStatus {
         Some(delayed.until_seconds.saturating_sub(now_seconds))
     }
 
-    /// Returns whether the oldest unapplied transaction was received a while ago, so that a faster network would not
-    /// help. The applier may be busy or waiting for a lock (LOCK TABLES, a session's transaction).
-    fn waits_for_the_applier(&self) -> bool {
-        let since = self.applier.pending_since;
-        since.is_some_and(|since| since.elapsed() >= APPLIED_WITHIN)
-    }
-
-    /// Returns the cause of the replica's delay.
+    /// Returns the cause of the replica's delay (`Paceline_replica_held_back_by`).
     pub fn held_back_by(&self) -> &'static str {
-        if !self.applier_runs {
-            "the applier does not run"
-        } else if self.receiver.state != ReceiverState::Connected {
-            "the primary cannot be reached"
-        } else if self.receiver.delayed.is_some() {
-            "MASTER_DELAY"
-        } else if self.applier.pending_transactions == 0 {
-            "nothing"
-        } else if self.receiver.blocked > self.receiver.starved || self.waits_for_the_applier() {
-            "the applier"
+        self.held_back_by.name()
+    }
+}
+
+impl ConnectionShared {
+    /// Returns what holds the replica back at this moment; see [`super::obstacle`].
+    fn obstacle(&self, receiver: &ReceiverStatus, applier: &ApplierStatus, applier_runs: bool) -> Obstacle {
+        // The oldest unapplied transaction was received a while ago: a faster network would not help.
+        let since = applier.pending_since;
+        let waits_for_the_applier =
+            applier.is_full || since.is_some_and(|since| since.elapsed() >= APPLIED_WITHIN);
+        if !applier_runs {
+            Obstacle::StoppedApplier
+        } else if receiver.state != ReceiverState::Connected {
+            Obstacle::LostPrimary
+        } else if receiver.delayed.is_some() {
+            Obstacle::MasterDelay
+        } else if waits_for_the_applier {
+            applier.obstacle
+        } else if self.receives_late.load(Ordering::Relaxed) {
+            Obstacle::Network
         } else {
-            "the network"
+            Obstacle::Nothing
         }
+    }
+}
+
+/// Looks at what holds a connection's replica back, until neither part of the connection is running.
+async fn observe(connection: Weak<ConnectionShared>) {
+    let mut looks = tokio::time::interval(LOOK_INTERVAL);
+    looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut received_bytes = 0;
+    loop {
+        looks.tick().await;
+        let Some(shared) = connection.upgrade() else {
+            return;
+        };
+        let applier = shared.applier.get().map(|applier| applier.status());
+        let receiver = shared.status.get();
+        if applier.is_none() && receiver.state == ReceiverState::Stopped {
+            shared.looks.lock().add(Obstacle::StoppedApplier);
+            return;
+        }
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let is_arriving = receiver.is_inside_group || receiver.received_bytes != received_bytes;
+        received_bytes = receiver.received_bytes;
+        let is_late = is_arriving && receiver.event_age_seconds(now.as_secs()) >= LATE_SECONDS;
+        shared.receives_late.store(is_late, Ordering::Relaxed);
+        let runs = applier.as_ref().is_some_and(|applier| applier.error.is_none());
+        let seen = shared.obstacle(&receiver, &applier.unwrap_or_default(), runs);
+        shared.looks.lock().add(seen);
     }
 }

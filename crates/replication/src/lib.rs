@@ -21,6 +21,7 @@
 //!   server. Its settings are a [`Definition`](paceline_log_stream::source::definition::Definition).
 //! - [`receiver`]: from a [`Source`](paceline_log_stream::source::Source) to the groups to apply.
 //! - [`group_filter`], [`duplicates`]: selection of these groups.
+//! - [`obstacle`]: what holds a replica back.
 //! - [`received`]: items that the receiver passes to the applier.
 #![forbid(unsafe_code)]
 
@@ -30,6 +31,7 @@ pub mod connection_set;
 mod duplicates;
 pub mod environment;
 mod group_filter;
+mod obstacle;
 pub mod received;
 mod receiver;
 mod shared;

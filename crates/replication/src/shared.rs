@@ -3,12 +3,14 @@
 use super::apply::{Applier, ApplierStatus};
 use super::duplicates::DomainOwners;
 use super::environment::Environment;
+use super::obstacle::Looks;
 use super::skip_counter::SkipCounter;
 use super::status::SharedStatus;
 use super::until::Until;
 use paceline_binlog::{RecordScope, ReplicaRecord};
 use parking_lot::Mutex;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use tokio::sync::watch;
 
 /// State shared by a connection and its receiver.
@@ -23,6 +25,10 @@ pub(super) struct ConnectionShared {
     pub skip_counter: SkipCounter,
     /// `gtid_ignore_duplicates`: owners of the domains.
     pub owners: Arc<DomainOwners>,
+    /// Events arrive late, as of the latest look.
+    pub receives_late: AtomicBool,
+    /// Looks at what holds the replica back.
+    pub looks: Mutex<Looks>,
 }
 
 impl ConnectionShared {

@@ -5,7 +5,7 @@ use paceline_binlog::GtidPosition;
 use paceline_binlog::mysql::MySqlGtidSet;
 use paceline_log_stream::source::error::SourceError;
 use parking_lot::Mutex;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 /// `Slave_IO_Running`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -76,10 +76,21 @@ pub struct ReceiverStatus {
     pub clock_difference_seconds: i64,
     /// The group that waits for `MASTER_DELAY`, if there is one.
     pub delayed: Option<DelayedGroup>,
-    /// Time spent waiting for the applier's queue. The applier is then the cause of the delay.
-    pub blocked: Duration,
-    /// Time spent waiting for the network while the applier was idle.
-    pub starved: Duration,
+    /// Time of the newest event of a transaction, in seconds since 1970 by the primary's clock; 0 before the first one.
+    pub event_timestamp_seconds: u32,
+    /// A part of a transaction is received, and the rest is awaited.
+    pub is_inside_group: bool,
+}
+
+impl ReceiverStatus {
+    /// Returns the time since the primary wrote the newest received event of a transaction, in seconds.
+    pub(super) fn event_age_seconds(&self, now_seconds: u64) -> u64 {
+        if self.event_timestamp_seconds == 0 {
+            return 0;
+        }
+        let executed_at = i64::from(self.event_timestamp_seconds) - self.clock_difference_seconds;
+        now_seconds.saturating_sub(u64::try_from(executed_at).unwrap_or(0))
+    }
 }
 
 /// A group that waits for `MASTER_DELAY`.

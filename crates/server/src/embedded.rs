@@ -34,7 +34,7 @@ mod program_session;
 
 pub use block_on::block_on;
 pub use change_stream::{ChangeRef, ChangeStream, ChangedTransaction, RowChange};
-pub use program_session::{PreparedChange, ProgramSession};
+pub use program_session::{Interrupter, PreparedChange, ProgramSession};
 
 pub use crate::session::rows::{CollectedRows, Currency};
 pub use crate::sql_text::identifier;

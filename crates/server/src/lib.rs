@@ -32,6 +32,7 @@
 pub mod accounts;
 mod audit_log;
 pub mod backup;
+mod backup_history;
 mod cells;
 pub mod cluster;
 mod cluster_member;

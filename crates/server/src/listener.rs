@@ -31,6 +31,7 @@ pub async fn serve(listener: &Listener, server: &Arc<Server>) {
             }
             Ok((socket, None)) => begin(server, socket, ClientHost::local(), "localhost".to_owned()),
             Err(error) => {
+                server.counters.accept_errors.fetch_add(1, Ordering::Relaxed);
                 tracing::warn!("a connection could not be accepted: {error}");
                 tokio::time::sleep(Listener::PAUSE).await;
             }

@@ -1,5 +1,6 @@
 //! Registry of all sessions: for listing, killing and counting them.
 
+use crate::memory::SessionUse;
 use crate::running_plan::RunningPlan;
 use crate::session_progress::SessionProgress;
 use crate::statement_digests::SessionDigests;
@@ -56,6 +57,8 @@ pub struct SessionHandle {
     pub authenticated: AtomicBool,
     /// Parameters of the encryption, if it is encrypted.
     pub tls: OnceLock<TlsSession>,
+    /// Whether its packets are compressed.
+    pub is_compressed: AtomicBool,
     /// The session in the lock manager.
     pub locks: OnceLock<paceline_txn::Session>,
     /// Its transaction, if the transaction has accessed a table.
@@ -134,10 +137,25 @@ impl SessionHandle {
             query_id: AtomicU64::new(0),
             authenticated: AtomicBool::new(false),
             tls: OnceLock::new(),
+            is_compressed: AtomicBool::new(false),
             locks: OnceLock::new(),
             transaction: TransactionMark::default(),
             running_plan: Arc::default(),
         }
+    }
+
+    /// Returns its memory by purpose.
+    pub fn memory_use(&self) -> SessionUse {
+        // What the lock manager tells of a transaction that has ended is its last state.
+        let open = self.transaction.get().and_then(|_| self.locks.get());
+        let transaction = open.map(paceline_txn::Session::progress);
+        SessionUse::of(self.memory.used(), transaction)
+    }
+
+    /// Returns the most memory that it has had, in bytes, as far as its account and this moment tell.
+    pub fn memory_use_max(&self) -> u64 {
+        let most = SessionUse::of(self.memory.used_max(), None).total();
+        most.max(self.memory_use().total())
     }
 
     /// Records the start of a command.

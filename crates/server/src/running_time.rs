@@ -38,12 +38,12 @@ struct Run {
 
 impl Run {
     fn begin(began: Instant, earlier: Duration) -> Run {
-        let known = CLOCK.get().filter(|(read, _)| began.duration_since(*read) < LONG);
+        let known = CLOCK.get().filter(|(until, _)| began < *until);
         let thread_time = match known {
             Some((_, known)) => known,
             None => {
                 let thread_time = thread_time();
-                CLOCK.set(Some((began, thread_time)));
+                CLOCK.set(Some((began + LONG, thread_time)));
                 thread_time
             }
         };
@@ -56,7 +56,11 @@ impl Run {
 
     /// Returns the statement's time up to now.
     fn end(self, now: Instant) -> Duration {
-        let elapsed = now.duration_since(self.began);
+        self.end_after(now.duration_since(self.began))
+    }
+
+    /// Returns the statement's time when the run has taken so long.
+    fn end_after(self, elapsed: Duration) -> Duration {
         self.earlier
             + match elapsed < LONG {
                 true => elapsed,
@@ -68,7 +72,7 @@ impl Run {
 thread_local! {
     /// The run of the statement that this thread executes.
     static RUN: Cell<Option<Run>> = const { Cell::new(None) };
-    /// A reading of the thread's clock, and its time.
+    /// A reading of the thread's clock, and the time up to which it may be used.
     static CLOCK: Cell<Option<(Instant, Duration)>> = const { Cell::new(None) };
 }
 
@@ -83,9 +87,15 @@ pub fn begin(started: Instant) {
     RUN.set(Some(Run::begin(started, Duration::ZERO)));
 }
 
-/// Ends the statement of the task that runs, and returns its processor time. Zero if none was begun.
-pub fn end(now: Instant) -> Duration {
-    RUN.take().map_or(Duration::ZERO, |run| run.end(now))
+/// Ends the statement of the task that runs, and returns its processor time. Zero if none was begun. The statement has
+/// begun at `started` and has taken `duration`: one that has not waited needs no difference of times of its own, which
+/// costs as much as the rest of this.
+pub fn end(started: Instant, duration: Duration) -> Duration {
+    match RUN.take() {
+        None => Duration::ZERO,
+        Some(run) if run.began == started => run.end_after(duration),
+        Some(run) => run.end(started + duration),
+    }
 }
 
 /// A task whose statements are measured.
@@ -138,17 +148,18 @@ mod tests {
             .build()
             .unwrap();
         let statement = Measured::new(async {
-            begin(Instant::now());
+            let started = Instant::now();
+            begin(started);
             busy(STEP);
             // The thread goes on to the other task.
             tokio::time::sleep(STEP).await;
             // The thread waits.
             std::thread::sleep(STEP);
             busy(STEP);
-            end(Instant::now())
+            end(started, started.elapsed())
         });
         let other = Measured::new(async {
-            assert_eq!(end(Instant::now()), Duration::ZERO);
+            assert_eq!(end(Instant::now(), STEP), Duration::ZERO);
             busy(10 * STEP);
         });
         let (time, ()) = runtime.block_on(async { tokio::join!(statement, other) });
@@ -160,7 +171,10 @@ mod tests {
         let began = Instant::now();
         begin(began);
         let read = CLOCK.get();
-        assert_eq!(end(began + Duration::from_micros(7)), Duration::from_micros(7));
+        let duration = Duration::from_micros(7);
+        assert_eq!(end(began, duration), duration);
+        begin(began);
+        assert_eq!(end(began - duration, 3 * duration), 2 * duration);
         begin(began + LONG / 2);
         assert_eq!(CLOCK.get(), read);
         begin(began + 2 * LONG);

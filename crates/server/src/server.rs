@@ -2,6 +2,7 @@
 
 use crate::accounts::{InitialAccounts, SharedAccounts};
 use crate::audit_log::AuditLog;
+use crate::backup_history::BackupHistory;
 use crate::cluster::Cluster;
 use crate::event_runs::EventRuns;
 use crate::host_errors::HostErrors;
@@ -59,6 +60,8 @@ pub struct Server {
     pub accounts: SharedAccounts,
     /// Hosts with failures before a login.
     pub host_errors: HostErrors,
+    /// Character set of new sessions.
+    pub login_charset: LoginCharset,
     /// Registry of all sessions.
     pub sessions: Sessions,
     /// The session that executed the last command.
@@ -73,6 +76,8 @@ pub struct Server {
     pub file_statistics: Option<Arc<FileStatistics>>,
     /// The latest slow statements.
     pub slow_statements: SlowStatements,
+    /// The latest backups.
+    pub backups: BackupHistory,
     /// Memory account of all sessions together (`paceline_session_memory_max`).
     pub memory: Arc<ServerMemory>,
     /// Databases and tables.
@@ -143,6 +148,16 @@ pub enum Hosting {
     OtherProgram,
 }
 
+/// Character set with which a session begins (`character-set-client-handshake`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum LoginCharset {
+    /// That of the client's collation.
+    #[default]
+    OfClient,
+    /// `character_set_server`, whatever the client requests.
+    OfServer,
+}
+
 /// Options of the start that are not variables.
 #[derive(Debug, Default)]
 pub struct Choices {
@@ -152,6 +167,8 @@ pub struct Choices {
     pub filters: ReplicaFilters,
     /// Consumers of `performance_schema`.
     pub consumers: Consumers,
+    /// Character set of new sessions.
+    pub login_charset: LoginCharset,
     /// Statistics of the log's files, if they are collected.
     pub file_statistics: Option<Arc<FileStatistics>>,
     /// The cluster of which the server is a member.
@@ -185,6 +202,7 @@ impl Server {
         let user_statistics = UserStatistics::new(&globals);
         Arc::new_cyclic(|server| Server {
             hosting: choices.hosting,
+            login_charset: choices.login_charset,
             cluster: choices.cluster,
             replicas: ConnectionSet::open(environment(server.clone())),
             row_options: Arc::new(SharedRowOptions::new(replicated_row_options(&globals))),
@@ -203,6 +221,7 @@ impl Server {
             file_statistics: choices.file_statistics,
             statement_history,
             slow_statements: SlowStatements::new(has_page),
+            backups: BackupHistory::default(),
             statement_logs: StatementLogs::default(),
             loadable_functions: LoadableFunctions::default(),
             modules: Modules::default(),

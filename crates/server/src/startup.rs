@@ -441,6 +441,9 @@ fn fill_in(globals: &Globals, directory: &Path, log_bin: &str, socket: &Path) {
         paceline_types::heap::name().into(),
     );
     text(Variable::InnodbVersion, "10.11.19".into());
+    if globals.number(Variable::PacelineNativeFunctions) != 0 {
+        text(Variable::HaveDynamicLoading, "YES".into());
+    }
     let hostname = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     text(Variable::Hostname, hostname.trim().to_owned());
     for (variable, other, ending) in [

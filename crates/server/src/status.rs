@@ -288,6 +288,7 @@ counters! {
     select_full_range_join "Select_full_range_join" Count "Joined tables that were read by ranges of an index.";
     select_range "Select_range" Count "Queries whose first table was read by ranges of an index.";
     select_scan "Select_scan" Count "Queries whose first table was read without an index or in whole.";
+    slave_connections "Slave_connections" Count "Registrations of replicas.";
     slow_queries "Slow_queries" Count "Statements that took longer than long_query_time.";
     sort_merge_passes "Sort_merge_passes" Count "Sorts that were merged from files.";
     sort_priority_queue_sorts "Sort_priority_queue_sorts" Count "Sorts that kept only the rows of a LIMIT.";
@@ -349,8 +350,12 @@ pub struct ServerCounters {
     pub connections: AtomicU64,
     /// `Aborted_connects`.
     pub aborted_connects: AtomicU64,
+    /// `Aborted_connects_preauth`: those of them whose login did not begin.
+    pub aborted_connects_preauth: AtomicU64,
     /// `Aborted_clients`.
     pub aborted_clients: AtomicU64,
+    /// `Connection_errors_accept`.
+    pub accept_errors: AtomicU64,
     /// `Connection_errors_max_connections`.
     pub too_many_connections: AtomicU64,
     /// `Max_used_connections`.

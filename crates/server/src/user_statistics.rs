@@ -38,6 +38,7 @@ use std::time::{Duration, Instant};
 pub const ENTRIES_MAX: usize = 4096;
 /// Number of sessions' tallies of an entry from which on those of ended sessions are added up early.
 const TALLIES_MIN: usize = 16;
+const SECOND: Duration = Duration::from_secs(1);
 
 macro_rules! tally {
     ($($name:ident)*) => {
@@ -392,8 +393,8 @@ pub struct SessionStatistics {
     generation: u64,
     kind: CommandKind,
     before: CountersBefore,
-    /// Time up to which the connection is counted.
-    counted_until: Instant,
+    /// Time up to which the connection will be counted next: a second after the time up to which it is.
+    counted_next: Instant,
 }
 
 impl SessionStatistics {
@@ -404,7 +405,7 @@ impl SessionStatistics {
             generation: u64::MAX,
             kind: CommandKind::Other,
             before: CountersBefore::of(counters),
-            counted_until: Instant::now(),
+            counted_next: Instant::now() + SECOND,
         }
     }
 
@@ -421,11 +422,21 @@ impl SessionStatistics {
         self.end(
             statistics,
             names,
-            (now, now),
+            (now, Duration::ZERO),
             &StatementCounts::default(),
             &TallyValues::default(),
             counters,
         );
+    }
+
+    /// Returns the whole seconds of the connection that are not counted yet, and counts them.
+    fn connected_seconds(&mut self, now: Instant) -> u64 {
+        if now < self.counted_next {
+            return 0;
+        }
+        let seconds = 1 + now.duration_since(self.counted_next).as_secs();
+        self.counted_next += Duration::from_secs(seconds);
+        seconds
     }
 
     /// Ends a statement of a user on a client: adds its work to both. `within` are the [`CommandsWithin`] it.
@@ -433,7 +444,7 @@ impl SessionStatistics {
         &mut self,
         statistics: &UserStatistics,
         names: (&str, &str),
-        (started, ended): (Instant, Instant),
+        (started, duration): (Instant, Duration),
         counts: &StatementCounts,
         within: &TallyValues,
         counters: &Counters,
@@ -441,15 +452,13 @@ impl SessionStatistics {
         let now = CountersBefore::of(counters);
         let before = std::mem::replace(&mut self.before, now);
         let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-        let duration = ended.duration_since(started);
-        let connected = ended.duration_since(self.counted_until).as_secs();
-        self.counted_until += Duration::from_secs(connected);
+        let connected = self.connected_seconds(started + duration);
         let kind = |kind| u64::from(self.kind == kind);
         // A counter is less than before after FLUSH STATUS.
         let values = TallyValues {
             connected_seconds: connected,
             busy_micros: micros(duration),
-            cpu_micros: micros(running_time::end(ended).min(duration)),
+            cpu_micros: micros(running_time::end(started, duration).min(duration)),
             bytes_received: now.bytes_received.saturating_sub(before.bytes_received),
             bytes_sent: now.bytes_sent.saturating_sub(before.bytes_sent),
             rows_read: counts.rows_read,
@@ -498,7 +507,7 @@ mod tests {
             session.begin(Some(&Statement::UnlockTables), started);
             counters.rows_sent.add(3);
             let names = ("u", "localhost");
-            let times = (started, started + Duration::from_micros(5));
+            let times = (started, Duration::from_micros(5));
             session.end(
                 statistics,
                 names,
@@ -533,7 +542,8 @@ mod tests {
             let now = Instant::now();
             session.begin(Some(&Statement::UnlockTables), now);
             let (names, within) = (("u", "localhost"), TallyValues::default());
-            session.end(&statistics, names, (now, now), &counts, &within, &counters);
+            let times = (now, Duration::ZERO);
+            session.end(&statistics, names, times, &counts, &within, &counters);
         };
         for _ in 0..1000 {
             run(&mut lasting);

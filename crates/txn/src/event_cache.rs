@@ -227,6 +227,11 @@ impl EventCache {
         self.begin_statement(None, timestamp);
     }
 
+    /// Returns the memory of the events in bytes, without those in a file.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.buffer.memory_bytes()
+    }
+
     fn check_room(&mut self, core: &Core, written: usize) -> Result<()> {
         if self.buffer.len() > self.limit_bytes {
             return Err(Error::CacheFull {

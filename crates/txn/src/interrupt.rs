@@ -7,7 +7,7 @@
 use crate::error::{Error, Result};
 use crate::interrupt_reason::InterruptReason;
 use parking_lot::{Condvar, Mutex};
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
@@ -37,8 +37,10 @@ struct State {
     raised: AtomicU8,
     /// Deadline of the statement, in microseconds since [`CLOCK_START`]; or [`NEVER`].
     deadline: AtomicU64,
-    /// 0, or an [`AwaitedLock`]: for the process list.
+    /// The latest [`AwaitedLock`]: for the process list.
     awaited_lock: AtomicU8,
+    /// Number of waits for locks.
+    lock_waits: AtomicU32,
     /// Held by a waiting session while it checks its condition. It is beside the flag so that raising the flag
     /// wakes the wait.
     gate: Mutex<()>,
@@ -51,6 +53,7 @@ impl Default for State {
             raised: AtomicU8::new(0),
             deadline: AtomicU64::new(NEVER),
             awaited_lock: AtomicU8::new(0),
+            lock_waits: AtomicU32::new(0),
             gate: Mutex::new(()),
             wake: Condvar::new(),
         }
@@ -117,6 +120,9 @@ impl Interrupt {
 
     /// Returns the kind of lock that the session waits for now.
     pub fn awaited_lock(&self) -> Option<AwaitedLock> {
+        if self.state.lock_waits.load(Ordering::Relaxed) == 0 {
+            return None;
+        }
         match self.state.awaited_lock.load(Ordering::Relaxed) {
             1 => Some(AwaitedLock::Row),
             2 => Some(AwaitedLock::Table),
@@ -127,9 +133,16 @@ impl Interrupt {
         }
     }
 
-    pub(crate) fn set_awaited_lock(&self, wait: Option<AwaitedLock>) {
-        let wait = wait.map_or(0, |wait| wait as u8);
-        self.state.awaited_lock.store(wait, Ordering::Relaxed);
+    /// Notes that a wait for a lock begins. The threads of an applier share a flag: the kind is that of the latest of
+    /// their waits.
+    pub(crate) fn begin_lock_wait(&self, kind: AwaitedLock) {
+        self.state.lock_waits.fetch_add(1, Ordering::Relaxed);
+        self.state.awaited_lock.store(kind as u8, Ordering::Relaxed);
+    }
+
+    /// Notes that a wait for a lock has ended.
+    pub(crate) fn end_lock_wait(&self) {
+        self.state.lock_waits.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Returns the reason that was raised, or a time-out.

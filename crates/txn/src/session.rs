@@ -23,6 +23,8 @@ pub struct TransactionProgress {
     pub weight: u64,
     /// Number of changed rows.
     pub rows_changed: u64,
+    /// Memory of the changes in bytes: rows and events that are not in a file.
+    pub change_bytes: u64,
     /// Number of row, key and range locks held.
     pub locks: u64,
     /// Start of the current wait for a lock.
@@ -61,6 +63,7 @@ impl Session {
             number: self.owner.transactions(),
             weight,
             rows_changed,
+            change_bytes: self.owner.change_bytes(),
             locks: weight.saturating_sub(rows_changed),
             waits_since: self.owner.waits_since(),
         }

@@ -170,6 +170,7 @@ pub fn decode_parameters(
     values: &[u8],
     long_data: &[Option<Vec<u8>>],
     charset: Charset,
+    invalid: &mut Vec<InvalidTemporal>,
 ) -> Result<Vec<Value>> {
     let mut reader = Reader::new(values, || Error::MalformedParameters);
     let mut out = Vec::with_capacity(types.len());
@@ -179,7 +180,7 @@ pub fn decode_parameters(
         } else if null_bitmap.get(n / 8).ok_or(Error::MalformedParameters)? >> (n % 8) & 1 == 1 {
             out.push(Value::Null);
         } else {
-            out.push(reader.value(*parameter, charset)?);
+            out.push(reader.value(*parameter, charset, invalid)?);
         }
     }
     Ok(out)
@@ -199,8 +200,61 @@ fn string_value(bytes: &[u8], field_type: FieldType, charset: Charset) -> Value 
     }
 }
 
+/// A date or time of a parameter that does not exist, and that became zero.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InvalidTemporal {
+    /// `date`, `datetime` or `time`.
+    pub kind: &'static str,
+    /// The value as MariaDB's warning shows it.
+    pub text: String,
+}
+
+/// Returns a value whose parts are in range, or the zero.
+fn checked_datetime(read: DateTime, kind: &'static str, invalid: &mut Vec<InvalidTemporal>) -> DateTime {
+    let Date { year, month, day } = read.date;
+    let in_range = year <= 9999 && month <= 12 && day <= 31;
+    let time_in_range = read.hour < 24 && read.minute < 60 && read.second < 60 && read.micros < 1_000_000;
+    if in_range && time_in_range {
+        return read;
+    }
+    let part = |number: u8| shown(u32::from(number), 2);
+    let mut text = format!("{}-{}-{}", shown(u32::from(year), 4), part(month), part(day));
+    if kind == "datetime" {
+        let time = [read.hour, read.minute, read.second].map(part).join(":");
+        text = format!("{text} {time}{}", shown_fraction(read.micros));
+    }
+    invalid.push(InvalidTemporal { kind, text });
+    DateTime::ZERO
+}
+
+/// Returns a number with a fixed count of digits. Like MariaDB's `fmt_number`, it writes pairs of digits, and `XX` for
+/// a pair that is none.
+fn shown(number: u32, digits: usize) -> String {
+    let below = 10u32.pow(digits as u32 - 2);
+    let rest = match digits {
+        2 => String::new(),
+        _ => format!("{:0width$}", number % below, width = digits - 2),
+    };
+    match number / below {
+        pair @ 0..=99 => format!("{pair:02}{rest}"),
+        _ => format!("XX{rest}"),
+    }
+}
+
+fn shown_fraction(micros: u32) -> String {
+    match micros {
+        0 => String::new(),
+        micros => format!(".{}", shown(micros, 6)),
+    }
+}
+
 impl Reader<'_> {
-    fn value(&mut self, parameter: ParameterType, charset: Charset) -> Result<Value> {
+    fn value(
+        &mut self,
+        parameter: ParameterType,
+        charset: Charset,
+        invalid: &mut Vec<InvalidTemporal>,
+    ) -> Result<Value> {
         use FieldType::*;
         let integer = |signed: i64, unsigned: u64| match parameter.sign {
             Sign::Signed => Value::Int(signed),
@@ -232,9 +286,15 @@ impl Reader<'_> {
             }
             Float => Value::Float(f32::from_le_bytes(self.array()?)),
             Double => Value::Double(f64::from_le_bytes(self.array()?)),
-            Date | NewDate => Value::Date(self.datetime()?.date),
-            DateTime | Timestamp | DateTime2 | Timestamp2 => Value::DateTime(self.datetime()?),
-            Time | Time2 => Value::Time(self.time()?),
+            Date | NewDate => {
+                let read = self.date()?;
+                Value::Date(checked_datetime(read, "date", invalid).date)
+            }
+            DateTime | Timestamp | DateTime2 | Timestamp2 => {
+                let read = self.datetime()?;
+                Value::DateTime(checked_datetime(read, "datetime", invalid))
+            }
+            Time | Time2 => Value::Time(self.time(invalid)?),
             OldDecimal | NewDecimal => {
                 let length = self.length()?;
                 let text = std::str::from_utf8(self.take(length)?).map_err(|_| Error::MalformedParameters)?;
@@ -248,6 +308,13 @@ impl Reader<'_> {
                 let length = self.length()?;
                 string_value(self.take(length)?, string, charset)
             }
+        })
+    }
+
+    fn date(&mut self) -> Result<DateTime> {
+        Ok(DateTime {
+            date: self.datetime()?.date,
+            ..DateTime::ZERO
         })
     }
 
@@ -268,17 +335,10 @@ impl Reader<'_> {
             out.micros = u32::from_le_bytes(self.array()?);
             out.decimals = 6;
         }
-        let Date { year, month, day } = out.date;
-        let in_range = year <= 9999 && month <= 12 && day <= 31;
-        let time_in_range = out.hour < 24 && out.minute < 60 && out.second < 60 && out.micros < 1_000_000;
-        if in_range && time_in_range {
-            Ok(out)
-        } else {
-            Err(Error::MalformedParameters)
-        }
+        Ok(out)
     }
 
-    fn time(&mut self) -> Result<Time> {
+    fn time(&mut self, invalid: &mut Vec<InvalidTemporal>) -> Result<Time> {
         let length = self.byte()?;
         if !matches!(length, 0 | 8 | 12) {
             return Err(Error::MalformedParameters);
@@ -300,6 +360,18 @@ impl Reader<'_> {
             839.. => (838, 59, 59),
             _ => (hours, minutes, seconds),
         };
+        if minutes > 59 || seconds > 59 || fraction > 999_999 {
+            let sign = if negative { "-" } else { "" };
+            let text = format!(
+                "{sign}{:02}:{}:{}{}",
+                hours,
+                shown(u32::from(minutes), 2),
+                shown(u32::from(seconds), 2),
+                shown_fraction(fraction)
+            );
+            invalid.push(InvalidTemporal { kind: "time", text });
+            return Ok(Time::ZERO);
+        }
         let micros =
             ((hours * 60 + i64::from(minutes)) * 60 + i64::from(seconds)) * 1_000_000 + i64::from(fraction);
         Ok(Time::from_micros(
@@ -371,17 +443,17 @@ mod tests {
                 }
                 types.push(append_parameter(&value.as_ref(), &TimeZone::UTC, &mut bytes));
             }
-            prop_assert_eq!(decode_parameters(&types, &nulls, &bytes, &[], Charset::Utf8mb4).unwrap(), values);
+            prop_assert_eq!(decode_parameters(&types, &nulls, &bytes, &[], Charset::Utf8mb4, &mut Vec::new()).unwrap(), values);
             // No prefix of the bytes causes a panic.
             for end in 0..bytes.len() {
-                let _ = decode_parameters(&types, &nulls, &bytes[..end], &[], Charset::Utf8mb4);
+                let _ = decode_parameters(&types, &nulls, &bytes[..end], &[], Charset::Utf8mb4, &mut Vec::new());
             }
         }
 
         #[test]
         fn arbitrary_bytes_never_panic(types in prop::collection::vec(any::<[u8; 2]>(), 0..6), bytes: Vec<u8>) {
             let types: Vec<_> = types.into_iter().filter_map(|t| ParameterType::from_bytes(t).ok()).collect();
-            let _ = decode_parameters(&types, &[0], &bytes, &[], Charset::Utf8mb4);
+            let _ = decode_parameters(&types, &[0], &bytes, &[], Charset::Utf8mb4, &mut Vec::new());
         }
     }
 
@@ -398,7 +470,8 @@ mod tests {
                 field_type: FieldType::Time,
                 sign: Sign::Signed,
             }];
-            let values = decode_parameters(&types, &[0], &bytes, &[], Charset::Utf8mb4).unwrap();
+            let values =
+                decode_parameters(&types, &[0], &bytes, &[], Charset::Utf8mb4, &mut Vec::new()).unwrap();
             let [Value::Time(time)] = values[..] else {
                 panic!("{values:?}")
             };
@@ -424,7 +497,8 @@ mod tests {
         ];
         let bytes = [2, 0xc3, 0xa9, 2, 0xc3, 0xa9];
         let long_data = [None, None, Some(vec![0xe9])];
-        let read = |charset| decode_parameters(&types, &[0], &bytes, &long_data, charset).unwrap();
+        let read =
+            |charset| decode_parameters(&types, &[0], &bytes, &long_data, charset, &mut Vec::new()).unwrap();
         let blob = Value::Bytes(vec![0xc3, 0xa9]);
         assert_eq!(
             read(Charset::Latin1),
@@ -461,7 +535,15 @@ mod tests {
             field_type: FieldType::Blob,
             sign: Sign::Signed,
         }];
-        let read = decode_parameters(&types, &[0], &[], &[Some(b"long".to_vec())], Charset::Utf8mb4).unwrap();
+        let read = decode_parameters(
+            &types,
+            &[0],
+            &[],
+            &[Some(b"long".to_vec())],
+            Charset::Utf8mb4,
+            &mut Vec::new(),
+        )
+        .unwrap();
         assert_eq!(read, [Value::Bytes(b"long".to_vec())]);
     }
 }

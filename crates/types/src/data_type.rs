@@ -277,6 +277,13 @@ impl BlobSize {
     pub const fn max_bytes(self) -> u64 {
         (1 << (8 * self.length_bytes() as u64)) - 1
     }
+
+    /// Returns the smallest size for values of up to this length in bytes.
+    pub fn fitting(bytes: u64) -> Self {
+        let sizes = [BlobSize::Tiny, BlobSize::Normal, BlobSize::Medium];
+        let smallest = sizes.into_iter().find(|size| bytes <= size.max_bytes());
+        smallest.unwrap_or(BlobSize::Long)
+    }
 }
 
 impl IntegerType {

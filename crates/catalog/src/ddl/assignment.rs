@@ -4,7 +4,7 @@ use paceline_types::convert::{self, ConvertContext, Severity};
 use paceline_types::error_code::{ER_TRUNCATED_WRONG_VALUE, WARN_DATA_TRUNCATED};
 use paceline_types::{DataType, Value};
 
-use super::default_value::{implicit_default, local_time};
+use super::default_value::{current_timestamp, implicit_default, local_time};
 use crate::error::{Error, Result};
 use crate::{ColumnDefinition, TableDescription};
 use paceline_expression::session::SessionContext;
@@ -20,8 +20,9 @@ pub(super) fn assign(
     assign_noting(value, None, table, column, row, session)
 }
 
-/// Converts the value of a column whose type changes. It differs from an assignment in the note about a text with more
-/// digits than a time has: it shows the text. For a DATE it precedes the usual note.
+/// Converts the value of a column whose type changes. It differs from an assignment in two ways: NULL becomes the
+/// current time in a TIMESTAMP that becomes NOT NULL, and the note about a text with more digits than a time has shows
+/// the text. For a DATE it precedes the usual note.
 pub(super) fn assign_copied(
     value: Value,
     table: &TableDescription,
@@ -29,6 +30,11 @@ pub(super) fn assign_copied(
     row: u64,
     session: &mut SessionContext,
 ) -> Result<Value> {
+    if let (Value::Null, false, DataType::Timestamp { decimals }) =
+        (&value, column.nullable, &column.data_type)
+    {
+        return Ok(Value::Timestamp(current_timestamp(session, *decimals)));
+    }
     let kind = match column.data_type {
         DataType::Date | DataType::DateTime { .. } | DataType::Timestamp { .. } => Some("datetime"),
         DataType::Time { .. } => Some("time"),

@@ -14,6 +14,13 @@ pub(super) fn local_time(session: &SessionContext) -> DateTime {
     DateTime::from_date_and_micros(local.date, of_day, 6)
 }
 
+/// Returns the statement's time with this number of decimals.
+pub(super) fn current_timestamp(session: &SessionContext, decimals: u8) -> Timestamp {
+    let micros = session.statement.start_micros;
+    let seconds = u32::try_from(micros.div_euclid(1_000_000)).unwrap_or(0);
+    Timestamp::new(seconds, micros.rem_euclid(1_000_000) as u32, 6).truncated(decimals)
+}
+
 /// Returns the value of a NOT NULL column without a default: zero, the empty string, the first label of an
 /// ENUM.
 pub(super) fn implicit_default(data_type: &DataType) -> Value {
@@ -43,20 +50,10 @@ pub(super) fn constant_default(column: &ColumnDefinition, session: &SessionConte
         ColumnDefault::None => Some(implicit_default(&column.data_type)),
         ColumnDefault::Null => Some(Value::Null),
         ColumnDefault::Literal(text) => Some(literal_value(column, text)),
-        ColumnDefault::CurrentTimestamp(decimals) => {
-            let micros = session.statement.start_micros;
-            Some(match column.data_type {
-                DataType::Timestamp { .. } => Value::Timestamp(
-                    Timestamp::new(
-                        u32::try_from(micros.div_euclid(1_000_000)).unwrap_or(0),
-                        micros.rem_euclid(1_000_000) as u32,
-                        6,
-                    )
-                    .truncated(*decimals),
-                ),
-                _ => Value::DateTime(local_time(session).truncated(*decimals)),
-            })
-        }
+        ColumnDefault::CurrentTimestamp(decimals) => Some(match column.data_type {
+            DataType::Timestamp { .. } => Value::Timestamp(current_timestamp(session, *decimals)),
+            _ => Value::DateTime(local_time(session).truncated(*decimals)),
+        }),
         ColumnDefault::Expression(_) => None,
     }
 }

@@ -86,27 +86,26 @@ impl DraftIndex {
         })
     }
 
-    /// Returns the indexes of a column's definition (`PRIMARY KEY`, `UNIQUE`).
+    /// Returns the index of a column's definition. A column with both `PRIMARY KEY` and `UNIQUE` (as `SERIAL PRIMARY
+    /// KEY` has) gets the primary key alone.
     pub fn of_column(spec: &ColumnSpec) -> impl Iterator<Item = Self> {
-        let asked = [
-            (spec.primary_key, IndexKind::Primary),
-            (spec.unique, IndexKind::Unique),
-        ];
-        asked
-            .into_iter()
-            .filter(|(is_asked, _)| *is_asked)
-            .map(|(_, kind)| Self {
-                id: None,
-                kind,
-                name: None,
-                parts: vec![(spec.name.clone(), None, false)],
-                algorithm: None,
-                comment: String::new(),
-                ignored: false,
-                generated: false,
-                is_known: false,
-                was_hashed: false,
-            })
+        let asked = match (spec.primary_key, spec.unique) {
+            (true, _) => Some(IndexKind::Primary),
+            (false, true) => Some(IndexKind::Unique),
+            (false, false) => None,
+        };
+        asked.into_iter().map(|kind| Self {
+            id: None,
+            kind,
+            name: None,
+            parts: vec![(spec.name.clone(), None, false)],
+            algorithm: None,
+            comment: String::new(),
+            ignored: false,
+            generated: false,
+            is_known: false,
+            was_hashed: false,
+        })
     }
 
     /// Returns an existing index, to be changed.

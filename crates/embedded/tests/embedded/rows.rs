@@ -341,6 +341,72 @@ fn a_transaction_is_isolated_and_mixes_rows_with_sql() {
 }
 
 #[test]
+fn a_suspended_transaction_is_resumed() {
+    let mut at = fixture(&["CREATE TABLE t (id INT PRIMARY KEY)"]);
+    let table = at.session.table("t").unwrap();
+    assert_eq!(table.columns(), ["id"]);
+    let mut transaction = at.session.begin(TransactionOptions::new()).unwrap();
+    transaction.insert(&table, (1,)).unwrap();
+    transaction.suspend();
+    let mut other = at.database.session().unwrap();
+    assert!(other.get(&table, (1,), |_| Ok(())).unwrap().is_none());
+    let mut transaction = at.session.resume();
+    transaction.insert(&table, (2,)).unwrap();
+    transaction.suspend();
+    assert!(at.session.resume().commit().unwrap().is_some());
+    assert_eq!(numbers(&mut other, &table, &Scan::rows()), [1, 2]);
+    // It is over.
+    let mut transaction = at.session.resume();
+    assert_eq!(transaction.insert(&table, (3,)).unwrap_err().number(), Some(1213));
+    drop(transaction);
+    at.session.begin(TransactionOptions::new()).unwrap().suspend();
+    at.session.insert(&table, (3,)).unwrap();
+    at.session.resume().roll_back();
+    assert_eq!(numbers(&mut other, &table, &Scan::rows()), [1, 2]);
+}
+
+#[test]
+fn calls_of_a_session_are_ended_by_another_thread() {
+    let mut at = fixture(&["CREATE TABLE t (id INT PRIMARY KEY)"]);
+    let mut waiter = at.database.session().unwrap();
+    let interrupter = waiter.interrupter();
+    for (number, end_it) in [
+        (1317, (|it| it.end_call()) as fn(&paceline_embedded::Interrupter)),
+        (1927, |it| it.end_session()),
+    ] {
+        let (begun, has_begun) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            let ended = scope.spawn(|| {
+                begun.send(()).unwrap();
+                waiter.execute("DO SLEEP(1000)", ()).unwrap_err().number()
+            });
+            has_begun.recv().unwrap();
+            while at
+                .session
+                .query("SELECT 1 FROM information_schema.processlist WHERE info = 'DO SLEEP(1000)'", ())
+                .unwrap()
+                .rows
+                .is_empty()
+            {}
+            end_it(&interrupter);
+            assert_eq!(ended.join().unwrap(), Some(number));
+        });
+    }
+    assert_eq!(waiter.execute("DO 1", ()).unwrap_err().number(), Some(1927));
+}
+
+#[test]
+fn an_error_that_sql_has_raised_has_its_sqlstate() {
+    let mut at = fixture(&[]);
+    let error = at
+        .session
+        .execute("SIGNAL SQLSTATE '45001' SET MESSAGE_TEXT = 'mine'", ())
+        .unwrap_err();
+    assert_eq!((error.number(), error.sqlstate()), (Some(1644), Some("45001")));
+    assert_eq!(error.to_string(), "mine");
+}
+
+#[test]
 fn a_conflict_rolls_back_and_the_function_is_tried_again() {
     let mut at = fixture(&["CREATE TABLE t (id INT PRIMARY KEY, a INT)"]);
     let mut other = at.database.session().unwrap();

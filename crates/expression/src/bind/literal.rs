@@ -1,11 +1,11 @@
 //! Literals: values and types, as in MariaDB.
 
 use paceline_types::data_type::Sign;
-use paceline_types::error_code::{ER_UNKNOWN_CHARACTER_SET, ER_WRONG_VALUE};
+use paceline_types::error_code::{ER_INVALID_CHARACTER_STRING, ER_UNKNOWN_CHARACTER_SET, ER_WRONG_VALUE};
 use paceline_types::temporal::{self, ParsedTemporal};
 use paceline_types::{Charset, Collation, Decimal, Value};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::errors;
 use crate::expr_type::{ExprType, TypeNote};
 use crate::session::{SessionContext, SqlMode};
@@ -112,10 +112,11 @@ pub(super) fn introduced(name: &str, literal: &ast::Literal) -> Result<Expr> {
         Charset::from_name(name).ok_or_else(|| errors::error(ER_UNKNOWN_CHARACTER_SET, &[&name]))?;
     let bytes = match literal {
         ast::Literal::Text(text) if charset == Charset::Binary => text.clone().into_bytes(),
-        ast::Literal::Text(text) => {
+        ast::Literal::Text(text) if charset != Charset::Utf8mb3 || charset.can_encode(text) => {
             let ty = ExprType::literal_text(text, charset.default_collation());
             return Ok(Expr::literal(Value::Text(text.clone()), ty));
         }
+        ast::Literal::Text(text) => text.clone().into_bytes(),
         ast::Literal::Hex(digits) => hex_bytes(digits)?,
         ast::Literal::Bits(digits) => bit_bytes(digits)?,
         other => return Err(errors::syntax_near(&other.to_string())),
@@ -124,9 +125,20 @@ pub(super) fn introduced(name: &str, literal: &ast::Literal) -> Result<Expr> {
         let ty = ExprType::bytes(bytes.len() as u64);
         return Ok(Expr::literal(Value::Bytes(bytes), ty));
     }
-    let text = charset.decode(&bytes).into_owned();
+    let text = match charset {
+        Charset::Utf8mb4 | Charset::Utf8mb3 => charset
+            .decode_strict(&bytes)
+            .map_err(|valid| invalid_bytes(charset, &bytes[valid..]))?,
+        _ => charset.decode(&bytes),
+    };
     let ty = ExprType::literal_text(&text, charset.default_collation());
-    Ok(Expr::literal(Value::Text(text), ty))
+    Ok(Expr::literal(Value::Text(text.into_owned()), ty))
+}
+
+/// Returns error 1300 for bytes that begin no character.
+fn invalid_bytes(charset: Charset, bytes: &[u8]) -> Error {
+    let shown: String = bytes.iter().take(3).map(|byte| format!("{byte:02X}")).collect();
+    errors::error(ER_INVALID_CHARACTER_STRING, &[&charset.name(), &shown])
 }
 
 /// Returns `DATE '2020-01-31'`, `TIME '…'` or `TIMESTAMP '…'`.
@@ -144,7 +156,7 @@ pub(super) fn temporal(kind: ast::TemporalKind, text: &str, session: &SessionCon
             _ => Err(errors::error(ER_WRONG_VALUE, &[&"DATE", &text])),
         },
         ast::TemporalKind::Time => match temporal::parse_time_under(text, time_modes) {
-            Some(ParsedTemporal::Time(parsed)) if !parsed.truncated => {
+            Some(ParsedTemporal::Time(parsed)) if !parsed.truncated && !parsed.clipped => {
                 let decimals = parsed.value.decimals();
                 Ok(Expr::literal(Value::Time(parsed.value), ExprType::time(decimals)))
             }

@@ -445,10 +445,6 @@ fn binary(left: &ast::Expr, op: BinaryOp, right: &ast::Expr, scope: &mut dyn Sco
         B::BitXor => return bits(BitOp::Xor, "^", left, right, scope),
         B::ShiftLeft => return bits(BitOp::ShiftLeft, "<<", left, right, scope),
         B::ShiftRight => return bits(BitOp::ShiftRight, ">>", left, right, scope),
-        B::Concat => {
-            let args = bind_all([left, right], scope)?;
-            return call::make("concat", args, scope);
-        }
         B::Equal
         | B::NullSafeEqual
         | B::NotEqual

@@ -181,6 +181,31 @@ impl Diagnostics {
         };
     }
 
+    /// Returns the state in which a handler finds the area.
+    pub fn mark_present(&self) -> DiagnosticsMark {
+        DiagnosticsMark {
+            clears: self.clears,
+            count: self.conditions.len() as u64,
+        }
+    }
+
+    /// Removes the conditions that a handler has found, as far as its statements have left them.
+    pub fn remove_present(&mut self, mark: DiagnosticsMark) {
+        if self.clears != mark.clears {
+            return;
+        }
+        let found = usize::try_from(mark.count).unwrap_or(usize::MAX);
+        if found >= self.conditions.len() {
+            self.clear(self.capacity);
+            return;
+        }
+        self.conditions.drain(..found);
+        let is_error = |condition: &&Condition| condition.level == Level::Error;
+        self.warning_count = self.conditions.len() as u64;
+        self.error_count = self.conditions.iter().filter(is_error).count() as u64;
+        self.earlier = self.earlier.saturating_sub(mark.count);
+    }
+
     /// Begins a statement that reads the conditions (SHOW WARNINGS).
     pub fn keep(&mut self) {
         self.earlier = self.warning_count;

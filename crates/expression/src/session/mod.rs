@@ -28,7 +28,7 @@ mod wanted_rows;
 use paceline_types::StatementError;
 use std::sync::Arc;
 
-pub use diagnostics::{Condition, Diagnostics, Level, Notes};
+pub use diagnostics::{Condition, Diagnostics, DiagnosticsMark, Level, Notes};
 pub use handlers::{HANDLERS_MAX, HandlerPlace, HandlerPosition, OpenHandler, OpenHandlers};
 pub use paceline_syntax::ast::VariableScope;
 pub use paceline_types::{MemoryCharge, ServerMemory, SessionMemory, SqlMode};

@@ -41,7 +41,7 @@ mod shared_log;
 mod start;
 
 pub use refusal::Refusal;
-pub use replica_registry::{Registration, ReplicaRegistry};
+pub use replica_registry::{Registration, ReplicaRegistry, StreamStatus};
 pub use request::{DumpRequest, MarkedEvents, RegistrationState};
 pub use semi_sync::{
     Fallback, SemiSync, SemiSyncAcknowledger, SemiSyncMode, SemiSyncSettings, TooFewReplicas,

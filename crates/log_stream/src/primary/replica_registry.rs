@@ -1,10 +1,11 @@
 //! Registry of this server's replicas: registrations by COM_REGISTER_SLAVE (`SHOW SLAVE HOSTS`), and running streams.
 
-use paceline_types::ServerId;
+use super::request::GroupRecords;
+use paceline_types::{LogPosition, ServerId};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use tokio::sync::Notify;
 
 /// Data that a replica has registered with.
@@ -103,10 +104,51 @@ impl ReplacementSignal {
     }
 }
 
+/// How far a stream is: up to where the log has been given to the reader's connection.
+#[derive(Debug, Default)]
+pub(super) struct StreamProgress {
+    /// A [`LogPosition`].
+    sent: AtomicU64,
+    /// Time of the event before it, in seconds since 1970.
+    timestamp_seconds: AtomicU32,
+}
+
+impl StreamProgress {
+    pub fn note(&self, sent: LogPosition, timestamp_seconds: u32) {
+        self.sent.store(sent.as_u64(), Ordering::Relaxed);
+        self.timestamp_seconds.store(timestamp_seconds, Ordering::Relaxed);
+    }
+}
+
+/// State of a running stream.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StreamStatus {
+    /// Id of the connection.
+    pub connection: u32,
+    /// Server id of the reader; 0 for a tool.
+    pub server_id: ServerId,
+    /// What the reader has registered with, if it has.
+    pub registration: Option<Registration>,
+    /// Whether it is an archive.
+    pub is_archive: bool,
+    /// Position up to which the log has been sent.
+    pub sent: LogPosition,
+    /// Time of the last event before it, in seconds since 1970; 0 if none was sent.
+    pub timestamp_seconds: u32,
+}
+
+#[derive(Debug)]
+struct StreamEntry {
+    server_id: ServerId,
+    records: GroupRecords,
+    replaced: Arc<ReplacementSignal>,
+    progress: Arc<StreamProgress>,
+}
+
 #[derive(Debug, Default)]
 struct RegistryEntries {
     registered: BTreeMap<u32, Registration>,
-    streams: BTreeMap<u32, (ServerId, Arc<ReplacementSignal>)>,
+    streams: BTreeMap<u32, StreamEntry>,
 }
 
 /// All replicas, by connection id.
@@ -141,20 +183,48 @@ impl ReplicaRegistry {
         self.entries.lock().streams.len()
     }
 
+    /// Returns the state of all running streams.
+    pub fn streams(&self) -> Vec<StreamStatus> {
+        let entries = self.entries.lock();
+        let status = |(connection, stream): (&u32, &StreamEntry)| StreamStatus {
+            connection: *connection,
+            server_id: stream.server_id,
+            registration: entries.registered.get(connection).cloned(),
+            is_archive: stream.records == GroupRecords::Sent,
+            sent: LogPosition::from_u64(stream.progress.sent.load(Ordering::Relaxed)),
+            timestamp_seconds: stream.progress.timestamp_seconds.load(Ordering::Relaxed),
+        };
+        entries.streams.iter().map(status).collect()
+    }
+
     /// Begins a stream. A stream with the same server id is told to end: it is left over from the replica's previous
     /// connection.
-    pub(super) fn begin_stream(self: &Arc<Self>, connection: u32, server_id: ServerId) -> RunningStream {
+    pub(super) fn begin_stream(
+        self: &Arc<Self>,
+        connection: u32,
+        server_id: ServerId,
+        records: GroupRecords,
+    ) -> RunningStream {
         let replaced = Arc::new(ReplacementSignal::default());
+        let progress = Arc::new(StreamProgress::default());
         let mut entries = self.entries.lock();
         if server_id != ServerId(0) {
-            let same = entries.streams.values().filter(|(id, _)| *id == server_id);
-            same.for_each(|(_, other)| other.notify());
+            let streams = entries.streams.values();
+            let same = streams.filter(|stream| stream.server_id == server_id);
+            same.for_each(|other| other.replaced.notify());
         }
-        entries.streams.insert(connection, (server_id, replaced.clone()));
+        let entry = StreamEntry {
+            server_id,
+            records,
+            replaced: replaced.clone(),
+            progress: progress.clone(),
+        };
+        entries.streams.insert(connection, entry);
         RunningStream {
             replicas: self.clone(),
             connection,
             replaced,
+            progress,
         }
     }
 }
@@ -165,6 +235,7 @@ pub(super) struct RunningStream {
     replicas: Arc<ReplicaRegistry>,
     connection: u32,
     pub replaced: Arc<ReplacementSignal>,
+    pub progress: Arc<StreamProgress>,
 }
 
 impl Drop for RunningStream {
@@ -199,13 +270,31 @@ mod tests {
     #[test]
     fn a_replica_that_reconnects_ends_its_old_stream() {
         let replicas = Arc::new(ReplicaRegistry::default());
-        let first = replicas.begin_stream(1, ServerId(5));
-        let tool = replicas.begin_stream(2, ServerId(0));
-        let other = replicas.begin_stream(3, ServerId(0));
+        let begin = |connection, id| replicas.begin_stream(connection, ServerId(id), GroupRecords::LeftOut);
+        let first = begin(1, 5);
+        let tool = begin(2, 0);
+        let other = begin(3, 0);
         assert!(!tool.replaced.is_set() && !other.replaced.is_set());
-        let second = replicas.begin_stream(4, ServerId(5));
+        let second = begin(4, 5);
         assert!(first.replaced.is_set() && !second.replaced.is_set());
         drop((first, tool, other));
         assert_eq!(replicas.stream_count(), 1);
+    }
+
+    #[test]
+    fn streams_say_how_far_they_are() {
+        let replicas = Arc::new(ReplicaRegistry::default());
+        let stream = replicas.begin_stream(1, ServerId(5), GroupRecords::Sent);
+        stream.progress.note(LogPosition::new(2, 100), 1_000);
+        let [shown] = &replicas.streams()[..] else {
+            panic!("one stream");
+        };
+        assert_eq!(
+            (shown.sent, shown.timestamp_seconds),
+            (LogPosition::new(2, 100), 1_000)
+        );
+        assert!(shown.is_archive && shown.registration.is_none());
+        drop(stream);
+        assert!(replicas.streams().is_empty());
     }
 }

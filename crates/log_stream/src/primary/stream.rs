@@ -133,6 +133,8 @@ pub(super) struct Stream<'a> {
     member: Option<Member>,
     /// End of the last event that was considered.
     last_event: LogPosition,
+    /// End of the last event that was sent or left out, and its time in seconds since 1970.
+    passed: (LogPosition, u32),
     /// End of the last event that the replica knows of. Events after it have been skipped.
     announced_end: LogPosition,
 }
@@ -140,7 +142,9 @@ pub(super) struct Stream<'a> {
 impl Primary {
     /// Serves a replica until it disconnects, its session is told to end, or it has received everything it requested.
     pub async fn serve(&self, link: Link<'_>, request: &DumpRequest, host: Host<'_>) -> StreamEnd {
-        let running = self.replicas.begin_stream(host.connection, request.server_id);
+        let running = self
+            .replicas
+            .begin_stream(host.connection, request.server_id, request.group_records);
         let interrupt = host.interrupt;
         let limit = self.limit_of(request);
         // Take the lease before any position is searched, so that the files still exist when they are read.
@@ -171,6 +175,7 @@ impl Primary {
             file: String::new(),
             member: None,
             last_event: start.file,
+            passed: (start.from, 0),
             announced_end: start.file,
             link,
             host,
@@ -308,6 +313,7 @@ impl Stream<'_> {
             }
             let log = self.primary.shared.log();
             let (verdict, then) = start.filter.take(&event, || log.state())?;
+            self.passed = (ends, event.header().timestamp);
             let is_asked = asked_at == Some(ends);
             self.send_event(&event, verdict, if is_asked { Asks::Yes } else { Asks::No })?;
             if verdict != Verdict::LeaveOut {
@@ -500,7 +506,9 @@ impl Stream<'_> {
 
     /// Writes the buffer to the socket and reads meanwhile.
     async fn flush(&mut self) -> Step {
+        let (passed, timestamp) = self.passed;
         if self.link.writer.pending() == 0 {
+            self.running.progress.note(passed, timestamp);
             return Ok(());
         }
         let limit = self.link.write_timeout;
@@ -515,6 +523,7 @@ impl Stream<'_> {
         })
         .await?;
         self.link.writer.end_flush();
+        self.running.progress.note(passed, timestamp);
         Ok(())
     }
 

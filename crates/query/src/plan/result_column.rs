@@ -67,6 +67,9 @@ pub struct ResultColumn {
     /// Whether it shows a column of a temporary table of the statement. In CREATE TABLE … SELECT such a column has the
     /// zero of its type as its default, unless it is nullable.
     pub is_temporary: bool,
+    /// Whether it is computed by the query itself, and not the MIN or MAX of a column: CREATE TABLE … SELECT stores
+    /// such a text of more than 512 characters as TEXT.
+    pub is_stored_as_text: bool,
 }
 
 impl ResultColumn {
@@ -139,6 +142,7 @@ impl ResultColumn {
             is_computed: !ty.is_column(),
             is_variable: false,
             is_temporary: false,
+            is_stored_as_text: false,
         }
     }
 

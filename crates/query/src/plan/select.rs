@@ -307,6 +307,7 @@ impl Block<'_, '_> {
             }
             None => ResultColumn {
                 is_variable: matches!(bound.kind, ExprKind::UserVariable(_)),
+                is_stored_as_text: !is_extreme_of_column(expr),
                 ..ResultColumn::of_expression(name, &bound.ty)
             },
         };
@@ -758,4 +759,13 @@ fn padding(block: &Block<'_, '_>, table: &TableRef) -> Vec<(usize, usize)> {
             _ => None,
         })
         .collect()
+}
+
+/// Returns whether an expression is MIN or MAX of a column.
+fn is_extreme_of_column(expr: &ast::Expr) -> bool {
+    let ast::Expr::Call(call) = expr else {
+        return false;
+    };
+    (call.is_named("MIN") || call.is_named("MAX"))
+        && matches!(call.arguments.exprs(), [argument] if matches!(argument.without_parentheses(), ast::Expr::Column(_)))
 }

@@ -5,7 +5,7 @@ use paceline_catalog::ddl::SelectedColumn;
 use paceline_catalog::{Catalog, ColumnDefault};
 use paceline_syntax::definition::CreateSelect;
 use paceline_syntax::{ColumnName, Duplicates, Insert, InsertKind, InsertSource, Statement, TableName};
-use paceline_types::DataType;
+use paceline_types::{BlobSize, DataType};
 
 /// Returns the columns that a planned query gives to a new table.
 pub fn selected_columns(plan: &Plan, catalog: &Catalog) -> Vec<SelectedColumn> {
@@ -17,7 +17,10 @@ pub fn selected_columns(plan: &Plan, catalog: &Catalog) -> Vec<SelectedColumn> {
         let through = column.origin.as_ref().map(|origin| origin.through);
         SelectedColumn {
             name: column.name.to_string(),
-            data_type: column.data_type.clone(),
+            data_type: match column.is_stored_as_text {
+                true => text_if_long(&column.data_type),
+                false => column.data_type.clone(),
+            },
             nullable: !column.is_not_null(),
             default: match source {
                 Some(source) if source.auto_increment && !source.nullable => {
@@ -34,6 +37,25 @@ pub fn selected_columns(plan: &Plan, catalog: &Catalog) -> Vec<SelectedColumn> {
         }
     });
     columns.collect()
+}
+
+/// Maximum length of a computed text in a column of type VARCHAR, in characters: MariaDB's `CONVERT_IF_BIGGER_TO_BLOB`.
+const VARCHAR_CHARACTERS_MAX: u32 = 512;
+
+/// Returns the type of a column that stores computed values of a type.
+fn text_if_long(data_type: &DataType) -> DataType {
+    match *data_type {
+        DataType::VarChar { length, collation } if length > VARCHAR_CHARACTERS_MAX => DataType::Text {
+            size: BlobSize::fitting(
+                u64::from(length) * u64::from(collation.charset().max_bytes_per_character()),
+            ),
+            collation,
+        },
+        DataType::VarBinary { length } if length > VARCHAR_CHARACTERS_MAX => DataType::Blob {
+            size: BlobSize::fitting(u64::from(length)),
+        },
+        _ => data_type.clone(),
+    }
 }
 
 /// Returns the default of a column that is read from a temporary table: the zero of its type.

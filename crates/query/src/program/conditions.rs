@@ -1,7 +1,7 @@
 //! Conditions of a program: what its statements raise, in the form in which handlers are found, and what its handlers
 //! see.
 
-use paceline_expression::session::{Level, SessionContext};
+use paceline_expression::session::{DiagnosticsMark, Level, SessionContext};
 use paceline_program::{RaisedCondition, RaisedLevel, Run};
 use paceline_syntax::Error;
 use paceline_types::error_code::*;
@@ -61,6 +61,8 @@ pub struct Handling {
     /// The last error for which a handler was found.
     caught: Option<Error>,
     was_handling: bool,
+    /// The conditions that the running handler has found.
+    found: Option<DiagnosticsMark>,
 }
 
 impl Handling {
@@ -75,22 +77,30 @@ impl Handling {
     /// To be called at the end: a handler that has run last has dealt with its condition.
     pub fn end(&mut self, session: &mut SessionContext) {
         if self.was_handling {
-            let most = session.settings.max_error_count;
-            session.diagnostics.clear(most);
+            self.leave_handler(session);
+        }
+    }
+
+    /// Removes the conditions that a handler has found. Those that it has raised itself stay.
+    fn leave_handler(&mut self, session: &mut SessionContext) {
+        match self.found.take() {
+            Some(found) => session.diagnostics.remove_present(found),
+            None => session.diagnostics.clear(session.settings.max_error_count),
         }
     }
 
     /// To be called before each step: stores the condition that is being handled, for RESIGNAL, and removes the
-    /// conditions of a handler that has ended. A handler finds an error of the program itself alone.
+    /// conditions that a handler which has ended had found. A handler finds an error of the program itself alone.
     pub fn before_step(&mut self, run: &mut Run<'_>, session: &mut SessionContext) {
         if let Some(raised) = run.take_raised() {
             session.diagnostics.begin(session.settings.max_error_count);
             self.catch(error_of(raised), session);
         }
         let handled = run.handled();
-        if self.was_handling && handled.is_none() {
-            let most = session.settings.max_error_count;
-            session.diagnostics.clear(most);
+        match handled.is_some() {
+            true if self.found.is_none() => self.found = Some(session.diagnostics.mark_present()),
+            false if self.was_handling => self.leave_handler(session),
+            _ => {}
         }
         self.was_handling = handled.is_some();
         session.handled_condition = handled.map(|raised| {

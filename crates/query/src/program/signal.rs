@@ -90,7 +90,9 @@ pub fn signal(signal: &Signal, session: &mut SessionContext, parameters: &[Value
     for message in truncated {
         session.diagnostics.warn(WARN_COND_ITEM_TRUNCATED, message);
     }
-    if let (Some(error), None, []) = (handled, &signal.condition, &signal.items[..]) {
+    if let (Some(error), None, []) = (handled, &signal.condition, &signal.items[..])
+        && !class_is_warning
+    {
         return Err(error);
     }
     match class_is_warning {

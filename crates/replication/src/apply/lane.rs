@@ -2,7 +2,7 @@
 
 use super::load_files::LoadFiles;
 use super::options::{KeptPosition, ParallelMode};
-use super::pipeline::{DrainResult, Pipeline};
+use super::pipeline::{DrainResult, Pipeline, SmallRound};
 use super::plan::{Conflicts, Fit, TableLocks, TableMaps};
 use super::progress::PushNumber;
 use super::queue::{Item, LaneQueue, Next, Pass, Work};
@@ -11,13 +11,14 @@ use super::shared::Shared;
 use super::statement_errors::{Retries, execute_as_primary, is_transient};
 use super::statements::{LoadedFile, ReplicatedStatement, StatementContext, StatementRunner};
 use super::worker::{Pool, Worker};
+use crate::obstacle::{Activity, ObservedLane, SMALL_ROUND_MAX};
 use crate::received::{ReceivedGroup, SourcePosition};
 use crate::skip_counter::SkippedEvents;
 use paceline_apply::is_create_table;
 use paceline_apply::replicated::{
     Failure, GroupKind, MappedTables, ReplicatedRows, RowApplier, RowMapping, group_kind,
 };
-use paceline_binlog::event::{AlterPhase, CommitId, Event, EventType};
+use paceline_binlog::event::{AlterPhase, CommitId, Event, EventType, GtidFlags};
 use paceline_binlog::{GtidPosition, PositionChange, ReplicaRecord};
 use paceline_txn::SequenceSource;
 use paceline_types::Gtid;
@@ -25,8 +26,8 @@ use paceline_types::error_code::{ER_GTID_STRICT_OUT_OF_ORDER, ER_SLAVE_INCIDENT}
 use std::collections::VecDeque;
 use std::iter::once;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
 
 /// Maximum number of transactions that one worker prepares at a time.
 const CHUNK_MAX: usize = 32;
@@ -90,9 +91,16 @@ impl Lane {
         }
     }
 
+    /// Returns it for observers.
+    pub(super) fn observed(&self) -> Weak<dyn ObservedLane> {
+        let pipeline: Arc<dyn ObservedLane> = self.pipeline.clone();
+        Arc::downgrade(&pipeline)
+    }
+
     /// Applies transactions until it is told to end or an error ends it.
     pub(super) fn run(mut self) {
         let shared = self.shared.clone();
+        shared.note_thread();
         let ended = catch_unwind(AssertUnwindSafe(|| {
             while let Ok(()) = self.step() {}
             // Wait for the rounds that were handed over: the applier ends after whole transactions.
@@ -136,7 +144,10 @@ impl Lane {
             }
             Next::Closed => return Err(LaneEnd),
             Next::Empty if !self.passed.is_empty() => self.move_position()?,
-            Next::Empty if !self.round.is_empty() => self.dispatch(),
+            Next::Empty if !self.round.is_empty() => {
+                self.pipeline.note_small_round(SmallRound::No);
+                self.dispatch();
+            }
             Next::Empty => self.queue.wait(),
         }
         Ok(())
@@ -201,7 +212,7 @@ impl Lane {
             Fit::Joins(after) => after,
             Fit::Conflicts => {
                 // Plan it again in the next round, with that round's metadata locks.
-                self.dispatch();
+                self.end_round(SmallRound::Conflict);
                 self.items.push_front(Item {
                     number,
                     work: Work::Apply(received),
@@ -227,16 +238,27 @@ impl Lane {
         };
         self.round.add(planned, bytes);
         if self.round.is_full() {
+            self.pipeline.note_small_round(SmallRound::No);
             self.dispatch();
         }
         Ok(())
+    }
+
+    /// Dispatches the round, to which the next transaction cannot be added.
+    fn end_round(&mut self, reason: SmallRound) {
+        let is_small = self.round.planned.len() <= SMALL_ROUND_MAX;
+        self.pipeline.note_small_round(match is_small {
+            true => reason,
+            false => SmallRound::No,
+        });
+        self.dispatch();
     }
 
     /// Dispatches the round if the transaction is of another commit group of the primary, in conservative mode.
     fn end_of_commit_group(&mut self, received: &ReceivedGroup) -> Option<CommitId> {
         let commit_id = received.group.gtid_event().ok().and_then(|event| event.commit_id);
         if !self.round.is_empty() && (commit_id.is_none() || commit_id != self.round.commit_id) {
-            self.dispatch();
+            self.end_round(SmallRound::CommitGroup);
         }
         commit_id
     }
@@ -451,7 +473,9 @@ impl Lane {
                 true => Retries::UsedUp,
                 false => Retries::Left,
             };
-            let Err(failure) = self.run_statements(runner.as_mut(), &received, retries) else {
+            let result = self.run_statements(runner.as_mut(), &received, retries);
+            self.pipeline.activity.set(Activity::Rows);
+            let Err(failure) = result else {
                 break;
             };
             runner.give_up();
@@ -486,8 +510,14 @@ impl Lane {
         );
         if let Some(AlterPhase::Start | AlterPhase::Rollback) = received.group.gtid_event()?.alter_phase() {
             // Only its GTID is needed: the ALTER itself is executed at its commit.
+            self.pipeline.activity.set(Activity::Commit);
             return runner.commit();
         }
+        let work = match flags.contains(GtidFlags::DDL) {
+            true => Activity::Definition,
+            false => Activity::Statement,
+        };
+        self.pipeline.activity.set(work);
         let mut tables: Option<MappedTables> = None;
         let has_rows = received.group.events().any(|event| event.event_type().has_rows());
         let mut events = received.group.events().skip(1);
@@ -580,6 +610,7 @@ impl Lane {
                 _ => return Err(at(cannot_replicate(header.event_type))),
             }
         }
+        self.pipeline.activity.set(Activity::Commit);
         runner.commit()
     }
 }

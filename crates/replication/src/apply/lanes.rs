@@ -2,7 +2,7 @@
 //! threads.
 
 use super::lane::Lane;
-use super::options::{ApplierParts, KeptPosition, LANES_MAX};
+use super::options::{ApplierParts, LANES_MAX};
 use super::progress::PushedItem;
 use super::queue::{Item, LaneQueue, Pass, Work};
 use super::shared::{ApplierStopped, Shared};
@@ -10,7 +10,7 @@ use super::status::GroupCounts;
 use super::worker::Pool;
 use crate::received::ReceivedItem;
 use paceline_apply::replicated::Failure;
-use paceline_types::{DomainId, Gtid};
+use paceline_types::DomainId;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub(super) struct Lanes {
 impl Lanes {
     pub(super) fn start(parts: ApplierParts) -> Arc<Self> {
         let shared = Arc::new(Shared::new(parts));
-        let pool = Pool::start(&shared.parts, &shared.interrupt);
+        let pool = Pool::start(&shared);
         Arc::new(Lanes {
             shared,
             pool,
@@ -95,7 +95,7 @@ impl Lanes {
         };
         self.shared.room_for(bytes).await?;
         let gtid = work.gtid();
-        let queue = self.lane(self.lane_of(gtid))?;
+        let queue = self.lane(self.shared.lane_of(gtid))?;
         let pushed = PushedItem {
             gtid,
             timestamp_seconds,
@@ -105,17 +105,6 @@ impl Lanes {
         let number = self.shared.pushed(end, pushed);
         queue.push(Item { number, work, bytes });
         Ok(())
-    }
-
-    /// Returns the lane of a transaction: its domain. Without workers there is one lane for all domains, in the
-    /// primary's order, as in MariaDB: a table may be created in one domain and filled in another. The same applies if
-    /// the position in the primary's log is recorded, because it must never be ahead of the committed transactions.
-    fn lane_of(&self, gtid: Gtid) -> DomainId {
-        let options = &self.shared.parts.options;
-        match options.position {
-            KeptPosition::Gtid if options.workers > 0 => gtid.domain_id,
-            KeptPosition::Gtid | KeptPosition::FileAndGtid => DomainId(0),
-        }
     }
 
     fn lane(self: &Arc<Self>, domain_id: DomainId) -> Result<Arc<LaneQueue>, ApplierStopped> {
@@ -135,6 +124,7 @@ impl Lanes {
         }
         let queue = self.shared.new_queue()?;
         let lane = Lane::new(self.shared.clone(), self.pool.clone(), queue.clone());
+        self.shared.add_lane(number, lane.observed());
         let lanes = self.clone();
         let thread = std::thread::Builder::new()
             .name(format!("apply-{number}"))

@@ -15,12 +15,13 @@ use super::progress::PushNumber;
 use super::queue::{Item, LaneQueue};
 use super::round::{PreparedTransaction, Round, RoundNumber};
 use super::shared::Shared;
+use crate::obstacle::{Activity, ObservedLane, Obstacle, SharedActivity};
 use paceline_txn::{BatchObserver, CommitStream, Transaction};
 use paceline_types::Version;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Maximum number of rounds that are dispatched and not published.
@@ -30,6 +31,18 @@ const UNPLACED_MAX: u64 = 3;
 
 /// How often a lane that waits for a publication, which a cluster may withhold, checks whether the applier is stopped.
 const STOP_LOOK: Duration = Duration::from_millis(20);
+
+/// Reason why the latest round is small.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(super) enum SmallRound {
+    /// It is not, or there was nothing more to add.
+    No = 0,
+    /// The next transaction touches one of its keys.
+    Conflict = 1,
+    /// The next transaction belongs to another commit group of the primary.
+    CommitGroup = 2,
+}
 
 /// How a lane's wait has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,6 +84,10 @@ pub(super) struct Pipeline {
     placed: AtomicU64,
     /// First round that has failed.
     failed_at: AtomicU64,
+    /// Activity of the lane's thread.
+    pub(super) activity: SharedActivity,
+    /// A [`SmallRound`].
+    small_round: AtomicU8,
 }
 
 impl Pipeline {
@@ -93,12 +110,19 @@ impl Pipeline {
             handing_over: Mutex::new(CommitStream::new()),
             placed: AtomicU64::new(0),
             failed_at: AtomicU64::new(NEVER),
+            activity: SharedActivity::default(),
+            small_round: AtomicU8::new(SmallRound::No as u8),
         })
     }
 
     /// Returns the last round up to which all are placed.
     pub(super) fn placed(&self) -> RoundNumber {
         self.placed.load(Ordering::Acquire)
+    }
+
+    /// Records whether the latest round is small, and why.
+    pub(super) fn note_small_round(&self, reason: SmallRound) {
+        self.small_round.store(reason as u8, Ordering::Relaxed);
     }
 
     /// Returns the last dispatched round; 0 for none.
@@ -282,6 +306,39 @@ impl Pipeline {
         self.placed.store(state.dispatched, Ordering::Release);
         self.failed_at.store(NEVER, Ordering::Release);
         Ok(abandoned.into_values().flatten().collect())
+    }
+}
+
+impl ObservedLane for Pipeline {
+    fn obstacle(&self) -> Obstacle {
+        let (is_preparing, is_committing) = {
+            let state = self.state.lock();
+            (
+                state.completed < state.dispatched,
+                state.ended < state.handed_over,
+            )
+        };
+        if self.shared.interrupt.awaited_lock().is_some() {
+            return Obstacle::Lock;
+        }
+        match self.activity.get() {
+            Activity::Definition => return Obstacle::Definition,
+            Activity::Statement => return Obstacle::Statement,
+            Activity::Commit => return self.shared.obstacle_of_commit(),
+            Activity::Rows => {}
+        }
+        if is_preparing || is_committing {
+            let reason = self.small_round.load(Ordering::Relaxed);
+            if reason == SmallRound::Conflict as u8 {
+                return Obstacle::Conflicts;
+            } else if reason == SmallRound::CommitGroup as u8 {
+                return Obstacle::CommitGroups;
+            }
+        }
+        match is_committing {
+            true => self.shared.obstacle_of_commit(),
+            false => self.shared.obstacle_of_work(),
+        }
     }
 }
 

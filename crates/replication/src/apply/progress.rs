@@ -106,6 +106,11 @@ impl Progress {
         self.first
     }
 
+    /// Returns the first unfinished transaction.
+    pub(super) fn oldest(&self) -> Option<Gtid> {
+        self.entries.iter().find(|entry| !entry.is_done)?.gtid
+    }
+
     /// Returns whether everything is done.
     pub(super) fn is_idle(&self) -> bool {
         self.pending == 0

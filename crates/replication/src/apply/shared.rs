@@ -1,16 +1,17 @@
 //! State shared by the threads of an applier: the queues' limit, progress, the error, and the stop flag.
 
-use super::options::ApplierParts;
+use super::options::{ApplierParts, KeptPosition};
 use super::progress::{Progress, PushNumber, PushedItem};
 use super::queue::LaneQueue;
 use super::status::{ApplierState, ApplierStatus, ApplyError};
+use crate::obstacle::{ObservedLane, Obstacle};
 use crate::received::SourcePosition;
 use paceline_apply::replicated::Failure;
 use paceline_txn::{Interrupt, InterruptReason};
-use paceline_types::Gtid;
+use paceline_types::{DomainId, Gtid};
 use parking_lot::Mutex;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::SystemTime;
 use tokio::sync::Notify;
 
@@ -26,6 +27,12 @@ pub(super) struct Shared {
     pub(super) interrupt: Interrupt,
     /// Queues of the lanes, which are closed when the applier is stopped.
     queues: Mutex<Vec<Arc<LaneQueue>>>,
+    /// The lanes with their numbers. They hold this state.
+    lanes: Mutex<Vec<(u32, Weak<dyn ObservedLane>)>>,
+    /// The system's ids of the threads.
+    threads: Mutex<Vec<u32>>,
+    /// The receiver waits for room.
+    is_full: AtomicBool,
     progress: Mutex<Progress>,
     queued_bytes: AtomicUsize,
     space: Notify,
@@ -45,6 +52,9 @@ impl Shared {
         Shared {
             interrupt: Interrupt::new(),
             queues: Mutex::default(),
+            lanes: Mutex::default(),
+            threads: Mutex::default(),
+            is_full: AtomicBool::new(false),
             progress: Mutex::default(),
             queued_bytes: AtomicUsize::new(0),
             space: Notify::new(),
@@ -137,7 +147,9 @@ impl Shared {
                 self.queued_bytes.fetch_add(bytes, Ordering::AcqRel);
                 return Ok(());
             }
+            self.is_full.store(true, Ordering::Relaxed);
             waiting.await;
+            self.is_full.store(false, Ordering::Relaxed);
         }
     }
 
@@ -206,8 +218,72 @@ impl Shared {
         self.space.notify_one();
     }
 
+    /// Returns the lane of a transaction: its domain. Without workers there is one lane for all domains, in the
+    /// primary's order, as in MariaDB: a table may be created in one domain and filled in another. The same applies if
+    /// the position in the primary's log is recorded, because it must never be ahead of the committed transactions.
+    pub(super) fn lane_of(&self, gtid: Gtid) -> DomainId {
+        let options = &self.parts.options;
+        match options.position {
+            KeptPosition::Gtid if options.workers > 0 => gtid.domain_id,
+            KeptPosition::Gtid | KeptPosition::FileAndGtid => DomainId(0),
+        }
+    }
+
+    /// Adds a lane.
+    pub(super) fn add_lane(&self, number: u32, lane: Weak<dyn ObservedLane>) {
+        self.lanes.lock().push((number, lane));
+    }
+
+    /// Notes the calling thread as one of the applier's.
+    pub(super) fn note_thread(&self) {
+        let thread = std::fs::read_link("/proc/thread-self").ok();
+        let id = thread.and_then(|path| path.file_name()?.to_str()?.parse::<u32>().ok());
+        self.threads.lock().extend(id);
+    }
+
+    /// Returns what the oldest unfinished transaction is held back by.
+    fn obstacle(&self) -> Obstacle {
+        let oldest = self.progress.lock().oldest();
+        let Some(gtid) = oldest else {
+            return Obstacle::Nothing;
+        };
+        let own = self.lane_of(gtid).0;
+        let lane = {
+            let lanes = self.lanes.lock();
+            let found = lanes.iter().find(|(number, _)| *number == own);
+            // Of more domains than there may be lanes, the others share the first lane.
+            let found = found.or_else(|| lanes.iter().min_by_key(|(number, _)| *number));
+            found.and_then(|(_, lane)| lane.upgrade())
+        };
+        lane.map_or(Obstacle::Nothing, |lane| lane.obstacle())
+    }
+
+    /// Returns what a transaction that is being committed is held back by.
+    pub(super) fn obstacle_of_commit(&self) -> Obstacle {
+        let positions = self.parts.manager.positions();
+        if positions.published < positions.acknowledged {
+            self.obstacle_of_work()
+        } else if positions.acknowledged < positions.durable {
+            Obstacle::Acknowledgement
+        } else {
+            // It is synced, or even being written.
+            Obstacle::Disk
+        }
+    }
+
+    /// Returns what threads that do not wait for each other are held back by.
+    pub(super) fn obstacle_of_work(&self) -> Obstacle {
+        match self.threads.lock().iter().any(|id| waits_for_the_disk(*id)) {
+            true => Obstacle::Disk,
+            false => Obstacle::Rows,
+        }
+    }
+
     pub(super) fn status(&self) -> ApplierStatus {
+        let obstacle = self.obstacle();
         let mut status = ApplierStatus {
+            obstacle,
+            is_full: self.is_full.load(Ordering::Relaxed),
             queued_bytes: self.queued_bytes.load(Ordering::Relaxed) as u64,
             rounds: self.rounds.load(Ordering::Relaxed),
             retried_transactions: self.retries.load(Ordering::Relaxed),
@@ -223,4 +299,12 @@ impl Shared {
         };
         status
     }
+}
+
+/// Returns whether a thread of this process is in the state `D`: it waits for a block device.
+fn waits_for_the_disk(id: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/self/task/{id}/stat"));
+    // The name before it may contain anything.
+    let state = stat.as_deref().ok().and_then(|stat| stat.rsplit_once(") "));
+    state.is_some_and(|(_, rest)| rest.starts_with('D'))
 }

@@ -1,5 +1,6 @@
 //! Status of the applier for `SHOW SLAVE STATUS`.
 
+use crate::obstacle::Obstacle;
 use crate::received::SourcePosition;
 use paceline_binlog::event::GtidFlags;
 use paceline_types::{ErrorCode, Gtid};
@@ -95,6 +96,10 @@ pub struct ApplierStatus {
     pub pending_since: Option<Instant>,
     /// Number of transactions pushed and not published.
     pub pending_transactions: u64,
+    /// What the oldest of them is held back by, if there are any.
+    pub obstacle: Obstacle,
+    /// The receiver waits because too much is queued.
+    pub is_full: bool,
     /// Number of bytes pushed and not planned.
     pub queued_bytes: u64,
     /// Number of transactions published since the start, and of skipped positions.

@@ -8,6 +8,7 @@
 use super::options::{ApplierParts, KeptPosition, ParallelMode};
 use super::pipeline::Pipeline;
 use super::round::{Chunk, PlannedTransaction, PreparedTransaction};
+use super::shared::Shared;
 use crate::received::ReceivedGroup;
 use paceline_apply::replicated::{Failure, ReplicatedRows, RowApplier, RowsOutcome};
 use paceline_binlog::event::{EventFlags, RawEvent};
@@ -79,7 +80,8 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    pub(super) fn start(parts: &ApplierParts, interrupt: &Interrupt) -> Arc<Self> {
+    pub(super) fn start(shared: &Arc<Shared>) -> Arc<Self> {
+        let parts = &shared.parts;
         let workers = match parts.options.mode {
             ParallelMode::None => 0,
             _ => parts.options.workers,
@@ -95,14 +97,17 @@ impl Pool {
             },
         });
         for number in 0..workers {
-            let worker = Worker::new(parts, interrupt);
+            let worker = Worker::new(parts, &shared.interrupt);
             let thread = {
-                let pool = pool.clone();
+                let (pool, shared) = (pool.clone(), shared.clone());
                 std::thread::Builder::new()
                     .name(format!("apply-worker-{number}"))
                     // The same as for the server's workers: statements of any depth are planned here.
                     .stack_size(8 << 20)
-                    .spawn(move || pool.work(worker))
+                    .spawn(move || {
+                        shared.note_thread();
+                        pool.work(worker);
+                    })
             };
             match thread {
                 Ok(thread) => {

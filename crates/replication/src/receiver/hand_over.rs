@@ -76,15 +76,12 @@ impl Stream<'_> {
     }
 
     pub(super) async fn push(&mut self, received: ReceivedItem) -> Result<(), End> {
-        let began = Instant::now();
         let applier = self.progress.applier.clone();
-        let pushed = tokio::select! {
+        tokio::select! {
             biased;
             pushed = applier.push(received) => pushed.map_err(|_| End::ApplierGone),
             _ = self.receiver.appliers.changed() => Err(End::ApplierGone),
-        };
-        self.blocked += began.elapsed();
-        pushed
+        }
     }
 
     /// Waits for `MASTER_DELAY` until the transaction is old enough. The primary waits too: only this transaction is

@@ -19,7 +19,7 @@ use paceline_types::Gtid;
 use paceline_types::error_code::{ER_SLAVE_CORRUPT_EVENT, ER_SLAVE_FATAL_ERROR};
 use std::collections::VecDeque;
 use std::convert::Infallible;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// A transaction that only moves the position.
 pub(super) struct PositionMove {
@@ -48,8 +48,8 @@ pub(super) struct Stream<'a> {
     /// Counts since the last [`Stream::show`].
     received_bytes: u64,
     received_groups: u64,
-    starved: Duration,
-    pub(super) blocked: Duration,
+    /// Time of the newest event of a transaction on the primary, in seconds since 1970; 0 before the first one.
+    event_timestamp_seconds: u32,
 }
 
 impl<'a> Stream<'a> {
@@ -69,8 +69,7 @@ impl<'a> Stream<'a> {
             awaited: VecDeque::new(),
             received_bytes: 0,
             received_groups: 0,
-            starved: Duration::ZERO,
-            blocked: Duration::ZERO,
+            event_timestamp_seconds: 0,
         }
     }
 
@@ -110,7 +109,6 @@ impl<'a> Stream<'a> {
                 .passed_since
                 .map(|since| PASSED_FOR.saturating_sub(since.elapsed()));
             let applier = self.progress.applier.clone();
-            let waiting = Instant::now();
             let awaited = self.awaited.front().map(|(count, _)| *count);
             let event = tokio::select! {
                 biased;
@@ -134,7 +132,6 @@ impl<'a> Stream<'a> {
                     continue;
                 }
             };
-            self.starved += waiting.elapsed();
             self.take_event(&mut assembler, &event).await?;
         }
     }
@@ -143,6 +140,9 @@ impl<'a> Stream<'a> {
     async fn take_event(&mut self, assembler: &mut Assembler, event: &SentEvent<'_>) -> Result<(), End> {
         self.received_bytes += event.bytes.len() as u64;
         let assembled = assembler.take(event.bytes)?;
+        if assembler.is_inside_group() || matches!(assembled, AssemblyResult::Group(_)) {
+            self.note_timestamp(event.bytes);
+        }
         match assembled {
             AssemblyResult::Nothing => {}
             AssemblyResult::Group(group) => {
@@ -187,6 +187,15 @@ impl<'a> Stream<'a> {
         Ok(())
     }
 
+    /// Notes the time of an event of a transaction. It is the first field of its header; some events have none.
+    fn note_timestamp(&mut self, event: &[u8]) {
+        if let Some(timestamp) = event.first_chunk()
+            && *timestamp != [0; 4]
+        {
+            self.event_timestamp_seconds = u32::from_le_bytes(*timestamp);
+        }
+    }
+
     /// Updates the status.
     fn show(&mut self, assembler: &Assembler) {
         let gtids = &self.progress.gtids;
@@ -194,15 +203,11 @@ impl<'a> Stream<'a> {
             std::mem::take(&mut self.received_bytes),
             std::mem::take(&mut self.received_groups),
         );
-        let (starved, blocked) = (
-            std::mem::take(&mut self.starved),
-            std::mem::take(&mut self.blocked),
-        );
         self.receiver.shared.status.update(|status| {
             status.received_bytes += bytes;
             status.received_groups += groups;
-            status.starved += starved;
-            status.blocked += blocked;
+            status.event_timestamp_seconds = self.event_timestamp_seconds;
+            status.is_inside_group = assembler.is_inside_group();
             status.read.clone_from(assembler.place());
             if status.gtid_position != *gtids {
                 status.gtid_position.clone_from(gtids);

@@ -5,6 +5,7 @@
 //! [`block_on`](super::block_on).
 
 use super::EmbeddedServer;
+use crate::registry::SessionHandle;
 use crate::session::Session;
 use crate::session::direct::{DirectStatement, server_session};
 use crate::session::rows::{CollectedRows, Currency};
@@ -12,7 +13,7 @@ use paceline_catalog::TableDefinition;
 use paceline_query::execute::Outcome;
 use paceline_syntax::Result;
 use paceline_table_access::{IndexParts, ReadMode, RowRef, RowScan, TableView};
-use paceline_txn::{AccessMode, IsolationLevel};
+use paceline_txn::{AccessMode, InterruptReason, IsolationLevel};
 use paceline_types::{Gtid, Value};
 use std::sync::Arc;
 use tokio::task::JoinHandle;
@@ -31,6 +32,22 @@ pub struct ProgramSession {
 impl Drop for ProgramSession {
     fn drop(&mut self) {
         self.drained.abort();
+    }
+}
+
+/// A handle of a session by which any thread ends its calls, as KILL does.
+#[derive(Clone)]
+pub struct Interrupter(Arc<SessionHandle>);
+
+impl Interrupter {
+    /// Ends the call that runs now: it gets 1317. Without one it does nothing.
+    pub fn end_call(&self) {
+        self.0.kill(InterruptReason::Query);
+    }
+
+    /// Ends the session: the call that runs now, and those that follow, get 1927.
+    pub fn end_session(&self) {
+        self.0.kill(InterruptReason::Connection);
     }
 }
 
@@ -61,6 +78,11 @@ impl ProgramSession {
     /// Returns the server.
     pub fn server(&self) -> &Arc<EmbeddedServer> {
         &self.server
+    }
+
+    /// Returns the handle by which other threads end its calls.
+    pub fn interrupter(&self) -> Interrupter {
+        Interrupter(self.session.handle().clone())
     }
 
     /// Returns the database of `USE`.

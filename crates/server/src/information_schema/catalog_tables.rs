@@ -317,8 +317,17 @@ fn virtual_columns(database: &str, sources: &dyn Sources, wanted: &WantedRows) -
         }
         let privileges = sources.column_privileges(database, table);
         rows.extend(columns.iter().enumerate().filter_map(|(offset, column)| {
+            let declared = sources.virtual_default(database, table, &column.name);
+            let is_now = declared == Some("current_timestamp()");
             let shown = ShownColumn {
-                default: column.ty.nullable.then(|| "NULL".to_owned()),
+                default: declared
+                    .or(column.ty.nullable.then_some("NULL"))
+                    .map(ToOwned::to_owned),
+                // The first TIMESTAMP of a table, as MariaDB declares it.
+                extra: match is_now {
+                    true => "on update current_timestamp()".to_owned(),
+                    false => String::new(),
+                },
                 ..virtual_column(database, table, column, offset, privileges.of(&column.name)?)
             };
             Some(shown.row())

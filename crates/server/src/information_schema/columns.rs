@@ -1,13 +1,19 @@
 //! Columns of every table, from MariaDB's declarations in `columns.txt`:
-//! `TABLE: NAME type[?]; NAME type[?]; …`, where `?` means nullable, and `bin` after a type of text that it is compared
-//! by its bytes.
+//! `TABLE: NAME type[?][ = default]; NAME type[?]; …`, where `?` means nullable, and `bin` after a type of text that
+//! it is compared by its bytes. A test compares them with MariaDB's. Those of `performance_schema` and `mysql` have the
+//! same format.
+//!
+//! The functions that make rows know text, and numbers of double precision: [`typed`] makes a label of an ENUM of the
+//! one, a FLOAT of the other.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use paceline_expression::ExprType;
 use paceline_expression::session::VirtualColumn;
 use paceline_types::data_type::{DecimalType, FloatType, IntegerType, IntegerWidth, Sign};
-use paceline_types::{BlobSize, Collation, DataType};
+use paceline_types::data_type::{FixedPoint, Labels};
+use paceline_types::value::EnumValue;
+use paceline_types::{BlobSize, Collation, DataType, Value};
 
 /// A virtual table: its name and its columns.
 pub type VirtualTable = (&'static str, Vec<VirtualColumn>);
@@ -23,7 +29,7 @@ pub(super) fn tables() -> impl Iterator<Item = (&'static str, &'static [VirtualC
         .map(|(name, columns)| (*name, columns.as_slice()))
 }
 
-/// Returns the names of all tables in upper case, by name.
+/// Returns the names of all tables, by name.
 pub(super) fn table_names() -> impl Iterator<Item = &'static str> {
     tables().map(|(name, _)| name)
 }
@@ -47,6 +53,7 @@ fn table(line: &'static str) -> VirtualTable {
 
 fn column(declaration: &str) -> VirtualColumn {
     let (name, data_type) = declaration.split_once(' ').expect("columns.txt: NAME type");
+    let data_type = data_type.split(" = ").next().unwrap_or(data_type);
     let (data_type, nullable) = match data_type.strip_suffix('?') {
         Some(data_type) => (data_type, true),
         None => (data_type, false),
@@ -55,6 +62,53 @@ fn column(declaration: &str) -> VirtualColumn {
         name: name.to_owned(),
         ty: ExprType::of_column(parse(data_type), nullable),
     }
+}
+
+/// Returns the default of a column, as COLUMNS shows it, in declarations of this format.
+pub(crate) fn declared_default(
+    declarations: &'static str,
+    table: &str,
+    column: &str,
+) -> Option<&'static str> {
+    let mut lines = declarations.lines().filter_map(|line| line.split_once(": "));
+    let (_, columns) = lines.find(|(name, _)| *name == table)?;
+    let mut columns = columns.split("; ").filter_map(|column| column.split_once(' '));
+    let (_, declared) = columns.find(|(name, _)| *name == column)?;
+    declared.split_once(" = ").map(|(_, default)| default)
+}
+
+/// Gives the values of rows the types of their columns.
+pub(crate) fn typed(rows: &mut [Vec<Value>], columns: &[VirtualColumn]) {
+    for (place, column) in columns.iter().enumerate() {
+        match &column.ty.data_type {
+            DataType::Enum { labels, .. } => {
+                for value in rows.iter_mut().filter_map(|row| row.get_mut(place)) {
+                    if let Value::Text(text) = value {
+                        let index = (1..=labels.len() as u16).find(|index| labels.get(*index) == text);
+                        debug_assert!(index.is_some(), "{} is no label of {}", text, column.name);
+                        *value = Value::Enum(EnumValue {
+                            index: index.unwrap_or(0),
+                            labels: labels.clone(),
+                        });
+                    }
+                }
+            }
+            DataType::Float(_) => {
+                for value in rows.iter_mut().filter_map(|row| row.get_mut(place)) {
+                    if let Value::Double(number) = value {
+                        *value = Value::Float(*number as f32);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Returns the labels of an ENUM: texts in quotes, without quotes in them.
+fn labels(arguments: &str) -> Labels {
+    let quoted = arguments.split('\'').skip(1).step_by(2);
+    Labels::new(quoted)
 }
 
 fn parse(text: &str) -> DataType {
@@ -69,6 +123,12 @@ fn parse(text: &str) -> DataType {
     let (name, arguments) = text
         .split_once('(')
         .map_or((text, ""), |(name, rest)| (name, rest.trim_end_matches(')')));
+    if name == "enum" {
+        return DataType::Enum {
+            labels: Arc::new(labels(arguments)),
+            collation: Collation::Utf8mb3GeneralCi,
+        };
+    }
     let mut numbers = arguments
         .split(',')
         .filter_map(|number| number.parse::<u32>().ok());
@@ -84,6 +144,11 @@ fn parse(text: &str) -> DataType {
     let collation = match is_binary {
         true => Collation::Utf8mb3Bin,
         false => Collation::Utf8mb3GeneralCi,
+    };
+    let float = |fixed| FloatType {
+        sign,
+        zerofill: false,
+        fixed,
     };
     match name {
         "char" => DataType::Char {
@@ -111,13 +176,15 @@ fn parse(text: &str) -> DataType {
             size: BlobSize::Normal,
         },
         "tinyint" => integer(IntegerWidth::Tiny, next()),
+        "smallint" => integer(IntegerWidth::Small, next()),
         "int" => integer(IntegerWidth::Int, next()),
         "bigint" => integer(IntegerWidth::Big, next()),
-        "double" => DataType::Double(FloatType {
-            sign: Sign::Signed,
-            zerofill: false,
-            fixed: None,
-        }),
+        "float" => DataType::Float(float(None)),
+        "double" if arguments.is_empty() => DataType::Double(float(None)),
+        "double" => DataType::Double(float(Some(FixedPoint {
+            precision: next() as u8,
+            scale: next() as u8,
+        }))),
         "time" => DataType::Time {
             decimals: next() as _,
         },
@@ -145,5 +212,27 @@ mod tests {
         assert!(tables[4].ty.nullable);
         assert_eq!(tables[1].ty.collation(), Collation::Utf8mb3GeneralCi);
         assert!(columns("nowhere").is_none());
+    }
+
+    #[test]
+    fn texts_become_labels() {
+        let columns = [column("MODE enum('S','S,GAP','X')?"), column("RATE float")];
+        let mut rows = vec![
+            vec![Value::Text("S,GAP".into()), Value::Double(0.5)],
+            vec![Value::Null, Value::Null],
+        ];
+        typed(&mut rows, &columns);
+        assert!(matches!(&rows[0][0], Value::Enum(value) if value.index == 2 && value.label() == "S,GAP"));
+        assert!(matches!(rows[0][1], Value::Float(rate) if rate == 0.5));
+        assert!(rows[1].iter().all(Value::is_null));
+    }
+
+    #[test]
+    fn defaults_are_part_of_declarations() {
+        static TABLES: &str = "a: X int\nb: X char(2) bin = '%'; Y timestamp? = current_timestamp()";
+        assert_eq!(declared_default(TABLES, "b", "X"), Some("'%'"));
+        assert_eq!(declared_default(TABLES, "b", "Y"), Some("current_timestamp()"));
+        assert_eq!(declared_default(TABLES, "a", "X"), None);
+        assert!(declared(TABLES)[1].1[1].ty.nullable);
     }
 }

@@ -45,8 +45,8 @@ mod views;
 mod wanted_databases;
 
 pub(crate) use catalog_tables::column_default;
-pub(crate) use columns::declared;
 pub use columns::{VirtualTable, columns};
+pub(crate) use columns::{declared, declared_default, typed};
 pub use database::{DATABASE, is_for_everybody, needs_process};
 pub(crate) use events::event;
 pub(crate) use innodb::{index_stats, table_stats};
@@ -67,7 +67,7 @@ use paceline_expression::session::WantedRows;
 /// Returns at least the wanted rows of a table, or `None` if it does not exist. Names are compared without case.
 pub fn rows(table: &str, sources: &dyn Sources, wanted: &WantedRows) -> Option<Vec<Row>> {
     let (name, declared) = columns::tables().find(|(name, _)| name.eq_ignore_ascii_case(table))?;
-    Some(match name {
+    let mut rows = match name {
         "SCHEMATA" => catalog_tables::schemata(sources, wanted),
         "TABLES" => both(
             catalog_tables::tables(sources, wanted),
@@ -126,14 +126,18 @@ pub fn rows(table: &str, sources: &dyn Sources, wanted: &WantedRows) -> Option<V
         "CLIENT_STATISTICS" => statistics_of_users::of(StatisticsOf::Clients, sources),
         "TABLE_STATISTICS" => statistics_of_users::of_tables(sources, wanted),
         "INDEX_STATISTICS" => statistics_of_users::of_indexes(sources, wanted),
-        "PLUGINS" => server_tables::plugins(),
+        // Nothing can be installed.
+        "PLUGINS" | "ALL_PLUGINS" => server_tables::plugins(),
+        "user_variables" => server_tables::user_variables(sources),
         "SQL_FUNCTIONS" => sources
             .functions()
             .into_iter()
             .map(|name| vec![text(name)])
             .collect(),
         _ => Vec::new(),
-    })
+    };
+    typed(&mut rows, declared);
+    Some(rows)
 }
 
 /// Concatenates the rows of tables and of views.

@@ -1,5 +1,6 @@
 //! Sessions and other processes, as PROCESSLIST and `performance_schema.threads` show them.
 
+use crate::memory::SessionUse;
 use crate::registry::host_without_port;
 use crate::session_progress::ShownProgress;
 
@@ -26,10 +27,10 @@ pub struct Process {
     pub query_id: u64,
     /// How far its statement is.
     pub progress: ShownProgress,
-    /// Memory that it has collected, in bytes.
-    pub memory_used: u64,
+    /// Its memory.
+    pub memory: SessionUse,
     /// Most memory that it has had, in bytes.
-    pub memory_used_max: u64,
+    pub memory_max: u64,
 }
 
 impl Process {

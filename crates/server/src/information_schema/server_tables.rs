@@ -3,6 +3,7 @@
 use crate::memory::MemoryPart;
 use crate::statement_digests::DigestSummary;
 use crate::statistic::ShownStatistic;
+use paceline_types::temporal::TimeZone;
 use paceline_types::{Charset, Collation, Decimal, Value};
 
 use super::privileges::{ApplicableRole, GrantedObject, GrantedPrivilege};
@@ -145,8 +146,8 @@ pub(super) fn processlist(sources: &dyn Sources) -> Vec<Row> {
             Value::Int(process.progress.stage.into()),
             Value::Int(process.progress.stages.into()),
             Value::Decimal(Decimal::from_scaled(process.progress.thousandths.into(), 3)),
-            number(process.memory_used),
-            number(process.memory_used_max),
+            number(process.memory.total()),
+            number(process.memory_max),
             number(process.progress.examined_rows),
             number(process.query_id),
             process
@@ -287,6 +288,31 @@ pub(super) fn enabled_roles(sources: &dyn Sources) -> Vec<Row> {
 pub fn is_plugin(name: &str) -> bool {
     let mut rows = plugins().into_iter();
     rows.any(|row| matches!(&row[0], Value::Text(known) if known.eq_ignore_ascii_case(name)))
+}
+
+/// Returns the rows of `user_variables`: those of the session.
+pub(super) fn user_variables(sources: &dyn Sources) -> Vec<Row> {
+    let variables = sources.user_variables().into_iter();
+    variables
+        .map(|(name, variable)| {
+            let collation = variable.ty.collation();
+            // As in MariaDB, a number as text is in latin1.
+            let (kind, character_set) = match &variable.value {
+                Value::Null => ("VARCHAR", "binary"),
+                Value::Int(_) => ("INT", "latin1"),
+                Value::UInt(_) => ("INT UNSIGNED", "latin1"),
+                Value::Double(_) => ("DOUBLE", "latin1"),
+                Value::Decimal(_) => ("DECIMAL", "latin1"),
+                Value::Bytes(_) => ("VARCHAR", "binary"),
+                _ => ("VARCHAR", collation.charset().name()),
+            };
+            let shown = match &variable.value {
+                Value::Null => Value::Null,
+                value => text(paceline_types::text::to_string(&value.as_ref(), &TimeZone::UTC)),
+            };
+            vec![text(name), shown, text(kind), text(character_set)]
+        })
+        .collect()
 }
 
 pub(super) fn plugins() -> Vec<Row> {

@@ -2,7 +2,7 @@
 
 use paceline_types::DataType;
 
-use super::database::CATALOG;
+use super::database::{CATALOG, DATABASE};
 use crate::cells::{Row, number, number_or_null, text, text_or_null, yes_no};
 
 /// Length, precision, scale and fraction digits of a column, as far as they apply to its type.
@@ -118,7 +118,11 @@ pub(super) struct ShownColumn<'a> {
 impl ShownColumn<'_> {
     pub fn row(self) -> Row {
         let data_type = self.data_type;
-        let measures = Measures::of(data_type);
+        let mut measures = Measures::of(data_type);
+        if self.database == DATABASE && matches!(data_type, DataType::Double(_)) {
+            // MariaDB declares them with this length.
+            measures.precision = Some(21);
+        }
         let has_text =
             data_type.is_text() || matches!(data_type, DataType::Enum { .. } | DataType::Set { .. });
         vec![

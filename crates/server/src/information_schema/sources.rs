@@ -15,6 +15,7 @@ use paceline_binlog::FileStatistics;
 use paceline_catalog::{
     DatabaseDefinition, EventDefinition, RoutineDescription, TableDescription, ViewDefinition,
 };
+use paceline_expression::session::UserVariable;
 use paceline_replication::connection::ConnectionStatus;
 use paceline_types::temporal::TimeZone;
 use std::collections::BTreeMap;
@@ -89,6 +90,10 @@ pub trait Sources {
     fn views(&self, database: &str) -> Vec<Arc<ViewDefinition>>;
     /// Returns the virtual tables of a database other than this one.
     fn virtual_tables(&self, database: &str) -> &'static [VirtualTable];
+    /// Returns the default of a virtual table's column, as COLUMNS shows it, if one is declared.
+    fn virtual_default(&self, database: &str, table: &str, column: &str) -> Option<&'static str>;
+    /// Returns the session's user variables.
+    fn user_variables(&self) -> Vec<(String, UserVariable)>;
     /// Returns whether rows can be changed through a view.
     fn is_updatable(&self, view: &ViewDefinition) -> bool;
     /// Returns the current columns of a view.

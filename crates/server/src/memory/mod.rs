@@ -4,7 +4,9 @@
 mod division;
 mod machine;
 mod purpose;
+mod session_use;
 
 pub use division::{MemoryDivision, Shares, Sizes};
 pub use machine::{machine_bytes, resident};
 pub use purpose::{MemoryPart, Purpose};
+pub use session_use::{CONNECTION_BYTES, SessionUse};

@@ -23,6 +23,8 @@ pub enum Purpose {
     SessionData,
     /// Row locks.
     RowLocks,
+    /// Changes of open transactions.
+    TransactionChanges,
     /// State of connections.
     Connections,
     /// Definitions of tables.
@@ -47,6 +49,7 @@ impl Purpose {
             Purpose::TemporaryTables => "temporary_tables",
             Purpose::SessionData => "session_data",
             Purpose::RowLocks => "row_locks",
+            Purpose::TransactionChanges => "transaction_changes",
             Purpose::Connections => "connections",
             Purpose::Catalog => "catalog",
             Purpose::LongPackets => "long_packets",
@@ -73,6 +76,7 @@ impl Purpose {
                 "sorts, groups, joins, prepared statements, user variables; files where possible, else error 1041"
             }
             Purpose::RowLocks => "row locks; error 1206",
+            Purpose::TransactionChanges => "changes of open transactions; those of large ones go to files",
             Purpose::Connections => "state of connections; error 1040",
             Purpose::Catalog => "definitions of tables",
             Purpose::LongPackets => {

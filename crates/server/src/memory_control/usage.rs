@@ -9,6 +9,7 @@
 //!           ├── block cache, memtables, readers of table files                     as RocksDB counts them
 //!           ├── MEMORY tables, temporary tables, data of sessions, long packets    as their accounts count them
 //!           ├── row locks, connections, definitions of tables                      number × size of one
+//!           ├── changes of open transactions                                       as the transactions count them
 //!           └── other                                                              the rest
 //! ```
 //!
@@ -16,17 +17,13 @@
 //! for; `tests/monitoring/test_memory.py` checks under several loads that it is less than a tenth.
 
 use super::limit::memtables_max;
-use crate::memory::{MemoryPart, Purpose, resident};
+use crate::memory::{CONNECTION_BYTES, MemoryPart, Purpose, resident};
 use crate::server::Server;
 use crate::variables::Variable;
 use paceline_catalog::{Catalog, TableDefinition};
 use paceline_txn::ROW_LOCK_BYTES;
 use paceline_types::heap;
 use std::sync::Arc;
-
-/// Memory of an idle connection in bytes: the task with the session in it, the values of its variables, what is touched
-/// of its buffers. Measured with a thousand of them.
-const CONNECTION_BYTES: u64 = 34 << 10;
 
 /// Memory of a table's definition in bytes, without columns and indexes; that of a column, and of an index. Measured
 /// with 2,000 tables of 1 and of 51 columns, and of 5 columns with an index each.
@@ -40,6 +37,12 @@ fn catalog_bytes(catalog: &Catalog) -> u64 {
         TABLE_BYTES + table.columns().len() as u64 * COLUMN_BYTES + table.indexes().len() as u64 * INDEX_BYTES
     };
     catalog.tables().map(bytes).sum()
+}
+
+/// Returns the memory of the changes of all open transactions.
+fn change_bytes(server: &Server) -> u64 {
+    let sessions = server.sessions.all();
+    sessions.iter().map(|session| session.memory_use().changes).sum()
 }
 
 /// Measures the memory of the process by purpose. The sum is the process's own figure, unless parts are estimated too
@@ -87,6 +90,7 @@ pub fn memory_usage(server: &Server) -> Vec<MemoryPart> {
             transactions.row_lock_bytes(),
             Some(row_locks_limit.saturating_mul(ROW_LOCK_BYTES)),
         ),
+        part(Purpose::TransactionChanges, change_bytes(server), None),
         part(
             Purpose::Connections,
             server.sessions.count() as u64 * CONNECTION_BYTES,

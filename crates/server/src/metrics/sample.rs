@@ -12,6 +12,7 @@ use paceline_storage::StorageStatistics;
 use paceline_txn::Status;
 use paceline_types::Version;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Values at one moment, from which the readers of the table take theirs.
@@ -38,6 +39,8 @@ pub struct Sample {
     pub snapshot: (String, u64),
     /// `Ssl_…`.
     tls: Vec<(String, String)>,
+    /// Whether the session's packets are compressed.
+    pub is_compressed: bool,
 }
 
 /// The session that asks.
@@ -66,6 +69,7 @@ impl Sample {
         let own = view.own_values.then(|| view.session.clone());
         let mut sample = Sample::take(server, own, view.default_connection, snapshot);
         sample.tls = server.tls.status(view.session.tls.get());
+        sample.is_compressed = view.session.is_compressed.load(Ordering::Relaxed);
         sample
     }
 
@@ -92,6 +96,7 @@ impl Sample {
             default_connection,
             snapshot: transactions.coordinates(snapshot).unwrap_or_default(),
             tls: server.tls.status(None),
+            is_compressed: false,
             server: server.clone(),
         }
     }
@@ -109,10 +114,10 @@ impl Sample {
         self.connections.iter().find(is_own)
     }
 
-    /// Returns the memory account of the session, or the memory of the process, in bytes.
+    /// Returns the memory of the session, or of the process, in bytes.
     pub fn memory_used(&self) -> u64 {
         match &self.session {
-            Some(session) => session.memory.used(),
+            Some(session) => session.memory_use().total(),
             None => memory::resident().anonymous,
         }
     }
@@ -120,10 +125,10 @@ impl Sample {
     /// Returns the most memory that the session has had, or the most of all living sessions, in bytes.
     pub fn memory_used_max(&self) -> u64 {
         match &self.session {
-            Some(session) => session.memory.used_max(),
+            Some(session) => session.memory_use_max(),
             None => {
                 let sessions = self.server.sessions.all();
-                let most = sessions.iter().map(|session| session.memory.used_max());
+                let most = sessions.iter().map(|session| session.memory_use_max());
                 most.max().unwrap_or(0)
             }
         }

@@ -28,7 +28,7 @@ struct OwnOption {
     help: &'static str,
 }
 
-const OWN: [OwnOption; 4] = [
+const OWN: [OwnOption; 5] = [
     OwnOption {
         name: "config",
         value: Some("FILE"),
@@ -43,6 +43,11 @@ const OWN: [OwnOption; 4] = [
         name: "skip-ssl",
         value: None,
         help: "Do not offer TLS",
+    },
+    OwnOption {
+        name: "skip-character-set-client-handshake",
+        value: None,
+        help: "Begin sessions with character_set_server, whatever the client requests",
     },
     OwnOption {
         name: "initialize-insecure",

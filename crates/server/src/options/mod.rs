@@ -15,6 +15,7 @@ pub use file::FileOption;
 use self::arguments::{Listing, help};
 use crate::accounts::InitialAccounts;
 use crate::replica_filters::{ReplicaFilters, filter_kind};
+use crate::server::LoginCharset;
 use crate::statement_history::{CONSUMERS, Consumer, Consumers};
 use crate::variables::{Fit, Globals, Kind, Startup, Variable, VariableValue};
 use paceline_log_stream::source::filter::FilterKind;
@@ -65,6 +66,8 @@ pub struct StartOptions {
     pub filters: ReplicaFilters,
     /// Consumers of `performance_schema`.
     pub consumers: Consumers,
+    /// Character set of new sessions.
+    pub login_charset: LoginCharset,
     /// Warnings about adjusted values, to be logged.
     pub warnings: Vec<String>,
 }
@@ -142,15 +145,38 @@ fn normalized(name: &str) -> String {
 /// Parses `--ssl` and `--skip-ssl`, which are options without a variable, as in MariaDB. Returns `None` for other
 /// options.
 fn offer_tls(name: &str, value: Option<&str>) -> Result<Option<OfferTls>, OptionError> {
-    Ok(Some(match (name, value) {
-        ("ssl", None) => OfferTls::Yes,
-        ("ssl", Some(value)) => match value.to_ascii_lowercase().as_str() {
-            "1" | "on" | "true" => OfferTls::Yes,
-            "0" | "off" | "false" => OfferTls::No,
-            _ => return Err(OptionError(format!("--ssl={value}: it is ON or OFF"))),
+    Ok(switch("ssl", name, value)?.map(|is_on| match is_on {
+        true => OfferTls::Yes,
+        false => OfferTls::No,
+    }))
+}
+
+/// Parses `--character-set-client-handshake`, an option without a variable, as in MariaDB. Returns `None` for other
+/// options.
+fn login_charset(name: &str, value: Option<&str>) -> Result<Option<LoginCharset>, OptionError> {
+    Ok(
+        switch("character_set_client_handshake", name, value)?.map(|is_on| match is_on {
+            true => LoginCharset::OfClient,
+            false => LoginCharset::OfServer,
+        }),
+    )
+}
+
+/// Parses a Boolean option without a variable: with or without a value, or as `--skip-NAME`. Returns `None` for other
+/// options.
+fn switch(wanted: &str, name: &str, value: Option<&str>) -> Result<Option<bool>, OptionError> {
+    let prefixed = |prefix: &str| value.is_none() && name.strip_prefix(prefix) == Some(wanted);
+    Ok(Some(match value {
+        None if name == wanted || prefixed("enable_") => true,
+        None if prefixed("skip_") || prefixed("disable_") => false,
+        Some(value) if name == wanted => match value.to_ascii_lowercase().as_str() {
+            "1" | "on" | "true" => true,
+            "0" | "off" | "false" => false,
+            _ => {
+                let shown = wanted.replace('_', "-");
+                return Err(OptionError(format!("--{shown}={value}: it is ON or OFF")));
+            }
         },
-        ("enable_ssl", None) => OfferTls::Yes,
-        ("skip_ssl" | "disable_ssl", None) => OfferTls::No,
         _ => return Ok(None),
     }))
 }
@@ -206,6 +232,7 @@ fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> R
         globals: Globals::default(),
         filters: ReplicaFilters::default(),
         consumers: Consumers::default(),
+        login_charset: LoginCharset::default(),
         warnings: vec![],
     };
     let mut connection_options: Vec<(String, String)> = vec![];
@@ -221,6 +248,10 @@ fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> R
         }
         if let Some(offer) = offer_tls(&wanted, value.as_deref())? {
             start.tls = offer;
+            continue;
+        }
+        if let Some(charset) = login_charset(&wanted, value.as_deref())? {
+            start.login_charset = charset;
             continue;
         }
         if wanted == "initialize_insecure" {
@@ -556,6 +587,20 @@ mod tests {
         assert_eq!(offers(&["--skip-ssl", "--ssl-cert=/c.pem"]), OfferTls::No);
         assert_eq!(offers(&["--ssl=0"]), OfferTls::No);
         assert_eq!(offers(&["--ssl"]), OfferTls::Yes);
+    }
+
+    #[test]
+    fn the_character_set_of_clients_can_be_ignored() {
+        let charset = |arguments: &[&str]| start(arguments).unwrap().login_charset;
+        assert_eq!(charset(&[]), LoginCharset::OfClient);
+        for option in [
+            "--skip-character-set-client-handshake",
+            "--character-set-client-handshake=0",
+            "--character_set_client_handshake=OFF",
+        ] {
+            assert_eq!(charset(&[option]), LoginCharset::OfServer, "{option}");
+        }
+        assert!(start(&["--character-set-client-handshake=2"]).is_err());
     }
 
     #[test]

@@ -33,25 +33,26 @@ pub(super) fn global(sources: &dyn Sources) -> Vec<Row> {
         .collect()
 }
 
-/// Returns the rows of `memory_summary_by_thread_by_event_name`: what sessions have collected.
+/// Returns the rows of `memory_summary_by_thread_by_event_name`.
 pub(super) fn by_thread(sources: &dyn Sources) -> Vec<Row> {
     let of = |process: Process| {
-        row(
-            [Value::UInt(process.id)],
-            Purpose::SessionData,
-            process.memory_used,
-        )
+        let uses = process.memory.by_purpose().into_iter();
+        uses.map(move |(purpose, bytes)| row([Value::UInt(process.id)], purpose, bytes))
     };
-    sources.processes().into_iter().map(of).collect()
+    sources.processes().into_iter().flat_map(of).collect()
 }
 
-/// Returns a row for each name with the memory of its sessions.
+/// Returns the rows of each name, with the memory of its sessions by purpose.
 fn summed<const N: usize>(sources: &dyn Sources, names: impl Fn(&Process) -> [String; N]) -> Vec<Row> {
-    let mut sums: BTreeMap<[String; N], u64> = BTreeMap::new();
+    let mut sums: BTreeMap<([String; N], Purpose), u64> = BTreeMap::new();
     for process in sources.processes() {
-        *sums.entry(names(&process)).or_default() += process.memory_used;
+        for (purpose, bytes) in process.memory.by_purpose() {
+            *sums.entry((names(&process), purpose)).or_default() += bytes;
+        }
     }
-    let of = |(names, bytes): ([String; N], u64)| row(names.map(Value::Text), Purpose::SessionData, bytes);
+    let of = |((names, purpose), bytes): (([String; N], Purpose), u64)| {
+        row(names.map(Value::Text), purpose, bytes)
+    };
     sums.into_iter().map(of).collect()
 }
 

@@ -26,7 +26,9 @@ mod threads;
 mod timed;
 
 use crate::cells::Row;
-use crate::information_schema::{Scope, ShownHistory, Sources, VirtualTable, declared, metadata_lock_rows};
+use crate::information_schema::{
+    Scope, ShownHistory, Sources, VirtualTable, declared, declared_default, metadata_lock_rows, typed,
+};
 use paceline_expression::session::VirtualColumn;
 use paceline_types::Value;
 use std::sync::OnceLock;
@@ -48,8 +50,19 @@ pub fn columns(table: &str) -> Option<&'static [VirtualColumn]> {
     found.map(|(_, columns)| columns.as_slice())
 }
 
+/// Returns the default of a column, as COLUMNS shows it; `None` if none is declared.
+pub fn default_of(table: &str, column: &str) -> Option<&'static str> {
+    declared_default(DECLARATIONS, table, column)
+}
+
 /// Returns the rows of a table. Its name is compared without case.
 pub fn rows(table: &str, sources: &dyn Sources) -> Vec<Row> {
+    let mut rows = untyped_rows(table, sources);
+    typed(&mut rows, columns(table).unwrap_or_default());
+    rows
+}
+
+fn untyped_rows(table: &str, sources: &dyn Sources) -> Vec<Row> {
     if let Some(level) = statements::event_level(table) {
         return statements::by_kind(sources, level);
     }

@@ -267,7 +267,12 @@ impl Session {
     /// Counts a connection that ended during its login: if no login began, as an error of its host.
     pub(crate) fn count_aborted_login(&self) {
         if self.phase == Phase::Login {
-            self.state.server.host_errors.add(self.client.address);
+            let server = &self.state.server;
+            server.host_errors.add(self.client.address);
+            server
+                .counters
+                .aborted_connects_preauth
+                .fetch_add(1, Ordering::Relaxed);
         }
         self.count_refused_login();
     }

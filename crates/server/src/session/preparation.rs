@@ -67,6 +67,9 @@ pub fn plan_to_prepare(statement: &Statement, state: &mut SessionState) -> Resul
     if matches!(statement, Statement::Update(update) if switches_consumers(update, state)) {
         return Ok(None);
     }
+    if matches!(statement, Statement::Ddl(_)) {
+        state.context.diagnostics.forget_earlier();
+    }
     if !matches!(
         statement,
         Statement::Query(_)

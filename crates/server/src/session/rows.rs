@@ -12,6 +12,7 @@
 use super::Session;
 use super::direct::DirectStatement;
 use crate::errors::of_transaction;
+use crate::registry::SessionHandle;
 use paceline_catalog::TableDefinition;
 use paceline_query::execute::{Outcome, RowSink};
 use paceline_query::plan::ResultColumn;
@@ -227,6 +228,11 @@ impl Session {
     /// Returns the database of the session (`USE`).
     pub(crate) fn database(&self) -> Option<&str> {
         self.state.context.database.as_deref()
+    }
+
+    /// Returns the part of the session that other threads can access.
+    pub(crate) fn handle(&self) -> &Arc<SessionHandle> {
+        &self.state.shared
     }
 
     fn check_alive(&self) -> Result<()> {

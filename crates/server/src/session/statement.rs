@@ -341,7 +341,7 @@ impl SessionState {
             let names = (user.user.as_str(), user.host.as_str());
             let statistics = &self.server.user_statistics;
             let started = self.log_settings.started;
-            let times = (started, started + duration);
+            let times = (started, duration);
             let within = self.shared.commands_within.take();
             own.end(statistics, names, times, counts, &within, &self.shared.counters);
         }

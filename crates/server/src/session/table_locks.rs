@@ -46,6 +46,13 @@ impl TableLocks {
         self.holds = false;
     }
 
+    /// Forgets the tables that were dropped. LOCK TABLES ends with the last of its tables.
+    pub fn forget_dropped(&mut self, exists: impl Fn(&str, &str) -> bool) {
+        self.tables
+            .retain(|locked| exists(&locked.database, &locked.name));
+        self.holds = !self.tables.is_empty();
+    }
+
     /// Returns whether LOCK TABLES is in effect.
     pub fn has_tables(&self) -> bool {
         self.holds
@@ -62,11 +69,12 @@ impl TableLocks {
     /// 1223 for a write under the session's own global read lock; 1099 and 1100 for tables that LOCK TABLES did not
     /// name.
     pub fn check_plan(&self, plan: &Plan) -> Result<()> {
-        if self.is_globally_locked() && plan.writes_ordinary() {
-            return Err(Error::new(ER_CANT_UPDATE_WITH_READLOCK, &[]));
-        }
+        let conflicts = || match self.is_globally_locked() && plan.writes_ordinary() {
+            true => Err(Error::new(ER_CANT_UPDATE_WITH_READLOCK, &[])),
+            false => Ok(()),
+        };
         if !self.has_tables() {
-            return Ok(());
+            return conflicts();
         }
         // A view goes by any alias, and so do those that it reads.
         let views = plan.tables().iter().filter(|table| table.view.is_some());
@@ -105,7 +113,7 @@ impl TableLocks {
                 return Err(Error::new(ER_TABLE_NOT_LOCKED_FOR_WRITE, &[name]));
             }
         }
-        Ok(())
+        conflicts()
     }
 
     /// Checks whether FLUSH TABLES may close these tables, all tables if none is named, under LOCK TABLES.
@@ -199,6 +207,19 @@ mod tests {
         assert_eq!(check(&locks, None), None);
         locks.release_tables();
         assert_eq!(check(&locks, Some("t")), None);
+    }
+
+    #[test]
+    fn locks_end_with_the_last_table() {
+        let mut locks = TableLocks {
+            tables: vec![locked("a", true, None), locked("b", true, None)],
+            holds: true,
+            global: None,
+        };
+        locks.forget_dropped(|_, name| name != "a");
+        assert!(locks.has_tables());
+        locks.forget_dropped(|_, name| name != "b");
+        assert!(!locks.has_tables());
     }
 
     #[test]

@@ -102,6 +102,7 @@ impl OpenServer {
         let choices = Choices {
             filters: options.filters,
             consumers: options.consumers,
+            login_charset: options.login_charset,
             file_statistics,
             cluster: cluster.clone(),
             hosting,

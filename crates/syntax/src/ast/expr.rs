@@ -268,8 +268,6 @@ pub enum BinaryOp {
     ShiftLeft,
     /// `>>`.
     ShiftRight,
-    /// `||` with PIPES_AS_CONCAT.
-    Concat,
 }
 
 /// Tests of IS.

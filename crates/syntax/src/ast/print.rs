@@ -349,7 +349,6 @@ impl Display for BinaryOp {
             Self::BitXor => "^",
             Self::ShiftLeft => "<<",
             Self::ShiftRight => ">>",
-            Self::Concat => "||",
         })
     }
 }

@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::lexer::Token;
 use crate::statement::definition::DEFAULT_COLLATION;
 use paceline_types::SqlMode;
+use paceline_types::temporal::{self, DateModes, ParsedTemporal};
 
 /// Precedence of an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,6 +37,8 @@ enum Level {
 /// An operator or predicate that follows an operand.
 enum Infix {
     Binary(BinaryOp),
+    /// `||` with PIPES_AS_CONCAT.
+    Concat,
     Is,
     In,
     Between,
@@ -131,7 +134,9 @@ impl Parser<'_> {
             Token::Percent => (Modulo, Level::Multiply),
             Token::Caret => (BitXor, Level::BitXor),
             Token::AmpersandAmpersand => (And, Level::And),
-            Token::PipePipe if self.sql_mode().contains(SqlMode::PIPES_AS_CONCAT) => (Concat, Level::Concat),
+            Token::PipePipe if self.sql_mode().contains(SqlMode::PIPES_AS_CONCAT) => {
+                return Some((Infix::Concat, Level::Concat));
+            }
             Token::PipePipe => (Or, Level::Or),
             Token::Word { reserved: true } => return self.infix_word(),
             Token::Word { reserved: false } => {
@@ -206,6 +211,11 @@ impl Parser<'_> {
                     self.expr_at(tighter)?
                 };
                 Ok(Expr::binary(left, op, right))
+            }
+            Infix::Concat => {
+                self.advance();
+                let right = self.operand()?;
+                Ok(Expr::call("CONCAT", vec![left, right]))
             }
             Infix::Is => {
                 self.advance();
@@ -438,10 +448,15 @@ impl Parser<'_> {
             Token::Hex(digits) if is_hybrid => Expr::Literal(Literal::HexNumber(digits)),
             Token::Hex(digits) => Expr::Literal(Literal::Hex(digits)),
             Token::Bits(digits) => Expr::Literal(Literal::Bits(digits)),
-            Token::National(text) => Expr::Introduced {
-                charset: "utf8mb3".to_owned(),
-                literal: Literal::Text(text),
-            },
+            Token::National(mut text) => {
+                while matches!(self.peek(), Token::Text(_)) {
+                    text.push_str(&self.text()?);
+                }
+                Expr::Introduced {
+                    charset: "utf8mb3".to_owned(),
+                    literal: Literal::Text(text),
+                }
+            }
             _ => return Err(self.error()),
         })
     }
@@ -505,7 +520,10 @@ impl Parser<'_> {
             _ => return Ok(expr),
         };
         Ok(match expr {
-            Expr::Literal(Literal::Text(text)) => Expr::TemporalLiteral { kind, text },
+            // Any other text stays a string.
+            Expr::Literal(Literal::Text(text)) if is_temporal(kind, &text) => {
+                Expr::TemporalLiteral { kind, text }
+            }
             expr => expr,
         })
     }
@@ -791,6 +809,21 @@ fn balanced(mut terms: Vec<Expr>, op: BinaryOp) -> Expr {
     }
     let right = terms.split_off(terms.len() / 2);
     Expr::binary(balanced(terms, op), op, balanced(right, op))
+}
+
+/// Returns whether a text is a whole value of this kind.
+fn is_temporal(kind: TemporalKind, text: &str) -> bool {
+    let modes = DateModes::default();
+    match kind {
+        TemporalKind::Date => {
+            temporal::parse_datetime(text, modes).is_some_and(|parsed| !parsed.truncated && !parsed.has_time)
+        }
+        TemporalKind::Time => {
+            matches!(temporal::parse_time_under(text, modes), Some(ParsedTemporal::Time(parsed)) if !parsed.truncated && !parsed.clipped)
+        }
+        TemporalKind::DateTime | TemporalKind::Timestamp => temporal::parse_datetime(text, modes)
+            .is_some_and(|parsed| !parsed.truncated && (parsed.has_time || text.contains([' ', 'T']))),
+    }
 }
 
 /// Returns whether `_word` names a character set.

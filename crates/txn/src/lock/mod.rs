@@ -399,9 +399,9 @@ impl LockManager {
                 .deadlocks
                 .fetch_add(self.resolve_deadlocks(owner), Ordering::Relaxed);
         }
-        owner.interrupt().set_awaited_lock(Some(kind));
+        owner.interrupt().begin_lock_wait(kind);
         let outcome = owner.wait(wait_limit.deadline());
-        owner.interrupt().set_awaited_lock(None);
+        owner.interrupt().end_lock_wait();
         let waited = start.elapsed();
         counters.current_waits.fetch_sub(1, Ordering::Relaxed);
         counters.wait_time.record(waited);

@@ -85,6 +85,8 @@ pub(crate) struct LockOwner {
     /// Rows changed plus locks held: the lightest transaction of a cycle is rolled back.
     weight: AtomicU64,
     rows_changed: AtomicU64,
+    /// Memory of the transaction's changes in bytes.
+    change_bytes: AtomicU64,
     /// How many transactions it has begun.
     transactions: AtomicU64,
     /// Number of metadata locks that outlive transactions (LOCK TABLES, FLUSH TABLES WITH READ LOCK).
@@ -110,6 +112,7 @@ impl LockOwner {
             awaited: AtomicBool::new(false),
             weight: AtomicU64::new(0),
             rows_changed: AtomicU64::new(0),
+            change_bytes: AtomicU64::new(0),
             transactions: AtomicU64::new(0),
             session_locks: AtomicU64::new(0),
             kind,
@@ -179,6 +182,7 @@ impl LockOwner {
     pub(crate) fn begin(&self) {
         self.weight.store(0, Ordering::Relaxed);
         self.rows_changed.store(0, Ordering::Relaxed);
+        self.set_change_bytes(0);
         add_to_own(&self.transactions);
         self.fate.store(fate::RUNNING, Ordering::SeqCst);
         if self.session_locks.load(Ordering::Relaxed) == 0 {
@@ -206,6 +210,15 @@ impl LockOwner {
     pub(crate) fn count_row(&self) {
         add_to_own(&self.rows_changed);
         self.set_weight(self.weight() + 1);
+    }
+
+    /// Notes the memory of the transaction's changes, for display.
+    pub(crate) fn set_change_bytes(&self, bytes: usize) {
+        self.change_bytes.store(bytes as u64, Ordering::Relaxed);
+    }
+
+    pub(crate) fn change_bytes(&self) -> u64 {
+        self.change_bytes.load(Ordering::Relaxed)
     }
 
     pub(crate) fn rows_changed(&self) -> u64 {

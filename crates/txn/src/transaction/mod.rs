@@ -527,6 +527,7 @@ impl Transaction {
 impl Drop for Transaction {
     fn drop(&mut self) {
         self.undo();
+        self.session.owner.set_change_bytes(0);
         self.core.open_transactions.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -57,6 +57,9 @@ impl Transaction {
         self.session.owner.count_row();
         let written = self.writes.memory_bytes();
         self.events.log_row(&self.core, table, change, written)?;
+        self.session
+            .owner
+            .set_change_bytes(written + self.events.memory_bytes());
         if self.events.is_large() {
             self.spill_writes()?;
         }

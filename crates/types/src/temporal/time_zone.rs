@@ -20,6 +20,9 @@ enum Rule {
     Database(jiff::tz::TimeZone),
 }
 
+/// Name of the system's zone.
+const SYSTEM: &str = "SYSTEM";
+
 /// Day number of 1970-01-01.
 const EPOCH_DAY: i64 = 719_528;
 const DAY_SECONDS: i64 = 86_400;
@@ -39,7 +42,7 @@ impl TimeZone {
             Err(_) => Rule::Database(zone),
         };
         TimeZone {
-            name: Cow::Borrowed("SYSTEM"),
+            name: Cow::Borrowed(SYSTEM),
             rule,
         }
     }
@@ -49,7 +52,7 @@ impl TimeZone {
     /// # Errors
     /// `UnknownTimeZone` (1298) for any other text.
     pub fn parse(name: &str) -> Result<TimeZone> {
-        if name.eq_ignore_ascii_case("SYSTEM") {
+        if name.eq_ignore_ascii_case(SYSTEM) {
             return Ok(TimeZone::system());
         }
         if name.eq_ignore_ascii_case("UTC") {
@@ -79,6 +82,10 @@ impl TimeZone {
         &self.name
     }
 
+    fn is_system(&self) -> bool {
+        self.name == SYSTEM
+    }
+
     /// Returns the offset in seconds east of UTC at an instant, given in seconds since 1970.
     pub fn offset_at(&self, seconds: i64) -> i32 {
         match &self.rule {
@@ -99,7 +106,7 @@ impl TimeZone {
 
     /// Converts local time to seconds since 1970, without its fraction. A local time that the clock skips becomes the
     /// second of the change ([`TimeZone::to_local`] of it then differs); of a local time that occurs twice, the first
-    /// instant is returned. Returns `None` for a date with zero parts.
+    /// instant is returned, in the system's zone the second one. Returns `None` for a date with zero parts.
     pub fn to_utc(&self, local: DateTime) -> Option<i64> {
         let date = local.date;
         if date.month == 0 || date.day == 0 {
@@ -117,6 +124,10 @@ impl TimeZone {
                     .datetime();
                 match zone.to_ambiguous_timestamp(civil).offset() {
                     AmbiguousOffset::Unambiguous { offset } => Some(as_utc - i64::from(offset.seconds())),
+                    // MariaDB asks the system's library for its own zone, and finds the second instant.
+                    AmbiguousOffset::Fold { after, .. } if self.is_system() => {
+                        Some(as_utc - i64::from(after.seconds()))
+                    }
                     AmbiguousOffset::Fold { before, .. } => Some(as_utc - i64::from(before.seconds())),
                     AmbiguousOffset::Gap { before, .. } => {
                         // The instant computed with the offset from before the change is after the change.
@@ -220,5 +231,10 @@ mod tests {
         assert_eq!(zone.to_local(1_679_792_400), local("2023-03-26 03:00:00"));
         // Ambiguous local time: the first instant is in summer time.
         assert_eq!(zone.to_utc(local("2023-10-29 02:30:00")), Some(1_698_539_400));
+        let system = TimeZone {
+            name: Cow::Borrowed(SYSTEM),
+            ..zone
+        };
+        assert_eq!(system.to_utc(local("2023-10-29 02:30:00")), Some(1_698_543_000));
     }
 }

@@ -1,4 +1,5 @@
-//! `ALGORITHM=`: the speed at which MariaDB would do the change, and therefore the values that it rejects.
+//! `ALGORITHM=` and `LOCK=NONE`: the speed at which MariaDB would do the change, and therefore the values that it
+//! rejects.
 //!
 //! ALGORITHM is a promise that the statement is not slower than that. MariaDB rejects a value that it could
 //! not keep, and programs rely on both the rejection and the acceptance. Some changes that MariaDB does
@@ -15,6 +16,9 @@ use crate::{
     TableDescription, TableEngine,
 };
 use paceline_expression::session::SessionContext;
+use paceline_syntax::ast::Expr;
+use paceline_syntax::ast::visit::for_each_expr;
+use paceline_syntax::parse_expression;
 
 /// The algorithm that MariaDB needs at least, fastest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -86,8 +90,41 @@ impl Change<'_> {
         Ok(())
     }
 
+    /// Checks that MariaDB could do the change with LOCK=NONE, while others write to the table. `copies` tells whether
+    /// ALGORITHM=COPY is requested.
+    ///
+    /// # Errors
+    /// 1845, 1846.
+    pub fn check_no_lock(&self, copies: bool) -> Result<()> {
+        const WANTED: &str = "LOCK=NONE";
+        const INSTEAD: &str = "LOCK=SHARED";
+        let (needed, why) = self.needed();
+        let numbers = self.sources.iter().zip(&self.new.columns);
+        let has_new_number = { numbers }.any(|(source, column)| source.is_none() && column.auto_increment);
+        let why = match (needed, why) {
+            _ if copies || self.changes_engine() => Some("COPY algorithm requires a lock"),
+            (Algorithm::Copy, None) => {
+                return Err(Error::new(ER_ALTER_OPERATION_NOT_SUPPORTED, &[&WANTED, &INSTEAD]));
+            }
+            (Algorithm::Copy, why) => why,
+            _ if has_new_number => Some("Adding an auto-increment column requires a lock"),
+            _ => None,
+        };
+        match why {
+            None => Ok(()),
+            Some(why) => Err(Error::new(
+                ER_ALTER_OPERATION_NOT_SUPPORTED_REASON,
+                &[&WANTED, &why, &INSTEAD],
+            )),
+        }
+    }
+
+    fn changes_engine(&self) -> bool {
+        self.new.engine != self.old.engine
+    }
+
     fn needed(&self) -> Needed {
-        let copied = self.new.engine != self.old.engine || self.old.engine != TableEngine::InnoDb;
+        let copied = self.changes_engine() || self.old.engine != TableEngine::InnoDb;
         if copied && !(self.rows_stay && self.indexes_stay()) {
             return (Algorithm::Copy, None);
         }
@@ -125,7 +162,7 @@ impl Change<'_> {
             ..new.clone()
         };
         if !stored_alike(old, &nullable, self.renames) && !grows(&old.data_type, &new.data_type) {
-            return match old.data_type == new.data_type {
+            return match old.data_type == new.data_type && old.auto_increment == new.auto_increment {
                 true => (Algorithm::Copy, None),
                 false => (Algorithm::Copy, Some("Cannot change column type")),
             };
@@ -193,13 +230,34 @@ fn new_column(column: &ColumnDefinition) -> Needed {
         .generated
         .as_ref()
         .is_some_and(|generated| generated.storage == GeneratedStorage::Stored);
-    if is_stored || matches!(column.default, ColumnDefault::Expression(_)) {
+    let varies = match &column.default {
+        ColumnDefault::Expression(text) => depends_on_row(text),
+        _ => false,
+    };
+    if is_stored || varies {
         return (Algorithm::Copy, None);
     }
     match column.auto_increment {
         true => (Algorithm::InPlace, None),
         false => (Algorithm::Instant, None),
     }
+}
+
+/// Returns whether a default has another value in each row. MariaDB evaluates any other one once.
+fn depends_on_row(text: &str) -> bool {
+    const VARYING: [&str; 6] = ["UUID", "UUID_SHORT", "SYS_GUID", "NEXTVAL", "LASTVAL", "SETVAL"];
+    let Ok(expr) = parse_expression(text) else {
+        return true;
+    };
+    let mut depends = false;
+    for_each_expr(&expr, |node| {
+        depends |= match node {
+            Expr::Column(_) | Expr::Sequence(_) => true,
+            Expr::Call(call) => VARYING.iter().any(|name| call.is_named(name)),
+            _ => false,
+        };
+    });
+    depends
 }
 
 /// Returns whether InnoDB can leave values of the old type in place: text whose maximum length grows.

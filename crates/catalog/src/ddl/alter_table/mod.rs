@@ -97,6 +97,8 @@ struct Alteration {
     /// `FORCE`, or an explicit engine: the table is rebuilt in any case.
     force_rebuild: bool,
     algorithm: Option<String>,
+    /// `LOCK=NONE`.
+    without_lock: bool,
     /// `IGNORE`.
     misfits: Misfits,
 }
@@ -138,6 +140,7 @@ impl Planner<'_> {
             forget_auto_increment: false,
             force_rebuild: false,
             algorithm: None,
+            without_lock: false,
             misfits: match alter.ignore {
                 true => Misfits::Adjusted,
                 false => Misfits::Refused,
@@ -291,6 +294,7 @@ impl Planner<'_> {
                 {
                     return Err(Error::new(ER_UNKNOWN_ALTER_LOCK, &[&word.to_lowercase()]));
                 }
+                AlterAction::Lock(word) => alteration.without_lock = word == "NONE",
                 AlterAction::Unsupported(what) => return Err(Error::unsupported(what)),
                 _ => {}
             }

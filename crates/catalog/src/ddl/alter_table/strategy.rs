@@ -81,17 +81,20 @@ impl Planner<'_> {
                 &[&format!("ALGORITHM={word}"), &reason, &"ALGORITHM=COPY"],
             ));
         }
+        let change = Change {
+            old: &old,
+            new: &description,
+            sources: &sources,
+            renames: &renames,
+            is_forced: alteration.force_rebuild,
+            has_new_checks: new_checks,
+            rows_stay,
+        };
         if word != "DEFAULT" {
-            let change = Change {
-                old: &old,
-                new: &description,
-                sources: &sources,
-                renames: &renames,
-                is_forced: alteration.force_rebuild,
-                has_new_checks: new_checks,
-                rows_stay,
-            };
             change.check(word, self.session)?;
+        }
+        if alteration.without_lock && !old.is_temporary() {
+            change.check_no_lock(word == "COPY")?;
         }
         if rows_stay {
             self.change_indexes(&old, &description, new_checks);

@@ -46,7 +46,6 @@ pub(super) fn precedence(expr: &Expr) -> u8 {
             BinaryOp::Add | BinaryOp::Subtract => ADD,
             BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::Modulo | BinaryOp::IntDivide => MULTIPLY,
             BinaryOp::BitXor => BIT_XOR,
-            BinaryOp::Concat => ATOM,
         },
         Expr::Unary { .. } => NEGATION,
         Expr::Between { .. } => BETWEEN,

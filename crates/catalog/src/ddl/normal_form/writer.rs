@@ -74,8 +74,14 @@ impl Writer<'_> {
                     Some(style) => style.introducers,
                     None => charset != "binary",
                 };
+                // Without the space `_latin1X` would be a name.
+                let space = if matches!(literal, Literal::Text(_)) {
+                    ""
+                } else {
+                    " "
+                };
                 if is_written {
-                    let _ = write!(self.out, "_{charset}");
+                    let _ = write!(self.out, "_{charset}{space}");
                 }
                 self.literal(literal);
                 Ok(())
@@ -375,6 +381,5 @@ pub(in crate::ddl) fn operator(op: BinaryOp) -> &'static str {
         BinaryOp::BitXor => "^",
         BinaryOp::ShiftLeft => "<<",
         BinaryOp::ShiftRight => ">>",
-        BinaryOp::Concat => "||",
     }
 }

@@ -3,6 +3,7 @@
 use paceline_storage::{Direction, IndexId};
 use paceline_txn::Transaction;
 use paceline_types::data_type::Sign;
+use paceline_types::error_code::ER_AUTOINC_READ_FAILED;
 use paceline_types::{DataType, ErrorCode, Value};
 
 use crate::error::{Error, Result};
@@ -131,6 +132,10 @@ impl Interval {
                 None => counter.reserve(1, increment, offset, max).map(|first| (first, 1)),
             };
             let (first, count) = reserved.ok_or_else(|| out_of_range(session, table, column))?;
+            // MariaDB takes the largest number for the failure of an engine.
+            if first == u64::MAX {
+                return Err(Error::new(ER_AUTOINC_READ_FAILED, &[]));
+            }
             (self.next, self.remaining) = (first, count);
             self.batch = (self.batch * 2).min(BATCH_MAX);
             self.record(session);

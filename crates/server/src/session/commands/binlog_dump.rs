@@ -31,6 +31,7 @@ impl Session {
     }
 
     fn try_register(&mut self) -> Result<()> {
+        self.state.shared.counters.slave_connections.add(1);
         self.state.services.require_any(&[Privilege::ReplicationSlave])?;
         let Ok(Command::RegisterReplica(payload)) = Command::parse(self.connection.reader.payload()) else {
             return Ok(());

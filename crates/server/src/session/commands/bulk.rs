@@ -77,14 +77,20 @@ impl DecodedSets {
     }
 
     fn decode(&mut self) -> Result<()> {
+        let mut invalid = Vec::new();
         self.values = binary_protocol::decode_parameters(
             &self.types,
             self.encoded.null_bitmap(),
             self.encoded.values(),
             &[],
             self.charset,
+            &mut invalid,
         )
         .map_err(|_| malformed())?;
+        // A warning could not say which of many sets it is about.
+        if !invalid.is_empty() {
+            return Err(malformed());
+        }
         self.indicators.clear();
         for (index, given) in self.encoded.indicators().iter().enumerate() {
             let indicator = match *given {
@@ -486,8 +492,9 @@ mod tests {
             let Ok(parameter) = ParameterType::from_bytes([code, 0]) else {
                 continue;
             };
-            let decodes =
-                |bytes: &[u8]| decode_parameters(&[parameter], &[0], bytes, &[], Charset::Utf8mb4).is_ok();
+            let decodes = |bytes: &[u8]| {
+                decode_parameters(&[parameter], &[0], bytes, &[], Charset::Utf8mb4, &mut Vec::new()).is_ok()
+            };
             // The first byte can be a length.
             for first in [0, 4, 7, 8, 11, 12] {
                 let payload = [&[code, 0, indicator::VALUE, first][..], &[0; 31]].concat();

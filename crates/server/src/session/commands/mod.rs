@@ -19,7 +19,6 @@ use crate::statement_logs::LoggedSession;
 use paceline_expression::session::Privilege;
 use paceline_syntax::{Error, Result};
 use paceline_txn::InterruptReason;
-use paceline_types::Charset;
 use paceline_types::error_code::*;
 use paceline_wire::command::{Command, SetOption};
 use paceline_wire::{WireError, WireResult};
@@ -246,10 +245,8 @@ impl Session {
 
     /// Converts a statement's text to UTF-8 for the parser.
     fn statement_of_client(&self, text: &[u8]) -> Vec<u8> {
-        match self.state.context.settings.character_set_client {
-            Charset::Latin1 => self.text_of_client(text).into_owned().into_bytes(),
-            _ => text.to_vec(),
-        }
+        let settings = &self.state.context.settings;
+        paceline_syntax::text_of_client(text, settings.character_set_client, settings.sql_mode).into_owned()
     }
 
     /// Executes COM_REFRESH with the flags of `mysql_refresh`.

@@ -20,10 +20,11 @@ use crate::statement_kind::StatementKind;
 use paceline_expression::ExprType;
 use paceline_query::execute::CursorSink;
 use paceline_query::plan::{ResultColumn, is_to_be_planned_again};
-use paceline_syntax::{Error, Result};
+use paceline_syntax::{Error, Result, Statement};
+use paceline_types::binary_protocol::{self, InvalidTemporal};
 use paceline_types::data_type::FieldType;
 use paceline_types::error_code::*;
-use paceline_types::{Sign, Value, binary_protocol};
+use paceline_types::{Sign, Value};
 use paceline_wire::prepared::{Parameters, cursor_type, write_prepared};
 use paceline_wire::response::write_end_of_columns;
 use std::sync::Arc;
@@ -124,7 +125,7 @@ impl Session {
         self.statements.by_id.insert(id, prepared);
     }
 
-    fn take_parameters(&self, prepared: &mut PreparedStatement) -> Result<Vec<Value>> {
+    fn take_parameters(&mut self, prepared: &mut PreparedStatement) -> Result<Vec<Value>> {
         if prepared.parameters == 0 {
             return Ok(vec![]);
         }
@@ -147,13 +148,22 @@ impl Session {
                 },
             });
         }
+        let mut invalid = Vec::new();
         let values = binary_protocol::decode_parameters(
             &types,
             parameters.null_bitmap(),
             parameters.values,
             &prepared.long_data,
             self.state.context.settings.character_set_client,
+            &mut invalid,
         );
+        for InvalidTemporal { kind, text } in invalid {
+            let message = ER_TRUNCATED_WRONG_VALUE.message(&[&kind, &text]);
+            self.state
+                .context
+                .diagnostics
+                .warn(ER_TRUNCATED_WRONG_VALUE, message);
+        }
         values.map_err(|_| malformed())
     }
 
@@ -164,6 +174,10 @@ impl Session {
         cursor: u8,
     ) -> Result<()> {
         let statement = prepared.statement.clone();
+        let stores_rows = matches!(&*statement, Statement::Query(query) if query.into.is_some());
+        if stores_rows && cursor & cursor_type::READ_ONLY != 0 {
+            return Err(Error::new(ER_SP_BAD_CURSOR_SELECT, &[]));
+        }
         let execution = Execution::of_prepared(&prepared.text, parameters);
         let Some(mut plan) = prepared.plan.clone() else {
             return self.run_statement(&statement, execution).await;

@@ -4,6 +4,7 @@ use super::collation::login_collation;
 use crate::accounts::Account;
 use crate::accounts::checks::check_member;
 use crate::registry::{SessionHandle, now_micros};
+use crate::server::LoginCharset;
 use crate::session::Session;
 use crate::session::restrictions::Restrictions;
 use crate::variables::{SessionValues, Variable, VariableValue, apply_all_to_session, apply_to_session};
@@ -56,7 +57,10 @@ impl Session {
         {
             self.state.set_role(Some(default_role));
         }
-        self.login_collation = login_collation(login.collation)?;
+        self.login_collation = match self.state.server.login_charset {
+            LoginCharset::OfClient => login_collation(login.collation)?,
+            LoginCharset::OfServer => None,
+        };
         self.set_up_values();
         if !statement_time.is_unlimited() {
             let setting = VariableValue::Double(statement_time.seconds());

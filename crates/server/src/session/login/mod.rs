@@ -79,6 +79,7 @@ impl Session {
         self.authenticate(login, scramble).await?;
         if self.phase == Phase::Commands && self.connection.capabilities.has(Capabilities::COMPRESS) {
             self.connection.compress();
+            self.state.shared.is_compressed.store(true, Ordering::Relaxed);
         }
         Ok(())
     }

@@ -65,6 +65,15 @@ impl Output {
         self
     }
 
+    /// Adds the column of a procedure's parameter, which is described like a column of a table.
+    pub fn parameter(&mut self, name: &str, ty: ExprType) -> &mut Self {
+        self.columns.push(ResultColumn {
+            org_name: name.into(),
+            ..ResultColumn::of_expression(name, &ty)
+        });
+        self
+    }
+
     /// Returns the columns.
     pub fn columns(&self) -> &[ResultColumn] {
         &self.columns

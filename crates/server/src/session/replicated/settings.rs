@@ -9,7 +9,6 @@ use paceline_expression::session::{RandomGenerator, SqlMode};
 use paceline_replication::apply::ReplicatedStatement;
 use paceline_syntax::Result;
 use paceline_txn::Replication;
-use paceline_types::Charset;
 use std::borrow::Cow;
 
 impl SessionState {
@@ -78,10 +77,8 @@ impl SessionState {
 
     /// Converts a statement's text to the parser's character set.
     pub(super) fn text_of_primary<'s>(&self, sql: &'s [u8]) -> Cow<'s, [u8]> {
-        match self.context.settings.character_set_client {
-            Charset::Latin1 => Charset::Latin1.decode(sql).into_owned().into_bytes().into(),
-            _ => Cow::Borrowed(sql),
-        }
+        let settings = &self.context.settings;
+        paceline_syntax::text_of_client(sql, settings.character_set_client, settings.sql_mode)
     }
 
     /// Sets values that the statement reads and that are not in its text.

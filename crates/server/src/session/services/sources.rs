@@ -33,7 +33,7 @@ use paceline_catalog::{
     TableDescription, ViewDefinition,
 };
 use paceline_expression::session::{
-    Privilege, SessionContext, SqlMode, VirtualColumn, VirtualTables, WantedRows,
+    Privilege, SessionContext, SqlMode, UserVariable, VirtualColumn, VirtualTables, WantedRows,
 };
 use paceline_query::plan::{Plan, PlanContext, plan_statement};
 use paceline_replication::connection::Connection;
@@ -343,8 +343,8 @@ impl Sources for SessionSources<'_> {
                     true => session.progress.shown(),
                     false => ShownProgress::default(),
                 },
-                memory_used: session.memory.used(),
-                memory_used_max: session.memory.used_max(),
+                memory: session.memory_use(),
+                memory_max: session.memory_use_max(),
             });
         }
         if all {
@@ -539,6 +539,22 @@ impl Sources for SessionSources<'_> {
 
     fn metrics(&self) -> Vec<ShownStatistic> {
         shown(&self.services.sample(Scope::Global))
+    }
+
+    fn virtual_default(&self, database: &str, table: &str, column: &str) -> Option<&'static str> {
+        match database == performance_schema::DATABASE {
+            true => performance_schema::default_of(table, column),
+            false => None,
+        }
+    }
+
+    fn user_variables(&self) -> Vec<(String, UserVariable)> {
+        let variables = self.session.user_variables.iter();
+        let mut variables: Vec<_> = variables
+            .map(|(name, variable)| (name.to_owned(), variable.clone()))
+            .collect();
+        variables.sort_by(|one, other| one.0.cmp(&other.0));
+        variables
     }
 
     fn optimizer_trace(&self) -> Option<Vec<Value>> {

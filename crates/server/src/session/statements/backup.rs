@@ -7,7 +7,9 @@
 use crate::backup::{
     Continuation, EndRow, NoContinuation, PIECE_BYTES_MAX, PROTOCOL, RowKind, ServerRow, TablesRow,
 };
+use crate::backup_history::{BackupEnd, BackupKind, BackupRecord};
 use crate::errors::{of_log, of_transaction};
+use crate::registry::now_micros;
 use crate::server::Server;
 use crate::session::execution::Execution;
 use crate::session::protocol::{Connection, Reply, ResultWriter, Streaming};
@@ -61,16 +63,36 @@ pub fn execute(
     }
     let write_timeout = connection.write_timeout;
     connection.write_timeout = write_timeout.max(PATIENCE);
-    let streamed = match backup {
-        Backup::Server => stream_server(state, connection, execution),
-        Backup::BinaryLogs { from } => stream_log(from, state, connection, execution),
+    let kind = match backup {
+        Backup::Server => BackupKind::Server,
+        Backup::BinaryLogs { .. } => BackupKind::Log,
     };
+    let user = &state.context.user;
+    let account = format!("{}@{}", user.user, user.host);
+    let record = state.server.backups.begin(kind, account, now_micros());
+    let streamed = match backup {
+        Backup::Server => stream_server(state, connection, execution, &record),
+        Backup::BinaryLogs { from } => stream_log(from, state, connection, execution, &record),
+    };
+    record.finish(BackupEnd {
+        micros: now_micros(),
+        result: match &streamed {
+            Ok(position) => Ok(position.clone()),
+            Err(error) => Err(error.to_string()),
+        },
+    });
     connection.write_timeout = write_timeout;
     streamed?;
     Ok(Reply::EndOfRows)
 }
 
-fn stream_server(state: &SessionState, connection: &mut Connection, execution: Execution<'_>) -> Result<()> {
+/// Sends tables and log. Returns the GTID position that they contain.
+fn stream_server(
+    state: &SessionState,
+    connection: &mut Connection,
+    execution: Execution<'_>,
+    record: &BackupRecord,
+) -> Result<String> {
     let server = state.server.clone();
     let transactions = &server.transactions;
     let holder = format!("the backup of connection {}", state.shared.id);
@@ -89,7 +111,7 @@ fn stream_server(state: &SessionState, connection: &mut Connection, execution: E
         files: files.len() as u64,
         bytes: files.iter().map(|file| file.length).sum(),
     });
-    let mut stream = begin_stream(&row, state, connection, execution)?;
+    let mut stream = begin_stream(&row, state, connection, execution, record)?;
     stream.begin_stage(
         stage::TABLES,
         (1, 2),
@@ -99,9 +121,9 @@ fn stream_server(state: &SessionState, connection: &mut Connection, execution: E
     stream.begin_stage(stage::LOG, (2, 2), row.log_bytes);
     let (lease, end) =
         tokio::task::block_in_place(|| source.into_log()).map_err(|error| of_transaction(&error))?;
-    stream.send_log(transactions, log_from, end)?;
+    let contained = stream.send_log(transactions, log_from, end)?;
     drop(lease);
-    Ok(())
+    Ok(contained)
 }
 
 fn stream_log(
@@ -109,7 +131,8 @@ fn stream_log(
     state: &SessionState,
     connection: &mut Connection,
     execution: Execution<'_>,
-) -> Result<()> {
+    record: &BackupRecord,
+) -> Result<String> {
     let refused =
         |error: NoContinuation| Error::with_message(ER_MASTER_FATAL_ERROR_READING_BINLOG, error.to_string());
     let continuation: Continuation = from.parse().map_err(refused)?;
@@ -125,11 +148,11 @@ fn stream_log(
         return Err(refused(NoContinuation::Other));
     }
     let row = server_row(continuation.position, &state.server);
-    let mut stream = begin_stream(&row, state, connection, execution)?;
+    let mut stream = begin_stream(&row, state, connection, execution, record)?;
     stream.begin_stage(stage::LOG, (1, 1), row.log_bytes);
-    stream.send_log(transactions, continuation.position, end)?;
+    let contained = stream.send_log(transactions, continuation.position, end)?;
     drop(lease);
-    Ok(())
+    Ok(contained)
 }
 
 fn server_row(log_from: LogPosition, server: &Server) -> ServerRow {
@@ -161,6 +184,7 @@ fn begin_stream<'a>(
     state: &'a SessionState,
     connection: &'a mut Connection,
     execution: Execution<'_>,
+    record: &'a BackupRecord,
 ) -> Result<Stream<'a>> {
     let style = result_style(state, execution);
     let writer = ResultWriter::new(connection, style, Streaming::Early, None);
@@ -176,6 +200,7 @@ fn begin_stream<'a>(
         },
         stage_bytes: 0,
         sent_bytes: 0,
+        record,
     };
     stream.writer.columns(&columns())?;
     stream.row(RowKind::Server, None, json(row)?)?;
@@ -217,6 +242,7 @@ struct Stream<'a> {
     progress: StatementProgress,
     stage_bytes: u64,
     sent_bytes: u64,
+    record: &'a BackupRecord,
 }
 
 impl Stream<'_> {
@@ -247,6 +273,7 @@ impl Stream<'_> {
             self.functions.note_progress(&self.progress);
         }
         self.sent_bytes += content.len() as u64;
+        self.record.add_bytes(content.len() as u64);
         self.progress.part = self.sent_bytes as f64 / self.stage_bytes.max(1) as f64;
         self.writer
             .row(&[kind, name, offset, checksum, Value::Bytes(content)])
@@ -278,7 +305,7 @@ impl Stream<'_> {
         transactions: &TransactionManager,
         from: LogPosition,
         end: LogPosition,
-    ) -> Result<()> {
+    ) -> Result<String> {
         let log = transactions.log();
         let mut reader = log.reader(from, end).map_err(of_log)?;
         let mut piece = LogPiece::at(log, from)?;
@@ -305,7 +332,8 @@ impl Stream<'_> {
             gtid_position: gtids.position().to_string(),
             next: Continuation::of(log, end).map_err(of_log)?.to_string(),
         };
-        self.row(RowKind::End, None, json(&row)?)
+        self.row(RowKind::End, None, json(&row)?)?;
+        Ok(row.gtid_position)
     }
 }
 

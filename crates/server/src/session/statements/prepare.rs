@@ -7,12 +7,13 @@ use crate::session::preparation::{Preparation, parse_to_prepare, plan_to_prepare
 use crate::session::protocol::{Connection, Reply};
 use crate::session::services::on_text;
 use crate::session::state::SessionState;
-use paceline_expression::session::SessionContext;
+use paceline_expression::session::{SessionContext, Settings};
 use paceline_query::program::{evaluate_typed, needs_plan};
 use paceline_syntax::ast::Expr;
-use paceline_syntax::{Error, OmittedValue, Result, Statement, with_omitted_values};
+use paceline_syntax::{Error, OmittedValue, Result, Statement, text_of_client, with_omitted_values};
 use paceline_types::error_code::*;
-use paceline_types::{Value, text};
+use paceline_types::{Charset, Value, text};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// USING of EXECUTE.
@@ -188,8 +189,22 @@ fn statement_text(source: &Expr, parameters: &[Value], context: &mut SessionCont
                 .iter()
                 .rposition(|byte| !byte.is_ascii_whitespace() && *byte != b';');
             text.truncate(end.map_or(0, |end| end + 1));
-            Ok(text)
+            Ok(as_from_client(text, &context.settings))
         }
+    }
+}
+
+/// Returns a text as if the client had sent it, in its character set.
+fn as_from_client(text: Vec<u8>, settings: &Settings) -> Vec<u8> {
+    let client = settings.character_set_client;
+    let mut sent = Vec::new();
+    match std::str::from_utf8(&text) {
+        Ok(text) if client == Charset::Latin1 => client.encode(text, &mut sent),
+        _ => sent = text,
+    }
+    match text_of_client(&sent, client, settings.sql_mode) {
+        Cow::Owned(text) => text,
+        Cow::Borrowed(_) => sent,
     }
 }
 

@@ -50,13 +50,13 @@ pub async fn execute(update: &Update, state: &mut SessionState, execution: Execu
     };
     let (mut matched, mut changed) = (0_u64, 0);
     for row in &rows.rows {
-        let [Value::Text(name), Value::Text(enabled)] = &row[..] else {
+        let [Value::Text(name), Value::Enum(enabled)] = &row[..] else {
             continue;
         };
         matched += 1;
         match Consumer::of_name(name) {
             Some(consumer) => {
-                changed += u64::from((enabled == "YES") != is_on);
+                changed += u64::from((enabled.label() == "YES") != is_on);
                 state.server.statement_history.consumers.set(consumer, is_on);
             }
             None if is_on => state

@@ -17,10 +17,12 @@ use paceline_catalog::ddl::{DdlInput, SelectedColumn, prepare_ddl};
 use paceline_expression::ExprType;
 use paceline_expression::session::ProgramVariables;
 use paceline_query::plan::{insert_of_select, selected_columns};
+use paceline_syntax::ast::Expr;
 use paceline_syntax::definition::CreateTable;
 use paceline_syntax::{DdlStatement, Error, Result, Statement, TableName};
-use paceline_types::Value;
+use paceline_types::data_type::Sign;
 use paceline_types::error_code::*;
+use paceline_types::{BlobSize, DataType};
 use std::sync::Arc;
 
 /// Returns 1137 for CREATE OR REPLACE TEMPORARY TABLE … SELECT from the table itself; 1235 for CREATE TABLE …
@@ -86,10 +88,11 @@ pub async fn fill_temporary_table(
     }
 }
 
-/// Returns the columns of CREATE TABLE … SELECT. A parameter has the type of its value.
+/// Returns the columns of CREATE TABLE … SELECT. A parameter has the type of its value, or that of the user variable in
+/// USING.
 pub fn plan_create_select(
     ddl: &DdlStatement,
-    parameters: &[Value],
+    execution: Execution<'_>,
     state: &mut SessionState,
 ) -> Result<Option<Vec<SelectedColumn>>> {
     let DdlStatement::CreateTable(create) = ddl else {
@@ -100,12 +103,18 @@ pub fn plan_create_select(
     };
     let query = Statement::Query(Box::new(select.query.clone()));
     let is_typed = state.context.program_variables.get(0).is_some();
-    let plan = match parameters {
+    let plan = match execution.parameters {
         [] => state.plan(&query)?,
         _ if is_typed => state.plan(&query)?,
         values => {
             let collation = state.context.settings.collation_connection;
-            let types = values.iter().map(|value| ExprType::of_value(value, collation));
+            let types = values.iter().enumerate().map(|(n, value)| {
+                let ty = ExprType::of_value(value, collation);
+                match execution.using.get(n) {
+                    Some(Expr::UserVariable(_)) => type_of_variable(ty),
+                    _ => ty,
+                }
+            });
             let typed = Arc::new(ProgramVariables::new(types.collect(), Vec::new(), Vec::new()));
             let outer = std::mem::replace(&mut state.context.program_variables, typed);
             let planned = state.plan(&query);
@@ -116,6 +125,27 @@ pub fn plan_create_select(
     // Without the privileges to read, no table may be created or replaced.
     check_plan(state.services.authority(&state.context), &plan)?;
     Ok(Some(selected_columns(&plan, &state.catalog())))
+}
+
+/// Returns the type of a user variable as a parameter: integers are BIGINT, texts are TEXT of the smallest size.
+fn type_of_variable(ty: ExprType) -> ExprType {
+    let data_type = match &ty.data_type {
+        DataType::Integer(integer) => match integer.sign {
+            Sign::Signed => return ExprType::bigint(20),
+            Sign::Unsigned => return ExprType::bigint_unsigned(20),
+        },
+        DataType::VarChar { length, collation } => DataType::Text {
+            size: BlobSize::fitting(
+                u64::from(*length) * u64::from(collation.charset().max_bytes_per_character()),
+            ),
+            collation: *collation,
+        },
+        DataType::VarBinary { length } => DataType::Blob {
+            size: BlobSize::fitting(u64::from(*length)),
+        },
+        _ => return ty,
+    };
+    ExprType { data_type, ..ty }
 }
 
 /// Executes the second half of CREATE TABLE … SELECT: inserts the rows in a separate transaction. If the statement is a

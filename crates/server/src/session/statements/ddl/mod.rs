@@ -100,7 +100,12 @@ pub async fn execute(
     }
     let is_refused_under_locks = matches!(
         ddl,
-        DdlStatement::RenameTables { .. } | DdlStatement::CreateView(_) | DdlStatement::DropViews { .. }
+        DdlStatement::RenameTables { .. }
+            | DdlStatement::CreateView(_)
+            | DdlStatement::DropViews { .. }
+            | DdlStatement::CreateEvent(_)
+            | DdlStatement::AlterEvent(_)
+            | DdlStatement::DropEvent { .. }
     );
     if state.table_locks.has_tables() && is_refused_under_locks {
         return Err(Error::new(ER_LOCK_OR_ACTIVE_TRANSACTION, &[]));
@@ -151,7 +156,7 @@ pub async fn execute(
         DdlStatement::AlterEvent(event) => check_definer(event.definer.as_ref(), state)?,
         _ => {}
     }
-    let select = plan_create_select(ddl, execution.parameters, state)?;
+    let select = plan_create_select(ddl, execution, state)?;
     let names = match is_temporary {
         true => Vec::new(),
         false => lock_names(ddl, state)?,
@@ -197,6 +202,13 @@ pub async fn execute(
         state.context.statement.has_dropped_database = matches!(ddl, DdlStatement::DropDatabase { .. });
     }
     drop(names);
+    if state.table_locks.has_tables() && text.is_some() && matches!(ddl, DdlStatement::DropTables { .. }) {
+        let catalog = state.server.catalog.load();
+        let exists = |database: &str, name: &str| {
+            catalog.table(database, name).is_some() || catalog.view(database, name).is_some()
+        };
+        state.table_locks.forget_dropped(exists);
+    }
     if let DdlStatement::CreateEvent(_) = ddl
         && text.is_some()
     {

@@ -69,7 +69,7 @@ pub async fn call(
                 Some(Expr::UserVariable(name)) => set_user_variable(name, &value, &mut state.context)?,
                 Some(_) => {}
                 None => {
-                    sent.column(&name, ty);
+                    sent.parameter(&name, ty);
                     row.push(value);
                 }
             },

@@ -81,7 +81,8 @@ fn check_whole_table(table: &TableName, state: &SessionState) -> Result<()> {
 pub fn view(name: &TableName, state: &mut SessionState) -> Result<Output> {
     let (database, name) = shown_table(name, state)?;
     let catalog = state.catalog();
-    let Some(view) = catalog.view(&database, &name) else {
+    // A temporary table does not hide a view from this statement.
+    let Some(view) = catalog.ordinary_view(&database, &name) else {
         return Err(Error::new(ER_WRONG_OBJECT, &[&database, &name, &"VIEW"]));
     };
     state.services.authority(&state.context).check_any_column(
@@ -90,7 +91,8 @@ pub fn view(name: &TableName, state: &mut SessionState) -> Result<Output> {
         &name,
     )?;
     state.table_locks.check_view(&database, &name, &name)?;
-    if let Err(error) = state.plan_of_table(&database, &name) {
+    let is_hidden = state.temporary.catalog().table(&database, &name).is_some();
+    if !is_hidden && let Err(error) = state.plan_of_table(&database, &name) {
         state.context.diagnostics.warn(error.code(), error.message());
     }
     let statement = show_create_view(view, &catalog, state.context.database.as_deref())?;

@@ -242,12 +242,11 @@ async fn run_query(
 ) -> Result<Reply> {
     let statement = query.statement(filter)?;
     let execution = Execution {
-        parameters: &[],
         asked_by: QueryOrigin::Server,
         ..execution
     };
     for _ in 0..10 {
-        let plan = Arc::new(state.plan(&statement)?);
+        let plan = Arc::new(state.plan_for(&statement, execution.parameters)?);
         if let Some(reply) = run_plan(PlanToRun::Shared(&plan), state, connection, execution, None).await? {
             return Ok(reply);
         }

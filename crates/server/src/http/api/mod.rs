@@ -3,15 +3,18 @@
 //! Numbers of counters are totals: the page subtracts two answers to get rates, so the server keeps nothing for it. A
 //! histogram is the numbers in its buckets for the same reason: bucket `n` has values from 2^(n-1) to 2^n - 1.
 
+mod topology;
+mod waits;
+
+pub(in crate::http) use waits::transactions;
+
+use crate::backup_history::BackupRecord;
 use crate::metrics::Sample;
-use crate::open_transactions::open_transactions;
 use crate::server::Server;
 use crate::slow_statements::SlowStatementEntry;
 use crate::variables::Variable;
-use paceline_replication::connection::ConnectionStatus;
 use paceline_txn::HistogramSnapshot;
 use serde_json::{Value, json};
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -28,6 +31,40 @@ fn histogram(values: &HistogramSnapshot) -> Value {
     json!({ "buckets": values.buckets[..used], "sum": values.sum })
 }
 
+/// Returns the durations of the statements of all classes; nothing if `performance_schema` is OFF.
+fn statement_durations(server: &Server) -> HistogramSnapshot {
+    let sessions = server.sessions.all();
+    let by_class = server
+        .digests
+        .durations(sessions.iter().map(|session| &session.digests));
+    let mut all = HistogramSnapshot::default();
+    for (_, values) in &by_class {
+        all.sum += values.sum;
+        for (sum, count) in all.buckets.iter_mut().zip(&values.buckets) {
+            *sum += count;
+        }
+    }
+    all
+}
+
+/// Returns the latest backups, newest first.
+fn backups(server: &Server) -> Vec<Value> {
+    let backup = |record: &Arc<BackupRecord>| {
+        let end = record.end();
+        let result = end.as_ref().map(|end| &end.result);
+        json!({
+            "kind": record.kind.name(),
+            "account": record.account,
+            "start_usec": record.started_micros,
+            "end_usec": end.as_ref().map(|end| end.micros),
+            "bytes": record.bytes(),
+            "gtid_position": result.and_then(|result| result.as_ref().ok()),
+            "error": result.and_then(|result| result.as_ref().err()),
+        })
+    };
+    server.backups.latest().iter().map(backup).collect()
+}
+
 /// Returns the state of the server and its counters.
 pub(super) fn overview(server: &Arc<Server>) -> Value {
     let sample = Sample::of_server(server);
@@ -37,13 +74,6 @@ pub(super) fn overview(server: &Arc<Server>) -> Value {
     let files: Vec<_> = files
         .iter()
         .map(|file| json!({ "name": file.name, "bytes": file.length }))
-        .collect();
-    let replicas = server.primary.replicas().list();
-    let replicas: Vec<_> = replicas
-        .iter()
-        .map(
-            |replica| json!({ "server_id": replica.server_id.0, "host": replica.host, "port": replica.port }),
-        )
         .collect();
     json!({
         "time_ms": u64::try_from(now().as_millis()).unwrap_or(0),
@@ -56,8 +86,9 @@ pub(super) fn overview(server: &Arc<Server>) -> Value {
         "gtid_position": server.transactions.gtid_state().position().to_string(),
         "semi_sync": { "on": sample.semi_sync.is_on, "clients": sample.semi_sync.clients },
         "files": files,
-        "replicas": replicas,
-        "connections": sample.connections.iter().filter_map(connection).collect::<Vec<_>>(),
+        "readers": topology::readers(server),
+        "connections": sample.connections.iter().filter_map(topology::connection).collect::<Vec<_>>(),
+        "backups": backups(server),
         "counters": {
             "commits": transactions.binlog_commits,
             "groups": transactions.binlog_group_commits,
@@ -80,29 +111,10 @@ pub(super) fn overview(server: &Arc<Server>) -> Value {
             "commit_usec": histogram(&transactions.commit_usec),
             "sync_usec": histogram(&transactions.sync_usec),
             "group_size": histogram(&transactions.group_size),
+            "statement_usec": histogram(&statement_durations(server)),
         },
         "latest_deadlock": &*server.latest_deadlock.lock(),
     })
-}
-
-/// Returns a connection to a primary; `None` if it has none.
-fn connection(status: &ConnectionStatus) -> Option<Value> {
-    if status.definition.host.is_empty() {
-        return None;
-    }
-    Some(json!({
-        "name": &*status.name,
-        "host": status.definition.host.as_str(),
-        "port": status.definition.port,
-        "receiver": status.receiver.state.name(),
-        "applier": status.applier_runs,
-        "seconds_behind": status.seconds_behind(now().as_secs()),
-        "lag_bytes": status.applier.queued_bytes,
-        "lag_transactions": status.applier.pending_transactions,
-        "held_back_by": status.held_back_by(),
-        "gtid_position": status.receiver.gtid_position.to_string(),
-        "error": status.apply_error().map(|error| &error.text),
-    }))
 }
 
 /// Returns the statements that took most time.
@@ -169,48 +181,4 @@ pub(super) fn slow_statements(server: &Arc<Server>) -> Value {
         "long_query_usec": (server.globals.get(Variable::LongQueryTime).as_f64() * 1e6) as u64,
         "statements": latest.iter().map(statement).collect::<Vec<_>>(),
     })
-}
-
-/// Returns the open transactions, and which of them wait for which.
-pub(super) fn transactions(server: &Arc<Server>) -> Value {
-    let open = open_transactions(server);
-    let connections: HashMap<u64, u64> = open
-        .iter()
-        .map(|one| (one.session_id, one.connection_id))
-        .collect();
-    let now_micros = crate::registry::now_micros();
-    let waits: Vec<_> = server
-        .transactions
-        .row_lock_waits()
-        .iter()
-        .filter_map(|wait| {
-            let waiting = connections.get(&wait.wanted.session_id)?;
-            let blockers = wait
-                .blockers
-                .iter()
-                .filter_map(|blocker| connections.get(&blocker.session_id));
-            let catalog = server.catalog.load();
-            let place = crate::information_schema::place_of_key(&catalog, &wait.key);
-            let (table, index) = place.unwrap_or_default();
-            Some(json!({
-                "waiting": waiting,
-                "blocking": blockers.collect::<Vec<_>>(),
-                "table": table,
-                "index": index,
-            }))
-        })
-        .collect();
-    let transaction = |one: &crate::information_schema::OpenTransaction| {
-        json!({
-            "connection": one.connection_id,
-            "user": one.user,
-            "host": one.host,
-            "age_usec": (now_micros - one.started_micros).max(0),
-            "locks": one.locks,
-            "rows_changed": one.rows_changed,
-            "statement": one.query,
-            "state": one.state,
-        })
-    };
-    json!({ "transactions": open.iter().map(transaction).collect::<Vec<_>>(), "waits": waits })
 }

@@ -1,0 +1,20 @@
+-- Types that CREATE TABLE … SELECT gives to computed columns and to parameters.
+create table a (x varchar(1000), y varchar(600), b varbinary(700), n int);
+insert into a values ('q','w','e',1);
+create table c1 select repeat('a',4096) a, repeat('a',512) b, repeat('a',513) c, concat(x,y) d, upper(x) e, x f, b g, concat(b,b) h, repeat(x,2) i, lower(y) j, ifnull(x,y) k, if(n,x,y) l, coalesce(b) m, group_concat(x) n, case when n then x end o, max(x) p, trim(x) q, replace(x,y,x) r, left(x,513) s, left(x,512) t, min(b) u, max(concat(x,y)) v from a;
+show create table c1;
+select * from c1;
+create table c2 select x from a union select y from a;
+show create table c2;
+create table c3 select concat(x,'') z from a union select y from a;
+show create table c3;
+prepare s from 'create or replace table p1 select ? a, ? b, ? c, ? d, ? e, ? f';
+set @a=1, @b='abc', @c=1.5, @d=1e0, @e=null, @f=x'4142';
+execute s using @a, @b, @c, @d, @e, @f;
+show create table p1;
+select * from p1;
+set @a=18446744073709551615, @b=repeat('x', 100), @c=repeat('y', 20000), @d=-1, @e=current_date, @f='';
+execute s using @a, @b, @c, @d, @e, @f;
+show create table p1;
+execute immediate 'create table p3 as select ? as a, ? as b, ? as c' using current_date, current_timestamp, 'abc';
+show create table p3;

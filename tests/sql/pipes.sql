@@ -1,0 +1,23 @@
+-- `||` means CONCAT or OR by the SQL mode in which it was written, also in definitions that are read in another mode.
+set sql_mode='PIPES_AS_CONCAT';
+create table g (a varchar(5), b varchar(5), c varchar(20) as (a||b), d varchar(20) default (a||'x'), check (a||b <> 'qq'));
+show create table g;
+insert into g (a,b) values ('r','s');
+create view v1 as select 2||3 a, a||b b, 1 or 2||3 c, -1||2 d, 2||3^1 e, a||b||'z' f from g;
+show create view v1;
+select * from v1;
+select 1||2, 1||2||3, not 1||0, 1||2 as x, 'a'||null, 1+2||3, 2*3||4;
+create procedure p1() select 4||5;
+set sql_mode=default;
+select * from v1;
+insert into g (a,b) values ('r','t');
+insert into g (a,b) values ('q','q');
+select * from g;
+call p1();
+create view v2 as select 2||3 a, 0||0 b;
+set sql_mode='ansi';
+select * from v2;
+show create view v2;
+call p1();
+set sql_mode=default;
+drop procedure p1;

@@ -1,0 +1,26 @@
+-- A TIMESTAMP that becomes NOT NULL has the current time in place of NULL.
+set timestamp=1234567890.123456;
+create table t1 (i int, d timestamp null default null);
+insert into t1 values (1, null), (2, null), (3, '2001-01-01 00:00:00');
+create table t2 like t1;
+insert into t2 select * from t1;
+create table t3 like t1;
+insert into t3 select * from t1;
+create table t4 like t1;
+insert into t4 select * from t1;
+create table t5 (i int, d datetime null default null);
+insert into t5 select * from t1;
+create table t6 like t1;
+insert into t6 select * from t1;
+alter table t1 change d d timestamp not null default current_timestamp;
+select * from t1;
+alter table t2 modify d timestamp not null;
+select * from t2;
+alter table t3 modify d timestamp not null default '2003-03-03';
+select * from t3;
+alter table t4 modify d datetime not null default current_timestamp;
+select * from t4;
+alter table t5 modify d timestamp not null default current_timestamp on update current_timestamp;
+select * from t5;
+alter table t6 modify d timestamp(4) not null;
+select * from t6;
