@@ -226,6 +226,20 @@ impl ExprType {
         }))
     }
 
+    /// Returns the type of an unsigned integer of up to `display_width` characters: INT UNSIGNED for 10, else BIGINT
+    /// UNSIGNED.
+    pub fn int_unsigned(display_width: u8) -> Self {
+        let width = if display_width <= 10 {
+            IntegerWidth::Int
+        } else {
+            IntegerWidth::Big
+        };
+        Self::new(DataType::Integer(IntegerType {
+            display_width,
+            ..IntegerType::new(width, Sign::Unsigned)
+        }))
+    }
+
     /// Returns INT, whatever the display width.
     pub(crate) fn int32(display_width: u8) -> Self {
         Self::new(DataType::Integer(IntegerType {

@@ -3,7 +3,7 @@
 use paceline_types::error_code::{
     ER_M_BIGGER_THAN_D, ER_TOO_BIG_PRECISION, ER_TOO_BIG_SCALE, ER_UNKNOWN_CHARACTER_SET,
 };
-use paceline_types::{Charset, Collation, DataType, FixedPoint};
+use paceline_types::{Charset, Collation, DataType, FixedPoint, Value};
 
 use crate::bind::{bind_expr, literal};
 use crate::error::Result;
@@ -172,6 +172,11 @@ pub(super) fn cast(mut operand: Expr, target: CastTarget) -> Result<Expr> {
         }
     }
     let mut ty = target.result_type(&operand.ty);
+    if let (CastTarget::Unsigned, Some(Value::Int(number @ 0..=0xffff_ffff))) =
+        (&target, operand.as_literal())
+    {
+        ty = ExprType::int_unsigned(number.to_string().len() as u8).with_nullable(ty.nullable);
+    }
     if let CastTarget::FixedBinary(t) = target {
         ty.nullable |= adaptation::may_become_null(&operand, t);
     }

@@ -62,8 +62,17 @@ impl CastTarget {
     /// Returns the type of the result.
     pub fn result_type(&self, operand: &ExprType) -> ExprType {
         let ty = match self {
-            CastTarget::Signed => ExprType::int(operand.max_characters().clamp(1, 21) as u8),
-            CastTarget::Unsigned => ExprType::bigint_unsigned(20),
+            CastTarget::Signed if operand.class() == Class::Double => ExprType::bigint(20),
+            // There is room for a digit and a sign.
+            CastTarget::Signed => ExprType::int(operand.max_characters().clamp(2, 21) as u8),
+            // A negative operand becomes a number of 20 digits. A text of one character is no negative number.
+            CastTarget::Unsigned => match operand.class() {
+                Class::Int if operand.is_unsigned() => {
+                    ExprType::int_unsigned(operand.max_characters().clamp(1, 21) as u8)
+                }
+                Class::String if operand.max_characters() <= 1 => ExprType::int_unsigned(1),
+                _ => ExprType::bigint_unsigned(20),
+            },
             CastTarget::Decimal { precision, scale } => {
                 ExprType::decimal(u32::from(*precision), u32::from(*scale))
             }

@@ -176,9 +176,11 @@ impl<'a> UsedTables<'a> {
         UsedTables { tables, outer }
     }
 
-    /// Returns whether one of the statements uses a table.
+    /// Returns whether one of the statements names a table. A trigger may write to a table that only foreign keys use:
+    /// a row of history is a child of the row whose change it records.
     pub(crate) fn contains(&self, database: &str, name: &str) -> bool {
-        let is_same = |table: &TableUse| &*table.database == database && &*table.name == name;
+        let is_same =
+            |table: &TableUse| table.usage.is_named() && &*table.database == database && &*table.name == name;
         self.tables.iter().any(is_same) || self.outer.is_some_and(|outer| outer.contains(database, name))
     }
 }

@@ -200,6 +200,17 @@ impl ResultColumn {
         }
     }
 
+    /// Returns the maximum length of a value in bytes for a client that takes texts as they are stored
+    /// (`character_set_results` is NULL).
+    pub fn stored_length(&self) -> u32 {
+        match &self.data_type {
+            DataType::Text { size, .. } if !self.is_computed && !self.is_variable => {
+                saturated(size.max_bytes(), 1)
+            }
+            _ => self.length(self.collation.charset().max_bytes_per_character()),
+        }
+    }
+
     /// Returns whether it is never NULL.
     pub fn is_not_null(&self) -> bool {
         self.flags & column_flags::NOT_NULL != 0

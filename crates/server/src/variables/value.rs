@@ -452,7 +452,7 @@ impl Definition {
     /// Returns the type of `@@name`.
     pub fn value_type(&self) -> ExprType {
         match self.kind {
-            Kind::Boolean => ExprType::int(1),
+            Kind::Boolean => ExprType::bigint(1),
             Kind::Integer { .. } => ExprType::bigint(21),
             Kind::Unsigned { .. } => ExprType::bigint_unsigned(21),
             Kind::Double { .. } => ExprType::new(DataType::Double(FloatType {

@@ -135,7 +135,11 @@ pub fn definition(column: &ResultColumn, charset: Option<Charset>) -> ColumnDefi
         name: &column.name,
         original_name: &column.org_name,
         collation: collation.id(),
-        length: column.length(collation.charset().max_bytes_per_character()),
+        length: match charset {
+            // Texts are sent as they are stored: their size in bytes is the column's own.
+            None => column.stored_length(),
+            Some(_) => column.length(collation.charset().max_bytes_per_character()),
+        },
         field_type: wire_type(column.field_type),
         flags: column.flags,
         decimals: column.decimals,

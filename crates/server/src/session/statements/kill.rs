@@ -7,7 +7,7 @@ use crate::session::services::SessionServices;
 use paceline_expression::session::{Privilege, SessionContext};
 use paceline_query::program::evaluate_typed;
 use paceline_replication::connection::Threads;
-use paceline_syntax::ast::Expr;
+use paceline_syntax::ast::{CastType, Expr};
 use paceline_syntax::{Error, Kill, KillTarget, Result, UserName};
 use paceline_txn::InterruptReason;
 use paceline_types::Value;
@@ -67,12 +67,18 @@ pub fn execute(
     }
 }
 
+/// Evaluates a connection's number. Any value is read as an integer: clients that fill in parameters themselves send
+/// the number as text. NULL is 0.
 fn connection_id(expr: &Expr, parameters: &[Value], context: &mut SessionContext) -> Result<u64> {
-    match evaluate_typed(expr, parameters, context)?.0 {
-        Value::Int(id) => u64::try_from(id).map_err(|_| Error::new(ER_NO_SUCH_THREAD, &[&id])),
-        Value::UInt(id) => Ok(id),
-        _ => Err(Error::new(ER_SET_CONSTANTS_ONLY, &[])),
-    }
+    let as_integer = Expr::Cast {
+        operand: Box::new(expr.clone()),
+        target: CastType::Signed,
+    };
+    Ok(match evaluate_typed(&as_integer, parameters, context)?.0 {
+        Value::Int(id) => id as u64,
+        Value::UInt(id) => id,
+        _ => 0,
+    })
 }
 
 /// Kills a connection or its statement.
