@@ -221,7 +221,7 @@ fn from_python(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     Err(PyTypeError::new_err(format!("no SQL type for a value of {kind}")))
 }
 
-fn date_of<'py>(date: &impl PyDateAccess) -> Date {
+fn date_of(date: &impl PyDateAccess) -> Date {
     Date {
         year: date.get_year() as u16,
         month: date.get_month(),
