@@ -10,6 +10,7 @@
     memcached    `get` of Debian's memcached, with as many threads as the machine has processors
     memcached10  its keys of a `get` with ten of them
     set          `set`, durable on each reply
+    set-early    `set` of a container with `sync` 0: answered before the commit
     update       a prepared UPDATE of the same rows, durable on each reply
 
 All loads are the same program (bench/request_load), and take turns: A B C A B C. Figures are medians and their ratios.
@@ -34,7 +35,8 @@ from support.waiting import wait_for  # noqa: E402
 
 KEYS = 100_000
 # Ratio: numerator, denominator, wanted.
-WANTED = [("get", "select", "2.00"), ("get10", "select", ""), ("get", "memcached", "0.60"), ("get10", "memcached10", ""), ("set", "update", "1.00")]
+WANTED = [("get", "select", "2.00"), ("get10", "select", ""), ("get", "memcached", "0.60"), ("get10", "memcached10", ""), ("set", "update", "1.00"),
+          ("set-early", "set", "")]
 
 
 def load(kind, address, options):
@@ -53,6 +55,14 @@ def fill(port):
         client.send(b"".join(b"set k%d 0 0 32 noreply\r\n%s\r\n" % (key, b"v" * 32) for key in range(begin, begin + 1000)) + b"mn\r\n")
         reply = client.receive(b"MN\r\n")
         assert reply == b"MN\r\n", reply
+    client.close()
+
+
+def set_sync(server, port, is_durable):
+    """Chooses whether sets are durable when they are answered, and waits until the port knows it: a container is read with its table."""
+    server.query(f"update paceline.memcached_containers set sync = {int(is_durable)}", "create or replace table paceline.marker (a int)")
+    client = TextConnection(port)
+    assert client.ask(b"get k0").startswith(b"VALUE")
     client.close()
 
 
@@ -82,11 +92,13 @@ def main():
                      "set global sync_binlog = 1")
         kinds = {"get": f"127.0.0.1:{port.number}", "select": server.socket, "select-tcp": f"127.0.0.1:{server.port}", "get10": f"127.0.0.1:{port.number}",
                  "memcached": f"127.0.0.1:{memcached.port}", "memcached10": f"127.0.0.1:{memcached.port}",
-                 "set": f"127.0.0.1:{port.number}", "update": server.socket}
+                 "set": f"127.0.0.1:{port.number}", "set-early": f"127.0.0.1:{port.number}", "update": server.socket}
+        requests = {"memcached": "get", "memcached10": "get10", "select-tcp": "select", "set-early": "set"}
         rates = {kind: [] for kind in kinds}
         for _ in range(options.rounds):
             for kind, address in kinds.items():
-                rates[kind].append(load({"memcached": "get", "memcached10": "get10", "select-tcp": "select"}.get(kind, kind), address, options))
+                set_sync(server, port.number, kind != "set-early")
+                rates[kind].append(load(requests.get(kind, kind), address, options))
         medians = {kind: statistics.median(values) for kind, values in rates.items()}
         print(f"{options.connections} connections, {options.rounds} rounds of {options.seconds} s\n\n| load | requests/s |\n|---|---|")
         for kind, median in medians.items():

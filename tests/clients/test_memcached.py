@@ -40,7 +40,7 @@ def open_server(tmp_path):
 def changed(server, *statements):
     """Changes containers, and waits until the port knows them."""
     server.query(*statements)
-    server.query("insert into paceline.memcached_containers values ('marker', 'none', 'none', 'k', 'v', '|', null, null, null, 0) "
+    server.query("insert into paceline.memcached_containers values ('marker', 'none', 'none', 'k', 'v', '|', null, null, null, 0, 1) "
                  "on duplicate key update `table` = concat(`table`, 'x')")
     [(table,)] = server.query("select `table` from paceline.memcached_containers where prefix = 'marker'")
     client = TextConnection(server.memcached_port)
@@ -214,6 +214,110 @@ def test_a_container_of_several_columns(open_server):
     assert client.ask(b"get 17") == b"VALUE 17 0 15\r\nAda||1815-12-10\r\nEND\r\n"
     changed(open_server, "alter table shop.customers drop column city")
     assert b"SERVER_ERROR the container of the prefix '1' (`shop`.`customers`): the table has no column 'city'" in client.ask(b"get 17")
+
+
+@pytest.fixture
+def unsynced(open_server):
+    """The server with a container whose sets are answered before they are committed. Its keys begin with u."""
+    open_server.query("create database d", "create table d.t (k varchar(20) primary key, v varchar(5)) character set utf8mb4")
+    changed(open_server, "insert into paceline.memcached_containers (prefix, `database`, `table`, key_column, value_columns, sync) "
+            "values ('u', 'd', 't', 'k', 'v', 0)")
+    return open_server
+
+
+def sequence_number(server):
+    [(position,)] = server.query("select @@gtid_binlog_pos")
+    return int(position.split("-")[2])
+
+
+def lost_values(server):
+    return int(server.query("show global status like 'Paceline_memcached_unsynced_lost'")[0][1])
+
+
+def test_sets_before_the_commit_share_transactions(unsynced):
+    client, other = TextConnection(unsynced.memcached_port), TextConnection(unsynced.memcached_port)
+    before = sequence_number(unsynced)
+    client.send(b"".join(b"set u%d 0 0 1\r\nx\r\n" % number for number in range(1000)))
+    assert client.receive(b"STORED\r\n" * 1000) == b"STORED\r\n" * 1000
+    # Nobody asks, and they are committed.
+    wait_for("the rows", lambda: unsynced.query("select count(*) from d.t") == ((1000,),))
+    assert sequence_number(unsynced) - before < 500
+    unsynced.kill()
+    unsynced.start()
+    assert unsynced.query("select count(*) from d.t") == ((1000,),), "what others have seen is durable"
+    client, other = TextConnection(unsynced.memcached_port), TextConnection(unsynced.memcached_port)
+    # A connection sees its own sets at once, and so does everybody after its next request.
+    for number in range(50):
+        client.send(b"set u1 0 0 2\r\n%02d\r\nget u1\r\n" % number)
+        assert client.receive(b"END\r\n") == b"STORED\r\nVALUE u1 0 2\r\n%02d\r\nEND\r\n" % number
+        assert other.ask(b"get u1") == b"VALUE u1 0 2\r\n%02d\r\nEND\r\n" % number
+    client.send(b"set u2 0 0 3\r\nend\r\nquit\r\n")
+    wait_for("the last one", lambda: unsynced.query("select v from d.t where k = 'u2'") == (("end",),))
+    assert lost_values(unsynced) == 0
+
+
+def test_a_value_that_does_not_fit_is_refused_before_the_commit(unsynced):
+    client = TextConnection(unsynced.memcached_port)
+    reply = client.ask(b"set ua 0 0 1\r\nx\r\nset ub 0 0 6\r\nlonger\r\nset uc 0 0 1\r\nx")
+    assert reply.startswith(b"STORED\r\nCLIENT_ERROR 1406 ") and reply.endswith(b"\r\nSTORED\r\n"), reply
+    assert unsynced.query("select k from d.t order by k") == (("ua",), ("uc",))
+    # One that is refused alone leaves no transaction.
+    assert client.ask(b"set ub 0 0 6\r\nlonger").startswith(b"CLIENT_ERROR 1406 ")
+    unsynced.query("insert into d.t values ('ub', 'sql')")
+    assert client.ask(b"get ub") == b"VALUE ub 0 3\r\nsql\r\nEND\r\n"
+    unsynced.query("delete from d.t", "alter table d.t add unique (v)")
+    assert client.ask(b"set ub 0 0 1\r\nx").startswith(b"SERVER_ERROR the container of the prefix 'u' (`d`.`t`): sync = 0 needs a table")
+
+
+def test_sets_before_the_commit_survive_a_deadlock(unsynced):
+    unsynced.query("insert into d.t select concat('w', seq), 'x' from seq_1_to_100", "insert into d.t values ('ub', 'x')", database="d")
+    sql = unsynced.connect(database="d")
+    client = TextConnection(unsynced.memcached_port)
+    with sql.cursor() as cursor:
+        # It has more to lose, so the client's transaction is the victim.
+        cursor.execute("begin")
+        cursor.execute("update t set v = 'y'")
+        client.send(b"set ua 0 0 1\r\n1\r\nset ub 0 0 1\r\n2\r\nset uc 0 0 1\r\n3\r\n")
+        wait_for("the lock wait", lambda: unsynced.query("select count(*) from information_schema.innodb_lock_waits") == ((1,),))
+        cursor.execute("insert into t values ('ua', 'z') on duplicate key update v = 'z'")
+        cursor.execute("commit")
+    assert client.receive(b"STORED\r\n" * 3) == b"STORED\r\n" * 3
+    assert client.ask(b"get ua ub uc") == b"VALUE ua 0 1\r\n1\r\nVALUE ub 0 1\r\n2\r\nVALUE uc 0 1\r\n3\r\nEND\r\n"
+    assert lost_values(unsynced) == 0
+    sql.close()
+
+
+def test_a_batch_that_cannot_be_committed_is_counted(unsynced):
+    """A killed connection, caught while its commit waits for a global read lock."""
+    locker = unsynced.connect()
+    waiting = "select id from information_schema.processlist where info = 'COMMIT' and command <> 'Sleep'"
+    for attempt in range(200):
+        client = TextConnection(unsynced.memcached_port)
+        client.send(b"set ux 0 0 3\r\n%03d\r\n" % attempt)
+        assert client.receive() == b"STORED\r\n"
+        with locker.cursor() as cursor:
+            cursor.execute("flush tables with read lock")
+            if unsynced.query("select v from d.t where k = 'ux'") == (("%03d" % attempt,),):
+                cursor.execute("unlock tables")
+                continue
+            wait_for("the commit to wait", lambda: unsynced.query(waiting))
+            [(session,)] = unsynced.query(waiting)
+            cursor.execute(f"kill {session}")
+            wait_for("the loss", lambda: lost_values(unsynced) == 1)
+            cursor.execute("unlock tables")
+        break
+    assert unsynced.query("select count(*) from d.t where v = '%03d'" % attempt) == ((0,),)
+    assert "1 values that were answered (sync = 0) could not be committed" in unsynced.said()
+    locker.close()
+
+
+def test_a_table_of_containers_without_the_column_sync(open_server):
+    changed_table = "alter table paceline.memcached_containers drop column sync"
+    open_server.query(changed_table)
+    client = TextConnection(open_server.memcached_port)
+    assert client.ask(b"set a 0 0 1\r\nx\r\nget a") == b"STORED\r\nVALUE a 0 1\r\nx\r\nEND\r\n"
+    open_server.query("alter table paceline.memcached_containers add sync boolean not null default true")
+    assert client.ask(b"set a 0 0 1\r\ny\r\nget a") == b"STORED\r\nVALUE a 0 1\r\ny\r\nEND\r\n"
 
 
 def test_definitions_of_tables_are_heeded_at_once(open_server):

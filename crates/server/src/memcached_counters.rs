@@ -64,6 +64,8 @@ counters! {
     touch_misses,
     /// Requests that failed and wanted no reply.
     noreply_errors,
+    /// Values that were answered before they were committed (`sync` 0), and could not be.
+    unsynced_lost,
     /// Logins.
     auth_cmds,
     /// Failed logins.

@@ -15,7 +15,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use tokio::time::timeout;
+use tokio::time::{timeout, timeout_at};
 
 /// Number of bytes of replies at which they are sent before the next request is executed.
 const FLUSH_AT: usize = 64 << 10;
@@ -70,6 +70,7 @@ impl MemcachedConnection {
             true => self.serve().await,
             false => self.flush().await,
         };
+        self.items.commit_batch().await;
         let session = &mut self.items.session;
         // A client may also leave without `quit`.
         if may_enter && (served.is_err() || session.is_killed()) {
@@ -194,7 +195,18 @@ impl MemcachedConnection {
                 }
                 Ok(None) => {
                     self.flush().await?;
-                    let received = self.items.session.socket().receive(&mut self.received).await?;
+                    let deadline = self.items.batch_deadline().map(tokio::time::Instant::from_std);
+                    let receiving = self.items.session.socket().receive(&mut self.received);
+                    let received = match deadline {
+                        None => receiving.await?,
+                        Some(deadline) => match timeout_at(deadline, receiving).await {
+                            Ok(received) => received?,
+                            Err(_) => {
+                                self.items.commit_batch().await;
+                                continue;
+                            }
+                        },
+                    };
                     self.reader.buffer().extend_from_slice(&self.received[..received]);
                     if received == 0 {
                         return Ok(None);
@@ -227,6 +239,10 @@ impl MemcachedConnection {
     }
 
     async fn execute(&mut self, request: Request) -> Next {
+        if !matches!(request, Request::Store(..)) {
+            // What the client sees has its own sets, and other requests are transactions of their own.
+            self.items.commit_batch().await;
+        }
         match request {
             Request::Get {
                 keys,

@@ -18,6 +18,8 @@ pub struct ContainerRow {
     pub cas_column: Option<String>,
     pub expiry_column: Option<String>,
     pub allow_flush: bool,
+    /// Whether a set is answered when it is durable, rather than before it is committed.
+    pub sync: bool,
 }
 
 /// Use of bytes as a value of a column.
@@ -128,6 +130,11 @@ impl Container {
         names.sort();
         if names.windows(2).any(|pair| pair[0] == pair[1]) {
             return Err(format!("{of}: a column has two uses"));
+        }
+        if !row.sync && unique.len() != 1 {
+            return Err(format!(
+                "{of}: sync = 0 needs a table whose only unique index is the key's"
+            ));
         }
         Ok(Container {
             key: ColumnUse::of(&key.data_type),

@@ -53,17 +53,19 @@ CREATE TABLE IF NOT EXISTS paceline.memcached_containers (
   flags_column VARCHAR(64),
   cas_column VARCHAR(64),
   expiry_column VARCHAR(64),
-  allow_flush BOOLEAN NOT NULL DEFAULT FALSE COMMENT 'whether flush_all empties the table'
+  allow_flush BOOLEAN NOT NULL DEFAULT FALSE COMMENT 'whether flush_all empties the table',
+  sync BOOLEAN NOT NULL DEFAULT TRUE COMMENT 'whether a set is answered when it is durable'
 );
 INSERT INTO paceline.memcached_containers
   (prefix, `database`, `table`, key_column, value_columns, flags_column, cas_column, expiry_column)
   SELECT '', 'paceline', 'memcached_items', 'key', 'value', 'flags', 'cas', 'expiry'
   WHERE NOT EXISTS (SELECT * FROM paceline.memcached_containers)";
 
-/// Query of the containers.
-const QUERY: &str = "\
-SELECT prefix, `database`, `table`, key_column, value_columns, `separator`, flags_column, cas_column, expiry_column, allow_flush
-  FROM paceline.memcached_containers";
+/// Columns of the containers.
+const COLUMNS: &str = "prefix, `database`, `table`, key_column, value_columns, `separator`, flags_column, cas_column, \
+                       expiry_column, allow_flush";
+/// Column that a table made by an earlier version lacks.
+const SYNC_COLUMN: &str = "sync";
 
 /// Containers as read last.
 struct ContainerList {
@@ -89,6 +91,7 @@ enum Freshness {
 struct Reader {
     session: Session,
     query: DirectStatement,
+    has_sync: bool,
     _other_end: UnixStream,
 }
 
@@ -202,10 +205,11 @@ impl Containers {
         let rows = match server.catalog.load().ordinary_table(DATABASE, TABLE) {
             // A replica that has not received it.
             None => Vec::new(),
-            Some(_) => {
+            Some(table) => {
+                let has_sync = table.column(SYNC_COLUMN).is_some();
                 let reader = match reader {
-                    Some(reader) => reader,
-                    None => reader.insert(open(server)?),
+                    Some(reader) if reader.has_sync == has_sync => reader,
+                    _ => reader.insert(open(server, has_sync)?),
                 };
                 let (rows, _): (Rows, _) = reader.session.run_direct(&mut reader.query, &[]).await?;
                 rows.0
@@ -257,14 +261,20 @@ fn no_session(error: std::io::Error) -> Error {
     )
 }
 
-fn open(server: &Arc<Server>) -> Result<Reader> {
+fn open(server: &Arc<Server>, has_sync: bool) -> Result<Reader> {
     let (mut session, other_end) = server_session(server, SESSION).map_err(no_session)?;
-    let query = session.prepare_direct(QUERY)?;
+    let sync = if has_sync { SYNC_COLUMN } else { "1" };
+    let query = session.prepare_direct(&format!("SELECT {COLUMNS}, {sync} FROM {DATABASE}.{TABLE}"))?;
     Ok(Reader {
         session,
         query,
+        has_sync,
         _other_end: other_end,
     })
+}
+
+fn is_true(value: &Value) -> bool {
+    matches!(value, Value::Int(number) if *number != 0)
 }
 
 /// Rows of the table.
@@ -294,7 +304,8 @@ impl RowSink for Rows {
             flags_column: name(6),
             cas_column: name(7),
             expiry_column: name(8),
-            allow_flush: matches!(row[9], Value::Int(number) if number != 0),
+            allow_flush: is_true(&row[9]),
+            sync: is_true(&row[10]),
         });
         Ok(())
     }

@@ -16,6 +16,7 @@ use super::container::Container;
 use super::item_row::{
     CasSource, NEVER, RowValues, StoredItem, column_values, expiry_of, has_expired, key_value, now_seconds,
 };
+use super::open_batch::{KeptSet, OpenBatch};
 use super::shared::Memcached;
 use crate::memcached_counters::{MemcachedCounters, count};
 use crate::server::Server;
@@ -29,6 +30,8 @@ use paceline_types::Value;
 use paceline_types::error_code::*;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 /// Maximum number of times that a change is tried.
 const ATTEMPTS_MAX: usize = 10;
@@ -168,6 +171,9 @@ pub struct ItemSession {
     /// By the address of the container, which lives as long as its entry.
     prepared: HashMap<usize, PreparedContainer>,
     transaction: Option<TransactionStatements>,
+    batch: OpenBatch,
+    /// Whether the error log has been told that a batch is lost.
+    has_lost_batch: bool,
 }
 
 impl ItemSession {
@@ -177,6 +183,8 @@ impl ItemSession {
             memcached,
             prepared: HashMap::new(),
             transaction: None,
+            batch: OpenBatch::default(),
+            has_lost_batch: false,
         }
     }
 
@@ -294,7 +302,12 @@ impl ItemSession {
         let container = self.container(&store.key).await?;
         let uses_cas = store.compare.is_some() || store.new_cas.is_some();
         check_cas(&container, uses_cas)?;
-        if store.mode == StoreMode::Set && !uses_cas && container.is_only_key {
+        let is_set = store.mode == StoreMode::Set && !uses_cas && container.is_only_key;
+        if is_set && !container.row.sync {
+            return self.set_in_batch(store, &container).await;
+        }
+        self.commit_batch().await;
+        if is_set {
             return self.set(store, &container).await;
         }
         let compares = store.compare.is_some();
@@ -323,6 +336,14 @@ impl ItemSession {
 
     /// Stores a value without a condition, in one statement.
     async fn set(&mut self, store: Store, container: &Arc<Container>) -> Result<Reply> {
+        let (item, parameters) = self.upsert_of(store, container)?;
+        self.run_persistently(container, Operation::Upsert, &parameters)
+            .await?;
+        Ok(Reply::Stored(item.seen()))
+    }
+
+    /// Returns the item of a set, and the parameters of its statement.
+    fn upsert_of(&self, store: Store, container: &Container) -> Result<(StoredItem, Vec<Value>)> {
         let item = StoredItem {
             value: store.value,
             flags: store.flags,
@@ -332,9 +353,106 @@ impl ItemSession {
         let key = key_value(store.key.as_bytes(), container).ok_or_else(no_such_key)?;
         let mut parameters = vec![key];
         parameters.extend(column_values(&item, container).map_err(Failure::Client)?);
-        self.run_persistently(container, Operation::Upsert, &parameters)
-            .await?;
+        Ok((item, parameters))
+    }
+
+    /// Stores a value that is committed after the reply.
+    async fn set_in_batch(&mut self, store: Store, container: &Arc<Container>) -> Result<Reply> {
+        let (item, parameters) = self.upsert_of(store, container)?;
+        let bytes = item.value.len();
+        let set = KeptSet {
+            container: container.clone(),
+            parameters,
+        };
+        let mut attempts = 1;
+        while let Err(error) = self.run_in_batch(&set).await {
+            if self.batch.sets().is_empty() {
+                self.roll_back_batch().await;
+            }
+            // Without their transaction the sets before begin again, whatever becomes of this one.
+            let is_whole = self.session.is_in_transaction() || self.repeat_batch().await;
+            if !is_whole || attempts >= ATTEMPTS_MAX || !is_transient(&error) {
+                return Err(error.into());
+            }
+            attempts += 1;
+        }
+        self.batch.add(set, bytes);
+        if self.batch.is_full() {
+            self.commit_batch().await;
+        }
         Ok(Reply::Stored(item.seen()))
+    }
+
+    async fn run_in_batch(&mut self, set: &KeptSet) -> paceline_syntax::Result<()> {
+        if !self.session.is_in_transaction() {
+            self.in_transaction(Around::Begin).await?;
+        }
+        let done: paceline_syntax::Result<(NoRows, _)> =
+            self.run(&set.container, Operation::Upsert, &set.parameters).await;
+        done.map(|_| ())
+    }
+
+    /// Executes the sets of a batch whose transaction was undone again. Returns whether that succeeded.
+    async fn repeat_batch(&mut self) -> bool {
+        let batch = std::mem::take(&mut self.batch);
+        let mut attempts = 1;
+        let error = loop {
+            let error = match self.repeat_sets(batch.sets()).await {
+                Ok(()) => {
+                    self.batch = batch;
+                    return true;
+                }
+                Err(error) => error,
+            };
+            self.roll_back_batch().await;
+            if attempts >= ATTEMPTS_MAX || !is_transient(&error) {
+                break error;
+            }
+            attempts += 1;
+        };
+        self.report_lost(batch.sets().len(), &error);
+        false
+    }
+
+    async fn repeat_sets(&mut self, sets: &[KeptSet]) -> paceline_syntax::Result<()> {
+        for set in sets {
+            self.run_in_batch(set).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns the time at which the open batch is to be committed, if there is one.
+    pub fn batch_deadline(&self) -> Option<Instant> {
+        self.batch.deadline()
+    }
+
+    /// Commits the open batch, if there is one.
+    pub async fn commit_batch(&mut self) {
+        let batch = std::mem::take(&mut self.batch);
+        if batch.sets().is_empty() {
+            return;
+        }
+        if let Err(error) = self.in_transaction(Around::Commit).await {
+            self.roll_back_batch().await;
+            self.report_lost(batch.sets().len(), &error);
+        }
+    }
+
+    async fn roll_back_batch(&mut self) {
+        if self.session.is_in_transaction() {
+            // A failure ends the session, which rolls back.
+            let _ = self.in_transaction(Around::Rollback).await;
+        }
+    }
+
+    fn report_lost(&mut self, sets: usize, error: &Error) {
+        let lost = &self.counters().unsynced_lost;
+        lost.fetch_add(sets as u64, Ordering::Relaxed);
+        if !std::mem::replace(&mut self.has_lost_batch, true) {
+            tracing::warn!(
+                "memcached: {sets} values that were answered (sync = 0) could not be committed: {error}"
+            );
+        }
     }
 
     /// Deletes an item.

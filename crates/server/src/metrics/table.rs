@@ -145,6 +145,7 @@ pub static TABLE: &[Metric] = &[
     metric("Paceline_memcached_gets", Kind::Counter, Unit::Count, "Keys that requests of the memcached port have asked for.", Reader::Number(|s| s.server.memcached.cmd_get.load(Relaxed))),
     metric("Paceline_memcached_noreply_errors", Kind::Counter, Unit::Count, "Requests of the memcached port that failed and wanted no reply.", Reader::Number(|s| s.server.memcached.noreply_errors.load(Relaxed))),
     metric("Paceline_memcached_sets", Kind::Counter, Unit::Count, "Requests of the memcached port to store a value.", Reader::Number(|s| s.server.memcached.cmd_set.load(Relaxed))),
+    metric("Paceline_memcached_unsynced_lost", Kind::Counter, Unit::Count, "Values of containers with sync = 0 that were answered and could not be committed.", Reader::Number(|s| s.server.memcached.unsynced_lost.load(Relaxed))),
     metric("Paceline_memory_limit_bytes", Kind::Gauge, Unit::Bytes, "Limit of the process's memory that belongs to no file: paceline_memory_limit, or what it means by default.", Reader::Number(|s| memory_limit(&s.server.globals))),
     metric("Paceline_memory_table_bytes", Kind::Gauge, Unit::Bytes, "Bytes of MEMORY tables.", Reader::Number(|s| s.storage.memory_engine_bytes)),
     metric("Paceline_memtable_bytes", Kind::Gauge, Unit::Bytes, "Bytes in memtables.", Reader::Number(|s| s.storage.memtable_bytes)),

@@ -7,7 +7,7 @@ use paceline_types::error_code::ER_FEATURE_DISABLED;
 
 /// No modules.
 #[derive(Default)]
-pub struct Modules;
+pub struct Modules(());
 
 impl Modules {
     /// Refuses a new function.

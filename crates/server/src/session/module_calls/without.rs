@@ -8,7 +8,7 @@ use paceline_types::Value;
 
 /// No modules of a statement.
 #[derive(Default)]
-pub struct StatementModules;
+pub struct StatementModules(());
 
 impl StatementModules {
     /// Refuses a call.
