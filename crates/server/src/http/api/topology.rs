@@ -97,6 +97,7 @@ mod tests {
             name: format!("binlog.{ordinal:06}"),
             ordinal,
             length,
+            modified: std::time::UNIX_EPOCH,
         };
         let files = [file(1, 1000), file(2, 500), file(3, 70)];
         let between = |from: (u32, u64), to: (u32, u64)| {
