@@ -9,7 +9,8 @@
 //! foreign keys, locks, a GTID and a durable commit. SQL sees its effect at once, and replicas serve the same keys.
 //!
 //! - [`containers`]: the table of containers. [`container`]: one of them, and its statements.
-//! - [`items`]: requests. [`open_batch`]: sets that are answered before they are committed. [`item_row`]: columns of a row. [`connection`]: a client.
+//! - [`items`]: requests. [`open_batch`]: sets that are answered before they are committed. [`item_row`]: columns of
+//!   a row. [`connection`]: a client.
 //!
 //! # Access
 //! A client logs in with an account of the server: `set` with the value `USER PASSWORD` as its first request,
