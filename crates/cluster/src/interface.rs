@@ -244,7 +244,7 @@ pub enum Message {
         epoch: Epoch,
         /// Durable end.
         end: LogIndex,
-        /// `sent` of the last pulse.
+        /// `sent` of the last pulse of a sender that heard enough holders: the time that this member has granted.
         sent: Millis,
     },
     /// "My log is acknowledged up to here." To members that follow, as soon as it is; the next pulse says it again.

@@ -439,6 +439,46 @@ fn a_member_that_has_promised_leaves_the_candidate_alone() {
     assert!(claims(&two.input(Input::Tick)));
 }
 
+/// Its messages arrive, but those of a quorum do not arrive there. The others need this holder's promise.
+#[test]
+fn a_primary_that_hears_too_few_is_granted_no_time() {
+    let log = tail(&[(1, ONE, 0)], 3);
+    let mut three = Driver::new(THREE, StoredPromise::Whole(promise(1, ONE)), log, 0);
+    let ask = Message::Ask {
+        epoch: Epoch(2),
+        leave: Leave::WhenSilent,
+    };
+    let copy = |actions: &[Action]| {
+        actions.iter().find_map(|action| match action {
+            Action::Send(ONE, Message::Copy { sent, .. }) => Some(*sent),
+            _ => None,
+        })
+    };
+    let answered = three.pulse(ONE, 1, tail(&[(1, ONE, 0)], u64::MAX), 0);
+    assert_eq!(copy(&answered), Some(Millis(5000)));
+    let ends = Timing::default().grant.max(Timing::default().silence);
+    for step in 1..=10 {
+        three.now = ends * step / 10;
+        let pulse = Message::Pulse {
+            epoch: Epoch(1),
+            log: tail(&[(1, ONE, 0)], u64::MAX),
+            published: LogIndex(0),
+            needed: LogIndex(0),
+            sent: Millis(5000 + three.now),
+            hearing: Hearing::TooFew,
+        };
+        let answered = three.message(ONE, pulse);
+        assert_eq!(copy(&answered), Some(Millis(5000)), "it proves nothing newer");
+        let promised = three.message(TWO, ask.clone());
+        assert_eq!(
+            promised.is_empty(),
+            step < 10,
+            "at {} of {ends} ms: {promised:?}",
+            three.now
+        );
+    }
+}
+
 #[test]
 fn an_epoch_is_promised_to_one_primary() {
     let durable = tail(&[(1, ONE, 0)], 3);

@@ -13,7 +13,7 @@ pub(super) struct Following {
     pub(super) epoch: Epoch,
     /// When the newest pulse arrived from a primary that hears enough holders.
     pub(super) heard: Option<Millis>,
-    /// `sent` of the newest pulse.
+    /// `sent` of the newest pulse from a primary that hears enough holders: for that one it has granted time.
     pub(super) pulse: Millis,
     /// The highest index that the primary has published.
     published: LogIndex,
@@ -68,12 +68,13 @@ impl Member {
             }
         };
         following.published = following.published.max(published);
-        if sent >= following.pulse && hearing == Hearing::Enough {
+        // A primary that cannot commit is given no time: this holder may be needed by one that can.
+        if hearing == Hearing::Enough && sent >= following.pulse {
             following.heard = Some(now);
-        }
-        if sent > following.pulse {
-            following.pulse = sent;
-            self.grant_until = grant_until;
+            if sent > following.pulse {
+                following.pulse = sent;
+                self.grant_until = grant_until;
+            }
         }
         self.acknowledge();
     }
