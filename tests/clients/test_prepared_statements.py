@@ -146,7 +146,8 @@ def test_a_zero_byte_ends_no_statement(servers):
     for server in servers:
         client = RawClient(server)
         answers.append([])
-        for text in ("show databases\0aaa", "select 1\0 from dual", "select\0 1", "select 1\0\0", "show databases" + 85 * "\0"):
+        for text in ("show databases\0aaa", "select 1\0 from dual", "select\0 1", "select 1\0", "select 1;\0", "select 1\0;", "select 1 \0 ",
+                     "select 1\0\0", "do 1\0\0\0", "show databases" + 85 * "\0"):
             answers[-1].append((text, client.query(text)[0][0] == ERROR))
             _, packets = client.prepare(text)
             answers[-1].append((text, packets[0][0] == ERROR))

@@ -17,7 +17,6 @@ call p1();
 create view v2 as select 2||3 a, 0||0 b;
 set sql_mode='ansi';
 select * from v2;
-show create view v2;
 call p1();
 set sql_mode=default;
 drop procedure p1;

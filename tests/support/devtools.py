@@ -55,7 +55,7 @@ class Browser:
         return result["result"].get("value")
 
     def text(self):
-        return self.value("document.body.innerText")
+        return self.value("document.body ? document.body.innerText : ''")
 
     def wait_for_text(self, text):
         wait_for(f"'{text}' on the page", lambda: text in self.text())

@@ -585,8 +585,8 @@ impl<'a> Lexer<'a> {
             (b'>', ..) => (Token::Greater, 1),
             (b'!', b'=', _) => (Token::NotEqual, 2),
             (b'!', ..) => (Token::Exclamation, 1),
-            // MariaDB's lexer treats zero bytes at the end as the end of the text.
-            (0, ..) if self.text[self.at..].iter().all(|&byte| byte == 0) => {
+            // MariaDB's lexer takes a zero byte at the end for the end of the text.
+            (0, ..) if is_blank(&self.text[self.at + 1..]) => {
                 self.at = self.text.len();
                 return Token::End;
             }

@@ -189,6 +189,11 @@ impl Diagnostics {
         }
     }
 
+    /// Makes all conditions those of the running statement: a mark that was set before no longer counts them.
+    pub fn adopt(&mut self) {
+        self.clears += 1;
+    }
+
     /// Removes the conditions that a handler has found, as far as its statements have left them.
     pub fn remove_present(&mut self, mark: DiagnosticsMark) {
         if self.clears != mark.clears {

@@ -72,6 +72,8 @@ impl Handling {
         session.row_count = -1;
         self.caught = Some(error);
         self.was_handling = true;
+        // Another handler begins, perhaps before the last one's end was seen.
+        self.found = None;
     }
 
     /// To be called at the end: a handler that has run last has dealt with its condition.

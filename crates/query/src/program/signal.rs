@@ -86,6 +86,10 @@ pub fn signal(signal: &Signal, session: &mut SessionContext, parameters: &[Value
         session.diagnostics.clear(most);
     } else {
         session.diagnostics.make_room(RESIGNALLED_CONDITIONS);
+        if class_is_warning {
+            // The condition that is being handled stays after its handler.
+            session.diagnostics.adopt();
+        }
     }
     for message in truncated {
         session.diagnostics.warn(WARN_COND_ITEM_TRUNCATED, message);

@@ -52,6 +52,11 @@ impl SessionState {
         self.plan_with(statement, &[], plan_statement)
     }
 
+    /// Plans a query of the server itself that has parameters of the client's statement. It is not traced.
+    pub(super) fn plan_of_server(&self, statement: &Statement, parameters: &[Value]) -> Result<Plan> {
+        self.plan_with(statement, parameters, plan_statement)
+    }
+
     /// Plans a client's statement for execution with these parameters.
     pub(super) fn plan_for(&self, statement: &Statement, parameters: &[Value]) -> Result<Plan> {
         match self.context.settings.optimizer_trace.is_on {

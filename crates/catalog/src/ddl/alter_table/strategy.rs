@@ -73,13 +73,22 @@ impl Planner<'_> {
         let default = self.session.settings.alter_algorithm.as_str();
         let asked = alteration.algorithm.as_deref().filter(|word| *word != "DEFAULT");
         let word = asked.unwrap_or(default);
-        if may_drop_rows && !matches!(word, "DEFAULT" | "COPY") {
+        let asks_no_lock = alteration.without_lock && !old.is_temporary();
+        if may_drop_rows {
             let reason =
                 "Creating unique indexes with IGNORE requires COPY algorithm to remove duplicate rows";
-            return Err(Error::new(
-                ER_ALTER_OPERATION_NOT_SUPPORTED_REASON,
-                &[&format!("ALGORITHM={word}"), &reason, &"ALGORITHM=COPY"],
-            ));
+            let refused = |asked: &str, instead: &str| {
+                Error::new(
+                    ER_ALTER_OPERATION_NOT_SUPPORTED_REASON,
+                    &[&asked, &reason, &instead],
+                )
+            };
+            if !matches!(word, "DEFAULT" | "COPY") {
+                return Err(refused(&format!("ALGORITHM={word}"), "ALGORITHM=COPY"));
+            }
+            if asks_no_lock {
+                return Err(refused("LOCK=NONE", "LOCK=SHARED"));
+            }
         }
         let change = Change {
             old: &old,
@@ -93,7 +102,7 @@ impl Planner<'_> {
         if word != "DEFAULT" {
             change.check(word, self.session)?;
         }
-        if alteration.without_lock && !old.is_temporary() {
+        if asks_no_lock {
             change.check_no_lock(word == "COPY")?;
         }
         if rows_stay {

@@ -111,7 +111,7 @@ pub fn plan_create_select(
             let types = values.iter().enumerate().map(|(n, value)| {
                 let ty = ExprType::of_value(value, collation);
                 match execution.using.get(n) {
-                    Some(Expr::UserVariable(_)) => type_of_variable(ty),
+                    Some(Expr::UserVariable(_)) if *value != Value::Null => type_of_variable(ty),
                     _ => ty,
                 }
             });

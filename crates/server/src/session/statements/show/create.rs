@@ -83,7 +83,10 @@ pub fn view(name: &TableName, state: &mut SessionState) -> Result<Output> {
     let catalog = state.catalog();
     // A temporary table does not hide a view from this statement.
     let Some(view) = catalog.ordinary_view(&database, &name) else {
-        return Err(Error::new(ER_WRONG_OBJECT, &[&database, &name, &"VIEW"]));
+        return Err(match catalog.ordinary_table(&database, &name) {
+            Some(_) => Error::new(ER_WRONG_OBJECT, &[&database, &name, &"VIEW"]),
+            None => Error::new(ER_NO_SUCH_TABLE, &[&database, &name]),
+        });
     };
     state.services.authority(&state.context).check_any_column(
         &[Privilege::Select, Privilege::ShowView],

@@ -246,7 +246,7 @@ async fn run_query(
         ..execution
     };
     for _ in 0..10 {
-        let plan = Arc::new(state.plan_for(&statement, execution.parameters)?);
+        let plan = Arc::new(state.plan_of_server(&statement, execution.parameters)?);
         if let Some(reply) = run_plan(PlanToRun::Shared(&plan), state, connection, execution, None).await? {
             return Ok(reply);
         }
