@@ -1,7 +1,7 @@
 //! Statements that the parser accepts and rejects, compared with the answers of MariaDB 10.11.
 
 use paceline_golden_script::{Answers, Command, Context, Runner, Script};
-use paceline_syntax::ast::{BinaryOp, Expr, ItemName, QueryBody, SelectItem, TruthTest};
+use paceline_syntax::ast::{Expr, ItemName, QueryBody, SelectItem, TruthTest};
 use paceline_syntax::{ParseOptions, Statement, parse, parse_first};
 
 /// Beginning of every message of 1064.
@@ -149,16 +149,7 @@ fn sql_modes_change_the_meaning() {
         }
     };
     let concat = parse_in(SqlMode::PIPES_AS_CONCAT, "a || b");
-    assert!(
-        matches!(
-            concat,
-            Expr::Binary {
-                op: BinaryOp::Concat,
-                ..
-            }
-        ),
-        "{concat:?}"
-    );
+    assert_eq!(concat.to_string().to_lowercase(), "concat(a,b)");
     assert!(matches!(parse_in(SqlMode::ANSI_QUOTES, "\"a\""), Expr::Column(_)));
     assert_eq!(
         grouped(&parse_in(SqlMode::HIGH_NOT_PRECEDENCE, "NOT a = b")),

@@ -1,8 +1,8 @@
 //! Rows: keys, scans, changes and their rules, locks, transactions, definitions that change.
 
 use paceline_embedded::{
-    Database, ErrorKind, Interrupter, IsolationLevel, LockMode, LockWait, Options, ReadMode, Scan, Session,
-    Table, TransactionOptions, Value,
+    Database, ErrorKind, IsolationLevel, LockMode, LockWait, Options, ReadMode, Scan, Session, Table,
+    TransactionOptions, Value,
 };
 use std::borrow::Cow;
 
@@ -370,9 +370,7 @@ fn calls_of_a_session_are_ended_by_another_thread() {
     let mut at = fixture(&["CREATE TABLE t (id INT PRIMARY KEY)"]);
     let mut waiter = at.database.session().unwrap();
     let interrupter = waiter.interrupter();
-    let ends: [(u16, fn(&Interrupter)); 2] =
-        [(1317, Interrupter::end_call), (1927, Interrupter::end_session)];
-    for (number, end_it) in ends {
+    for number in [1317, 1927] {
         let (begun, has_begun) = std::sync::mpsc::channel();
         std::thread::scope(|scope| {
             let ended = scope.spawn(|| {
@@ -390,7 +388,10 @@ fn calls_of_a_session_are_ended_by_another_thread() {
                 .rows
                 .is_empty()
             {}
-            end_it(&interrupter);
+            match number {
+                1317 => interrupter.end_call(),
+                _ => interrupter.end_session(),
+            }
             assert_eq!(ended.join().unwrap(), Some(number));
         });
     }

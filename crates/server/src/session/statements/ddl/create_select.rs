@@ -22,7 +22,7 @@ use paceline_syntax::definition::CreateTable;
 use paceline_syntax::{DdlStatement, Error, Result, Statement, TableName};
 use paceline_types::data_type::Sign;
 use paceline_types::error_code::*;
-use paceline_types::{BlobSize, DataType};
+use paceline_types::{BlobSize, DataType, Value};
 use std::sync::Arc;
 
 /// Returns 1137 for CREATE OR REPLACE TEMPORARY TABLE … SELECT from the table itself; 1235 for CREATE TABLE …
