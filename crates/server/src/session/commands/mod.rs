@@ -11,6 +11,7 @@ use crate::accounts::host::like;
 use crate::registry::now_micros;
 use crate::server::Server;
 use crate::session::protocol::{definition, unknown_statement};
+use crate::session::services::on_text;
 use crate::session::statements::{flush_binary_logs, kill_connection, shut_down};
 use crate::session::{Phase, Session};
 use crate::sql_text::identifier;
@@ -246,7 +247,11 @@ impl Session {
     /// Converts a statement's text to UTF-8 for the parser.
     fn statement_of_client(&self, text: &[u8]) -> Vec<u8> {
         let settings = &self.state.context.settings;
-        paceline_syntax::text_of_client(text, settings.character_set_client, settings.sql_mode).into_owned()
+        let (client, sql_mode) = (settings.character_set_client, settings.sql_mode);
+        // It may have to be read whole.
+        on_text(text.len(), || {
+            paceline_syntax::text_of_client(text, client, sql_mode).into_owned()
+        })
     }
 
     /// Executes COM_REFRESH with the flags of `mysql_refresh`.
