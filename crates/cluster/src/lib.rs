@@ -108,9 +108,10 @@
 //!
 //! # Reads
 //! The primary's reads are new until [`Action::ReadsUntil`]: a holder that has answered a pulse promises no later
-//! epoch for `grant`, and a quorum has answered. A pulse of a primary that hears no quorum is granted no time: only one
-//! of its holders may still hear it, and the others need its promise. This, and only this, rests on clocks: on their speed, within
-//! `drift_percent`, never on what they show. etcd is not needed, so reads stay new when it is away.
+//! epoch for `grant`, and a quorum has answered. A pulse of a primary that hears no quorum is granted no time: only
+//! one of its holders may still hear it, and the others need its promise. This, and only this, rests on clocks: on
+//! their speed, within `drift_percent`, never on what they show. etcd is not needed, so reads stay new when it is
+//! away.
 //!
 //! # Planned switch
 //! The primary lets new transactions wait, until the target has everything, then gives its consent: it revokes the

@@ -149,7 +149,7 @@ fn sql_modes_change_the_meaning() {
         }
     };
     let concat = parse_in(SqlMode::PIPES_AS_CONCAT, "a || b");
-    assert_eq!(concat.to_string().to_lowercase(), "concat(a,b)");
+    assert_eq!(concat.to_string().to_lowercase(), "concat(a, b)");
     assert!(matches!(parse_in(SqlMode::ANSI_QUOTES, "\"a\""), Expr::Column(_)));
     assert_eq!(
         grouped(&parse_in(SqlMode::HIGH_NOT_PRECEDENCE, "NOT a = b")),
