@@ -247,7 +247,8 @@ writer = threading.Timer(0.05, lambda: session.insert(notes, (2, "later")))
 writer.start()
 assert [change.after for change in next(stream).changes()] == [(2, "later")]
 writer.join()
-# Ctrl-C is seen while it waits.
+# Ctrl-C is seen while it waits. A program that was started in the background may have inherited that it is ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 try:
     threading.Timer(0.05, lambda: signal.raise_signal(signal.SIGINT)).start()
     next(stream)
