@@ -317,7 +317,6 @@ pub(crate) fn scan_rows(
         bounds,
         direction: scan.direction(),
         limit: scan.limit_rows(),
-        after: None,
     };
     let mut rows = session.scan(view, &parts, scan.mode())?;
     while let Some(row) = rows.next()? {

@@ -33,7 +33,7 @@ mod view;
 
 pub use bounds::IndexBounds;
 pub use input::{IntoValue, IntoValues};
-pub use read::{IndexParts, ReadMode, RowScan, ScanPosition};
+pub use read::{IndexCursor, IndexParts, ReadMode, RowScan};
 pub use row::{FromRow, FromValue, RowRef};
 pub use view::TableView;
 

@@ -119,22 +119,29 @@ impl TableView {
         mode: ReadMode,
         context: &ConvertContext<'_>,
     ) -> Result<RowScan<'t>> {
+        let cursor = self.open_cursor(transaction, parts, mode, context)?;
+        Ok(RowScan { cursor, transaction })
+    }
+
+    /// Opens a cursor before the rows of [`scan`](Self::scan). The transaction is free between two rows.
+    ///
+    /// # Errors
+    /// Those of `scan`.
+    pub fn open_cursor(
+        self: &Arc<Self>,
+        transaction: &mut Transaction,
+        parts: &IndexParts<'_>,
+        mode: ReadMode,
+        context: &ConvertContext<'_>,
+    ) -> Result<IndexCursor> {
         let &IndexParts {
             index,
             bounds,
             direction,
             limit,
-            after,
         } = parts;
         let ranges = bounds.iter().map(|bounds| bounds.range(self, index, context));
         let mut ranges = ranges.collect::<Result<Vec<KeyRange>>>()?;
-        if let (Some(ScanPosition(key)), Some(first)) = (after, ranges.first_mut()) {
-            match direction {
-                // The key that follows at once is the same with a zero behind it.
-                Direction::Forward => first.start = [key, &[0][..]].concat(),
-                Direction::Backward => first.end.clone_from(key),
-            }
-        }
         ranges.retain(|range| !range.is_empty());
         let start = ranges.iter().map(|range| &range.start).min();
         let end = ranges.iter().map(|range| &range.end).max();
@@ -154,9 +161,8 @@ impl TableView {
             },
         };
         let scan = scan.map_err(|error| self.definition().transaction_error(error))?;
-        Ok(RowScan {
+        Ok(IndexCursor {
             view: self.clone(),
-            transaction,
             rows: scan.map(|scan| PartScan {
                 // The only part is all of the scan.
                 is_placed: ranges.len() == 1,
@@ -172,6 +178,7 @@ impl TableView {
             mode,
             row_key: Vec::with_capacity(32),
             image: Vec::new(),
+            place: RowPlace::None,
             rows_read: 0,
         })
     }
@@ -188,13 +195,7 @@ pub struct IndexParts<'b> {
     pub direction: Direction,
     /// Maximum number of rows of each part.
     pub limit: u64,
-    /// Row of the first part behind which that begins, in its direction.
-    pub after: Option<&'b ScanPosition>,
 }
-
-/// Place of a row in an index, from which a scan can be continued.
-#[derive(Debug, Clone)]
-pub struct ScanPosition(Vec<u8>);
 
 /// The entries of an index in its parts.
 struct PartScan {
@@ -244,17 +245,8 @@ impl PartScan {
 
 /// A running scan. It sees the rows as they were when it began, except those that it locks.
 pub struct RowScan<'t> {
-    view: Arc<TableView>,
+    cursor: IndexCursor,
     transaction: &'t mut Transaction,
-    /// `None` if there is nothing in the parts.
-    rows: Option<PartScan>,
-    index: usize,
-    is_clustered: bool,
-    mode: ReadMode,
-    row_key: Vec<u8>,
-    /// Image of a row that another index has led to.
-    image: Vec<u8>,
-    rows_read: u64,
 }
 
 impl RowScan<'_> {
@@ -264,33 +256,85 @@ impl RowScan<'_> {
     /// Those of [`TableView::get`].
     #[allow(clippy::should_implement_trait)] // it lends
     pub fn next(&mut self) -> Result<Option<RowRef<'_>>> {
+        match self.cursor.advance(self.transaction)? {
+            true => Ok(self.cursor.row()),
+            false => Ok(None),
+        }
+    }
+}
+
+/// A running scan that has its transaction only while it moves. It sees what [`RowScan`] sees.
+pub struct IndexCursor {
+    view: Arc<TableView>,
+    /// `None` if there is nothing in the parts.
+    rows: Option<PartScan>,
+    index: usize,
+    is_clustered: bool,
+    mode: ReadMode,
+    row_key: Vec<u8>,
+    /// Image of a row that another index has led to, or that is locked.
+    image: Vec<u8>,
+    place: RowPlace,
+    rows_read: u64,
+}
+
+/// Place of a cursor's row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum RowPlace {
+    /// It is before the first row, or at the end.
+    None,
+    /// The entry of the index is the row.
+    Entry,
+    /// [`IndexCursor::image`].
+    Image,
+}
+
+impl IndexCursor {
+    /// Returns the row that it is on.
+    pub fn row(&self) -> Option<RowRef<'_>> {
+        match self.place {
+            RowPlace::None => None,
+            RowPlace::Image => Some(RowRef::of_image(&self.view, &self.image)),
+            RowPlace::Entry => {
+                let entry = self.rows.as_ref()?.scan.entry()?;
+                Some(RowRef::of_image(&self.view, entry.payload()))
+            }
+        }
+    }
+
+    /// Moves to the next row. Returns whether there is one. With `SkipLocked` it passes over locked rows.
+    ///
+    /// # Errors
+    /// Those of [`TableView::get`].
+    pub fn advance(&mut self, transaction: &mut Transaction) -> Result<bool> {
         let view = &*self.view;
         let definition = view.definition();
         let schema = definition.schema();
+        self.place = RowPlace::None;
         let Some(rows) = &mut self.rows else {
-            return Ok(None);
+            return Ok(false);
         };
         loop {
             if !rows.advance()? {
-                return Ok(None);
+                return Ok(false);
             }
             self.rows_read += 1;
-            let entry = rows.scan.entry().expect("the scan is on an entry");
             if self.is_clustered && self.mode == ReadMode::Snapshot {
                 rows.left -= 1;
-                let entry = rows.scan.entry().expect("the scan is on an entry");
-                return Ok(Some(RowRef::of_image(view, entry.payload())));
+                self.place = RowPlace::Entry;
+                return Ok(true);
             }
+            let entry = rows.scan.entry().expect("the scan is on an entry");
             self.row_key.clear();
             schema.append_row_key_of_entry(self.index, entry.key, entry.value, &mut self.row_key)?;
-            let mark = self.transaction.lock_mark();
+            let mark = transaction.lock_mark();
             let row = match self.mode {
-                ReadMode::Snapshot => self.transaction.get(&self.row_key),
+                ReadMode::Snapshot => transaction.get(&self.row_key),
                 ReadMode::Locked { mode, wait } => {
-                    if view.lock_row(self.transaction, &self.row_key, mode, wait)? == LockOutcome::Skipped {
+                    if view.lock_row(transaction, &self.row_key, mode, wait)? == LockOutcome::Skipped {
                         continue;
                     }
-                    self.transaction.get_newest(&self.row_key)
+                    transaction.get_newest(&self.row_key)
                 }
             };
             let row = row.map_err(|error| definition.transaction_error(error))?;
@@ -304,7 +348,7 @@ impl RowScan<'_> {
                 break;
             }
             if is_there && self.is_clustered {
-                self.transaction.wait_reads_published();
+                transaction.wait_reads_published();
                 break;
             }
             // It may have moved within the index while its lock was waited for.
@@ -312,26 +356,19 @@ impl RowScan<'_> {
                 let mut now = Vec::with_capacity(entry.key.len());
                 schema.append_entry_key(self.index, &self.image, &self.row_key, &mut now)?;
                 if now == entry.key {
-                    self.transaction.wait_reads_published();
+                    transaction.wait_reads_published();
                     break;
                 }
             }
-            self.transaction.unlock_since(mark);
+            transaction.unlock_since(mark);
         }
         rows.left -= 1;
-        Ok(Some(RowRef::of_image(view, &self.image)))
+        self.place = RowPlace::Image;
+        Ok(true)
     }
 }
 
-impl RowScan<'_> {
-    /// Returns the place of the row that [`next`](Self::next) has lent last.
-    pub fn position(&self) -> Option<ScanPosition> {
-        let entry = self.rows.as_ref()?.scan.entry()?;
-        Some(ScanPosition(entry.key.to_vec()))
-    }
-}
-
-impl Drop for RowScan<'_> {
+impl Drop for IndexCursor {
     fn drop(&mut self) {
         let definition = self.view.definition();
         definition.count_read(Some(self.index), self.rows_read, false);

@@ -2,34 +2,24 @@
 //!
 //! A table's definition is locked in the transaction when it is opened, as by a statement. Reads are those of a SELECT:
 //! the transaction's snapshot, its own changes included.
-//!
-//! # Scans
-//! A running scan of [`paceline_table_access`] has the transaction to itself, and a function has several. So a scan
-//! reads some rows, keeps their images, and begins again behind the last of them when they are used up: 1 row, then 16
-//! times as many each time, up to [`BATCH_ROWS_MAX`] rows or [`BATCH_BYTES`]. The snapshot makes it one scan.
+//! A scan has the transaction only while it moves, so a function may have several.
 
 use super::CallContext;
 use crate::errors::of_transaction;
 use paceline_expression::session::{MemoryCharge, Privilege, PrivilegeTarget, SessionContext};
 use paceline_storage::Direction as ScanDirection;
 use paceline_syntax::{Error, Result};
-use paceline_table_access::{IndexBounds, IndexParts, ReadMode, RowRef, ScanPosition, TableView};
-use paceline_txn::{MetadataMode, MetadataObject, Transaction};
+use paceline_table_access::{IndexBounds, IndexCursor, IndexParts, ReadMode, RowRef, TableView};
+use paceline_txn::{MetadataMode, MetadataObject};
 use paceline_types::convert::ConvertContext;
 use paceline_types::error_code::*;
 use paceline_types::{Value, ValueRef, convert, text};
 use paceline_wasm_functions::{CURSORS_MAX, CursorId, Direction, HostError, KeyValue, Tables};
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Maximum number of tables of a call.
 const TABLES_MAX: usize = 64;
-/// Maximum number of rows that are read at once.
-const BATCH_ROWS_MAX: usize = 4096;
-/// Number of bytes of images after which no more rows are read at once.
-const BATCH_BYTES: usize = 1 << 20;
-/// Number of bytes of an image without its content.
-const IMAGE_BYTES: usize = size_of::<Vec<u8>>();
 
 /// The tables of one call.
 pub(super) struct CallTables<'c> {
@@ -40,24 +30,14 @@ pub(super) struct CallTables<'c> {
     last_cursor: u32,
 }
 
-struct TableCursor {
-    table: u32,
-    /// Images of the rows that are read already; the first is the cursor's row once it is on one.
-    rows: VecDeque<Vec<u8>>,
-    is_on_row: bool,
-    /// Memory of the images that were read at once.
-    memory: MemoryCharge,
-    /// Rest of a scan; `None` if there are no more rows.
-    rest: Option<ScanRest>,
-}
-
-struct ScanRest {
-    index: usize,
-    key: Vec<Value>,
-    direction: ScanDirection,
-    /// Last row that was read.
-    after: Option<ScanPosition>,
-    batch: usize,
+enum TableCursor {
+    /// A row that was found by its key. `next` leads to the end.
+    Row {
+        table: u32,
+        image: Option<Vec<u8>>,
+        _memory: MemoryCharge,
+    },
+    Scan(IndexCursor),
 }
 
 impl<'c> CallTables<'c> {
@@ -160,14 +140,12 @@ impl<'c> CallTables<'c> {
         };
         let mut memory = MemoryCharge::new(&self.context.session.memory);
         memory.grow(image.len())?;
-        self.add(TableCursor {
+        let row = TableCursor::Row {
             table,
-            rows: VecDeque::from([image]),
-            is_on_row: true,
-            memory,
-            rest: None,
-        })
-        .map(Some)
+            image: Some(image),
+            _memory: memory,
+        };
+        self.add(row).map(Some)
     }
 
     fn begin_scan(
@@ -178,82 +156,44 @@ impl<'c> CallTables<'c> {
         direction: Direction,
     ) -> Result<CursorId> {
         let view = self.view(table)?;
-        let rest = ScanRest {
+        let key: Vec<_> = key.iter().map(value_of).collect();
+        let bounds = IndexBounds::all().prefix(key);
+        let parts = IndexParts {
             index: self.index_of(&view, index)?,
-            key: key.iter().map(value_of).collect(),
+            bounds: std::slice::from_ref(&bounds),
             direction: match direction {
                 Direction::Forward => ScanDirection::Forward,
                 Direction::Backward => ScanDirection::Backward,
             },
-            after: None,
-            batch: 1,
+            limit: u64::MAX,
         };
-        self.add(TableCursor {
-            table,
-            rows: VecDeque::new(),
-            is_on_row: false,
-            memory: MemoryCharge::new(&self.context.session.memory),
-            rest: Some(rest),
-        })
+        let conversion = Self::conversion(self.context.session);
+        let transaction = &mut *self.context.transaction;
+        let cursor = view.open_cursor(transaction, &parts, ReadMode::Snapshot, &conversion)?;
+        self.add(TableCursor::Scan(cursor))
     }
 
     fn advance(&mut self, id: CursorId) -> Result<bool> {
-        let cursor = self.cursors.get_mut(&id.0).ok_or_else(no_cursor)?;
-        if std::mem::take(&mut cursor.is_on_row) {
-            cursor.rows.pop_front();
+        match self.cursors.get_mut(&id.0).ok_or_else(no_cursor)? {
+            TableCursor::Scan(cursor) => cursor.advance(self.context.transaction),
+            TableCursor::Row { image, .. } => {
+                *image = None;
+                Ok(false)
+            }
         }
-        if cursor.rows.is_empty()
-            && let Some(rest) = cursor.rest.take()
-        {
-            let view = self.tables[cursor.table as usize].clone();
-            cursor.rest = cursor.read_batch(&view, rest, self.context.transaction, self.context.session)?;
-        }
-        cursor.is_on_row = !cursor.rows.is_empty();
-        Ok(cursor.is_on_row)
     }
 
     /// Passes a column's value to `read`.
     fn read<R>(&self, id: CursorId, column: u32, read: impl FnOnce(ValueRef<'_>) -> Result<R>) -> Result<R> {
-        let cursor = self.cursors.get(&id.0).ok_or_else(no_cursor)?;
-        let image = cursor.rows.front().filter(|_| cursor.is_on_row);
-        let image = image.ok_or_else(|| misuse("the cursor is on no row"))?;
-        let row = RowRef::of_image(&self.tables[cursor.table as usize], image);
-        read(row.value(column as usize)?)
-    }
-}
-
-impl TableCursor {
-    /// Reads the next rows of a scan, and returns what remains of it.
-    fn read_batch(
-        &mut self,
-        view: &Arc<TableView>,
-        rest: ScanRest,
-        transaction: &mut Transaction,
-        session: &SessionContext,
-    ) -> Result<Option<ScanRest>> {
-        let bounds = IndexBounds::all().prefix(rest.key.clone());
-        let parts = IndexParts {
-            index: rest.index,
-            bounds: std::slice::from_ref(&bounds),
-            direction: rest.direction,
-            limit: u64::MAX,
-            after: rest.after.as_ref(),
+        let row = match self.cursors.get(&id.0).ok_or_else(no_cursor)? {
+            TableCursor::Scan(cursor) => cursor.row(),
+            TableCursor::Row { table, image, .. } => {
+                let view = &self.tables[*table as usize];
+                image.as_deref().map(|image| RowRef::of_image(view, image))
+            }
         };
-        let conversion = CallTables::conversion(session);
-        let mut scan = view.scan(transaction, &parts, ReadMode::Snapshot, &conversion)?;
-        self.memory.shrink(self.memory.used());
-        while self.rows.len() < rest.batch && self.memory.used() < BATCH_BYTES {
-            let Some(row) = scan.next()? else {
-                return Ok(None);
-            };
-            self.memory.grow(row.image().len() + IMAGE_BYTES)?;
-            self.rows.push_back(row.image().to_vec());
-        }
-        Ok(Some(ScanRest {
-            after: scan.position(),
-            batch: (rest.batch * 16).min(BATCH_ROWS_MAX),
-            ..rest
-        }))
+        let row = row.ok_or_else(|| misuse("the cursor is on no row"))?;
+        read(row.value(column as usize)?)
     }
 }
 
