@@ -84,76 +84,53 @@ def inserts():
     return (f"insert into d.t values ({number}, 0, repeat('x', 100))" for number in range(1, 1_000_000))
 
 
-def test_the_network(primary, replica):
-    """The replica applies each transaction at once, but the line brings them late."""
+@contextlib.contextmanager
+def following_slowly(replica, primary):
+    """A replica that has everything so far, over a line of 20,000 bytes a second."""
     line = Slow(primary.port, 20_000)
     try:
         follow(replica, primary, port=line.port)
         wait_for_replica(replica, primary)
+        yield
+    finally:
+        line.close()
+
+
+def test_the_network(primary, replica):
+    """The replica applies each transaction at once, but the line brings them late."""
+    with following_slowly(replica, primary):
         assert held_back_by(replica) == "nothing"
         primary.query(*(f"insert into d.t values ({number}, 0, repeat('x', 1000))" for number in range(1, 200)))
         wait_until_held_back_by(replica, "the network")
-    finally:
-        line.close()
 
 
 def test_the_network_within_one_large_transaction(primary, replica):
-    line = Slow(primary.port, 20_000)
-    try:
-        follow(replica, primary, port=line.port)
-        wait_for_replica(replica, primary)
+    with following_slowly(replica, primary):
         primary.query("insert into d.t select seq, 0, repeat('x', 1000) from d.seq_1_to_1000")
         wait_until_held_back_by(replica, "the network")
-    finally:
-        line.close()
 
 
-def test_the_disk(tmp_path, primary):
-    """Each sync of the replica's log takes a quarter of a second."""
-    disk = CrashFs(tmp_path / "disk")
-    try:
-        server = Paceline(tmp_path / "replica", "--server-id=2", "--slave-parallel-threads=4", datadir=disk.mount_point / "data")
-        with running(server) as replica:
-            follow(replica, primary)
-            wait_for_replica(replica, primary)
-            assert disk.say("slow-sync 250") == "ok"
-            with load(primary, inserts()):
-                wait_until_held_back_by(replica, "the disk")
-            assert disk.say("slow-sync 0") == "ok"
-            ends_with_nothing(replica, primary)
-    finally:
-        disk.close()
-
-
-def test_conflicts(tmp_path, primary):
+def of_one_row():
     """Each transaction changes the same row, so each needs a sync of its own; those that change different rows share one."""
+    return ("update d.t set b = b + 1 where a = 0" for _ in range(1_000_000))
+
+
+@pytest.mark.parametrize("cause, milliseconds, statements, options", [
+    ("the disk", 250, inserts, []),
+    ("conflicts", 20, of_one_row, []),
+    # One client's transactions are each a commit group of its own, which a conservative replica keeps apart.
+    ("commit groups of the primary", 20, inserts, ["--slave-parallel-mode=conservative"]),
+], ids=["disk", "conflicts", "commit groups"])
+def test_syncs_that_take_long(tmp_path, primary, cause, milliseconds, statements, options):
     disk = CrashFs(tmp_path / "disk")
     try:
-        server = Paceline(tmp_path / "replica", "--server-id=2", "--slave-parallel-threads=4", datadir=disk.mount_point / "data")
+        server = Paceline(tmp_path / "replica", "--server-id=2", "--slave-parallel-threads=4", *options, datadir=disk.mount_point / "data")
         with running(server) as replica:
             follow(replica, primary)
             wait_for_replica(replica, primary)
-            assert disk.say("slow-sync 20") == "ok"
-            with load(primary, ("update d.t set b = b + 1 where a = 0" for _ in range(1_000_000))):
-                wait_until_held_back_by(replica, "conflicts")
-            assert disk.say("slow-sync 0") == "ok"
-            ends_with_nothing(replica, primary)
-    finally:
-        disk.close()
-
-
-def test_commit_groups_of_the_primary(tmp_path, primary):
-    """One client's transactions, each a commit group of its own, which a conservative replica keeps apart."""
-    disk = CrashFs(tmp_path / "disk")
-    try:
-        server = Paceline(tmp_path / "replica", "--server-id=2", "--slave-parallel-threads=4", "--slave-parallel-mode=conservative",
-                          datadir=disk.mount_point / "data")
-        with running(server) as replica:
-            follow(replica, primary)
-            wait_for_replica(replica, primary)
-            assert disk.say("slow-sync 20") == "ok"
-            with load(primary, inserts()):
-                wait_until_held_back_by(replica, "commit groups of the primary")
+            assert disk.say(f"slow-sync {milliseconds}") == "ok"
+            with load(primary, statements()):
+                wait_until_held_back_by(replica, cause)
             assert disk.say("slow-sync 0") == "ok"
             ends_with_nothing(replica, primary)
     finally:

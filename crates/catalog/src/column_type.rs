@@ -348,11 +348,7 @@ fn blob_size(length: Option<u64>, bytes_per_character: u32) -> BlobSize {
     if length == 0 {
         return BlobSize::Normal;
     }
-    let bytes = length.saturating_mul(u64::from(bytes_per_character));
-    [BlobSize::Tiny, BlobSize::Normal, BlobSize::Medium]
-        .into_iter()
-        .find(|size| bytes <= size.max_bytes())
-        .unwrap_or(BlobSize::Long)
+    BlobSize::fitting(length.saturating_mul(u64::from(bytes_per_character)))
 }
 
 fn character(

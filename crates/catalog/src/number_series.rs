@@ -62,6 +62,7 @@ impl NumberSeries {
         vec![VirtualColumn {
             name: "seq".to_owned(),
             ty: ExprType::of_column(seq, false),
+            default: None,
         }]
     }
 }

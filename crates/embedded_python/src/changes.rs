@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 /// Longest wait until a signal of the program (Ctrl-C), or a close, is seen. A transaction is seen at once.
 const SIGNALS_SEEN_WITHIN: Duration = Duration::from_millis(100);
 
-/// What a stream and the transactions of it need of an open database.
+/// A stream of the log, or one of its transactions, that a close of the database ends.
 pub struct StreamCell<T> {
     /// `None` after the close.
     stream: Mutex<Option<T>>,

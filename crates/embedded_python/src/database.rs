@@ -93,10 +93,10 @@ impl Database {
     }
 
     /// Begins a session of the program.
-    fn session(&self, python: Python<'_>) -> PyResult<Session> {
+    fn session<'py>(&self, python: Python<'py>) -> PyResult<Bound<'py, Session>> {
         let opened = self.opened.get()?;
         let cell = python.detach(|| opened.make(|database| Ok(SessionCell::new(database.session()?))))?;
-        Ok(Session::new(cell))
+        Bound::new(python, Session::initializer(cell))
     }
 
     /// Follows the log from a GTID position on.

@@ -40,6 +40,7 @@
 //!   scan returns a list, or calls a function with each row.
 //! - *A session that waits until another thread does not use it any more*: two threads would be in one transaction.
 
+mod calls;
 mod changes;
 mod closable;
 mod database;
@@ -60,6 +61,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<database::Database>()?;
+    module.add_class::<calls::PyCalls>()?;
     module.add_class::<session::Session>()?;
     module.add_class::<statement::Affected>()?;
     module.add_class::<transaction::Transaction>()?;

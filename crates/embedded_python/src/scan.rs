@@ -29,7 +29,7 @@ pub struct ScanOptions {
     visit: Option<Py<PyAny>>,
 }
 
-/// Whether a scan may lock its rows: only within a transaction, because the locks would end with the call.
+/// Whether rows may be locked: only within a transaction, because the locks would end with the call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Locking {
     Allowed,
@@ -57,12 +57,12 @@ impl ScanOptions {
                 "backward" => read.is_backward = value.extract()?,
                 "limit" => read.limit = Some(value.extract()?),
                 "visit" => read.visit = Some(value.unbind()),
-                "lock" if locking == Locking::Allowed => lock = Some(value.extract::<String>()?),
-                "wait" if locking == Locking::Allowed => wait = Some(value),
+                "lock" => lock = Some(value.extract::<String>()?),
+                "wait" => wait = Some(value),
                 _ => return Err(PyTypeError::new_err(format!("a scan has no option '{name}'"))),
             }
         }
-        read.mode = read_mode(lock.as_deref(), wait.as_ref())?;
+        read.mode = read_mode(lock.as_deref(), wait.as_ref(), locking)?;
         Ok(read)
     }
 
@@ -103,9 +103,16 @@ impl ScanOptions {
 }
 
 /// Returns how rows are read: `lock` is "shared" or "exclusive", `wait` "nowait", "skip locked" or seconds.
-pub fn read_mode(lock: Option<&str>, wait: Option<&Bound<'_, PyAny>>) -> PyResult<ReadMode> {
+pub fn read_mode(
+    lock: Option<&str>,
+    wait: Option<&Bound<'_, PyAny>>,
+    locking: Locking,
+) -> PyResult<ReadMode> {
     let mode = match lock {
         None if wait.is_none() => return Ok(ReadMode::Snapshot),
+        _ if locking == Locking::Refused => {
+            return Err(PyTypeError::new_err("rows are locked within a transaction only"));
+        }
         Some("shared") => LockMode::Shared,
         Some("exclusive") => LockMode::Exclusive,
         _ => return Err(PyValueError::new_err("lock is 'shared' or 'exclusive'")),

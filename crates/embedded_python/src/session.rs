@@ -1,17 +1,15 @@
 //! Sessions.
 
+use crate::calls::PyCalls;
 use crate::closable::Closable;
-use crate::errors::Result;
 use crate::process_bound::ProcessBound;
-use crate::scan::{Locking, ScanOptions, check_no_prefix, deliver, prefixes_of};
-use crate::session_cell::SessionCell;
-use crate::statement::{Affected, parameters_of, rows_to_python};
+use crate::session_cell::{OpenTransaction, SessionCell};
 use crate::table::Table;
 use crate::transaction::{Transaction, transaction_options};
-use crate::values::{from_key, from_sequence, row_to_python};
+use crate::values::from_sequence;
 use paceline_embedded::Value;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::PyTuple;
 use std::sync::Arc;
 
 /// Number of rows of a batch that are made into values before the interpreter's lock is released for them.
@@ -19,57 +17,22 @@ const BATCH_ROWS: usize = 128;
 
 /// A session of the program: one thread uses it at a time. Each call is a transaction of its own, which has committed,
 /// durably, when it returns. `begin` begins one of several calls.
-#[pyclass(frozen, module = "paceline")]
+#[pyclass(frozen, extends = PyCalls, module = "paceline")]
 pub struct Session {
     cell: ProcessBound<Arc<SessionCell>>,
 }
 
 impl Session {
-    pub fn new(cell: Arc<SessionCell>) -> Session {
-        Session {
+    pub fn initializer(cell: Arc<SessionCell>) -> PyClassInitializer<Session> {
+        let calls = PyCalls::of_session(cell.clone());
+        PyClassInitializer::from(calls).add_subclass(Session {
             cell: ProcessBound::new(cell),
-        }
-    }
-
-    /// Runs a call without the interpreter's lock.
-    fn call<T: Send>(
-        &self,
-        python: Python<'_>,
-        call: impl Send + FnOnce(&mut paceline_embedded::Session) -> Result<T>,
-    ) -> Result<T> {
-        let cell = self.cell.get()?;
-        python.detach(|| cell.call(call))
+        })
     }
 }
 
 #[pymethods]
 impl Session {
-    /// Executes a text that is one statement, with values for its parameters (`?`).
-    #[pyo3(signature = (text, parameters = None, /))]
-    fn execute(
-        &self,
-        python: Python<'_>,
-        text: &str,
-        parameters: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Affected> {
-        let values = parameters_of(parameters)?;
-        let done = self.call(python, |session| Ok(session.execute(text, values)?));
-        Ok(done?.into())
-    }
-
-    /// Executes a query and returns its rows: a list of tuples.
-    #[pyo3(signature = (text, parameters = None, /))]
-    fn query(
-        &self,
-        python: Python<'_>,
-        text: &str,
-        parameters: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Py<PyList>> {
-        let values = parameters_of(parameters)?;
-        let rows = self.call(python, |session| Ok(session.query(text, values)?))?;
-        rows_to_python(python, rows)
-    }
-
     /// Returns a handle of a table, "database.table" or one of the database of USE: with these columns, in this order,
     /// or with all.
     #[pyo3(signature = (name, columns = None, /))]
@@ -86,102 +49,14 @@ impl Session {
         Ok(Table::new(python.detach(|| cell.look(find))?))
     }
 
-    /// Returns the row with this key, or None: the primary key or, without one, the first unique key without NULL, or
-    /// that of a unique index.
-    #[pyo3(signature = (table, key, /, index = None))]
-    fn get<'py>(
-        &self,
-        python: Python<'py>,
-        table: &Table,
-        key: &Bound<'py, PyAny>,
-        index: Option<&str>,
-    ) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        let (table, key) = (table.inner()?, from_key(key)?);
-        let row = self.call(python, |session| {
-            Ok(session.get_by(table, index, key, |row| row.values())?)
-        })?;
-        row.map(|row| row_to_python(python, &row)).transpose()
-    }
-
-    /// Reads a part of an index, in its order or backward: returns a list of rows, or calls the function `visit` with
-    /// each row until it returns False.
-    #[pyo3(signature = (table, /, **options))]
-    fn scan(
-        &self,
-        python: Python<'_>,
-        table: &Table,
-        options: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<Py<PyAny>> {
-        let options = ScanOptions::read(options, Locking::Refused)?;
-        let (cell, table) = (self.cell.get()?, table.inner()?);
-        Ok(deliver(python, &options, |scan, visit| {
-            cell.call(|session| Ok(session.scan(table, scan, visit)?))
-        })?)
-    }
-
-    /// Repeats a scan for each of these values of the index's first columns, with one cursor and one snapshot. The
-    /// limit is that of each part.
-    #[pyo3(signature = (table, prefixes, /, **options))]
-    fn scan_each(
-        &self,
-        python: Python<'_>,
-        table: &Table,
-        prefixes: &Bound<'_, PyAny>,
-        options: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<Py<PyAny>> {
-        let options = ScanOptions::read(options, Locking::Refused)?;
-        check_no_prefix(&options)?;
-        let prefixes = prefixes_of(prefixes)?;
-        let (cell, table) = (self.cell.get()?, table.inner()?);
-        Ok(deliver(python, &options, |scan, visit| {
-            cell.call(|session| Ok(session.scan_each(table, scan, prefixes, visit)?))
-        })?)
-    }
-
-    /// Inserts a row: the values of the handle's columns.
-    fn insert(&self, python: Python<'_>, table: &Table, row: &Bound<'_, PyAny>) -> PyResult<Affected> {
-        let (table, row) = (table.inner()?, from_sequence(row)?);
-        Ok(self
-            .call(python, |session| Ok(session.insert(table, row)?))?
-            .into())
-    }
-
-    /// Inserts a row in the place of those that have one of its unique values (REPLACE).
-    fn replace(&self, python: Python<'_>, table: &Table, row: &Bound<'_, PyAny>) -> PyResult<Affected> {
-        let (table, row) = (table.inner()?, from_sequence(row)?);
-        Ok(self
-            .call(python, |session| Ok(session.replace(table, row)?))?
-            .into())
-    }
-
-    /// Sets the handle's columns in the row with this key.
-    fn update(
-        &self,
-        python: Python<'_>,
-        table: &Table,
-        key: &Bound<'_, PyAny>,
-        row: &Bound<'_, PyAny>,
-    ) -> PyResult<Affected> {
-        let (table, key, row) = (table.inner()?, from_key(key)?, from_sequence(row)?);
-        let done = self.call(python, |session| Ok(session.update(table, key, row)?));
-        Ok(done?.into())
-    }
-
-    /// Deletes the row with this key.
-    fn delete(&self, python: Python<'_>, table: &Table, key: &Bound<'_, PyAny>) -> PyResult<Affected> {
-        let (table, key) = (table.inner()?, from_key(key)?);
-        Ok(self
-            .call(python, |session| Ok(session.delete(table, key)?))?
-            .into())
-    }
-
     /// Inserts the rows of an iterable in one transaction: all or none, with one wait for the log. Returns their
     /// number.
     fn insert_all(slf: &Bound<'_, Self>, table: &Table, rows: &Bound<'_, PyAny>) -> PyResult<u64> {
         let python = slf.py();
         let (cell, table) = (slf.get().cell.get()?, table.inner()?);
         let mut rows = rows.try_iter()?;
-        let transaction = Transaction::begin(python, cell.clone(), transaction_options(None, false)?)?;
+        let options = transaction_options(None, false)?;
+        let transaction = python.detach(|| OpenTransaction::begin(cell, options))?;
         let mut count = 0;
         loop {
             let batch: PyResult<Vec<Vec<Value>>> = (rows.by_ref().take(BATCH_ROWS))
@@ -191,18 +66,29 @@ impl Session {
             if batch.is_empty() {
                 break;
             }
-            count += transaction.insert_rows(python, table, batch)?;
+            count += python.detach(|| {
+                transaction.call(|transaction| {
+                    let inserted = batch.into_iter().map(|row| transaction.insert(table, row));
+                    let rows = inserted.map(|inserted| inserted.map(|affected| affected.rows));
+                    Ok(rows.sum::<paceline_embedded::Result<u64>>()?)
+                })
+            })?;
         }
-        transaction.end_with_commit(python)?;
+        python.detach(|| transaction.commit())?;
         Ok(count)
     }
 
     /// Begins a transaction. As a context manager it commits at the end of the block, and is rolled back by an
     /// exception.
     #[pyo3(signature = (*, isolation = None, read_only = false))]
-    fn begin(&self, python: Python<'_>, isolation: Option<&str>, read_only: bool) -> PyResult<Transaction> {
+    fn begin<'py>(
+        &self,
+        python: Python<'py>,
+        isolation: Option<&str>,
+        read_only: bool,
+    ) -> PyResult<Bound<'py, Transaction>> {
         let options = transaction_options(isolation, read_only)?;
-        Ok(Transaction::begin(python, self.cell.get()?.clone(), options)?)
+        Transaction::begin(python, self.cell.get()?, options)
     }
 
     /// Calls a function with a transaction, commits it, and returns what the function has returned. If the transaction
@@ -219,8 +105,7 @@ impl Session {
         let options = transaction_options(isolation, read_only)?;
         let mut attempt = 1;
         loop {
-            let transaction = Transaction::begin(python, self.cell.get()?.clone(), options)?;
-            let transaction = Bound::new(python, transaction)?;
+            let transaction = Transaction::begin(python, self.cell.get()?, options)?;
             let done = function.call1((&transaction,)).and_then(|value| {
                 transaction.get().end_with_commit(python)?;
                 Ok(value)

@@ -2,8 +2,9 @@
 
 use crate::closable::Closable;
 use crate::errors::{CallError, Result};
-use paceline_embedded::Interrupter;
+use paceline_embedded::{Gtid, Interrupter, Transaction, TransactionOptions};
 use parking_lot::Mutex;
+use std::sync::Arc;
 
 /// A session that its Python objects share.
 pub struct SessionCell {
@@ -55,64 +56,6 @@ impl SessionCell {
         call(session)
     }
 
-    /// Begins a transaction and returns its number.
-    ///
-    /// # Errors
-    /// Those of [`SessionCell::call`].
-    pub fn begin(&self, options: paceline_embedded::TransactionOptions) -> Result<u64> {
-        let mut state = self.state.try_lock().ok_or(CallError::InUse)?;
-        match state.parts()? {
-            (_, Some(_)) => Err(CallError::InTransaction),
-            (session, None) => {
-                session.begin(options)?.suspend();
-                state.begun += 1;
-                state.open = Some(state.begun);
-                Ok(state.begun)
-            }
-        }
-    }
-
-    /// Runs a call of the transaction with this number.
-    ///
-    /// # Errors
-    /// Those of the call; a session in use or closed; a transaction that is over.
-    pub fn call_within<T>(
-        &self,
-        number: u64,
-        call: impl FnOnce(&mut paceline_embedded::Transaction<'_>) -> Result<T>,
-    ) -> Result<T> {
-        let mut state = self.state.try_lock().ok_or(CallError::InUse)?;
-        match state.parts()? {
-            (session, Some(open)) if open == number => {
-                let mut transaction = session.resume();
-                let done = call(&mut transaction);
-                transaction.suspend();
-                done
-            }
-            _ => Err(CallError::TransactionOver),
-        }
-    }
-
-    /// Ends the transaction with this number.
-    ///
-    /// # Errors
-    /// Those of the end; a session in use or closed; a transaction that is over.
-    pub fn end<T>(
-        &self,
-        number: u64,
-        end: impl FnOnce(paceline_embedded::Transaction<'_>) -> paceline_embedded::Result<T>,
-    ) -> Result<T> {
-        let mut state = self.state.try_lock().ok_or(CallError::InUse)?;
-        match state.parts()? {
-            (session, Some(open)) if open == number => {
-                let done = end(session.resume());
-                state.open = None;
-                Ok(done?)
-            }
-            _ => Err(CallError::TransactionOver),
-        }
-    }
-
     /// Ends the call that another thread makes.
     pub fn interrupt(&self) {
         self.interrupter.end_call();
@@ -124,6 +67,13 @@ impl SessionState {
         let session = self.session.as_mut().ok_or(CallError::Closed("session"))?;
         Ok((session, self.open))
     }
+
+    fn transaction(&mut self, number: u64) -> Result<Transaction<'_>> {
+        match self.parts()? {
+            (session, Some(open)) if open == number => Ok(session.resume()),
+            _ => Err(CallError::TransactionOver),
+        }
+    }
 }
 
 impl Closable for SessionCell {
@@ -133,5 +83,78 @@ impl Closable for SessionCell {
 
     fn close(&self) {
         self.state.lock().session = None;
+    }
+}
+
+/// A transaction of a session. Dropping it rolls it back.
+pub struct OpenTransaction {
+    cell: Arc<SessionCell>,
+    number: u64,
+}
+
+impl OpenTransaction {
+    /// Begins one.
+    ///
+    /// # Errors
+    /// Those of [`SessionCell::call`].
+    pub fn begin(cell: &Arc<SessionCell>, options: TransactionOptions) -> Result<OpenTransaction> {
+        let mut state = cell.state.try_lock().ok_or(CallError::InUse)?;
+        match state.parts()? {
+            (_, Some(_)) => Err(CallError::InTransaction),
+            (session, None) => {
+                session.begin(options)?.suspend();
+                state.begun += 1;
+                state.open = Some(state.begun);
+                Ok(OpenTransaction {
+                    cell: cell.clone(),
+                    number: state.begun,
+                })
+            }
+        }
+    }
+
+    /// Runs a call within it.
+    ///
+    /// # Errors
+    /// Those of the call; a session in use or closed; a transaction that is over.
+    pub fn call<T>(&self, call: impl FnOnce(&mut Transaction<'_>) -> Result<T>) -> Result<T> {
+        let mut state = self.cell.state.try_lock().ok_or(CallError::InUse)?;
+        let mut transaction = state.transaction(self.number)?;
+        let done = call(&mut transaction);
+        transaction.suspend();
+        done
+    }
+
+    /// Commits it and returns its GTID.
+    ///
+    /// # Errors
+    /// Those of the commit; a session in use or closed; a transaction that is over.
+    pub fn commit(&self) -> Result<Option<Gtid>> {
+        self.end(|transaction| transaction.commit())
+    }
+
+    /// Rolls it back.
+    ///
+    /// # Errors
+    /// A session in use or closed; a transaction that is over.
+    pub fn roll_back(&self) -> Result<()> {
+        self.end(|transaction| {
+            transaction.roll_back();
+            Ok(())
+        })
+    }
+
+    fn end<T>(&self, end: impl FnOnce(Transaction<'_>) -> paceline_embedded::Result<T>) -> Result<T> {
+        let mut state = self.cell.state.try_lock().ok_or(CallError::InUse)?;
+        let done = end(state.transaction(self.number)?);
+        state.open = None;
+        Ok(done?)
+    }
+}
+
+impl Drop for OpenTransaction {
+    fn drop(&mut self) {
+        // An error means that it is over.
+        let _ = self.roll_back();
     }
 }

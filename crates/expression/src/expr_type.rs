@@ -330,10 +330,7 @@ impl ExprType {
     /// Returns the TEXT or BLOB type that is large enough for this number of characters.
     pub fn long_text(characters: u64, collation: Collation) -> Self {
         let bytes = characters.saturating_mul(u64::from(collation.charset().max_bytes_per_character()));
-        let size = [BlobSize::Tiny, BlobSize::Normal, BlobSize::Medium]
-            .into_iter()
-            .find(|size| bytes <= size.max_bytes())
-            .unwrap_or(BlobSize::Long);
+        let size = BlobSize::fitting(bytes);
         Self::new(match collation {
             Collation::Binary => DataType::Blob { size },
             collation => DataType::Text { size, collation },

@@ -82,7 +82,7 @@ pub struct Connection {
     ended_groups: Mutex<GroupCounts>,
     /// The receiver and the applier, as they were last started.
     threads: Mutex<[Option<ShownThread>; 2]>,
-    /// Looks at what holds the replica back, while either part is running.
+    /// Looks for the cause of the replica's delay, while either part is running.
     observer: Mutex<Option<JoinHandle<()>>>,
     /// Locked by statements that start, stop or change the connection.
     pub(super) changing: tokio::sync::Mutex<()>,
@@ -251,7 +251,7 @@ impl Connection {
         Ok(changed)
     }
 
-    /// Starts the task that looks at what holds the replica back, in place of one that may be ending.
+    /// Starts the task that looks for the cause of the replica's delay, in place of one that may be ending.
     fn start_observer(&self) {
         let task = tokio::spawn(observe(Arc::downgrade(&self.shared)));
         if let Some(before) = self.observer.lock().replace(task) {
@@ -404,7 +404,7 @@ impl ConnectionStatus {
 }
 
 impl ConnectionShared {
-    /// Returns what holds the replica back at this moment; see [`super::obstacle`].
+    /// Returns the cause of the replica's delay at this moment; see [`super::obstacle`].
     fn obstacle(&self, receiver: &ReceiverStatus, applier: &ApplierStatus, applier_runs: bool) -> Obstacle {
         // The oldest unapplied transaction was received a while ago: a faster network would not help.
         let since = applier.pending_since;
@@ -426,7 +426,7 @@ impl ConnectionShared {
     }
 }
 
-/// Looks at what holds a connection's replica back, until neither part of the connection is running.
+/// Looks for the cause of a replica's delay, until neither part of the connection is running.
 async fn observe(connection: Weak<ConnectionShared>) {
     let mut looks = tokio::time::interval(LOOK_INTERVAL);
     looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);

@@ -21,7 +21,7 @@
 //!   server. Its settings are a [`Definition`](paceline_log_stream::source::definition::Definition).
 //! - [`receiver`]: from a [`Source`](paceline_log_stream::source::Source) to the groups to apply.
 //! - [`group_filter`], [`duplicates`]: selection of these groups.
-//! - [`obstacle`]: what holds a replica back.
+//! - [`obstacle`]: the cause of a replica's delay.
 //! - [`received`]: items that the receiver passes to the applier.
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! What holds a replica back: the answer of `Paceline_replica_held_back_by`.
+//! Cause of a replica's delay (`Paceline_replica_held_back_by`).
 //!
 //! The oldest transaction that is not published decides, because it alone moves the replica's position. What it is
 //! doing at one moment is known without any measurement on the way of a transaction: where its lane is
@@ -97,7 +97,7 @@ impl Obstacle {
 
 /// Lane of an applier, for observers.
 pub(crate) trait ObservedLane: Send + Sync {
-    /// Returns what its oldest unfinished transaction is held back by.
+    /// Returns the obstacle of its oldest unfinished transaction.
     fn obstacle(&self) -> Obstacle;
 }
 
@@ -118,7 +118,7 @@ impl Looks {
         self.0.push_back(seen);
     }
 
-    /// Returns what has been seen most often, with one more look; of equals, the latest.
+    /// Returns the obstacle that was seen most often, with one more look; of equals, the latest.
     pub(crate) fn answer(&self, now: Obstacle) -> Obstacle {
         if now.is_certain() {
             return now;

@@ -27,7 +27,7 @@ pub(super) struct ConnectionShared {
     pub owners: Arc<DomainOwners>,
     /// Events arrive late, as of the latest look.
     pub receives_late: AtomicBool,
-    /// Looks at what holds the replica back.
+    /// Latest looks for the cause of the replica's delay.
     pub looks: Mutex<Looks>,
 }
 

@@ -1,6 +1,6 @@
 //! The latest backups that this server has sent, for the page: running ones, and how the others ended.
 //!
-//! Nothing of it is stored: the places of backups describe themselves, and a server does not know them.
+//! They are only in memory. A backup directory describes itself, and a server does not know where it is.
 
 use parking_lot::Mutex;
 use std::collections::VecDeque;

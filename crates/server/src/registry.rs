@@ -146,13 +146,13 @@ impl SessionHandle {
 
     /// Returns its memory by purpose.
     pub fn memory_use(&self) -> SessionUse {
-        // What the lock manager tells of a transaction that has ended is its last state.
+        // After the end of a transaction the lock manager still has its last state.
         let open = self.transaction.get().and_then(|_| self.locks.get());
         let transaction = open.map(paceline_txn::Session::progress);
         SessionUse::of(self.memory.used(), transaction)
     }
 
-    /// Returns the most memory that it has had, in bytes, as far as its account and this moment tell.
+    /// Returns the most memory that it has had, in bytes: that of its account, or all of this moment if that is more.
     pub fn memory_use_max(&self) -> u64 {
         let most = SessionUse::of(self.memory.used_max(), None).total();
         most.max(self.memory_use().total())

@@ -15,7 +15,7 @@ use std::fmt::Write;
 use super::lexer::{Lexer, Token};
 use paceline_types::{Charset, SqlMode};
 
-/// Returns a client's text in UTF-8, as far as it is text.
+/// Converts a client's text to UTF-8. Bytes that are no text stay as they are.
 pub fn text_of_client(text: &[u8], client: Charset, sql_mode: SqlMode) -> Cow<'_, [u8]> {
     if text.is_ascii() {
         return Cow::Borrowed(text);

@@ -1,4 +1,4 @@
-//! What a module can import.
+//! Functions of the server that a module can import.
 
 use crate::call_state::{CallState, Ended};
 use crate::error::CallError;

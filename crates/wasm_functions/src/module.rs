@@ -12,7 +12,7 @@ use wasmtime::{ExternType, FuncType, InstancePre, Linker, ValType};
 /// Bytes of a page of WebAssembly's memory.
 const PAGE_BYTES: u64 = 64 << 10;
 
-/// How a value is passed.
+/// Representation of a value in a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueKind {
     /// As `i64`.

@@ -49,7 +49,7 @@ impl Runtime {
     /// Compiles a module, in the binary format or as text, and checks that it has the function.
     ///
     /// # Errors
-    /// What is wrong with the module.
+    /// The reason why the module cannot be used.
     pub fn compile(
         &self,
         bytes: &[u8],

@@ -117,6 +117,29 @@ class ProgramSuite(Suite):
         return self.recorded(self.command(server), directory, seconds_max, cwd=self.folder, environment=environment)
 
 
+class PackagedProgramSuite(ProgramSuite):
+    """A program whose packages are named by a file of its package manager."""
+
+    # The file.
+    manifest: str
+
+    def install(self):
+        self.copied(self.manifest)
+        self.fetch()
+
+    def fetch(self):
+        """Lets the package manager fetch what the manifest names."""
+
+    def build(self):
+        if (self.source / self.manifest).read_bytes() != (self.folder / self.manifest).read_bytes():
+            self.install()
+        self.compile()
+
+    def compile(self):
+        """Prepares the program to be run."""
+        raise NotImplementedError
+
+
 class PythonSuite(Suite):
     """A suite with a virtual environment of its own."""
 

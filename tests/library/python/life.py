@@ -87,7 +87,7 @@ with paceline.open(directory, sync_binlog=0) as database:
     [worker.join() for worker in workers]
     with multiprocessing.get_context("fork").Pool(2) as pool:
         assert pool.map(abs, [-1, -2]) == [1, 2]
-    # What the parent had goes on.
+    # The objects of the parent still work.
     transaction.commit()
     cursor = connection.cursor()
     cursor.execute("SELECT COUNT(*) FROM t")

@@ -88,13 +88,13 @@ impl DraftIndex {
 
     /// Returns the index of a column's definition. A column with both `PRIMARY KEY` and `UNIQUE` (as `SERIAL PRIMARY
     /// KEY` has) gets the primary key alone.
-    pub fn of_column(spec: &ColumnSpec) -> impl Iterator<Item = Self> {
-        let asked = match (spec.primary_key, spec.unique) {
-            (true, _) => Some(IndexKind::Primary),
-            (false, true) => Some(IndexKind::Unique),
-            (false, false) => None,
+    pub fn of_column(spec: &ColumnSpec) -> Option<Self> {
+        let kind = match (spec.primary_key, spec.unique) {
+            (true, _) => IndexKind::Primary,
+            (false, true) => IndexKind::Unique,
+            (false, false) => return None,
         };
-        asked.into_iter().map(|kind| Self {
+        Some(Self {
             id: None,
             kind,
             name: None,

@@ -158,7 +158,7 @@ impl Store {
         ];
         let compare = [
             self.compare("epochs", snapshot.records),
-            // What is wanted decides whether the claim is one.
+            // The claim was checked against these settings.
             self.compare("settings", snapshot.settings),
         ];
         self.transaction(&compare, &changes).await.map(|_| ())

@@ -35,7 +35,7 @@ class Connection(pymysql.connections.Connection):
         self._process = os.getpid()
         self._opened = opened
         options.setdefault("cursorclass", Cursor)
-        # What is sent never leaves the process: it needs no TLS, for which PyMySQL would read the system's certificates.
+        # The connection stays within the process: it needs no TLS, for which PyMySQL would read the system's certificates.
         super().__init__(**{**options, "user": "root", "defer_connect": True, "ssl_disabled": True})
         self.host_info = "in this process"
         opened._acquire(self)

@@ -194,7 +194,7 @@ impl Diagnostics {
         self.clears += 1;
     }
 
-    /// Removes the conditions that a handler has found, as far as its statements have left them.
+    /// Removes the conditions that a handler has found, unless its own statements have removed them.
     pub fn remove_present(&mut self, mark: DiagnosticsMark) {
         if self.clears != mark.clears {
             return;

@@ -142,6 +142,8 @@ pub struct VirtualColumn {
     pub name: String,
     /// Type of the values.
     pub ty: ExprType,
+    /// The default that MariaDB declares, as COLUMNS shows it.
+    pub default: Option<&'static str>,
 }
 
 /// Virtual tables: `information_schema` and `performance_schema`, whose rows the server computes.

@@ -104,7 +104,7 @@ impl ReplacementSignal {
     }
 }
 
-/// How far a stream is: up to where the log has been given to the reader's connection.
+/// Progress of a stream: the position up to which the log was written to the reader's connection.
 #[derive(Debug, Default)]
 pub(super) struct StreamProgress {
     /// A [`LogPosition`].
@@ -127,7 +127,7 @@ pub struct StreamStatus {
     pub connection: u32,
     /// Server id of the reader; 0 for a tool.
     pub server_id: ServerId,
-    /// What the reader has registered with, if it has.
+    /// Registration of the reader, if there is one.
     pub registration: Option<Registration>,
     /// Whether it is an archive.
     pub is_archive: bool,

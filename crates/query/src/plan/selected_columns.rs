@@ -3,9 +3,10 @@
 use super::{Plan, Through};
 use paceline_catalog::ddl::SelectedColumn;
 use paceline_catalog::{Catalog, ColumnDefault};
+use paceline_expression::ExprType;
 use paceline_syntax::definition::CreateSelect;
 use paceline_syntax::{ColumnName, Duplicates, Insert, InsertKind, InsertSource, Statement, TableName};
-use paceline_types::{BlobSize, DataType};
+use paceline_types::DataType;
 
 /// Returns the columns that a planned query gives to a new table.
 pub fn selected_columns(plan: &Plan, catalog: &Catalog) -> Vec<SelectedColumn> {
@@ -45,15 +46,11 @@ const VARCHAR_CHARACTERS_MAX: u32 = 512;
 /// Returns the type of a column that stores computed values of a type.
 fn text_if_long(data_type: &DataType) -> DataType {
     match *data_type {
-        DataType::VarChar { length, collation } if length > VARCHAR_CHARACTERS_MAX => DataType::Text {
-            size: BlobSize::fitting(
-                u64::from(length) * u64::from(collation.charset().max_bytes_per_character()),
-            ),
-            collation,
-        },
-        DataType::VarBinary { length } if length > VARCHAR_CHARACTERS_MAX => DataType::Blob {
-            size: BlobSize::fitting(u64::from(length)),
-        },
+        DataType::VarChar { length, .. } | DataType::VarBinary { length }
+            if length > VARCHAR_CHARACTERS_MAX =>
+        {
+            ExprType::long_text(length.into(), data_type.collation()).data_type
+        }
         _ => data_type.clone(),
     }
 }

@@ -241,7 +241,7 @@ impl Shared {
         self.threads.lock().extend(id);
     }
 
-    /// Returns what the oldest unfinished transaction is held back by.
+    /// Returns the obstacle of the oldest unfinished transaction.
     fn obstacle(&self) -> Obstacle {
         let oldest = self.progress.lock().oldest();
         let Some(gtid) = oldest else {
@@ -258,7 +258,7 @@ impl Shared {
         lane.map_or(Obstacle::Nothing, |lane| lane.obstacle())
     }
 
-    /// Returns what a transaction that is being committed is held back by.
+    /// Returns the obstacle of a transaction that is being committed.
     pub(super) fn obstacle_of_commit(&self) -> Obstacle {
         let positions = self.parts.manager.positions();
         if positions.published < positions.acknowledged {
@@ -271,7 +271,7 @@ impl Shared {
         }
     }
 
-    /// Returns what threads that do not wait for each other are held back by.
+    /// Returns the obstacle of threads that do not wait for each other.
     pub(super) fn obstacle_of_work(&self) -> Obstacle {
         match self.threads.lock().iter().any(|id| waits_for_the_disk(*id)) {
             true => Obstacle::Disk,

@@ -96,7 +96,7 @@ pub struct ApplierStatus {
     pub pending_since: Option<Instant>,
     /// Number of transactions pushed and not published.
     pub pending_transactions: u64,
-    /// What the oldest of them is held back by, if there are any.
+    /// Obstacle of the oldest of them.
     pub obstacle: Obstacle,
     /// The receiver waits because too much is queued.
     pub is_full: bool,

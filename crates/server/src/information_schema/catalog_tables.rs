@@ -317,10 +317,10 @@ fn virtual_columns(database: &str, sources: &dyn Sources, wanted: &WantedRows) -
         }
         let privileges = sources.column_privileges(database, table);
         rows.extend(columns.iter().enumerate().filter_map(|(offset, column)| {
-            let declared = sources.virtual_default(database, table, &column.name);
-            let is_now = declared == Some("current_timestamp()");
+            let is_now = column.default == Some("current_timestamp()");
             let shown = ShownColumn {
-                default: declared
+                default: column
+                    .default
                     .or(column.ty.nullable.then_some("NULL"))
                     .map(ToOwned::to_owned),
                 // The first TIMESTAMP of a table, as MariaDB declares it.

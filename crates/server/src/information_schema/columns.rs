@@ -51,9 +51,12 @@ fn table(line: &'static str) -> VirtualTable {
     (name, columns.split("; ").map(column).collect())
 }
 
-fn column(declaration: &str) -> VirtualColumn {
+fn column(declaration: &'static str) -> VirtualColumn {
     let (name, data_type) = declaration.split_once(' ').expect("columns.txt: NAME type");
-    let data_type = data_type.split(" = ").next().unwrap_or(data_type);
+    let (data_type, default) = match data_type.split_once(" = ") {
+        Some((data_type, default)) => (data_type, Some(default)),
+        None => (data_type, None),
+    };
     let (data_type, nullable) = match data_type.strip_suffix('?') {
         Some(data_type) => (data_type, true),
         None => (data_type, false),
@@ -61,20 +64,8 @@ fn column(declaration: &str) -> VirtualColumn {
     VirtualColumn {
         name: name.to_owned(),
         ty: ExprType::of_column(parse(data_type), nullable),
+        default,
     }
-}
-
-/// Returns the default of a column, as COLUMNS shows it, in declarations of this format.
-pub(crate) fn declared_default(
-    declarations: &'static str,
-    table: &str,
-    column: &str,
-) -> Option<&'static str> {
-    let mut lines = declarations.lines().filter_map(|line| line.split_once(": "));
-    let (_, columns) = lines.find(|(name, _)| *name == table)?;
-    let mut columns = columns.split("; ").filter_map(|column| column.split_once(' '));
-    let (_, declared) = columns.find(|(name, _)| *name == column)?;
-    declared.split_once(" = ").map(|(_, default)| default)
 }
 
 /// Gives the values of rows the types of their columns.
@@ -229,10 +220,12 @@ mod tests {
 
     #[test]
     fn defaults_are_part_of_declarations() {
-        static TABLES: &str = "a: X int\nb: X char(2) bin = '%'; Y timestamp? = current_timestamp()";
-        assert_eq!(declared_default(TABLES, "b", "X"), Some("'%'"));
-        assert_eq!(declared_default(TABLES, "b", "Y"), Some("current_timestamp()"));
-        assert_eq!(declared_default(TABLES, "a", "X"), None);
-        assert!(declared(TABLES)[1].1[1].ty.nullable);
+        let tables = declared("a: X int\nb: X char(2) bin = '%'; Y timestamp? = current_timestamp()");
+        let [x, y] = &tables[1].1[..] else {
+            panic!("two columns")
+        };
+        assert_eq!(tables[0].1[0].default, None);
+        assert_eq!((x.default, y.default), (Some("'%'"), Some("current_timestamp()")));
+        assert!(y.ty.nullable);
     }
 }

@@ -46,7 +46,7 @@ mod wanted_databases;
 
 pub(crate) use catalog_tables::column_default;
 pub use columns::{VirtualTable, columns};
-pub(crate) use columns::{declared, declared_default, typed};
+pub(crate) use columns::{declared, typed};
 pub use database::{DATABASE, is_for_everybody, needs_process};
 pub(crate) use events::event;
 pub(crate) use innodb::{index_stats, table_stats};
@@ -126,7 +126,7 @@ pub fn rows(table: &str, sources: &dyn Sources, wanted: &WantedRows) -> Option<V
         "CLIENT_STATISTICS" => statistics_of_users::of(StatisticsOf::Clients, sources),
         "TABLE_STATISTICS" => statistics_of_users::of_tables(sources, wanted),
         "INDEX_STATISTICS" => statistics_of_users::of_indexes(sources, wanted),
-        // Nothing can be installed.
+        // No plugin can be installed.
         "PLUGINS" | "ALL_PLUGINS" => server_tables::plugins(),
         "user_variables" => server_tables::user_variables(sources),
         "SQL_FUNCTIONS" => sources

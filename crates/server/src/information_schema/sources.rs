@@ -90,8 +90,6 @@ pub trait Sources {
     fn views(&self, database: &str) -> Vec<Arc<ViewDefinition>>;
     /// Returns the virtual tables of a database other than this one.
     fn virtual_tables(&self, database: &str) -> &'static [VirtualTable];
-    /// Returns the default of a virtual table's column, as COLUMNS shows it, if one is declared.
-    fn virtual_default(&self, database: &str, table: &str, column: &str) -> Option<&'static str>;
     /// Returns the session's user variables.
     fn user_variables(&self) -> Vec<(String, UserVariable)>;
     /// Returns whether rows can be changed through a view.

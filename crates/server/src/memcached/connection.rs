@@ -240,7 +240,7 @@ impl MemcachedConnection {
 
     async fn execute(&mut self, request: Request) -> Next {
         if !matches!(request, Request::Store(..)) {
-            // What the client sees has its own sets, and other requests are transactions of their own.
+            // A client sees its own sets, and each other request is a transaction of its own.
             self.items.commit_batch().await;
         }
         match request {

@@ -16,5 +16,7 @@ mod without;
 
 #[cfg(feature = "wasm")]
 pub use compiled::Modules;
+#[cfg(feature = "wasm")]
+pub use paceline_wasm_functions::MODULE_BYTES_MAX;
 #[cfg(not(feature = "wasm"))]
-pub use without::{Modules, disabled};
+pub use without::{MODULE_BYTES_MAX, Modules, disabled};

@@ -5,6 +5,9 @@ use paceline_catalog::{RoutineDefinition, RoutineModule};
 use paceline_syntax::{Error, Result};
 use paceline_types::error_code::ER_FEATURE_DISABLED;
 
+/// Maximum number of bytes of a module: none is accepted.
+pub const MODULE_BYTES_MAX: usize = 0;
+
 /// No modules.
 #[derive(Default)]
 pub struct Modules(());

@@ -27,7 +27,7 @@ mod timed;
 
 use crate::cells::Row;
 use crate::information_schema::{
-    Scope, ShownHistory, Sources, VirtualTable, declared, declared_default, metadata_lock_rows, typed,
+    Scope, ShownHistory, Sources, VirtualTable, declared, metadata_lock_rows, typed,
 };
 use paceline_expression::session::VirtualColumn;
 use paceline_types::Value;
@@ -48,11 +48,6 @@ pub fn tables() -> &'static [VirtualTable] {
 pub fn columns(table: &str) -> Option<&'static [VirtualColumn]> {
     let found = tables().iter().find(|(name, _)| name.eq_ignore_ascii_case(table));
     found.map(|(_, columns)| columns.as_slice())
-}
-
-/// Returns the default of a column, as COLUMNS shows it; `None` if none is declared.
-pub fn default_of(table: &str, column: &str) -> Option<&'static str> {
-    declared_default(DECLARATIONS, table, column)
 }
 
 /// Returns the rows of a table. Its name is compared without case.

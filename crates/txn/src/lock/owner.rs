@@ -182,7 +182,6 @@ impl LockOwner {
     pub(crate) fn begin(&self) {
         self.weight.store(0, Ordering::Relaxed);
         self.rows_changed.store(0, Ordering::Relaxed);
-        self.set_change_bytes(0);
         add_to_own(&self.transactions);
         self.fate.store(fate::RUNNING, Ordering::SeqCst);
         if self.session_locks.load(Ordering::Relaxed) == 0 {

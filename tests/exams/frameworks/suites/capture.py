@@ -2,7 +2,7 @@
 
 import os
 
-from frameworks.suite import ProgramSuite
+from frameworks.suite import PackagedProgramSuite
 from frameworks.suites.java import JavaSuite
 
 # Row events with everything that these programs can use.
@@ -14,14 +14,11 @@ class Debezium(JavaSuite):
     server_options = OF_THE_LOG
 
 
-class Canal(ProgramSuite):
-    name, program = "go_canal", "go"
+class Canal(PackagedProgramSuite):
+    name, program, manifest = "go_canal", "go", "go.mod"
     server_options = OF_THE_LOG
 
-    def install(self):
-        self.copied("go.mod")
-
-    def build(self):
+    def compile(self):
         self.copied("main.go")
         self.fetching("go", "build", "-mod=mod", "-o", "exam", ".", env={**os.environ, "GOFLAGS": "-buildvcs=false -p=1"})
 

@@ -2,28 +2,29 @@
 
 import shutil
 
-from frameworks.suite import ProgramSuite
+from frameworks.suite import PROGRAMS, PackagedProgramSuite
+
+# Each of these programs writes its outcomes with it.
+OUTCOMES = PROGRAMS / "java/src/main/java/exam/Outcomes.java"
 
 
-class JavaSuite(ProgramSuite):
-    program = "java"
-    # What Exam.main runs.
+class JavaSuite(PackagedProgramSuite):
+    program, manifest = "java", "pom.xml"
+    # Exams that Exam.main runs.
     exam: str
     # Main class.
     main = "exam.Exam"
 
-    def install(self):
-        self.copied("pom.xml")
+    def fetch(self):
         self.fetching("mvn", "-q", "-B", "dependency:build-classpath", "-Dmdep.outputFile=classpath")
 
-    def build(self):
-        if (self.source / "pom.xml").read_bytes() != (self.folder / "pom.xml").read_bytes():
-            self.install()
+    def compile(self):
         classes = self.folder / "classes"
         shutil.rmtree(classes, ignore_errors=True)
         if (self.source / "src/main/resources").exists():
             shutil.copytree(self.source / "src/main/resources", classes)
-        self.fetching("javac", "-encoding", "UTF-8", "-d", classes, "-cp", self.libraries, *(self.source / "src/main/java").rglob("*.java"))
+        sources = {*(self.source / "src/main/java").rglob("*.java"), OUTCOMES}
+        self.fetching("javac", "-encoding", "UTF-8", "-d", classes, "-cp", self.libraries, *sources)
 
     @property
     def libraries(self) -> str:

@@ -1,20 +1,17 @@
 """Programs with Node's drivers and libraries, which npm fetches."""
 
-from frameworks.suite import ProgramSuite
+from frameworks.suite import PackagedProgramSuite
 
 
-class NodeSuite(ProgramSuite):
-    program = "node"
+class NodeSuite(PackagedProgramSuite):
+    program, manifest = "node", "package.json"
     # The program's file, without its ending.
     script: str
 
-    def install(self):
-        self.copied("package.json")
+    def fetch(self):
         self.fetching("npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error")
 
-    def build(self):
-        if (self.source / "package.json").read_bytes() != (self.folder / "package.json").read_bytes():
-            self.install()
+    def compile(self):
         self.copied(*(path.name for path in self.source.glob("*.mjs")))
 
     def command(self, server):

@@ -23,7 +23,7 @@ fn conflict(one: MetadataMode, other: MetadataMode) -> bool {
     )
 }
 
-/// Returns what a lock is of, for users.
+/// Returns the name of a locked object, for users.
 fn object(lock: &MetadataLock) -> String {
     match lock.kind {
         MetadataKind::Global => "the global read lock".to_owned(),

@@ -26,7 +26,7 @@ pub use statement_modules::StatementModules;
 #[cfg(not(feature = "wasm"))]
 pub use without::StatementModules;
 
-/// What a call has of the session, the statement and its transaction.
+/// Session, catalog and transaction of a call.
 #[cfg_attr(not(feature = "wasm"), allow(dead_code))]
 pub struct CallContext<'c> {
     /// Services of the session.

@@ -541,13 +541,6 @@ impl Sources for SessionSources<'_> {
         shown(&self.services.sample(Scope::Global))
     }
 
-    fn virtual_default(&self, database: &str, table: &str, column: &str) -> Option<&'static str> {
-        match database == performance_schema::DATABASE {
-            true => performance_schema::default_of(table, column),
-            false => None,
-        }
-    }
-
     fn user_variables(&self) -> Vec<(String, UserVariable)> {
         let variables = self.session.user_variables.iter();
         let mut variables: Vec<_> = variables

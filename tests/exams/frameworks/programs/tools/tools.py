@@ -153,7 +153,7 @@ def kill():
 
 def heartbeat():
     printed = tool("pt-heartbeat", "--update", f"{DSN},D=tools", "--database=tools", "--table=heartbeat", "--create-table", "--run-time=2", "--interval=1", "--no-version-check")
-    # What it prints is the delay.
+    # It prints the delay.
     tool("pt-heartbeat", "--check", f"{DSN},D=tools", "--database=tools", "--table=heartbeat", "--master-server-id=1", "--no-version-check")
     return anonymous(printed) + client("show create table tools.heartbeat; select server_id, file <> '', position > 0 from tools.heartbeat")
 

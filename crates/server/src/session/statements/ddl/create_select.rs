@@ -22,7 +22,7 @@ use paceline_syntax::definition::CreateTable;
 use paceline_syntax::{DdlStatement, Error, Result, Statement, TableName};
 use paceline_types::data_type::Sign;
 use paceline_types::error_code::*;
-use paceline_types::{BlobSize, DataType, Value};
+use paceline_types::{DataType, Value};
 use std::sync::Arc;
 
 /// Returns 1137 for CREATE OR REPLACE TEMPORARY TABLE … SELECT from the table itself; 1235 for CREATE TABLE …
@@ -129,23 +129,16 @@ pub fn plan_create_select(
 
 /// Returns the type of a user variable as a parameter: integers are BIGINT, texts are TEXT of the smallest size.
 fn type_of_variable(ty: ExprType) -> ExprType {
-    let data_type = match &ty.data_type {
+    match &ty.data_type {
         DataType::Integer(integer) => match integer.sign {
-            Sign::Signed => return ExprType::bigint(20),
-            Sign::Unsigned => return ExprType::bigint_unsigned(20),
+            Sign::Signed => ExprType::bigint(20),
+            Sign::Unsigned => ExprType::bigint_unsigned(20),
         },
-        DataType::VarChar { length, collation } => DataType::Text {
-            size: BlobSize::fitting(
-                u64::from(*length) * u64::from(collation.charset().max_bytes_per_character()),
-            ),
-            collation: *collation,
-        },
-        DataType::VarBinary { length } => DataType::Blob {
-            size: BlobSize::fitting(u64::from(*length)),
-        },
-        _ => return ty,
-    };
-    ExprType { data_type, ..ty }
+        DataType::VarChar { length, .. } | DataType::VarBinary { length } => {
+            ExprType::long_text(u64::from(*length), ty.data_type.collation()).with_nullable(ty.nullable)
+        }
+        _ => ty,
+    }
 }
 
 /// Executes the second half of CREATE TABLE … SELECT: inserts the rows in a separate transaction. If the statement is a

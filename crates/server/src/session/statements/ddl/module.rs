@@ -3,6 +3,7 @@
 //! A file is read here, and the statement that is logged and stored has its content: replicas have no such file, and a
 //! later change of it must not change the function.
 
+use crate::modules::MODULE_BYTES_MAX;
 use crate::session::files::{FileProblem, named_file};
 use crate::session::state::SessionState;
 use paceline_catalog::{ProgramEnvironment, RoutineDefinition, RoutineDescription, ViewSecurity};
@@ -14,7 +15,7 @@ use std::fmt::Write;
 use std::io::Read;
 
 /// Maximum number of bytes of a module's file.
-const FILE_BYTES_MAX: u64 = 4 << 20;
+const FILE_BYTES_MAX: u64 = MODULE_BYTES_MAX as u64;
 
 /// Returns the statement with the content of the file that it names. `None` if it names none.
 ///

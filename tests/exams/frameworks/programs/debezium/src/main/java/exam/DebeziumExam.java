@@ -3,10 +3,7 @@ package exam;
 import io.debezium.engine.ChangeEvent;
 import io.debezium.engine.DebeziumEngine;
 import io.debezium.engine.format.Json;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.Statement;
@@ -22,7 +19,6 @@ import java.util.concurrent.TimeUnit;
 /** Debezium reads a snapshot and then the log; it is stopped and resumes; it reads a table again while the log goes on. */
 public final class DebeziumExam {
     private static final Path DIRECTORY = Path.of(System.getenv("EXAM_DIRECTORY"));
-    private static final Path OUTCOMES = Path.of(System.getenv("EXAM_OUTCOMES"));
     private static final String PORT = System.getenv("EXAM_PORT");
     private static final long PATIENCE_SECONDS = 60;
     private static final String EVERY = "create table every (id int auto_increment primary key, ti tinyint, tu tinyint unsigned, bo tinyint(1), si smallint, mi mediumint unsigned, i int, iu int unsigned, "
@@ -106,8 +102,7 @@ public final class DebeziumExam {
                 outcome = "failed";
                 seen.append(error).append('\n').append(ended).append('\n').append(Arrays.toString(error.getStackTrace()));
             }
-            String line = "{\"test\": " + quoted(name + " " + part) + ", \"outcome\": \"" + outcome + "\", \"message\": " + quoted(seen.toString()) + "}\n";
-            Files.writeString(OUTCOMES, line, StandardCharsets.UTF_8, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+            Outcomes.add(name + " " + part, outcome, seen);
         }
         stop();
     }
@@ -182,19 +177,5 @@ public final class DebeziumExam {
             .replaceAll("WindowTimestamp\\\\\": \\\\\"[^\\\\]*", "WindowTimestamp: _").replace("root`@`127.0.0.1", "root`@`localhost")
             // The definition that CREATE TABLE … SELECT logs has more clauses here.
             .replaceAll("\"ddl\":\"CREATE TABLE [^\"]*`selected`[^\"]*\"", "\"ddl\":_");
-    }
-
-    private static String quoted(String text) {
-        StringBuilder found = new StringBuilder("\"");
-        for (char each : text.toCharArray()) {
-            if (each == '"' || each == '\\') {
-                found.append('\\').append(each);
-            } else if (each < ' ' || each > '~') {
-                found.append(String.format("\\u%04x", (int) each));
-            } else {
-                found.append(each);
-            }
-        }
-        return found.append('"').toString();
     }
 }

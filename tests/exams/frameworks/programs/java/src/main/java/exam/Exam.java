@@ -2,10 +2,6 @@ package exam;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -16,10 +12,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Runs the tests of one program, and writes for each a line to the file $EXAM_OUTCOMES: its outcome, and what it saw. */
+/** Runs the tests of one program. */
 public final class Exam {
     public static final String PORT = System.getenv("EXAM_PORT");
-    private static final Path OUTCOMES = Path.of(System.getenv("EXAM_OUTCOMES"));
 
     private final StringBuilder seen = new StringBuilder();
 
@@ -63,8 +58,7 @@ public final class Exam {
             outcome = "failed";
             exam.see(trace.toString());
         }
-        String line = "{\"test\": " + quoted(name) + ", \"outcome\": \"" + outcome + "\", \"message\": " + quoted(exam.seen.toString()) + "}\n";
-        Files.writeString(OUTCOMES, line, StandardCharsets.UTF_8, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+        Outcomes.add(name, outcome, exam.seen);
     }
 
     /** Adds what a test saw: it must be the same on both servers. */
@@ -107,19 +101,5 @@ public final class Exam {
             return;
         }
         see("no error");
-    }
-
-    private static String quoted(String text) {
-        StringBuilder found = new StringBuilder("\"");
-        for (char each : text.toCharArray()) {
-            if (each == '"' || each == '\\') {
-                found.append('\\').append(each);
-            } else if (each < ' ' || each > '~') {
-                found.append(String.format("\\u%04x", (int) each));
-            } else {
-                found.append(each);
-            }
-        }
-        return found.append('"').toString();
     }
 }
