@@ -157,3 +157,30 @@ def test_a_failing_sync_stops_the_server(crashfs, tmp_path, seed):
         workload.check(server, load)
     finally:
         server.close()
+
+
+def test_after_a_failed_sync_of_a_table_file_no_flush_waits_in_vain(crashfs, tmp_path, seed):
+    """The engine accepts no further flush: whatever needs one gets the error, and the server stops when it is told to."""
+    server = Paceline(tmp_path / "server", "--log-bin=log", datadir=crashfs.mount_point / "data")
+    try:
+        server.start()
+        server.query("create database d", "create table d.t (a int primary key)", "insert into d.t values (1), (2)", "flush binary logs")
+        syncs = []
+
+        def is_quiet():
+            syncs.append(crashfs.say("syncs"))
+            return len(syncs) >= 10 and len(set(syncs[-10:])) == 1
+
+        wait_for("the next log file to be prepared", is_quiet)
+        [*_, (newest, *_)] = server.query("show binary logs")
+        assert crashfs.say("fail-sync 0") == "ok"
+        for _ in range(2):
+            with pytest.raises(pymysql.err.Error, match="Input/output error"):
+                server.query(f"purge binary logs to '{newest}'")
+        server.process.terminate()
+        server.process.wait(timeout=30)
+        assert crashfs.say(f"crash {seed}") == "ok"
+        server.start()
+        assert server.query("select a from d.t order by a") == ((1,), (2,))
+    finally:
+        server.close()

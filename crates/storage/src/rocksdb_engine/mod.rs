@@ -364,17 +364,22 @@ impl RocksDbEngine {
         flush_again: impl Fn() -> Result<()>,
     ) -> Result<LogPosition> {
         let mut pause = Duration::from_micros(200);
+        let mut is_first = true;
         loop {
             let durable = self.durable_position()?;
             if durable >= position {
                 return Ok(durable);
             }
-            if self.background_errors() > self.errors_before_flush.load(Ordering::Relaxed) {
+            let has_failed = self.background_errors() > self.errors_before_flush.load(Ordering::Relaxed);
+            if has_failed {
                 flush_again()?; // returns the error, or waits until there is room on the disk
-                // If RocksDB has stopped permanently, it accepts a flush but never executes it; a write fails.
-                if let Err(error) = self.db.write_opt(WriteBatch::default(), &self.write_options) {
-                    self.wait_for_room(error)?;
-                }
+            }
+            // If RocksDB has stopped permanently, it accepts a flush but never executes it, and counts no further
+            // error; a write fails. It may have stopped before this flush was begun.
+            if (has_failed || std::mem::take(&mut is_first))
+                && let Err(error) = self.db.write_opt(WriteBatch::default(), &self.write_options)
+            {
+                self.wait_for_room(error)?;
             }
             self.pause(pause)?;
             pause = (pause * 2).min(Duration::from_millis(10));
