@@ -122,6 +122,26 @@ def test_a_statement_that_stop_slave_interrupts_is_not_skipped(pair):
     assert replica.query("select * from d.t") == ((1, 1),)
 
 
+def test_skipped_errors_are_counted_as_in_mariadb(pair, tmp_path):
+    primary, _ = pair
+    primary.query("create table d.u (a int primary key)")
+    counts = {}
+    for kind in (Paceline, MariaDb):
+        replica = kind(tmp_path / kind.__name__, "--server-id=3", "--slave-skip-errors=1062,1032").start()
+        try:
+            change_master(replica, primary, master_use_gtid="slave_pos")
+            replica.query("start slave")
+            wait_for_replica(replica, primary)
+            replica.query("set sql_log_bin=0", "insert into d.t values (1, 1)", "insert into d.u values (1), (4)")
+            primary.query("insert into d.t values (1, 1)", "set binlog_format='row'", "insert into d.u values (1), (2), (3), (4)", "delete from d.u where a=3", "delete from d.u",
+                          "delete from d.t")
+            wait_for_replica(replica, primary)
+            [(_, counts[kind])] = replica.query("show global status like 'Slave_skipped_errors'")
+        finally:
+            replica.close()
+    assert counts[Paceline] == counts[MariaDb] != "0", counts
+
+
 @pytest.mark.parametrize("change", [
     "insert into d.narrow values (1), (1000), (2)",
     "insert into d.narrow select n from d.wide",

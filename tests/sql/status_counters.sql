@@ -157,6 +157,20 @@ delete from n where x = 1;
 delete from e;
 show session status where variable_name rlike '^(handler_(read|tmp|write|update|delete)|rows_read|select|sort|update_scan|delete_scan)' and value > 0;
 
+-- Results of correlated subqueries by the values of outer rows.
+flush status;
+select a, (select max(y) from n where n.x = c.c) from c;
+show session status like 'Subquery_cache_%';
+flush status;
+select a from c where (select max(y) from n where n.x = c.c) > 4;
+show session status like 'Subquery_cache_%';
+flush status;
+select (select max(y) from n where n.x = s.seq) from seq_1_to_300 s;
+show session status like 'Subquery_cache_%';
+flush status;
+select (select max(y) from n);
+show session status like 'Subquery_cache_%';
+
 -- Denials.
 flush status;
 create user nobody@localhost;

@@ -295,6 +295,8 @@ counters! {
     sort_range "Sort_range" Count "Sorts of rows found by an index.";
     sort_rows "Sort_rows" Count "Rows that were sorted.";
     sort_scan "Sort_scan" Count "Sorts of rows found without an index, and of temporary results.";
+    subquery_cache_hit "Subquery_cache_hit" Count "Results of correlated subqueries that were found among those of earlier outer rows.";
+    subquery_cache_miss "Subquery_cache_miss" Count "Correlated subqueries that ran because no earlier outer row had the same values.";
     update_scan "Update_scan" Count "UPDATE statements that searched a table without an index.";
     ---
     created_tmp_disk_tables
@@ -329,6 +331,8 @@ counters! {
     sort_range
     sort_rows
     sort_scan
+    subquery_cache_hit
+    subquery_cache_miss
     update_scan
 }
 

@@ -347,6 +347,7 @@ impl RowApplier {
                     table.definition().database(),
                     table.definition().name()
                 );
+                self.counts.count_skipped_error();
                 Ok(changed)
             }
             Err(failure) => Err(failure),

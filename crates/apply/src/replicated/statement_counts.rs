@@ -1,5 +1,5 @@
 //! Numbers of statements applied as rows, for `Com_insert` and similar counters: MariaDB's SQL thread counts
-//! them too.
+//! them too. Beside them the number of errors that were skipped.
 
 use paceline_binlog::event::RowsKind;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,6 +11,7 @@ pub struct StatementCounts {
     updates: AtomicU64,
     deletes: AtomicU64,
     commits: AtomicU64,
+    skipped_errors: AtomicU64,
 }
 
 impl StatementCounts {
@@ -25,6 +26,11 @@ impl StatementCounts {
 
     pub(super) fn count_commit(&self) {
         self.commits.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts an error that `slave_skip_errors` skipped.
+    pub fn count_skipped_error(&self) {
+        self.skipped_errors.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Returns the number of statements that inserted rows.
@@ -45,5 +51,10 @@ impl StatementCounts {
     /// Returns the number of row transactions.
     pub fn commits(&self) -> u64 {
         self.commits.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of errors that `slave_skip_errors` skipped.
+    pub fn skipped_errors(&self) -> u64 {
+        self.skipped_errors.load(Ordering::Relaxed)
     }
 }

@@ -40,7 +40,7 @@ pub(crate) fn row(
     frame: &Frame<'_>,
     context: &mut EvalContext<'_>,
 ) -> Result<Vec<Value>> {
-    if let Some(cached) = context.state.subqueries.get(subquery, frame.row) {
+    if let Some(cached) = look_up(subquery, frame, context) {
         return Ok(cached.rows.first().cloned().unwrap_or_else(|| nulls(subquery)));
     }
     let mut found: Option<Vec<Value>> = None;
@@ -72,7 +72,7 @@ fn nulls(subquery: &Subquery) -> Vec<Value> {
 
 /// Returns whether there is a row.
 pub(crate) fn exists(subquery: &Subquery, frame: &Frame<'_>, context: &mut EvalContext<'_>) -> Result<bool> {
-    if let Some(cached) = context.state.subqueries.get(subquery, frame.row) {
+    if let Some(cached) = look_up(subquery, frame, context) {
         return Ok(!cached.rows.is_empty());
     }
     let mut found = false;
@@ -84,9 +84,18 @@ pub(crate) fn exists(subquery: &Subquery, frame: &Frame<'_>, context: &mut EvalC
     Ok(found)
 }
 
+fn look_up<'c>(
+    subquery: &Subquery,
+    frame: &Frame<'_>,
+    context: &'c mut EvalContext<'_>,
+) -> Option<&'c mut CachedRows> {
+    let counts = &mut context.session.counts;
+    context.state.subqueries.look_up(subquery, frame.row, counts)
+}
+
 fn keep(subquery: &Subquery, frame: &Frame<'_>, rows: CachedRows, context: &mut EvalContext<'_>) {
-    let account = &context.session.memory;
-    context.state.subqueries.keep(subquery, frame.row, rows, account);
+    let session = &mut *context.session;
+    context.state.subqueries.keep(subquery, frame.row, rows, session);
 }
 
 /// Evaluates `left op ANY|ALL (SELECT …)`.
@@ -101,10 +110,10 @@ pub(crate) fn quantified<'a>(
 ) -> Result<Option<bool>> {
     let left = row_values(left, frame, context)?;
     // The rows are taken out of the state during the search, because the search needs the state too.
-    if let Some(cached) = context.state.subqueries.get(subquery, frame.row) {
+    if let Some(cached) = look_up(subquery, frame, context) {
         let rows = std::mem::take(cached);
         let (result, rows) = search(op, by, quantifier, &left, rows, context);
-        if let Some(cached) = context.state.subqueries.get(subquery, frame.row) {
+        if let Some(cached) = context.state.subqueries.get_mut(subquery, frame.row) {
             *cached = rows;
         }
         return result;

@@ -56,6 +56,8 @@ pub struct StatementCounts {
     pub sort_range: u64,
     pub sort_rows: u64,
     pub sort_scan: u64,
+    pub subquery_cache_hit: u64,
+    pub subquery_cache_miss: u64,
     pub update_scan: u64,
 }
 

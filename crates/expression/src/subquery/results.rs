@@ -12,14 +12,12 @@
 //! The key is the identity of the outer values, not their equality by a collation: `a` and `A` are equal, but
 //! the subquery may show the difference.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
-
 use paceline_types::{TimeZone, Value};
+use std::collections::{HashMap, HashSet};
 
 use crate::subquery::{Correlation, Subquery};
 
-use crate::session::{MemoryCharge, SessionMemory};
+use crate::session::{MemoryCharge, SessionContext, StatementCounts};
 
 /// Number of misses before the share of hits is examined.
 const MISSES_MAX_FIRST: u32 = 200;
@@ -106,14 +104,30 @@ impl SubqueryResults {
         self.only_uncorrelated = true;
     }
 
-    /// Returns the cached result of a subquery for the given outer row.
-    pub fn get(&mut self, subquery: &Subquery, outer: &[Value]) -> Option<&mut CachedRows> {
+    /// Looks a subquery's result for the given outer row up, and counts whether it is there.
+    pub fn look_up(
+        &mut self,
+        subquery: &Subquery,
+        outer: &[Value],
+        counts: &mut StatementCounts,
+    ) -> Option<&mut CachedRows> {
         match self.of.get_mut(subquery.id.index())?.as_mut()? {
             Results::One(rows) => Some(rows),
             Results::ByOuterValues(results) => {
                 results.entries.as_ref()?;
                 write_key(subquery, outer, &mut self.key);
-                results.get(&self.key)
+                results.look_up(&self.key, counts)
+            }
+        }
+    }
+
+    /// Returns the place of a result that was found before.
+    pub fn get_mut(&mut self, subquery: &Subquery, outer: &[Value]) -> Option<&mut CachedRows> {
+        match self.of.get_mut(subquery.id.index())?.as_mut()? {
+            Results::One(rows) => Some(rows),
+            Results::ByOuterValues(results) => {
+                write_key(subquery, outer, &mut self.key);
+                results.entries.as_mut()?.results.get_mut(&*self.key)
             }
         }
     }
@@ -124,7 +138,7 @@ impl SubqueryResults {
         subquery: &Subquery,
         outer: &[Value],
         rows: CachedRows,
-        account: &Arc<SessionMemory>,
+        session: &mut SessionContext,
     ) {
         let mut key = std::mem::take(&mut self.key);
         match subquery.correlation {
@@ -133,10 +147,11 @@ impl SubqueryResults {
             Correlation::Correlated if self.only_uncorrelated || subquery.outer_slots.is_empty() => {}
             Correlation::Correlated => {
                 let results = self.entry(subquery).get_or_insert_with(|| {
+                    session.counts.subquery_cache_miss += 1;
                     Results::ByOuterValues(ResultsByOuterValues {
                         entries: Some(Entries {
                             results: HashMap::new(),
-                            memory: MemoryCharge::new(account),
+                            memory: MemoryCharge::new(&session.memory),
                         }),
                         hits: 0,
                         misses: 1,
@@ -163,11 +178,17 @@ impl SubqueryResults {
 }
 
 impl ResultsByOuterValues {
-    fn get(&mut self, key: &[u8]) -> Option<&mut CachedRows> {
+    fn look_up(&mut self, key: &[u8], counts: &mut StatementCounts) -> Option<&mut CachedRows> {
         let found = self.entries.as_mut()?.results.get_mut(key);
         match found {
-            Some(_) => self.hits = self.hits.saturating_add(1),
-            None => self.misses = self.misses.saturating_add(1),
+            Some(_) => {
+                self.hits = self.hits.saturating_add(1);
+                counts.subquery_cache_hit += 1;
+            }
+            None => {
+                self.misses = self.misses.saturating_add(1);
+                counts.subquery_cache_miss += 1;
+            }
         }
         found
     }
@@ -238,6 +259,7 @@ fn append_identity(value: &Value, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::Services;
     use crate::subquery::SubqueryId;
 
     fn correlated(slots: &[usize]) -> Subquery {
@@ -255,39 +277,69 @@ mod tests {
 
     #[test]
     fn results_are_found_by_the_slots_that_are_read() {
-        let account = SessionMemory::unlimited();
+        let mut session = SessionContext::new(1, Services::default());
         let (mut results, subquery) = (SubqueryResults::default(), correlated(&[1]));
         let row = |unread: i64, read: i64| [Value::Int(unread), Value::Int(read)];
-        assert!(results.get(&subquery, &row(1, 7)).is_none());
-        results.keep(&subquery, &row(1, 7), result(70), &account);
-        assert!(results.get(&subquery, &row(2, 7)).is_some());
-        assert!(results.get(&subquery, &row(1, 8)).is_none());
-        assert!(results.get(&subquery, &[Value::Int(1), Value::UInt(7)]).is_none());
+        assert!(
+            results
+                .look_up(&subquery, &row(1, 7), &mut session.counts)
+                .is_none()
+        );
+        results.keep(&subquery, &row(1, 7), result(70), &mut session);
+        assert!(
+            results
+                .look_up(&subquery, &row(2, 7), &mut session.counts)
+                .is_some()
+        );
+        assert!(
+            results
+                .look_up(&subquery, &row(1, 8), &mut session.counts)
+                .is_none()
+        );
+        assert!(
+            results
+                .look_up(&subquery, &[Value::Int(1), Value::UInt(7)], &mut session.counts)
+                .is_none()
+        );
+        let counts = session.counts;
+        assert_eq!((counts.subquery_cache_hit, counts.subquery_cache_miss), (1, 3));
     }
 
     #[test]
     fn subqueries_with_few_hits_are_not_cached() {
-        let account = SessionMemory::unlimited();
+        let mut session = SessionContext::new(1, Services::default());
         let (mut results, subquery) = (SubqueryResults::default(), correlated(&[0]));
         for value in 0..i64::from(MISSES_MAX_FIRST) + 1 {
-            assert!(results.get(&subquery, &[Value::Int(value)]).is_none());
-            results.keep(&subquery, &[Value::Int(value)], result(value), &account);
+            assert!(
+                results
+                    .look_up(&subquery, &[Value::Int(value)], &mut session.counts)
+                    .is_none()
+            );
+            results.keep(&subquery, &[Value::Int(value)], result(value), &mut session);
         }
-        assert!(results.get(&subquery, &[Value::Int(0)]).is_none());
+        assert!(
+            results
+                .look_up(&subquery, &[Value::Int(0)], &mut session.counts)
+                .is_none()
+        );
         drop(results);
-        assert_eq!(account.used(), 0);
+        assert_eq!(session.memory.used(), 0);
     }
 
     #[test]
     fn beyond_the_memory_limit_nothing_is_cached_and_nothing_fails() {
-        let account = SessionMemory::unlimited();
-        account.set_limit(200);
+        let mut session = SessionContext::new(1, Services::default());
+        session.memory.set_limit(200);
         let (mut results, subquery) = (SubqueryResults::default(), correlated(&[0]));
         for value in 0..10 {
-            results.keep(&subquery, &[Value::Int(value)], result(value), &account);
+            results.keep(&subquery, &[Value::Int(value)], result(value), &mut session);
         }
-        assert_eq!(account.used(), 0);
-        assert!(results.get(&subquery, &[Value::Int(0)]).is_none());
+        assert_eq!(session.memory.used(), 0);
+        assert!(
+            results
+                .look_up(&subquery, &[Value::Int(0)], &mut session.counts)
+                .is_none()
+        );
     }
 
     #[test]

@@ -502,6 +502,7 @@ impl Lane {
         let shared = self.shared.clone();
         let rows = shared.parts.options.rows.get();
         let skipped = &rows.skipped_errors;
+        let counts = Arc::clone(&self.shared.parts.statement_counts);
         let head = received.group.events().next();
         runner.begin(
             self.worker.gtid_choice(received),
@@ -546,7 +547,7 @@ impl Lane {
                         ..context.of(&load.query, &header)
                     };
                     let execute = || runner.statement(&statement);
-                    execute_as_primary(&load.query, skipped, retries, execute).map_err(at)?;
+                    execute_as_primary(&load.query, skipped, &counts, retries, execute).map_err(at)?;
                     context.clear();
                 }
                 Event::Query(query) => {
@@ -565,7 +566,7 @@ impl Lane {
                         true => runner.make_table(&statement),
                         false => runner.statement(&statement),
                     };
-                    execute_as_primary(&query, skipped, retries, execute).map_err(at)?;
+                    execute_as_primary(&query, skipped, &counts, retries, execute).map_err(at)?;
                     context.clear();
                 }
                 Event::TableMap(_)

@@ -8,7 +8,7 @@
 //! Some errors are not results of the statement, and `slave_skip_errors` does not apply to them: an interruption on
 //! this server, for example by STOP SLAVE, and errors that may not occur when the transaction is retried.
 
-use paceline_apply::replicated::{Failure, SkippedErrors};
+use paceline_apply::replicated::{Failure, SkippedErrors, StatementCounts};
 use paceline_binlog::event::QueryEvent;
 use paceline_types::error_code::*;
 
@@ -58,6 +58,7 @@ fn is_end(code: ErrorCode, retries: Retries) -> bool {
 pub(super) fn execute_as_primary(
     query: &QueryEvent<'_>,
     skipped: &SkippedErrors,
+    counts: &StatementCounts,
     retries: Retries,
     execute: impl FnOnce() -> Result<(), Failure>,
 ) -> Result<(), Failure> {
@@ -71,7 +72,10 @@ pub(super) fn execute_as_primary(
     match (execute(), expected) {
         (Ok(()), None) => Ok(()),
         (Err(failure), _) if !is_end(failure.code, retries) => Err(on_query(failure, query)),
-        (Err(failure), _) if skipped.contains(failure.code) => skip(&failure),
+        (Err(failure), _) if skipped.contains(failure.code) => {
+            counts.count_skipped_error();
+            skip(&failure)
+        }
         (Err(failure), Some(expected)) if is_same(failure.code, expected) => skip(&failure),
         (Ok(()), Some(expected)) => Err(different(expected, None, query)),
         (Err(failure), Some(expected)) => Err(different(expected, Some(&failure), query)),
@@ -145,11 +149,12 @@ mod tests {
     #[test]
     fn errors_that_are_not_results_are_not_skipped() {
         let mut query = QueryEvent::new(b"d", b"insert into t values (1)");
+        let counts = StatementCounts::default();
         for expected in [0, ER_DUP_ENTRY.number()] {
             query.error_code = expected;
             let end = |code: ErrorCode, retries| {
                 let failed = || Err(Failure::new(code, "as it is"));
-                execute_as_primary(&query, &SkippedErrors::All, retries, failed)
+                execute_as_primary(&query, &SkippedErrors::All, &counts, retries, failed)
                     .map_err(|failure| failure.code)
             };
             for retries in [Retries::Left, Retries::UsedUp] {
@@ -164,5 +169,6 @@ mod tests {
             );
             assert_eq!(end(ER_LOCK_WAIT_TIMEOUT, Retries::UsedUp), Ok(()));
         }
+        assert_eq!(counts.skipped_errors(), 6);
     }
 }

@@ -191,6 +191,7 @@ pub static TABLE: &[Metric] = &[
     metric("Slave_received_heartbeats", Kind::Counter, Unit::Count, "Heartbeats received from the primary.", Reader::Number(|s| s.own_connection().map_or(0, |c| c.receiver.heartbeats))),
     metric("Slave_retried_transactions", Kind::Counter, Unit::Count, "Replicated transactions that were tried again.", Reader::Number(|s| s.sum_of_connections(|c| c.applier.retried_transactions))),
     metric("Slave_running", Kind::Gauge, Unit::Switch, "Whether the receiver and the applier are running.", Reader::Number(|s| s.own_connection().is_some_and(runs).into())),
+    metric("Slave_skipped_errors", Kind::Counter, Unit::Count, "Errors of replicated statements and rows that slave_skip_errors skipped.", Reader::Number(|s| s.server.sessions.replicated_statements().skipped_errors())),
     metric("Slaves_connected", Kind::Gauge, Unit::Count, "Replicas that are connected.", Reader::Number(|s| s.server.primary.replicas().list().len() as u64)),
     metric("Slaves_running", Kind::Gauge, Unit::Count, "Connections to primaries whose applier is running.", Reader::Number(|s| s.sum_of_connections(|c| c.applier_runs.into()))),
     metric("Ssl_accepts", Kind::Counter, Unit::Count, "TLS handshakes that began since the last FLUSH SSL.", Reader::Number(|s| s.tls("Ssl_accepts").parse().unwrap_or(0))),
