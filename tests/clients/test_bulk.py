@@ -34,6 +34,13 @@ def servers(tmp_path_factory):
         server.close()
 
 
+DATE = 10
+
+
+def day(year, month, day_of_month):
+    return b"\4" + struct.pack("<HBB", year, month, day_of_month)
+
+
 # Statement, types of its parameters, rows of them.
 EXECUTIONS = [
     ("insert into t (b) values (?)", [VAR_STRING], [[text("x")], [text("y")], [IS_NULL], [DEFAULT], [IGNORE]]),
@@ -51,6 +58,10 @@ EXECUTIONS = [
     ("replace into t (a, b) values (?, ?)", [LONG, VAR_STRING], [[number(100), text("r")], [number(20), text("r")], [number(102), text("r")]]),
     ("insert into t (b) values (?) returning a, b", [VAR_STRING], [[text("x")], [text("y")], [IS_NULL], [DEFAULT], [IGNORE]]),
     ("insert into t set b = ?", [VAR_STRING], [[text("one")]]),
+    # Dates that do not exist.
+    ("insert into t (b) values (?)", [DATE], [[day(2024, 13, 45)], [day(2024, 2, 29)]]),
+    ("insert into t (b) values (?)", [DATE], [[day(2024, 2, 29)], [day(2024, 13, 45)]]),
+    ("insert ignore into t (b) values (?)", [DATE], [[day(2024, 2, 29)], [day(2024, 13, 45)], [day(2023, 0, 0)]]),
     ("update t set b = ?, c = ? where a = ?", [VAR_STRING, LONG, LONG],
      [[text("u"), number(4), number(1)], [DEFAULT, IGNORE, number(2)], [IS_NULL, DEFAULT, number(3)], [text("n"), number(4), number(999)]]),
     # The first set stays changed.

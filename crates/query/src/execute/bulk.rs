@@ -4,6 +4,7 @@
 //! of all sets. A parameter may have no value but an [`Indicator`]: the column's default. That is possible only where
 //! `DEFAULT` could stand instead of the `?`.
 
+use paceline_expression::session::Diagnostics;
 use paceline_types::Value;
 
 use crate::error::Result;
@@ -36,6 +37,15 @@ pub trait ParameterSets: Send {
     /// Makes the next set the current one. Returns false if there is none.
     ///
     /// # Errors
-    /// If the client's data is malformed, or an indicator is where no default is possible.
-    fn advance(&mut self) -> Result<bool>;
+    /// If the client's data is malformed, an indicator is where no default is possible, or a date is refused.
+    fn advance(&mut self, impossible: ImpossibleDates<'_>) -> Result<bool>;
+}
+
+/// Treatment of impossible dates and times among the values of a set.
+#[derive(Debug)]
+pub enum ImpossibleDates<'d> {
+    /// They are zero, with a warning.
+    Warned(&'d mut Diagnostics),
+    /// They are errors: 1292.
+    Refused,
 }

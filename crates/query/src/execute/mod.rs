@@ -42,7 +42,7 @@ mod programs;
 mod readers;
 mod statements;
 
-pub use bulk::{Indicator, ParameterSet, ParameterSets};
+pub use bulk::{ImpossibleDates, Indicator, ParameterSet, ParameterSets};
 pub use collections::memory::SORT_MEMORY_MAX;
 pub use collections::row_store::{RowStore, StoredRows};
 pub use interface::{

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use super::insertion::Insertion;
 use crate::error::{Error, Result};
-use crate::execute::bulk::ParameterSets;
+use crate::execute::bulk::{ImpossibleDates, ParameterSets};
 use crate::execute::changes::assignment::{Strictness, check_types};
 use crate::execute::changes::row_writer::WriteOptions;
 use crate::execute::collections::memory::row_bytes;
@@ -102,12 +102,17 @@ fn insert_sets(
     exec.session.diagnostics.reset_row();
     check_source_types(exec, plan, insertion.strictness())?;
     loop {
-        let exec = &mut exec.with_parameters(sets.current());
+        let of_set = &mut exec.with_parameters(sets.current());
         for values in rows {
-            insertion.take_values(exec, values)?;
-            insertion.insert(exec, sink)?;
+            insertion.take_values(of_set, values)?;
+            insertion.insert(of_set, sink)?;
         }
-        if !sets.advance()? {
+        // As in MariaDB, which decodes the first set before the statement begins, and the others within it.
+        let impossible = match insertion.strictness() {
+            Strictness::Strict => ImpossibleDates::Refused,
+            Strictness::Lenient => ImpossibleDates::Warned(&mut exec.session.diagnostics),
+        };
+        if !sets.advance(impossible)? {
             return Ok(());
         }
     }

@@ -10,6 +10,7 @@
 //! all sets. A parameter may stand for DEFAULT, or for nothing to be assigned (IGNORE): in an INSERT the executor
 //! handles both, for an UPDATE the statement is rewritten and planned again.
 
+use super::prepared::accept_invalid;
 use crate::command_counter::count_command;
 use crate::running_plan::PlanToRun;
 use crate::session::Session;
@@ -25,8 +26,8 @@ use crate::session::statements::query::{note_plan, reply_of};
 use crate::statement_kind::StatementKind;
 use paceline_expression::session::{MemoryCharge, SessionMemory};
 use paceline_query::execute::{
-    AffectedRows, ExecutionContext, Indicator, Outcome, ParameterSet, ParameterSets, RowSink,
-    execute as execute_plan,
+    AffectedRows, ExecutionContext, ImpossibleDates, Indicator, Outcome, ParameterSet, ParameterSets,
+    RowSink, execute as execute_plan,
 };
 use paceline_query::plan::{Plan, ResultColumn, is_to_be_planned_again};
 use paceline_syntax::ast::Expr;
@@ -53,7 +54,12 @@ struct DecodedSets {
 }
 
 impl DecodedSets {
-    fn new(encoded: BulkParameters, charset: Charset, assignable: Vec<bool>) -> Result<Self> {
+    fn new(
+        encoded: BulkParameters,
+        charset: Charset,
+        assignable: Vec<bool>,
+        impossible: ImpossibleDates<'_>,
+    ) -> Result<Self> {
         let types = encoded.types().iter().map(|wire| {
             Ok(binary_protocol::ParameterType {
                 field_type: FieldType::from_code(wire.field_type).ok_or_else(malformed)?,
@@ -72,11 +78,11 @@ impl DecodedSets {
             indicators: Vec::new(),
             assignable,
         };
-        sets.decode()?;
+        sets.decode(impossible)?;
         Ok(sets)
     }
 
-    fn decode(&mut self) -> Result<()> {
+    fn decode(&mut self, impossible: ImpossibleDates<'_>) -> Result<()> {
         let mut invalid = Vec::new();
         self.values = binary_protocol::decode_parameters(
             &self.types,
@@ -87,10 +93,7 @@ impl DecodedSets {
             &mut invalid,
         )
         .map_err(|_| malformed())?;
-        // A warning could not say which of many sets it is about.
-        if !invalid.is_empty() {
-            return Err(malformed());
-        }
+        accept_invalid(invalid, impossible)?;
         self.indicators.clear();
         for (index, given) in self.encoded.indicators().iter().enumerate() {
             let indicator = match *given {
@@ -120,10 +123,10 @@ impl ParameterSets for DecodedSets {
         }
     }
 
-    fn advance(&mut self) -> Result<bool> {
+    fn advance(&mut self, impossible: ImpossibleDates<'_>) -> Result<bool> {
         let has_more = self.encoded.advance().map_err(|_| malformed())?;
         if has_more {
-            self.decode()?;
+            self.decode(impossible)?;
         }
         Ok(has_more)
     }
@@ -235,7 +238,8 @@ impl Session {
         let encoded = BulkParameters::parse(payload, flags, prepared.parameters, &mut prepared.types)
             .map_err(|_| malformed())?;
         let charset = self.state.context.settings.character_set_client;
-        let mut sets = DecodedSets::new(encoded, charset, assignable)?;
+        let impossible = ImpossibleDates::Warned(&mut self.state.context.diagnostics);
+        let mut sets = DecodedSets::new(encoded, charset, assignable, impossible)?;
         self.state.check_restrictions(&prepared.statement)?;
         let reply = match &*prepared.statement {
             Statement::Insert(_) => self.insert_sets(prepared, &mut sets).await?,
@@ -280,7 +284,8 @@ impl Session {
             total.rows_sent += outcome.rows_sent;
             total.last_insert_id = outcome.last_insert_id;
             rows = Rows::Later;
-            if !sets.advance()? {
+            let impossible = ImpossibleDates::Warned(&mut self.state.context.diagnostics);
+            if !sets.advance(impossible)? {
                 break;
             }
         }

@@ -18,7 +18,7 @@ use crate::session::services::on_text;
 use crate::session::statements::query::{collect, run_plan};
 use crate::statement_kind::StatementKind;
 use paceline_expression::ExprType;
-use paceline_query::execute::CursorSink;
+use paceline_query::execute::{CursorSink, ImpossibleDates};
 use paceline_query::plan::{ResultColumn, is_to_be_planned_again};
 use paceline_syntax::{Error, Result, Statement};
 use paceline_types::binary_protocol::{self, InvalidTemporal};
@@ -28,6 +28,23 @@ use paceline_types::{Sign, Value};
 use paceline_wire::prepared::{Parameters, cursor_type, write_prepared};
 use paceline_wire::response::write_end_of_columns;
 use std::sync::Arc;
+
+/// Warns of impossible dates and times among parameters, whose values are zero, or refuses them.
+pub(super) fn accept_invalid(
+    invalid: Vec<InvalidTemporal>,
+    mut impossible: ImpossibleDates<'_>,
+) -> Result<()> {
+    for InvalidTemporal { kind, text } in invalid {
+        match &mut impossible {
+            ImpossibleDates::Refused => return Err(Error::new(ER_TRUNCATED_WRONG_VALUE, &[&kind, &text])),
+            ImpossibleDates::Warned(diagnostics) => {
+                let message = ER_TRUNCATED_WRONG_VALUE.message(&[&kind, &text]);
+                diagnostics.warn(ER_TRUNCATED_WRONG_VALUE, message);
+            }
+        }
+    }
+    Ok(())
+}
 
 impl Session {
     /// Executes COM_STMT_PREPARE.
@@ -157,13 +174,10 @@ impl Session {
             self.state.context.settings.character_set_client,
             &mut invalid,
         );
-        for InvalidTemporal { kind, text } in invalid {
-            let message = ER_TRUNCATED_WRONG_VALUE.message(&[&kind, &text]);
-            self.state
-                .context
-                .diagnostics
-                .warn(ER_TRUNCATED_WRONG_VALUE, message);
-        }
+        accept_invalid(
+            invalid,
+            ImpossibleDates::Warned(&mut self.state.context.diagnostics),
+        )?;
         values.map_err(|_| malformed())
     }
 
