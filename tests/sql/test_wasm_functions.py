@@ -121,6 +121,71 @@ def test_a_scan_of_many_rows_is_complete_and_in_order(server):
     assert one(server, "select weighted(1)") == sum(n * (count + 1 - n) for n in range(1, count + 1))
 
 
+def test_scans_of_one_index_one_after_the_other_and_at_once(server):
+    module = """(module
+        (import "paceline" "table" (func $table (param i32 i32) (result i32)))
+        (import "paceline" "index" (func $index (param i32 i32 i32) (result i32)))
+        (import "paceline" "key_integer" (func $key (param i64)))
+        (import "paceline" "scan" (func $scan (param i32 i32 i32) (result i32)))
+        (import "paceline" "next" (func $next (param i32) (result i32)))
+        (import "paceline" "integer" (func $integer (param i32 i32) (result i64)))
+        (import "paceline" "close" (func $close (param i32)))
+        (memory (export "memory") 1) (data (i32.const 0) "rowsby_author")
+        (func $begin (param $t i32) (param $author i64) (param $backward i64) (result i32)
+            (call $key (local.get $author))
+            (call $scan (local.get $t) (call $index (local.get $t) (i32.const 4) (i32.const 9)) (i32.wrap_i64 (local.get $backward))))
+        (func (export "digest") (param $authors i64) (param $backward i64) (result i64)
+            (local $t i32) (local $author i64) (local $one i32) (local $other i32) (local $sum i64) (local $found i32)
+            (local.set $t (call $table (i32.const 0) (i32.const 4)))
+            (block $end (loop $each
+                (br_if $end (i64.ge_s (local.get $author) (local.get $authors)))
+                (local.set $one (call $begin (local.get $t) (local.get $author) (local.get $backward)))
+                (local.set $other (call $begin (local.get $t) (local.get $author) (local.get $backward)))
+                (block $last (loop $row
+                    (local.set $found (call $next (local.get $one)))
+                    (if (i32.ne (local.get $found) (call $next (local.get $other))) (then unreachable))
+                    (br_if $last (i32.eqz (local.get $found)))
+                    (if (i64.ne (call $integer (local.get $one) (i32.const 0)) (call $integer (local.get $other) (i32.const 0))) (then unreachable))
+                    (local.set $sum (i64.rem_s (i64.add (i64.mul (local.get $sum) (i64.const 31)) (call $integer (local.get $one) (i32.const 0)))
+                        (i64.const 1000003)))
+                    (br $row)))
+                (call $close (local.get $other))
+                (call $close (local.get $one))
+                (local.set $author (i64.add (local.get $author) (i64.const 1)))
+                (br $each)))
+            (local.get $sum)))"""
+
+    def digest(rows, backward):
+        total = 0
+        for author in range(20):
+            for row in sorted((row for row, by in rows if by == author), reverse=backward):
+                total = (total * 31 + row) % 1000003
+        return total
+
+    server.query("create table `rows` (id int primary key, author int, index by_author (author, id))", database="t")
+    rows = [(row, row * 7 % 23 % 20) for row in range(1, 300) if row * 7 % 23 % 20 not in (0, 3, 19)]
+    server.query("insert into `rows` values " + ", ".join(map(str, rows)), database="t")
+    create(server, "digest", "authors int, backward int", "bigint", module)
+    for backward in (0, 1):
+        assert one(server, f"select digest(20, {backward})") == digest(rows, bool(backward))
+    # A transaction's own changes are seen, and so is what they hide.
+    client = server.connect(database="t")
+    with client.cursor() as cursor:
+        cursor.execute("start transaction")
+        cursor.execute("insert into `rows` values (1000, 0), (1001, 3), (1002, 19)")
+        cursor.execute("delete from `rows` where author = 5")
+        changed = [(row, by) for row, by in rows if by != 5] + [(1000, 0), (1001, 3), (1002, 19)]
+        for backward in (0, 1):
+            cursor.execute(f"select digest(20, {backward})")
+            assert cursor.fetchall() == ((digest(changed, bool(backward)),),)
+        cursor.execute("rollback")
+        cursor.execute("set transaction isolation level serializable")
+        cursor.execute("start transaction")
+        cursor.execute("select digest(20, 1)")
+        assert cursor.fetchall() == ((digest(rows, True),),)
+    client.close()
+
+
 def test_rights_are_those_of_the_definer_or_of_the_caller(server, greeting):
     server.query("create table messages (id int primary key, author int, body text, index by_author (author, id))",
                  "insert into messages values (1, 1, 'secret')", database="t")

@@ -161,18 +161,54 @@ impl TableView {
             },
         };
         let scan = scan.map_err(|error| self.definition().transaction_error(error))?;
-        Ok(IndexCursor {
+        let rows = scan.map(|scan| PartScan {
+            // The only part is all of the scan.
+            is_placed: ranges.len() == 1,
+            scan,
+            parts: ranges,
+            part: 0,
+            direction,
+            left: limit,
+            limit,
+        });
+        Ok(self.cursor_of(rows, index, mode))
+    }
+
+    /// Opens a cursor that [`IndexCursor::move_to`] places at the beginning of one part of an index after another.
+    /// Opening it costs as much as opening one for a part; each further part costs a seek. `None`: a cursor for each
+    /// part costs less, because rows are locked, or because a cursor copies the transaction's own changes.
+    ///
+    /// # Errors
+    /// If the transaction has ended.
+    pub fn open_moving_cursor(
+        self: &Arc<Self>,
+        transaction: &mut Transaction,
+        index: usize,
+        direction: Direction,
+    ) -> Result<Option<IndexCursor>> {
+        if transaction.reads_lock() || transaction.has_writes() {
+            return Ok(None);
+        }
+        let schema = self.definition().schema();
+        let all = schema.indexes()[index].id.range();
+        let scan = transaction.scan(all, direction);
+        let scan = scan.map_err(|error| self.definition().transaction_error(error))?;
+        let rows = PartScan {
+            scan,
+            parts: Vec::new(),
+            part: 0,
+            is_placed: false,
+            direction,
+            left: 0,
+            limit: 0,
+        };
+        Ok(Some(self.cursor_of(Some(rows), index, ReadMode::Snapshot)))
+    }
+
+    fn cursor_of(self: &Arc<Self>, rows: Option<PartScan>, index: usize, mode: ReadMode) -> IndexCursor {
+        IndexCursor {
             view: self.clone(),
-            rows: scan.map(|scan| PartScan {
-                // The only part is all of the scan.
-                is_placed: ranges.len() == 1,
-                scan,
-                parts: ranges,
-                part: 0,
-                direction,
-                left: limit,
-                limit,
-            }),
+            rows,
             index,
             is_clustered: self.definition().schema().clustered() == RowPlacement::Key(index),
             mode,
@@ -180,7 +216,7 @@ impl TableView {
             image: Vec::new(),
             place: RowPlace::None,
             rows_read: 0,
-        })
+        }
     }
 }
 
@@ -290,6 +326,24 @@ enum RowPlace {
 }
 
 impl IndexCursor {
+    /// Places the cursor before the first of at most `limit` rows of a part of its index. It must be one that
+    /// [`TableView::open_moving_cursor`] has opened.
+    ///
+    /// # Errors
+    /// Those of the bounds' values.
+    pub fn move_to(&mut self, bounds: &IndexBounds, limit: u64, context: &ConvertContext<'_>) -> Result<()> {
+        let range = bounds.range(&self.view, self.index, context)?;
+        let rows = self.rows.as_mut().expect("a moving cursor has its index");
+        rows.parts.clear();
+        if !range.is_empty() {
+            rows.parts.push(range);
+        }
+        (rows.part, rows.is_placed) = (0, false);
+        (rows.left, rows.limit) = (limit, limit);
+        self.place = RowPlace::None;
+        Ok(())
+    }
+
     /// Returns the row that it is on.
     pub fn row(&self) -> Option<RowRef<'_>> {
         match self.place {

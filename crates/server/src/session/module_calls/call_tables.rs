@@ -3,6 +3,10 @@
 //! A table's definition is locked in the transaction when it is opened, as by a statement. Reads are those of a SELECT:
 //! the transaction's snapshot, its own changes included.
 //! A scan has the transaction only while it moves, so a function may have several.
+//!
+//! A function often scans one index many times: the newest message of each of a hundred friends. From the second scan
+//! on, a cursor over the whole index is moved from one part to the next: opening one costs several times as much as
+//! moving it. The first scan has a cursor of its own part, which reads no further than that part's end.
 
 use super::CallContext;
 use crate::errors::of_transaction;
@@ -28,6 +32,16 @@ pub(super) struct CallTables<'c> {
     tables: Vec<Arc<TableView>>,
     cursors: HashMap<u32, TableCursor>,
     last_cursor: u32,
+    /// Indexes that were scanned, each with a cursor that can be moved, unless it is in use.
+    scanned: HashMap<ScannedIndex, Option<IndexCursor>>,
+}
+
+/// Index that is scanned, and the direction.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct ScannedIndex {
+    table: u32,
+    index: usize,
+    direction: ScanDirection,
 }
 
 enum TableCursor {
@@ -38,6 +52,8 @@ enum TableCursor {
         _memory: MemoryCharge,
     },
     Scan(IndexCursor),
+    /// A scan whose cursor is moved to the next one.
+    MovedScan(ScannedIndex, IndexCursor),
 }
 
 impl<'c> CallTables<'c> {
@@ -48,6 +64,7 @@ impl<'c> CallTables<'c> {
             tables: Vec::new(),
             cursors: HashMap::new(),
             last_cursor: 0,
+            scanned: HashMap::new(),
         }
     }
 
@@ -158,24 +175,53 @@ impl<'c> CallTables<'c> {
         let view = self.view(table)?;
         let key: Vec<_> = key.iter().map(value_of).collect();
         let bounds = IndexBounds::all().prefix(key);
-        let parts = IndexParts {
+        let scanned = ScannedIndex {
+            table,
             index: self.index_of(&view, index)?,
-            bounds: std::slice::from_ref(&bounds),
             direction: match direction {
                 Direction::Forward => ScanDirection::Forward,
                 Direction::Backward => ScanDirection::Backward,
             },
-            limit: u64::MAX,
         };
         let conversion = Self::conversion(self.context.session);
         let transaction = &mut *self.context.transaction;
-        let cursor = view.open_cursor(transaction, &parts, ReadMode::Snapshot, &conversion)?;
-        self.add(TableCursor::Scan(cursor))
+        let is_full = self.scanned.len() >= CURSORS_MAX;
+        let moved = match self.scanned.get_mut(&scanned) {
+            None => {
+                if !is_full {
+                    self.scanned.insert(scanned, None);
+                }
+                None
+            }
+            Some(unused) => match unused.take() {
+                None => view.open_moving_cursor(transaction, scanned.index, scanned.direction)?,
+                cursor => cursor,
+            },
+        };
+        let cursor = match moved {
+            Some(mut cursor) => {
+                cursor.move_to(&bounds, u64::MAX, &conversion)?;
+                TableCursor::MovedScan(scanned, cursor)
+            }
+            None => {
+                let parts = IndexParts {
+                    index: scanned.index,
+                    bounds: std::slice::from_ref(&bounds),
+                    direction: scanned.direction,
+                    limit: u64::MAX,
+                };
+                let cursor = view.open_cursor(transaction, &parts, ReadMode::Snapshot, &conversion)?;
+                TableCursor::Scan(cursor)
+            }
+        };
+        self.add(cursor)
     }
 
     fn advance(&mut self, id: CursorId) -> Result<bool> {
         match self.cursors.get_mut(&id.0).ok_or_else(no_cursor)? {
-            TableCursor::Scan(cursor) => cursor.advance(self.context.transaction),
+            TableCursor::Scan(cursor) | TableCursor::MovedScan(_, cursor) => {
+                cursor.advance(self.context.transaction)
+            }
             TableCursor::Row { image, .. } => {
                 *image = None;
                 Ok(false)
@@ -186,7 +232,7 @@ impl<'c> CallTables<'c> {
     /// Passes a column's value to `read`.
     fn read<R>(&self, id: CursorId, column: u32, read: impl FnOnce(ValueRef<'_>) -> Result<R>) -> Result<R> {
         let row = match self.cursors.get(&id.0).ok_or_else(no_cursor)? {
-            TableCursor::Scan(cursor) => cursor.row(),
+            TableCursor::Scan(cursor) | TableCursor::MovedScan(_, cursor) => cursor.row(),
             TableCursor::Row { table, image, .. } => {
                 let view = &self.tables[*table as usize];
                 image.as_deref().map(|image| RowRef::of_image(view, image))
@@ -304,6 +350,8 @@ impl Tables for CallTables<'_> {
     }
 
     fn close(&mut self, cursor: CursorId) {
-        self.cursors.remove(&cursor.0);
+        if let Some(TableCursor::MovedScan(scanned, cursor)) = self.cursors.remove(&cursor.0) {
+            self.scanned.insert(scanned, Some(cursor));
+        }
     }
 }
