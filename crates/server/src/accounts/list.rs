@@ -13,12 +13,13 @@ pub struct Accounts {
 impl Accounts {
     /// Creates a list of these accounts.
     pub fn new(mut list: Vec<Account>) -> Accounts {
-        // The most specific host first; for the same host, named users before anonymous ones.
+        // The most specific host first; for the same host, named users before anonymous ones. As in MariaDB, localhost
+        // comes before the addresses that are the same.
         list.sort_by(|a, b| {
-            (host::specificity(&a.host), a.user.is_empty(), &a.host, &a.user).cmp(&(
+            (host::specificity(&a.host), a.user.is_empty(), &b.host, &a.user).cmp(&(
                 host::specificity(&b.host),
                 b.user.is_empty(),
-                &b.host,
+                &a.host,
                 &b.user,
             ))
         });
