@@ -39,6 +39,22 @@ def as_nobody(*command):
     return subprocess.run(list(map(str, command)), capture_output=True, text=True, user=nobody.pw_uid, group=nobody.pw_gid, extra_groups=[])
 
 
+@pytest.mark.parametrize("kind", [Paceline, MariaDb], ids=["paceline", "mariadb"])
+def test_localhost_comes_before_its_address(kind, tmp_path):
+    server = kind(tmp_path / "server")
+    server.start()
+    try:
+        # MariaDB's anonymous accounts of this host come before a named one of any host.
+        server.query("delete from mysql.global_priv where user = ''", "flush privileges",
+                     *(f"create user u@'{host}' identified by 'p'" for host in ("%", "127.0.0.1", "localhost")))
+        for dropped, expected in (("none@none", "u@localhost"), ("u@localhost", "u@127.0.0.1"), ("u@127.0.0.1", "u@%")):
+            server.query(f"drop user if exists {dropped}")
+            found = server.query("select current_user()", user="u", password="p", host="127.0.0.1", port=server.port, unix_socket=None)
+            assert found == ((expected,),)
+    finally:
+        server.close()
+
+
 def test_a_new_directory_lets_in_the_systems_root(tmp_path):
     server = Secure(tmp_path / "server")
     server.start()
@@ -378,3 +394,69 @@ def test_a_client_that_compresses(kind, tmp_path):
     dump = server.client("--compress", "d", program="mariadb-dump")
     assert dump.count("loaded") == 99_990
     server.close()
+
+
+@pytest.mark.parametrize("kind", [Paceline, MariaDb], ids=["paceline", "mariadb"])
+@pytest.mark.parametrize("uses_socket", [False, True], ids=["password", "unix_socket"])
+def test_mariadb_secure_installation(kind, uses_socket, tmp_path):
+    server = kind(tmp_path / "server")
+    server.start()
+    try:
+        server.query("create or replace user ''@localhost, ''@'%', root@'%'", "create database if not exists test", "grant all on test.* to ''@'%'",
+                     "grant select on `test\\_%`.* to root@'%'")
+        options = tmp_path / "client.cnf"
+        options.write_text(f"[client]\nsocket={server.socket}\n")
+        answers = ["", "y", "n"] if uses_socket else ["", "n", "y", "secret", "secret"]
+        done = subprocess.run(["mariadb-secure-installation", f"--defaults-file={options}"], input="\n".join([*answers, "y", "y", "y", "y", ""]),
+                              capture_output=True, text=True, cwd=tmp_path, timeout=60)
+        assert done.returncode == 0 and "Thanks for using MariaDB" in done.stdout, done
+        assert "Failed" not in done.stdout and "ERROR" not in done.stderr, done
+        password = {} if uses_socket else {"password": "secret"}
+        accounts = server.query("select user, host from mysql.user where user in ('', 'root') and host not in ('::1', '127.0.0.1')", **password)
+        assert accounts == (("root", "localhost"),)
+        assert server.query("select user from mysql.db where db in ('test', 'test\\\\_%')", **password) == ()
+        assert server.query("show databases like 'test'", **password) == ()
+        assert server.query("select user()", **password) == (("root@localhost",),)
+        refused = {"password": "other", "host": "127.0.0.1", "port": server.port, "unix_socket": None} if uses_socket else {"password": ""}
+        with pytest.raises(pymysql.MySQLError):
+            server.query("select 1", **refused)
+    finally:
+        server.close()
+
+
+@pytest.mark.parametrize("kind", [Paceline, MariaDb], ids=["paceline", "mariadb"])
+def test_a_password_changed_as_a_row_counts_after_flush_privileges(kind, tmp_path):
+    server = kind(tmp_path / "server")
+    server.start()
+
+    def counting():
+        """Returns the passwords with which the account can log in."""
+        found = []
+        for password in ("old", "new", "newest"):
+            try:
+                server.query("do 1", user="u", password=password)
+                found.append(password)
+            except pymysql.MySQLError as error:
+                assert error.args[0] == 1045
+        return found
+
+    def change(password):
+        server.query(f"update mysql.global_priv set priv=json_set(priv, '$.authentication_string', password('{password}')) where user='u'")
+
+    try:
+        server.query("delete from mysql.global_priv where user = ''", "flush privileges", "create user u@localhost identified by 'old'")
+        change("new")
+        assert counting() == ["old"]
+        change("newest")
+        assert counting() == ["old"]
+        server.query("flush privileges")
+        assert counting() == ["newest"]
+        change("old")
+        server.query("alter user u@localhost identified by 'new'")
+        assert counting() == ["new"]
+        change("newest")
+        server.stop()
+        server.start()
+        assert counting() == ["newest"]
+    finally:
+        server.close()

@@ -249,8 +249,8 @@ fn seconds(seconds: f64) -> Value {
         .map_or(Value::Null, Value::Decimal)
 }
 
-/// Returns the privilege of a column `…_priv`.
-fn privilege(column: &str) -> Option<Privilege> {
+/// Returns the privilege of a column `…_priv`, named without this end.
+pub fn privilege(column: &str) -> Option<Privilege> {
     let name = match column {
         "Grant" => "GRANT OPTION".to_owned(),
         "Show_db" => "SHOW DATABASES".to_owned(),

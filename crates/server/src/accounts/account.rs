@@ -239,6 +239,27 @@ impl Account {
         })
     }
 
+    /// Returns the account that has this description in `mysql.global_priv`, and the privileges on objects and the
+    /// roles of `of`. `None` if it describes no account.
+    pub fn described(of: &Account, description: &str) -> Option<Account> {
+        let mut record: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_str(description).ok()?;
+        record.insert("user".to_owned(), of.user.clone().into());
+        record.insert("host".to_owned(), of.host.clone().into());
+        record.entry("access").or_insert_with(|| 0.into());
+        let described = Account::from_record(&serde_json::to_vec(&record).ok()?)?;
+        let everything = PrivilegeSet::all_global().with(Privilege::GrantOption);
+        Some(Account {
+            global: described.global.intersection(everything),
+            databases: of.databases.clone(),
+            tables: of.tables.clone(),
+            routines: of.routines.clone(),
+            proxies: of.proxies.clone(),
+            roles: of.roles.clone(),
+            ..described
+        })
+    }
+
     /// Returns the name as SHOW GRANTS and errors about roles show it: `user@host`, or the role's.
     pub fn shown(&self) -> String {
         match self.is_role {

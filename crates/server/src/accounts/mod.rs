@@ -14,6 +14,7 @@ pub mod account;
 pub mod authentication;
 pub mod authority;
 pub mod checks;
+pub mod difference;
 pub mod host;
 pub mod initial;
 pub mod list;

@@ -4,8 +4,8 @@ use super::authentication::Method;
 use super::password_errors::PasswordErrors;
 use super::records::recorded_accounts;
 use super::resource_limits::HourlyUses;
-use super::{Accounts, InitialAccounts};
-use arc_swap::ArcSwap;
+use super::{Account, Accounts, ClientHost, InitialAccounts};
+use arc_swap::{ArcSwap, ArcSwapOption};
 use paceline_catalog::Catalog;
 use paceline_types::error_code::ER_OPTION_PREVENTS_STATEMENT;
 use paceline_wire::caching_sha2::{CachedPassword, CachingSha2Password};
@@ -26,6 +26,8 @@ pub struct SharedAccounts {
     hourly_uses: HourlyUses,
     /// Digests that earlier logins by `caching_sha2_password` have left, by the stored form of the password.
     cached_passwords: Mutex<HashMap<String, CachedPassword>>,
+    /// Accounts before rows of the grant tables were changed, until FLUSH PRIVILEGES.
+    unflushed: ArcSwapOption<Accounts>,
 }
 
 impl SharedAccounts {
@@ -39,7 +41,35 @@ impl SharedAccounts {
             password_errors: PasswordErrors::default(),
             hourly_uses: HourlyUses::default(),
             cached_passwords: Mutex::default(),
+            unflushed: ArcSwapOption::empty(),
         }
+    }
+
+    /// Returns the account for a client's login, with the password that counts: for an account whose row was changed,
+    /// until FLUSH PRIVILEGES that before the change.
+    pub fn for_login(&self, user: &str, client: &ClientHost) -> Option<Account> {
+        let mut account = self.load().matching(user, client).cloned()?;
+        if let Some(earlier) = &*self.unflushed.load()
+            && let Some(earlier) = earlier.get(&account.user, &account.host)
+        {
+            account.authentication = earlier.authentication.clone();
+        }
+        Some(account)
+    }
+
+    /// Returns the accounts whose passwords count.
+    pub fn with_counting_passwords(&self) -> Arc<Accounts> {
+        self.unflushed.load_full().unwrap_or_else(|| self.load())
+    }
+
+    /// Lets the passwords of these accounts count until FLUSH PRIVILEGES or the next statement about accounts.
+    pub fn keep_passwords(&self, accounts: Arc<Accounts>) {
+        self.unflushed.store(Some(accounts));
+    }
+
+    /// Lets the present passwords count.
+    pub fn use_present_passwords(&self) {
+        self.unflushed.store(None);
     }
 
     /// Ignores accounts, for `--skip-grant-tables`: any client may log in and do everything.
@@ -72,11 +102,12 @@ impl SharedAccounts {
         }
     }
 
-    /// Executes FLUSH PRIVILEGES: resets the counters of wrong passwords and the cache of passwords, and ends
-    /// `--skip-grant-tables` for later logins.
+    /// Executes FLUSH PRIVILEGES: resets the counters of wrong passwords and the cache of passwords, lets the present
+    /// passwords count, and ends `--skip-grant-tables` for later logins.
     pub fn heed(&self) {
         self.password_errors.forgive_all();
         self.cached_passwords.lock().clear();
+        self.use_present_passwords();
         self.skipped.store(false, Ordering::Release);
     }
 
@@ -152,6 +183,7 @@ impl SharedAccounts {
             password_errors: PasswordErrors::default(),
             hourly_uses: HourlyUses::default(),
             cached_passwords: Mutex::default(),
+            unflushed: ArcSwapOption::empty(),
         }
     }
 

@@ -127,8 +127,7 @@ impl Session {
 
     /// Returns the account that a client with this user name has.
     pub(in crate::session) fn account_of(&self, user: &str) -> Option<Account> {
-        let accounts = self.state.server.accounts.load();
-        accounts.matching(user, &self.client).cloned()
+        self.state.server.accounts.for_login(user, &self.client)
     }
 
     /// Checks that an account has not had too many wrong passwords.

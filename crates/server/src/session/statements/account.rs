@@ -156,6 +156,7 @@ pub async fn change_accounts(
         server.accounts.password_errors().forgive(account);
     }
     state.heed_new_password();
+    server.accounts.use_present_passwords();
     match applied.failure {
         Some(failure) => Err(failure),
         None => Ok(()),

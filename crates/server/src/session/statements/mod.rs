@@ -20,6 +20,7 @@ mod ddl;
 mod dispatcher;
 mod expression;
 mod flush;
+mod grant_tables;
 mod help;
 mod kill;
 mod load_data;
@@ -76,6 +77,11 @@ pub async fn execute(
             if let Some(into @ (SelectInto::Outfile { .. } | SelectInto::Dumpfile(_))) = &query.into =>
         {
             outfile::execute(statement, into, state, execution).await?
+        }
+        Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_)
+            if let Some(table) = grant_tables::changed_table(statement, state) =>
+        {
+            grant_tables::execute(table, statement, state, connection, execution).await?
         }
         Statement::Update(update) if switches_consumers(update, state) => {
             setup_consumers::execute(update, state, execution).await?
