@@ -103,3 +103,61 @@ def test_a_member_with_a_damaged_promise_asks_etcd_before_it_takes_part(cluster,
     member.wait_until_ready()
     writer.stop()
     assert_everywhere(cluster, writer)
+
+
+def test_a_new_primary_lets_nobody_in_before_its_tables_have_what_was_reported(tmp_path, seed):
+    """A full disk stops the tables of a member, while its log goes on and is acknowledged."""
+    disk = CrashFs(tmp_path / "disk")
+    small = ["--paceline_log_block_size=1048576", "--paceline_memtable_size=1048576", "--paceline_checkpoint_log_bytes=1048576", "--max_binlog_size=33554432"]
+    cluster = Cluster(tmp_path, MEMBERS, [disk.mount_point / "data", None, None], small)
+    try:
+        full = cluster.members[0]
+        if cluster.primary() is full:
+            cluster.command("switch")
+        cluster.primary().query("create database t", "create table t.n (i int primary key auto_increment, pad varchar(1000))")
+        cluster.wait_for_rows("select count(*) from t.n", ((0,),))
+
+        def count(server):
+            return server.query("select count(*) from t.n")[0][0]
+
+        rng = random.Random(seed)
+        room = int(disk.say("used")) + 2_500_000
+        assert disk.say(f"capacity {room}") == "ok"
+
+        def has_stopped():
+            """Inserts rows. Returns whether they come to the log of the full member and not to its tables."""
+            nonlocal room
+            rows = ", ".join(f"('{rng.randbytes(500).hex()}')" for _ in range(20))
+            cluster.primary().query(f"insert into t.n (pad) values {rows}")
+            reported, refused = count(cluster.primary()), full.said().count("for the binary log")
+            try:
+                stays("behind", lambda: count(full) < reported, 1)
+            except AssertionError:
+                return False
+            if full.said().count("for the binary log") == refused:
+                return True
+            room += 600_000
+            assert disk.say(f"capacity {room}") == "ok"
+            return False
+
+        wait_for("the tables of the full member to stop", has_stopped)
+        reported = count(cluster.primary())
+        switch = threading.Thread(target=cluster.try_command, args=("switch", f"--to={full.directory.name}"))
+        switch.start()
+        wait_for("the full member to become the primary",
+                 lambda: "clients wait until the tables" in full.said() or full.query("select @@read_only") == ((0,),))
+
+        def lets_in():
+            with full.connect() as connection, connection.cursor() as cursor:
+                cursor.execute("select @@read_only, (select count(*) from t.n)")
+                [(is_read_only, count)] = cursor.fetchall()
+                assert is_read_only or count >= reported, (count, reported)
+                return not is_read_only
+
+        stays("closed to clients", lambda: not lets_in(), 1)
+        assert disk.say(f"capacity {1 << 40}") == "ok"
+        wait_for("the new primary to let its clients in", lets_in)
+        switch.join()
+    finally:
+        cluster.close()
+        disk.close()

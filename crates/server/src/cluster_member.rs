@@ -6,7 +6,7 @@
 //! | `follow`, `fetch` | log stage goes on, connection to that member from the end of the log on |
 //! | `write_start` | log stage goes on, the start goes through the commit pipeline; then members may read |
 //! | `publish` | [`HeldLog`](crate::cluster::HeldLog) |
-//! | `open`, `hold`, `close` | [`ClientGate`], `read_only` |
+//! | `open`, `hold`, `close` | [`ClientGate`], `read_only`; a new primary lets clients in when its tables have what was acknowledged before |
 //!
 //! The order in `freeze` matters: when the log stage is stopped nothing is appended any more, whatever appliers and
 //! sessions still do; only then the end of the log is read. The applier of a connection that is left does not wait
@@ -48,6 +48,8 @@ use tokio::time::timeout;
 const EMPTY_WITHIN: Duration = Duration::from_secs(1);
 /// Pause before a MEMORY table that a statement uses is emptied again.
 const EMPTY_AGAIN_AFTER: Duration = Duration::from_secs(5);
+/// Duration of the wait of a new primary for its tables from which on it is said.
+const SAID_AFTER: Duration = Duration::from_secs(1);
 /// Interval at which a connection that has ended is started again.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Attempts to connect to a member that sends nothing, at each look; and the time between the later ones.
@@ -76,6 +78,7 @@ impl ServerHost {
         let access = Access {
             server: Arc::downgrade(server),
             cluster: cluster.clone(),
+            transactions: server.transactions.clone(),
             calls: Mutex::new(0),
             empties_tables: AtomicBool::new(memory_tables > 0),
             not_emptied: tokio::sync::Mutex::default(),
@@ -132,6 +135,7 @@ impl ServerHost {
 struct Access {
     server: Weak<Server>,
     cluster: Arc<Cluster>,
+    transactions: Arc<TransactionManager>,
     /// Number of the last change. A later one ends what an earlier one has begun.
     calls: Mutex<u64>,
     /// Whether this process has MEMORY tables that may lack rows which other members have.
@@ -170,6 +174,40 @@ impl Access {
 
     fn is_last(&self, call: u64) -> bool {
         *self.calls.lock() == call
+    }
+
+    /// Waits until the tables have everything that is acknowledged now. A member acknowledges what its log has; its
+    /// tables may be far behind, because its disk was full. Without this wait, reads on a new primary would not see
+    /// what the one before had reported as committed.
+    async fn catch_up(&self) {
+        let end = self.cluster.held.acknowledged();
+        let published = self.transactions.published_up_to(end);
+        if timeout(SAID_AFTER, published).await.is_err() {
+            tracing::warn!(
+                "cluster: clients wait until the tables of this server have what was committed before"
+            );
+            self.transactions.published_up_to(end).await;
+        }
+    }
+
+    /// Lets clients in: at once, or when the tables have caught up.
+    fn let_in(self: &Arc<Self>, runtime: &Handle, call: u64, state: GateState) {
+        // Clients that are in have seen everything: their commits are reported when they are published.
+        let is_in = self.cluster.gate.state() != GateState::Closed;
+        let empties_tables = state == GateState::Open && self.empties_tables.load(Ordering::Relaxed);
+        let is_caught_up = || self.transactions.positions().published >= self.cluster.held.acknowledged();
+        if !empties_tables && (is_in || is_caught_up()) {
+            self.set_if(call, state);
+            return;
+        }
+        let access = self.clone();
+        runtime.spawn(async move {
+            access.catch_up().await;
+            match empties_tables {
+                true => access.empty_and_open(call).await,
+                false => access.set_if(call, state),
+            }
+        });
     }
 
     /// Empties the MEMORY tables of all members, then lets clients in. A statement that uses such a table delays them
@@ -465,16 +503,12 @@ impl LogHost for ServerHost {
     fn open(&self, epoch: Epoch) {
         tracing::info!("cluster: this server is the primary, in epoch {epoch}");
         let call = self.access.call();
-        match self.access.empties_tables.load(Ordering::Relaxed) {
-            false => self.access.set_if(call, GateState::Open),
-            true => {
-                self.runtime.spawn(self.access.clone().empty_and_open(call));
-            }
-        }
+        self.access.let_in(&self.runtime, call, GateState::Open);
     }
 
     fn hold(&self) {
-        self.access.set(GateState::Held);
+        let call = self.access.call();
+        self.access.let_in(&self.runtime, call, GateState::Held);
     }
 
     fn close(&self) {

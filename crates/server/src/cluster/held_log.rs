@@ -113,6 +113,11 @@ impl HeldLog {
         }
     }
 
+    /// Returns the position up to which this server's log is acknowledged.
+    pub fn acknowledged(&self) -> LogPosition {
+        self.state.lock().acknowledged
+    }
+
     /// Returns the transactions of clients that wait.
     pub fn waiting(&self) -> WaitingCommits {
         let state = self.state.lock();

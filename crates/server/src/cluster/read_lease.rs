@@ -5,7 +5,8 @@
 //! ones could miss what was committed elsewhere: `paceline_cluster_stale_reads` says whether they are refused.
 //!
 //! A read is checked when it begins. Everything that was acknowledged to anybody before this moment was published here
-//! by then, if the lease held; a snapshot that is taken later has at least as much.
+//! by then, if the lease held: a primary reports commits when they are published, and a new one lets clients in when
+//! its tables have what the ones before have reported. A snapshot that is taken later has at least as much.
 //!
 //! On a server that is not the primary reads are those of a replica; `read_only` shows the difference. A session that
 //! began while the server was the primary has not seen it: when the server ceases to be the primary, the first read of
