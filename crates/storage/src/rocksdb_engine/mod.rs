@@ -334,9 +334,19 @@ impl RocksDbEngine {
     pub(crate) fn wait_for_earlier_flushes(&self) -> Result<()> {
         // RocksDB would wait too, but would not stop waiting when the server stops.
         while self.property(c"rocksdb.num-immutable-mem-table") + 1 >= self.memtables_max {
+            self.check_is_running()?;
             self.pause(RETRY_THROTTLED_EVERY)?;
         }
         Ok(())
+    }
+
+    /// Returns the error with which RocksDB has stopped permanently. It then accepts a flush but never executes it, and
+    /// counts no further error; only a write fails.
+    fn check_is_running(&self) -> Result<()> {
+        match self.db.write_opt(WriteBatch::default(), &self.write_options) {
+            Ok(()) => Ok(()),
+            Err(error) => self.wait_for_room(error),
+        }
     }
 
     /// Makes the active memtable immutable and begins to write it to a file. Returns before that is done, but
@@ -374,12 +384,9 @@ impl RocksDbEngine {
             if has_failed {
                 flush_again()?; // returns the error, or waits until there is room on the disk
             }
-            // If RocksDB has stopped permanently, it accepts a flush but never executes it, and counts no further
-            // error; a write fails. It may have stopped before this flush was begun.
-            if (has_failed || std::mem::take(&mut is_first))
-                && let Err(error) = self.db.write_opt(WriteBatch::default(), &self.write_options)
-            {
-                self.wait_for_room(error)?;
+            // It may have stopped before this flush was begun.
+            if has_failed || std::mem::take(&mut is_first) {
+                self.check_is_running()?;
             }
             self.pause(pause)?;
             pause = (pause * 2).min(Duration::from_millis(10));

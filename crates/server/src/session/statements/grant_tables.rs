@@ -6,8 +6,8 @@
 //!      ─▶ rows before and after ─▶ DROP USER, RENAME USER, ALTER USER, GRANT, REVOKE: each committed and logged as such
 //! ```
 //! Accounts are no rows here. Programs written for MariaDB nevertheless change them as rows:
-//! `mariadb-secure-installation` is one. The temporary table makes every clause of these statements work, and nothing of
-//! it is logged. What is logged are statements that MariaDB's replicas execute, too.
+//! `mariadb-secure-installation` is one. The temporary table makes every clause of these statements work, and nothing
+//! of it is logged. What is logged are statements that MariaDB's replicas execute, too.
 //!
 //! | | MariaDB | here |
 //! |---|---|---|
