@@ -311,7 +311,10 @@ impl TableDefinition {
         let mut head = Vec::new();
         TableMapEvent {
             table_id: self.table_id(),
-            flags: TableMapEvent::FLAG_BIT_LENGTH_EXACT,
+            flags: match self.triggers.all().is_empty() {
+                true => TableMapEvent::FLAG_BIT_LENGTH_EXACT,
+                false => TableMapEvent::FLAG_BIT_LENGTH_EXACT | TableMapEvent::FLAG_HAS_TRIGGERS,
+            },
             database: self.database().as_bytes(),
             table: self.name().as_bytes(),
             column_types: &[],

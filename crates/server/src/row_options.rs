@@ -1,13 +1,18 @@
 //! Options for rows of other servers, from the variables.
 
 use crate::variables::{Globals, Variable};
-use paceline_apply::replicated::{ExecMode, RowOptions, SkippedErrors, TypeConversions};
+use paceline_apply::replicated::{ExecMode, FiredTriggers, RowOptions, SkippedErrors, TypeConversions};
 use paceline_types::table_map_metadata::RowMetadata;
 
 /// Returns the options for applying replicated rows.
 pub fn replicated_row_options(globals: &Globals) -> RowOptions {
     RowOptions {
         skipped_errors: skipped_errors(globals.get(Variable::SlaveSkipErrors).as_str()),
+        fired_triggers: match globals.number(Variable::SlaveRunTriggersForRbr) {
+            1 | 2 => FiredTriggers::Absent,
+            3 => FiredTriggers::All,
+            _ => FiredTriggers::None,
+        },
         ..row_options(globals)
     }
 }
@@ -30,6 +35,7 @@ pub fn row_options(globals: &Globals) -> RowOptions {
         },
         conversions: TypeConversions::from_bits(globals.number(Variable::SlaveTypeConversions)),
         skipped_errors: SkippedErrors::None,
+        fired_triggers: FiredTriggers::None,
         row_metadata: row_metadata(globals),
     }
 }

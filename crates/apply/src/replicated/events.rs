@@ -44,9 +44,14 @@ pub struct RowMapping<'a> {
 impl<'a> RowMapping<'a> {
     /// Returns the table with a number; `None` if its rows are skipped.
     pub(super) fn table(&self, id: TableId) -> Result<Option<&'a MappedTable>, Failure> {
+        Ok(self.shared_table(id)?.map(Arc::as_ref))
+    }
+
+    /// Does as [`table`](Self::table).
+    pub(super) fn shared_table(&self, id: TableId) -> Result<Option<&'a Arc<MappedTable>>, Failure> {
         let found = self.tables.iter().find(|(known, _)| *known == id);
         match found {
-            Some((_, table)) => Ok(table.as_deref()),
+            Some((_, table)) => Ok(table.as_ref()),
             None => Err(Failure::fatal(format_args!(
                 "a row event is for table number {}, which no table map names",
                 id.0

@@ -250,8 +250,11 @@ impl RowApplier {
     }
 
     /// Ends our statement if it is still open, because the next one begins. It is open if the last event of the
-    /// primary's statement was for a table that is not replicated.
-    fn end_statement(&mut self, transaction: &mut Transaction) -> Result<(), Failure> {
+    /// primary's statement was for a table that is not replicated, or whose triggers fire.
+    ///
+    /// # Errors
+    /// Those of the transaction.
+    pub fn end_statement(&mut self, transaction: &mut Transaction) -> Result<(), Failure> {
         if transaction.is_in_statement() {
             transaction.end_statement()?;
             self.maps.clear();

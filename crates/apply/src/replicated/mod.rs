@@ -19,12 +19,13 @@
 //! [`table`]: finds the table, and compares its columns with ours. [`keys`]: the keys that a row touches. [`change`]:
 //! rows in our own layout. [`partial_rows`]: rows in other layouts, converted to ours. [`convert`]: type conversions.
 //! [`legacy_columns`]: column formats that our tables do not use. [`events`]: the rows events of a transaction.
-//! [`group`]: a whole transaction. [`failure`]: errors, in MariaDB's words.
+//! [`group`]: a whole transaction. [`firing_rows`]: rows that fire triggers. [`failure`]: errors, in MariaDB's words.
 
 mod change;
 mod convert;
 mod events;
 mod failure;
+mod firing_rows;
 mod group;
 mod keys;
 mod legacy_columns;
@@ -36,6 +37,7 @@ mod table;
 pub use convert::TypeConversions;
 pub use events::{MappedTables, ReplicatedRows, RowMapping};
 pub use failure::{Failure, HandlerError};
+pub use firing_rows::{FiringRow, FiringRows, RowValues};
 pub use group::{GroupKind, RowApplier, RowsOutcome, group_kind};
 pub use keys::{TouchedKeys, touched_keys};
 pub use statement_counts::StatementCounts;
@@ -78,6 +80,18 @@ impl SkippedErrors {
     }
 }
 
+/// `slave_run_triggers_for_rbr`: whether rows of a primary fire this server's triggers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum FiredTriggers {
+    /// `NO`.
+    #[default]
+    None,
+    /// `YES`, `LOGGING`: unless the primary's table has triggers, which have run there.
+    Absent,
+    /// `ENFORCE`.
+    All,
+}
+
 /// Options for applying a primary's rows.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct RowOptions {
@@ -87,6 +101,8 @@ pub struct RowOptions {
     pub conversions: TypeConversions,
     /// `slave_skip_errors`.
     pub skipped_errors: SkippedErrors,
+    /// `slave_run_triggers_for_rbr`.
+    pub fired_triggers: FiredTriggers,
     /// `binlog_row_metadata`, for our own table maps.
     pub row_metadata: RowMetadata,
 }

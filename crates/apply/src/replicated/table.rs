@@ -2,7 +2,7 @@
 
 use super::convert::ColumnConversions;
 use super::failure::Failure;
-use super::{ExecMode, RowOptions};
+use super::{ExecMode, FiredTriggers, RowOptions};
 use paceline_binlog::LoggedTable;
 use paceline_binlog::event::TableMapEvent;
 use paceline_catalog::foreign_key::{Changes, ForeignKeys};
@@ -55,6 +55,7 @@ pub struct MappedTable {
     foreign_keys: Option<Arc<ForeignKeys>>,
     metadata: RowMetadata,
     exec_mode: ExecMode,
+    fires_triggers: bool,
 }
 
 impl MappedTable {
@@ -80,6 +81,7 @@ impl MappedTable {
             .filter(|index| *index != clustered && definition.indexes()[*index].kind != IndexKind::Plain)
             .collect();
         Ok(MappedTable {
+            fires_triggers: fires_triggers(map, &definition, options),
             definition,
             other_unique,
             conversions,
@@ -121,6 +123,11 @@ impl MappedTable {
         }
     }
 
+    /// Returns whether changes of its rows fire its triggers. A session has to make such changes.
+    pub fn fires_triggers(&self) -> bool {
+        self.fires_triggers
+    }
+
     pub(super) fn metadata(&self) -> RowMetadata {
         self.metadata
     }
@@ -154,6 +161,17 @@ impl MappedTable {
     pub(super) fn may_miss_rows(&self) -> bool {
         self.schema().clustered_id().engine() == EngineKind::Memory
     }
+}
+
+/// Returns whether rows with this table map fire the triggers of our table.
+fn fires_triggers(map: &TableMapEvent<'_>, definition: &TableDefinition, options: &RowOptions) -> bool {
+    let has_run_there = map.flags & TableMapEvent::FLAG_HAS_TRIGGERS != 0;
+    let is_wanted = match options.fired_triggers {
+        FiredTriggers::None => false,
+        FiredTriggers::Absent => !has_run_there,
+        FiredTriggers::All => true,
+    };
+    is_wanted && !definition.triggers().all().is_empty()
 }
 
 /// Returns whether the columns have the same number, types and metadata on both sides. Then an image has the same

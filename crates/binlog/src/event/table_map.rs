@@ -51,6 +51,8 @@ pub struct TableMapEvent<'a> {
 impl<'a> TableMapEvent<'a> {
     /// TM_BIT_LEN_EXACT_F: the lengths of columns are exact to the bit. Always set by MariaDB.
     pub const FLAG_BIT_LENGTH_EXACT: u16 = 1;
+    /// TM_BIT_HAS_TRIGGERS_F: the table has triggers, which have run for the rows.
+    pub const FLAG_HAS_TRIGGERS: u16 = 1 << 14;
 
     /// Decodes the body.
     ///

@@ -16,7 +16,8 @@ use crate::received::{ReceivedGroup, SourcePosition};
 use crate::skip_counter::SkippedEvents;
 use paceline_apply::is_create_table;
 use paceline_apply::replicated::{
-    Failure, GroupKind, MappedTables, ReplicatedRows, RowApplier, RowMapping, group_kind,
+    Failure, FiringRows, GroupKind, MappedTable, MappedTables, ReplicatedRows, RowApplier, RowMapping,
+    group_kind,
 };
 use paceline_binlog::event::{AlterPhase, CommitId, Event, EventType, GtidFlags};
 use paceline_binlog::{GtidPosition, PositionChange, ReplicaRecord};
@@ -199,6 +200,12 @@ impl Lane {
                 }
             }
         };
+        let fires_triggers = |(_, table): &(_, Option<Arc<MappedTable>>)| {
+            table.as_ref().is_some_and(|table| table.fires_triggers())
+        };
+        if tables.iter().any(fires_triggers) {
+            return self.statements(number, received);
+        }
         let rows = ReplicatedRows {
             group: &received.group,
             format: &received.format,
@@ -520,6 +527,8 @@ impl Lane {
         };
         self.pipeline.activity.set(work);
         let mut tables: Option<MappedTables> = None;
+        // Text of the statement to which the next rows belong.
+        let mut annotation: Option<Vec<u8>> = None;
         let has_rows = received.group.events().any(|event| event.event_type().has_rows());
         let mut events = received.group.events().skip(1);
         while let Some(event) = events.next() {
@@ -595,7 +604,18 @@ impl Lane {
                         format: &received.format,
                         tables,
                     };
-                    self.rows.event(&event, mapping, runner.transaction()?)?;
+                    if let Event::AnnotateRows(annotate) = event.decode(&received.format)? {
+                        annotation = Some(annotate.sql.to_vec());
+                    }
+                    match FiringRows::decode(&event, mapping).map_err(at)? {
+                        Some(rows) => {
+                            self.rows.end_statement(runner.transaction()?)?;
+                            runner.change_rows(rows, annotation.as_deref(), header.timestamp)?;
+                        }
+                        None => {
+                            self.rows.event(&event, mapping, runner.transaction()?)?;
+                        }
+                    }
                 }
                 Event::Xid(_) | Event::Ignorable(_) => {}
                 Event::XaPrepare(_) => {

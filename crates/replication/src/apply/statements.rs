@@ -3,7 +3,7 @@
 //! The server implements [`StatementRunner`] with its own session. A runner gets one transaction at a time, when
 //! everything before it in its domain is published, and nothing else of the domain is in progress.
 
-use paceline_apply::replicated::Failure;
+use paceline_apply::replicated::{Failure, FiringRows};
 use paceline_binlog::event::{
     EventFlags, EventHeader, ExecuteLoadQueryEvent, FormatDescription, GtidFlags, IntvarKind, QueryEvent,
     RandEvent, UserVarEvent,
@@ -116,6 +116,18 @@ pub trait StatementRunner: Send {
     /// # Errors
     /// The errors of [`StatementRunner::statement`].
     fn make_table(&mut self, statement: &ReplicatedStatement<'_>) -> Result<(), Failure>;
+
+    /// Changes rows and fires the triggers of their table. `annotation` is the primary's statement, and
+    /// `timestamp_seconds` its start in seconds since 1970.
+    ///
+    /// # Errors
+    /// 1032 for a missing row; the errors of the change and of the triggers. The transaction cannot be committed then.
+    fn change_rows(
+        &mut self,
+        rows: FiringRows,
+        annotation: Option<&[u8]>,
+        timestamp_seconds: u32,
+    ) -> Result<(), Failure>;
 
     /// Returns the running transaction, for rows between its statements.
     ///

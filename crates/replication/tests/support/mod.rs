@@ -2,7 +2,7 @@
 //! changes rows, and returns its log in the form of a receiver.
 #![allow(dead_code)]
 
-use paceline_apply::replicated::{Failure, NoFilter};
+use paceline_apply::replicated::{Failure, FiringRows, NoFilter};
 use paceline_apply::{CatalogDefinitions, recover};
 use paceline_binlog::event::{EventFlags, QueryEvent, StatusVar};
 use paceline_binlog::log::{OpenRequest, RealDisk};
@@ -364,6 +364,10 @@ impl StatementRunner for Runner {
 
     fn make_table(&mut self, _: &ReplicatedStatement<'_>) -> Result<(), Failure> {
         Err(Failure::fatal("no rows among statements here"))
+    }
+
+    fn change_rows(&mut self, _: FiringRows, _: Option<&[u8]>, _: u32) -> Result<(), Failure> {
+        Err(Failure::fatal("no triggers here"))
     }
 
     fn transaction(&mut self) -> Result<&mut Transaction, Failure> {

@@ -366,7 +366,11 @@ fn assign_global(
         return Err(variable.definition().wrong_value(&shown));
     }
     globals.pair_charset(variable);
-    if let Variable::SlaveExecMode | Variable::SlaveTypeConversions | Variable::BinlogRowMetadata = variable {
+    if let Variable::SlaveExecMode
+    | Variable::SlaveRunTriggersForRbr
+    | Variable::SlaveTypeConversions
+    | Variable::BinlogRowMetadata = variable
+    {
         services.server.row_options.set(replicated_row_options(globals));
     }
     if is_transaction_config(variable) || is_any_config {

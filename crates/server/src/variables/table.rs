@@ -622,7 +622,7 @@ mod list {
         SlaveParallelMode "slave_parallel_mode" Global Dynamic Enum(&["none", "minimal", "conservative", "optimistic", "aggressive"]) => Some("optimistic");
         SlaveParallelThreads "slave_parallel_threads" Global Dynamic Unsigned { min: 0, max: 16383, block: 1 } => Some("0");
         SlaveParallelWorkers "slave_parallel_workers" Global Dynamic Unsigned { min: 0, max: 16383, block: 1 } => Some("0"), Absent;
-        SlaveRunTriggersForRbr "slave_run_triggers_for_rbr" Global Dynamic Enum(&["NO", "YES", "LOGGING", "ENFORCE"]) => Some("NO"), Absent;
+        SlaveRunTriggersForRbr "slave_run_triggers_for_rbr" Global Dynamic Enum(&["NO", "YES", "LOGGING", "ENFORCE"]) => Some("NO");
         SlaveSkipErrors "slave_skip_errors" Global Fixed Text => Some("OFF");
         SlaveSqlVerifyChecksum "slave_sql_verify_checksum" Global Dynamic Boolean => Some("ON"), Absent;
         SlaveTransactionRetries "slave_transaction_retries" Global Dynamic Unsigned { min: 0, max: 4294967295, block: 1 } => Some("10"), Absent;

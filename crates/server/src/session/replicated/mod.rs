@@ -14,6 +14,7 @@
 //! the treatment of duplicates from the event, because LOCAL implied IGNORE. It reads the logged file, whatever its
 //! name is. The annotation in our log is the primary's text.
 
+mod firing_rows;
 mod idempotent_ddl;
 mod omitted_definition;
 mod settings;
@@ -30,7 +31,7 @@ use crate::errors::of_transaction;
 use crate::replicated_tables::{PrimarySession, TransactionEnd};
 use crate::server::Server;
 use idempotent_ddl::tolerate_other_state;
-use paceline_apply::replicated::Failure;
+use paceline_apply::replicated::{Failure, FiringRows};
 use paceline_expression::session::SqlMode;
 use paceline_replication::apply::{ReplicatedStatement, StatementRunner, StatementRunners};
 use paceline_storage::Direction;
@@ -358,6 +359,15 @@ impl StatementRunner for ReplicatedSession {
             statement.timestamp_seconds,
         )?;
         Ok(())
+    }
+
+    fn change_rows(
+        &mut self,
+        rows: FiringRows,
+        annotation: Option<&[u8]>,
+        timestamp_seconds: u32,
+    ) -> std::result::Result<(), Failure> {
+        self.change_firing_rows(rows, annotation, timestamp_seconds)
     }
 
     fn transaction(&mut self) -> std::result::Result<&mut Transaction, Failure> {
