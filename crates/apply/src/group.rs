@@ -9,8 +9,8 @@ use paceline_binlog::event::{
     TableMapEvent,
 };
 use paceline_storage::{
-    Change, Cursor, Direction, EngineKind, Error as StorageError, KeyRange, Row, RowReader, Storage,
-    StorageSnapshot, StoredValue, TableSchema, VERSION_LENGTH, WriteSet,
+    Change, Cursor, Direction, Error as StorageError, KeyRange, Row, RowReader, Storage, StorageSnapshot,
+    StoredValue, TableSchema, VERSION_LENGTH, WriteSet,
 };
 use paceline_types::Version;
 
@@ -259,7 +259,7 @@ impl GroupApplier {
                 logged,
             });
         }
-        let in_memory = schema.clustered_id().engine() == EngineKind::Memory;
+        let in_memory = schema.clustered_id().engine().is_emptied_by_restart();
         Ok(match self.memory_tables {
             MemoryTables::Skip if in_memory => Target::Skip,
             MemoryTables::Skip | MemoryTables::Apply => Target::Table(schema),

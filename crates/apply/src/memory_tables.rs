@@ -1,4 +1,5 @@
-//! Empties MEMORY tables after a restart and logs it, as MariaDB does.
+//! Empties MEMORY tables and those of added engines after a restart and logs it, as MariaDB does for MEMORY. Here
+//! all of them are called MEMORY tables.
 
 use paceline_types::ServerId;
 use std::sync::Arc;
@@ -6,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use paceline_binlog::event::{EventFlags, QueryEvent, StatusVar};
 use paceline_catalog::ddl::{ReplayHost, quote_identifier, replay_ddl};
-use paceline_catalog::{Catalog, CatalogChange, CatalogHandle, TableDefinition, TableEngine};
+use paceline_catalog::{Catalog, CatalogChange, CatalogHandle, TableDefinition};
 use paceline_expression::session::SessionContext;
 use paceline_syntax::AccountStatement;
 use paceline_txn::{
@@ -49,7 +50,7 @@ pub fn memory_tables(catalog: &Catalog) -> Vec<(String, String)> {
 }
 
 fn is_memory(table: &TableDefinition) -> bool {
-    table.engine == TableEngine::Memory
+    table.engine.kind().is_emptied_by_restart()
 }
 
 /// Logs a TRUNCATE for a MEMORY table, if it exists.

@@ -3,6 +3,7 @@
 // A field whose name says all needs no comment.
 #![allow(missing_docs)]
 
+use paceline_storage::{AddedEngine, EngineKind, engine_types};
 use paceline_syntax::definition::ReferentialAction;
 use paceline_types::{Collation, DataType};
 use serde::{Deserialize, Serialize};
@@ -26,15 +27,40 @@ pub enum TableEngine {
     Memory,
     /// Keeps nothing: rows are logged, and that is all.
     Blackhole,
+    /// Engine that the program has added. Its name is stored.
+    Added(#[serde(with = "crate::added_engine")] AddedEngine),
 }
 
 impl TableEngine {
+    /// Returns the engine with this name in output; `None` if this server does not have it.
+    pub fn of_name(name: &str) -> Option<Self> {
+        if name.eq_ignore_ascii_case("InnoDB") {
+            return Some(TableEngine::InnoDb);
+        }
+        let named = engine_types().find(|(_, engine)| engine.name().eq_ignore_ascii_case(name));
+        named.and_then(|(kind, _)| match kind {
+            EngineKind::Memory => Some(TableEngine::Memory),
+            EngineKind::Blackhole => Some(TableEngine::Blackhole),
+            EngineKind::Added(engine) => Some(TableEngine::Added(engine)),
+            EngineKind::RocksDb | EngineKind::Temporary => None,
+        })
+    }
+
     /// Returns the name in output and in the log.
-    pub const fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
+        match self.kind().engine_type() {
+            Some(engine_type) => engine_type.name(),
+            None => "InnoDB",
+        }
+    }
+
+    /// Returns the engine of the indexes of such tables. Those of temporary tables are in another one.
+    pub fn kind(self) -> EngineKind {
         match self {
-            TableEngine::InnoDb => "InnoDB",
-            TableEngine::Memory => "MEMORY",
-            TableEngine::Blackhole => "BLACKHOLE",
+            TableEngine::InnoDb => EngineKind::RocksDb,
+            TableEngine::Memory => EngineKind::Memory,
+            TableEngine::Blackhole => EngineKind::Blackhole,
+            TableEngine::Added(engine) => EngineKind::Added(engine),
         }
     }
 }
@@ -158,7 +184,7 @@ pub enum ColumnDefault {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IndexDefinition {
-    /// Index number, [`paceline_storage::IndexId`]; bit 31 means the memory engine.
+    /// Index number, [`paceline_storage::IndexId`], which also tells the engine.
     pub id: u32,
     /// Name; `PRIMARY` for the primary key. Names of indexes are compared without case.
     pub name: String,
@@ -194,7 +220,7 @@ impl IndexDefinition {
         match engine {
             TableEngine::InnoDb if self.is_long_hash(engine) => "HASH",
             TableEngine::InnoDb => "BTREE",
-            TableEngine::Memory | TableEngine::Blackhole => self.algorithm.as_deref().unwrap_or("BTREE"),
+            _ => self.algorithm.as_deref().unwrap_or("BTREE"),
         }
     }
 }

@@ -25,6 +25,7 @@
 //! [`foreign_key`] checks changed rows against other tables and executes the actions of foreign keys.
 #![forbid(unsafe_code)]
 
+mod added_engine;
 mod auto_increment;
 mod column_type;
 pub mod ddl;

@@ -22,6 +22,7 @@
 use paceline_storage::{IndexId, WriteSet};
 use paceline_syntax::RoutineType;
 
+use super::added_engine::absent_engine;
 use super::definition::{DatabaseDefinition, TableDescription};
 use super::event::EventDescription;
 use super::loadable::LoadableFunction;
@@ -213,7 +214,9 @@ pub(super) fn read_record(key: &[u8], payload: &[u8]) -> Result<CatalogChange> {
     }
     let change = match *kind {
         DATABASE => CatalogChange::PutDatabase(serde_json::from_slice(body).map_err(|_| malformed())?),
-        TABLE => CatalogChange::PutTable(serde_json::from_slice(body).map_err(|_| malformed())?),
+        TABLE => CatalogChange::PutTable(
+            serde_json::from_slice(body).map_err(|_| absent_engine(body).unwrap_or_else(malformed))?,
+        ),
         VIEW => CatalogChange::PutView(serde_json::from_slice(body).map_err(|_| malformed())?),
         PROCEDURE | FUNCTION => {
             CatalogChange::PutRoutine(serde_json::from_slice(body).map_err(|_| malformed())?)

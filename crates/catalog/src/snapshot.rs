@@ -7,6 +7,7 @@ use paceline_storage::{Direction, IndexId, StorageSnapshot, value_payload, value
 use paceline_syntax::RoutineType;
 use paceline_types::Version;
 
+use super::added_engine::check_number;
 use super::auto_increment::AutoIncrement;
 use super::definition::{DatabaseDefinition, ForeignKey};
 use super::event::EventDefinition;
@@ -127,7 +128,8 @@ impl Catalog {
     /// Reads the catalog.
     ///
     /// # Errors
-    /// If it is unreadable, or contains data that this version does not know.
+    /// If it is unreadable, or contains data that this version does not know; 1286 for a table of an engine that the
+    /// program does not have.
     pub fn load(snapshot: &StorageSnapshot) -> Result<Self> {
         let mut catalog = Catalog::new();
         let mut records = snapshot.scan(IndexId::CATALOG.range(), Direction::Forward);
@@ -136,6 +138,7 @@ impl Catalog {
             let change = read_record(key, value_payload(value))?;
             catalog.apply(&change, version)?;
         }
+        catalog.tables().try_for_each(|table| check_number(table))?;
         catalog.version = snapshot.position();
         Ok(catalog)
     }

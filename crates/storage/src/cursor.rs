@@ -1,5 +1,8 @@
 //! Scan of a key range in one engine.
 
+use std::sync::Arc;
+
+use crate::engine::{EngineCursor, RegisteredSnapshot};
 use crate::error::Result;
 use crate::memory_engine::MemoryCursor;
 use crate::rocksdb_engine::RocksDbCursor;
@@ -23,8 +26,15 @@ pub struct Cursor(Kind);
 #[allow(clippy::large_enum_variant)]
 enum Kind {
     RocksDb(RocksDbCursor),
-    Memory(MemoryCursor),
-    Nothing,
+    Engine(EngineScan),
+    Temporary(MemoryCursor),
+}
+
+/// Scan of an engine behind the trait.
+struct EngineScan {
+    cursor: Box<dyn EngineCursor>,
+    /// What keeps the version readable.
+    _snapshot: Option<Arc<RegisteredSnapshot>>,
 }
 
 impl Cursor {
@@ -32,13 +42,16 @@ impl Cursor {
         Cursor(Kind::RocksDb(cursor))
     }
 
-    /// Returns the scan of an index that has no entries.
-    pub(crate) fn nothing() -> Self {
-        Cursor(Kind::Nothing)
+    /// Returns the scan of an engine behind the trait: at a snapshot, or of the newest state.
+    pub(crate) fn engine(cursor: Box<dyn EngineCursor>, snapshot: Option<Arc<RegisteredSnapshot>>) -> Self {
+        Cursor(Kind::Engine(EngineScan {
+            cursor,
+            _snapshot: snapshot,
+        }))
     }
 
-    pub(crate) fn memory(cursor: MemoryCursor) -> Self {
-        Cursor(Kind::Memory(cursor))
+    pub(crate) fn temporary(cursor: MemoryCursor) -> Self {
+        Cursor(Kind::Temporary(cursor))
     }
 
     /// Moves to the next entry in the scan's direction and lends its key and value (preceded by its version).
@@ -59,8 +72,8 @@ impl Cursor {
     pub fn advance(&mut self) -> Result<bool> {
         match &mut self.0 {
             Kind::RocksDb(cursor) => cursor.advance(),
-            Kind::Memory(cursor) => Ok(cursor.advance()),
-            Kind::Nothing => Ok(false),
+            Kind::Engine(scan) => Ok(scan.cursor.advance()),
+            Kind::Temporary(cursor) => Ok(cursor.advance()),
         }
     }
 
@@ -68,8 +81,8 @@ impl Cursor {
     pub fn entry(&self) -> Option<(&[u8], &[u8])> {
         match &self.0 {
             Kind::RocksDb(cursor) => cursor.entry(),
-            Kind::Memory(cursor) => cursor.entry(),
-            Kind::Nothing => None,
+            Kind::Engine(scan) => scan.cursor.entry(),
+            Kind::Temporary(cursor) => cursor.entry(),
         }
     }
 
@@ -78,8 +91,8 @@ impl Cursor {
     pub fn seek(&mut self, key: &[u8]) {
         match &mut self.0 {
             Kind::RocksDb(cursor) => cursor.seek(key),
-            Kind::Memory(cursor) => cursor.seek(key),
-            Kind::Nothing => {}
+            Kind::Engine(scan) => scan.cursor.seek(key),
+            Kind::Temporary(cursor) => cursor.seek(key),
         }
     }
 }

@@ -39,8 +39,8 @@ pub enum Error {
         /// RocksDB's message.
         message: String,
     },
-    /// The memory engine has reached its limit (MariaDB's 1114, "The table is full").
-    #[error("the memory engine is full: {used_bytes} of {limit_bytes} bytes are used")]
+    /// The engines in memory, or the temporary tables, have reached their limit (MariaDB's 1114, "The table is full").
+    #[error("memory for tables is full: {used_bytes} of {limit_bytes} bytes are used")]
     MemoryFull {
         /// Memory in use, in bytes.
         used_bytes: u64,

@@ -11,9 +11,17 @@
 //!   a number    IndexId(4)                                              → 0(8) ‖ number(8)
 //! ```
 //!
-//! In a table without a primary key, the row id takes the place of `sort_key(primary key)`. The two highest
-//! bits of the index's number select the engine, so that the keys of each are contiguous and a key alone tells
-//! its engine: `0…` on disk, `100…` in memory, `101…` nowhere, `11…` in a session's temporary table.
+//! In a table without a primary key, the row id takes the place of `sort_key(primary key)`. The highest bits of
+//! the index's number select the engine, so that the keys of each are contiguous and a key alone tells its
+//! engine. They are the first byte of each key; [`EngineKind`] has one variant for each line.
+//!
+//! ```text
+//!   0…          on disk
+//!   100…        in memory                       ┐
+//!   1010 …      nowhere (BLACKHOLE)             │ engines behind the trait `Engine`
+//!   1011 nnnn   the added engine with number n  ┘
+//!   11…         in a session's temporary table
+//! ```
 
 use std::fmt;
 
@@ -28,12 +36,36 @@ pub struct IndexId(u32);
 pub enum EngineKind {
     /// On disk: [`RocksDbEngine`](crate::RocksDbEngine).
     RocksDb,
-    /// Emptied by a restart: [`MemoryEngine`](crate::MemoryEngine).
+    /// The server's own engine in memory, emptied by a restart.
     Memory,
     /// Nowhere: rows are logged and not stored.
     Blackhole,
+    /// An engine that the program has added: [`register_engine`](crate::register_engine).
+    Added(AddedEngine),
     /// Visible to one session, and never in the log: [`TemporarySpace`](crate::TemporarySpace).
     Temporary,
+}
+
+/// Number of an added engine, below [`COUNT`](Self::COUNT). It is part of the stored keys.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+pub struct AddedEngine(u8);
+
+impl AddedEngine {
+    /// Number of engines that a program can add.
+    pub const COUNT: usize = 16;
+
+    /// Returns the engine with that number; `None` if there cannot be one.
+    pub const fn new(number: u8) -> Option<Self> {
+        match (number as usize) < Self::COUNT {
+            true => Some(AddedEngine(number)),
+            false => None,
+        }
+    }
+
+    /// Returns the number.
+    pub const fn number(self) -> u8 {
+        self.0
+    }
 }
 
 impl IndexId {
@@ -45,42 +77,27 @@ impl IndexId {
     pub const ENGINE: IndexId = IndexId(2);
     /// Lowest number of an index of a user's table; lower numbers are reserved for the system.
     pub const FIRST_USER: u32 = 1024;
-    const MEMORY_BIT: u32 = 1 << 31;
-    const BLACKHOLE_BITS: u32 = 0b101 << 29;
-    const TEMPORARY_BITS: u32 = 0b11 << 30;
 
-    /// Returns the index with that number, whose two highest bits select the engine.
+    /// Returns the index with that number, whose highest bits select the engine.
     pub const fn new(number: u32) -> Self {
         IndexId(number)
     }
 
-    /// Returns the index with that number (without the two highest bits) in that engine.
+    /// Returns the index with that number (without the engine's bits) in that engine.
     ///
     /// # Panics
-    /// If the number has more than 30 bits; in memory and nowhere, more than 29.
+    /// If the engine has no such number: [`EngineKind::number_max`].
     pub const fn in_engine(number: u32, engine: EngineKind) -> Self {
-        assert!(number & Self::TEMPORARY_BITS == 0, "index numbers have 30 bits");
-        match engine {
-            EngineKind::RocksDb => IndexId(number),
-            EngineKind::Memory | EngineKind::Blackhole => {
-                assert!(number >> 29 == 0, "numbers of these indexes have 29 bits");
-                IndexId(match engine {
-                    EngineKind::Memory => number | Self::MEMORY_BIT,
-                    _ => number | Self::BLACKHOLE_BITS,
-                })
-            }
-            EngineKind::Temporary => IndexId(number | Self::TEMPORARY_BITS),
-        }
+        assert!(
+            number <= engine.number_max(),
+            "an index number leaves the engine's bits free"
+        );
+        IndexId((engine.first_byte() as u32) << 24 | number)
     }
 
     /// Returns the number without the engine's bits.
     pub const fn number(self) -> u32 {
-        match self.engine() {
-            EngineKind::RocksDb => self.0,
-            EngineKind::Memory => self.0 & !Self::MEMORY_BIT,
-            EngineKind::Blackhole => self.0 & !Self::BLACKHOLE_BITS,
-            EngineKind::Temporary => self.0 & !Self::TEMPORARY_BITS,
-        }
+        self.0 & self.engine().number_max()
     }
 
     /// Returns the number, including the engine's bits.
@@ -90,12 +107,7 @@ impl IndexId {
 
     /// Returns the engine that holds it.
     pub const fn engine(self) -> EngineKind {
-        match self.0 >> 29 {
-            0b110 | 0b111 => EngineKind::Temporary,
-            0b101 => EngineKind::Blackhole,
-            0b100 => EngineKind::Memory,
-            _ => EngineKind::RocksDb,
-        }
+        EngineKind::of_first_byte((self.0 >> 24) as u8)
     }
 
     /// Returns the first four bytes of its keys.
@@ -131,6 +143,7 @@ impl fmt::Display for IndexId {
             EngineKind::RocksDb => write!(f, "{}", self.0),
             EngineKind::Memory => write!(f, "memory:{}", self.number()),
             EngineKind::Blackhole => write!(f, "blackhole:{}", self.number()),
+            EngineKind::Added(engine) => write!(f, "engine{}:{}", engine.number(), self.number()),
             EngineKind::Temporary => write!(f, "temporary:{}", self.number()),
         }
     }
@@ -145,12 +158,59 @@ impl fmt::Debug for IndexId {
 impl EngineKind {
     /// Returns the engine that holds a key.
     pub fn of_key(key: &[u8]) -> EngineKind {
-        match key.first() {
-            Some(byte) if byte & 0xC0 == 0xC0 => EngineKind::Temporary,
-            Some(byte) if byte & 0xE0 == 0xA0 => EngineKind::Blackhole,
-            Some(byte) if byte & 0x80 != 0 => EngineKind::Memory,
-            _ => EngineKind::RocksDb,
+        Self::of_first_byte(key.first().copied().unwrap_or(0))
+    }
+
+    const fn of_first_byte(byte: u8) -> EngineKind {
+        match byte {
+            0x00..=0x7F => EngineKind::RocksDb,
+            0x80..=0x9F => EngineKind::Memory,
+            0xA0..=0xAF => EngineKind::Blackhole,
+            0xB0..=0xBF => EngineKind::Added(AddedEngine(byte & 0x0F)),
+            0xC0..=0xFF => EngineKind::Temporary,
         }
+    }
+
+    /// Returns the first byte of the engine's lowest key.
+    const fn first_byte(self) -> u8 {
+        match self {
+            EngineKind::RocksDb => 0x00,
+            EngineKind::Memory => 0x80,
+            EngineKind::Blackhole => 0xA0,
+            EngineKind::Added(engine) => 0xB0 | engine.0,
+            EngineKind::Temporary => 0xC0,
+        }
+    }
+
+    /// Returns the highest number of an index, without the engine's bits.
+    pub const fn number_max(self) -> u32 {
+        match self {
+            EngineKind::RocksDb => (1 << 31) - 1,
+            EngineKind::Temporary => (1 << 30) - 1,
+            EngineKind::Memory => (1 << 29) - 1,
+            EngineKind::Blackhole => (1 << 28) - 1,
+            EngineKind::Added(_) => (1 << 24) - 1,
+        }
+    }
+
+    /// Returns the range of all its keys.
+    pub(crate) fn keys(self) -> KeyRange {
+        let start = self.first_byte();
+        let end = match self {
+            EngineKind::RocksDb => vec![0x80],
+            EngineKind::Memory => vec![0xA0],
+            EngineKind::Blackhole => vec![0xB0],
+            EngineKind::Added(_) => vec![start + 1],
+            // No index has the highest number.
+            EngineKind::Temporary => vec![0xFF; IndexId::LENGTH],
+        };
+        KeyRange::new([start], end)
+    }
+
+    /// Returns whether the key's engine is behind the trait [`Engine`](crate::Engine).
+    #[inline]
+    pub(crate) fn is_behind_trait(key: &[u8]) -> bool {
+        key.first().is_some_and(|byte| byte & 0xC0 == 0x80)
     }
 }
 
@@ -376,22 +436,41 @@ mod tests {
 
     #[test]
     fn the_highest_bits_select_the_engine() {
-        let temporary = IndexId::in_engine(7, EngineKind::Temporary);
-        assert_eq!(temporary.engine(), EngineKind::Temporary);
-        assert_eq!(
-            EngineKind::of_key(&temporary.to_be_bytes()),
-            EngineKind::Temporary
-        );
-        assert_eq!(temporary.to_string(), "temporary:7");
-        let id = IndexId::in_engine(1024, EngineKind::Memory);
-        assert_eq!(id.engine(), EngineKind::Memory);
-        assert_eq!(EngineKind::of_key(&id.to_be_bytes()), EngineKind::Memory);
-        assert_eq!(id.to_string(), "memory:1024");
-        assert_eq!(IndexId::of_key(&id.to_be_bytes()), Some(id));
-        assert_eq!(
-            EngineKind::of_key(&IndexId::CATALOG.to_be_bytes()),
-            EngineKind::RocksDb
-        );
+        let added = |number| EngineKind::Added(AddedEngine::new(number).unwrap());
+        for (engine, bits, shown) in [
+            (EngineKind::RocksDb, 0x00, "1024"),
+            (EngineKind::Memory, 0x80, "memory:1024"),
+            (EngineKind::Blackhole, 0xA0, "blackhole:1024"),
+            (added(0), 0xB0, "engine0:1024"),
+            (added(15), 0xBF, "engine15:1024"),
+            (EngineKind::Temporary, 0xC0, "temporary:1024"),
+        ] {
+            let id = IndexId::in_engine(1024, engine);
+            assert_eq!(id.as_u32(), bits << 24 | 1024);
+            assert_eq!((id.engine(), id.number()), (engine, 1024));
+            assert_eq!(id.to_string(), shown);
+            let key = id.to_be_bytes();
+            assert_eq!(EngineKind::of_key(&key), engine);
+            assert_eq!(IndexId::of_key(&key), Some(id));
+            assert!(engine.keys().contains(&key));
+            let last = IndexId::in_engine(engine.number_max() - 1, engine);
+            assert_eq!(last.engine(), engine);
+            assert!(
+                engine
+                    .keys()
+                    .contains(&[&last.to_be_bytes()[..], &[0xFF]].concat())
+            );
+            let is_behind_trait = !matches!(engine, EngineKind::RocksDb | EngineKind::Temporary);
+            assert_eq!(EngineKind::is_behind_trait(&key), is_behind_trait);
+        }
+        assert_eq!(EngineKind::of_key(&[]), EngineKind::RocksDb);
+        assert_eq!(AddedEngine::new(16), None);
+    }
+
+    #[test]
+    #[should_panic(expected = "leaves the engine's bits free")]
+    fn a_number_beyond_the_engines_panics() {
+        IndexId::in_engine(1 << 29, EngineKind::Memory);
     }
 
     #[test]

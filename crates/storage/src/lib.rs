@@ -1,13 +1,16 @@
-//! The tables: two engines behind one interface, their keys and rows, and the write sets of transactions.
+//! The tables: engines behind one interface, their keys and rows, and the write sets of transactions.
 //!
 //! ```text
 //!   TableSchema   row images ⇄ keys and values of a table's indexes          schema/
 //!   WriteSet      changes of one transaction, private until it commits       write_set/
-//!   Storage       applies a group of write sets to both engines at once;     storage.rs
+//!   Storage       applies a group of write sets to all engines at once;      storage.rs
 //!     │           snapshots that see all of a group or none of it            snapshot.rs, cursor.rs
 //!     │           and estimate the entries of a range                        survey.rs
 //!     ├── RocksDbEngine   tables on disk, without a log of their own         rocksdb_engine/
-//!     ├── MemoryEngine    tables that a restart empties                      memory_engine/
+//!     ├── EngineList      engines behind the trait `Engine`:                 engine/, engine_list/
+//!     │     MemoryEngine    tables that a restart empties                    memory_engine/
+//!     │     RowlessEngine   BLACKHOLE                                        rowless_engine.rs
+//!     │     …               engines of other crates
 //!     └── TemporarySpace  rows of one session each, never logged             temporary.rs
 //!   BulkBuild     sorted files built aside, visible all at once              bulk/
 //! ```
@@ -21,11 +24,14 @@ mod build_id;
 mod bulk;
 mod cursor;
 mod directory;
+mod engine;
+mod engine_list;
 mod error;
 mod held_files;
 mod key;
 mod memory_engine;
 mod rocksdb_engine;
+mod rowless_engine;
 mod schema;
 mod snapshot;
 mod storage;
@@ -38,13 +44,15 @@ pub use build_id::BuildId;
 pub use bulk::{BulkBuild, IndexBuilder, InputOrder, RowFiles};
 pub use cursor::Cursor;
 pub use directory::{create_directory, restrict_directory};
+pub use engine::{Engine, EngineChanges, EngineCursor, EngineType, Retention};
+pub use engine_list::{RegistrationError, engine_types, register_engine};
 pub use error::{Error, Result};
 pub use held_files::{HeldFile, HeldFiles};
 pub use key::{
-    Direction, EngineKind, IndexId, KeyHead, KeyRange, RowId, VERSION_LENGTH, VersionMark, prefix_end,
-    value_payload, value_version,
+    AddedEngine, Direction, EngineKind, IndexId, KeyHead, KeyRange, RowId, VERSION_LENGTH, VersionMark,
+    prefix_end, value_payload, value_version,
 };
-pub use memory_engine::{MemoryConfig, MemoryEngine};
+pub use memory_engine::MemoryConfig;
 pub use rocksdb_engine::{RocksDbConfig, RocksDbEngine};
 pub use schema::{
     CheckedIndex, ColumnSchema, EntryKind, EntryReader, HiddenIndexes, IndexKind, IndexMismatch, IndexSchema,

@@ -1,4 +1,4 @@
-//! A consistent view of both engines. Rows of temporary tables, which only their session sees, are read in
+//! A consistent view of all engines. Rows of temporary tables, which only their session sees, are read in
 //! their current state.
 
 use std::fmt;
@@ -7,42 +7,45 @@ use std::sync::Arc;
 use paceline_types::LogPosition;
 
 use crate::cursor::Cursor;
+use crate::engine::RegisteredSnapshot;
+use crate::engine_list::EngineList;
 use crate::error::Result;
 use crate::key::{Direction, EngineKind, KeyRange};
-use crate::memory_engine::{MemoryEngine, MemorySnapshot};
 use crate::rocksdb_engine::{RocksDbEngine, RocksDbSnapshot};
 use crate::stored_value::StoredValue;
+use crate::temporary::TemporarySpace;
 
-/// State of both engines when the log had been applied up to one position. Cheap to clone, and usable from any
+/// State of all engines when the log had been applied up to one position. Cheap to clone, and usable from any
 /// thread.
 #[derive(Clone)]
 pub struct StorageSnapshot(Arc<Inner>);
 
 struct Inner {
     rocksdb: Arc<RocksDbSnapshot>,
-    memory: Arc<MemorySnapshot>,
-    temporary: Arc<MemoryEngine>,
-    position: LogPosition,
+    engines: Arc<EngineList>,
+    temporary: Arc<TemporarySpace>,
+    /// The position, at which the engines behind the trait are read.
+    registered: Arc<RegisteredSnapshot>,
 }
 
 impl StorageSnapshot {
     pub(crate) fn new(
         rocksdb: RocksDbSnapshot,
-        memory: MemorySnapshot,
-        temporary: Arc<MemoryEngine>,
-        position: LogPosition,
+        engines: Arc<EngineList>,
+        temporary: Arc<TemporarySpace>,
+        registered: Arc<RegisteredSnapshot>,
     ) -> Self {
         StorageSnapshot(Arc::new(Inner {
             rocksdb: Arc::new(rocksdb),
-            memory: Arc::new(memory),
+            engines,
             temporary,
-            position,
+            registered,
         }))
     }
 
     /// Returns the end of the last transaction that it contains.
     pub fn position(&self) -> LogPosition {
-        self.0.position
+        self.0.registered.version()
     }
 
     /// Returns the value of `key`, preceded by its version.
@@ -52,9 +55,11 @@ impl StorageSnapshot {
     pub fn get(&self, key: &[u8]) -> Result<Option<StoredValue<'_>>> {
         match EngineKind::of_key(key) {
             EngineKind::RocksDb => Ok(self.0.rocksdb.get(key)?.map(StoredValue::pinned)),
-            EngineKind::Memory => Ok(self.0.memory.get(key).map(StoredValue::shared)),
-            EngineKind::Blackhole => Ok(None),
-            EngineKind::Temporary => Ok(self.0.temporary.get_newest(key).map(StoredValue::shared)),
+            EngineKind::Temporary => Ok(self.0.temporary.get(key)),
+            kind => {
+                let found = self.0.engines.of(kind).get(key, self.position());
+                Ok(found.map(StoredValue::shared))
+            }
         }
     }
 
@@ -83,15 +88,18 @@ impl StorageSnapshot {
             EngineKind::RocksDb => {
                 Cursor::rocksdb(RocksDbEngine::scan_snapshot(&self.0.rocksdb, range, direction))
             }
-            EngineKind::Memory => Cursor::memory(MemorySnapshot::scan(&self.0.memory, range, direction)),
-            EngineKind::Blackhole => Cursor::nothing(),
-            EngineKind::Temporary => Cursor::memory(self.0.temporary.scan_newest(range, direction)),
+            EngineKind::Temporary => Cursor::temporary(self.0.temporary.scan(range, direction)),
+            kind => {
+                let engine = Arc::clone(self.0.engines.of(kind));
+                let cursor = engine.scan(range, direction, self.position());
+                Cursor::engine(cursor, Some(Arc::clone(&self.0.registered)))
+            }
         }
     }
 }
 
 impl fmt::Debug for StorageSnapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("StorageSnapshot").field(&self.0.position).finish()
+        f.debug_tuple("StorageSnapshot").field(&self.position()).finish()
     }
 }

@@ -1,17 +1,17 @@
-//! Both engines as one: a group of transactions is applied to them together, and a snapshot sees all of it or
+//! All engines as one: a group of transactions is applied to them together, and a snapshot sees all of it or
 //! nothing.
 //!
 //! ```text
 //!   apply(group, position)   one thread at a time, in log order            snapshot()
-//!     1. memory engine: entries with their versions                          waits for a group that is being applied,
-//!        (no snapshot is as new as they are, so they are invisible)          then takes the state of both engines
+//!     1. engines behind the trait: entries with their versions               waits for a group that is being applied,
+//!        (no snapshot is as new as they are, so they are invisible)          then takes the state of all engines
 //!     2. RocksDB: one batch with the position                                at the same position
 //!     3. the position moves
 //! ```
 //!
 //! `apply` holds the lock `applying` during all three steps, and `snapshot` takes it, so a snapshot falls
 //! between two groups. Readers never take it: the transaction layer takes one snapshot after each group and
-//! shares it. `get_newest` and `scan_newest` may see the two engines one group apart. They are for reads under
+//! shares it. `get_newest` and `scan_newest` may see the engines one group apart. They are for reads under
 //! row locks, whose rows no unfinished group changes: such a row is read in the pending overlay first.
 //!
 //! **The log first.** Before a flush, the [`LogBarrier`] makes the log durable up to the position that is
@@ -29,10 +29,12 @@ use crate::build_id::BuildId;
 use crate::bulk::{Builds, BulkBuild, RowFiles};
 use crate::cursor::Cursor;
 use crate::directory::create_directory;
+use crate::engine::SnapshotRegister;
+use crate::engine_list::EngineList;
 use crate::error::{Error, Result};
 use crate::held_files::{self, HeldFiles};
 use crate::key::{Direction, EngineKind, IndexId, KeyRange};
-use crate::memory_engine::{MemoryConfig, MemoryEngine};
+use crate::memory_engine::MemoryConfig;
 use crate::rocksdb_engine::{RocksDbConfig, RocksDbEngine};
 use crate::snapshot::StorageSnapshot;
 use crate::stored_value::StoredValue;
@@ -53,7 +55,7 @@ pub struct StorageConfig {
     pub directory: PathBuf,
     /// Settings of the engine on disk.
     pub rocksdb: RocksDbConfig,
-    /// Settings of the engine in memory.
+    /// Settings of MEMORY and added engines.
     pub memory: MemoryConfig,
     /// Settings of temporary tables.
     pub temporary: MemoryConfig,
@@ -92,7 +94,7 @@ pub struct StorageStatistics {
     pub estimated_keys: u64,
     /// Number of flushes and compactions that have failed since the start.
     pub background_errors: u64,
-    /// Bytes used by MEMORY tables.
+    /// Bytes used by MEMORY tables and those of added engines.
     pub memory_engine_bytes: u64,
     /// Bytes used by temporary tables.
     pub temporary_bytes: u64,
@@ -105,16 +107,19 @@ pub struct StorageMemory {
     pub block_cache: u64,
     /// All memtables.
     pub memtables: u64,
-    /// MEMORY tables.
+    /// MEMORY tables, and those of added engines.
     pub memory_tables: u64,
     /// Temporary tables.
     pub temporary_tables: u64,
 }
 
-/// Both engines. See the module's head.
+/// All engines. See the module's head.
 pub struct Storage {
     rocksdb: RocksDbEngine,
-    memory: Arc<MemoryEngine>,
+    /// The engines behind the trait, and the limit of their memory together.
+    engines: Arc<EngineList>,
+    engine_bytes_max: AtomicU64,
+    snapshots: Arc<SnapshotRegister>,
     temporary: Arc<TemporarySpace>,
     builds: Builds,
     /// Held while a group is applied and while a snapshot is taken.
@@ -151,7 +156,9 @@ impl Storage {
         held_files::remove_all(&held)?;
         Ok(Storage {
             rocksdb,
-            memory: MemoryEngine::new(&config.memory),
+            engines: EngineList::create(),
+            engine_bytes_max: AtomicU64::new(config.memory.bytes_max),
+            snapshots: Arc::default(),
             temporary: TemporarySpace::new(&config.temporary),
             builds,
             applying: Mutex::new(()),
@@ -196,7 +203,7 @@ impl Storage {
         Ok(())
     }
 
-    /// Applies a group's write sets in order to both engines, and moves to `position`, the end of the group in
+    /// Applies a group's write sets in order to all engines, and moves to `position`, the end of the group in
     /// the log. The caller must apply groups in log order. Waits while memtables are full or the disk has no
     /// room.
     ///
@@ -222,13 +229,16 @@ impl Storage {
             position >= self.position(),
             "groups are applied in the log's order"
         );
+        let mut changed = 0;
         for set in group {
             debug_assert!(set.version() <= position);
-            self.memory.apply(set);
+            changed += self.engines.apply(set);
             self.note_dropped_ranges(set);
         }
         apply_to_disk(&self.rocksdb)?;
-        self.memory.collect_after_apply(group);
+        if changed > 0 {
+            self.engines.collect_after_apply(changed, self.oldest_readable());
+        }
         Ok(())
     }
 
@@ -250,16 +260,24 @@ impl Storage {
         }
     }
 
-    /// Returns the state of both engines now.
+    /// Returns the state of all engines now.
     pub fn snapshot(&self) -> StorageSnapshot {
         let _applying = self.applying.lock();
-        let position = self.rocksdb.position();
         StorageSnapshot::new(
             self.rocksdb.snapshot(),
-            self.memory.snapshot(position),
-            self.temporary.engine().clone(),
-            position,
+            Arc::clone(&self.engines),
+            Arc::clone(&self.temporary),
+            self.snapshots.register(self.rocksdb.position()),
         )
+    }
+
+    /// Returns the oldest version of which the engines behind the trait must still have the state.
+    fn oldest_readable(&self) -> LogPosition {
+        // The next snapshot is not older than the position, so the position is read first.
+        let position = self.rocksdb.position();
+        self.snapshots
+            .oldest()
+            .map_or(position, |oldest| oldest.min(position))
     }
 
     /// Returns the newest applied value of a key, preceded by its version. For reads under a lock; see the
@@ -270,10 +288,9 @@ impl Storage {
     pub fn get_newest(&self, key: &[u8]) -> Result<Option<StoredValue<'_>>> {
         match EngineKind::of_key(key) {
             EngineKind::RocksDb => Ok(self.rocksdb.get_newest(key)?.map(StoredValue::pinned)),
-            EngineKind::Memory => Ok(self.memory.get_newest(key).map(StoredValue::shared)),
-            EngineKind::Blackhole => Ok(None),
-            EngineKind::Temporary => {
-                let found = self.temporary.engine().get_newest(key);
+            EngineKind::Temporary => Ok(self.temporary.get(key)),
+            kind => {
+                let found = self.engines.of(kind).get(key, LogPosition::MAX);
                 Ok(found.map(StoredValue::shared))
             }
         }
@@ -284,9 +301,11 @@ impl Storage {
     pub fn scan_newest(&self, range: KeyRange, direction: Direction) -> Cursor {
         match EngineKind::of_key(&range.start) {
             EngineKind::RocksDb => Cursor::rocksdb(self.rocksdb.scan_newest(range, direction)),
-            EngineKind::Memory => Cursor::memory(self.memory.scan_newest(range, direction)),
-            EngineKind::Blackhole => Cursor::nothing(),
-            EngineKind::Temporary => Cursor::memory(self.temporary.engine().scan_newest(range, direction)),
+            EngineKind::Temporary => Cursor::temporary(self.temporary.scan(range, direction)),
+            kind => {
+                let engine = Arc::clone(self.engines.of(kind));
+                Cursor::engine(engine.scan(range, direction, LogPosition::MAX), None)
+            }
         }
     }
 
@@ -477,13 +496,33 @@ impl Storage {
         self.builds.remove(id)
     }
 
-    /// Checks whether MEMORY tables may grow by `bytes`:
+    /// Checks whether MEMORY tables and those of added engines may grow by `bytes`:
     /// [`WriteSet::memory_engine_bytes`](crate::WriteSet::memory_engine_bytes).
     ///
     /// # Errors
     /// [`Error::MemoryFull`] if they may not.
     pub fn check_memory_room(&self, bytes: u64) -> Result<()> {
-        self.memory.check_room(bytes)
+        if bytes == 0 {
+            return Ok(());
+        }
+        let (used_bytes, limit_bytes) = (self.engines.used_bytes(), self.memory_bytes_max());
+        match used_bytes.saturating_add(bytes) > limit_bytes {
+            true => Err(Error::MemoryFull {
+                used_bytes,
+                limit_bytes,
+            }),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns the limit of MEMORY tables and those of added engines together, in bytes.
+    pub fn memory_bytes_max(&self) -> u64 {
+        self.engine_bytes_max.load(Ordering::Relaxed)
+    }
+
+    /// Changes that limit. Memory in use beyond a lower limit stays in use.
+    pub fn set_memory_bytes_max(&self, bytes: u64) {
+        self.engine_bytes_max.store(bytes, Ordering::Relaxed);
     }
 
     /// Returns the space of temporary tables.
@@ -491,19 +530,13 @@ impl Storage {
         &self.temporary
     }
 
-    /// Returns the engine of MEMORY tables.
-    pub fn memory(&self) -> &MemoryEngine {
-        &self.memory
-    }
-
     /// Returns the approximate size of an index in bytes, for the optimizer and `SHOW TABLE STATUS`. For an
     /// index in memory, that of the whole engine.
     pub fn approximate_bytes(&self, index: IndexId) -> u64 {
         match index.engine() {
             EngineKind::RocksDb => self.rocksdb.approximate_bytes(&index.range()),
-            EngineKind::Memory => self.memory.used_bytes(),
-            EngineKind::Blackhole => 0,
             EngineKind::Temporary => self.temporary.used_bytes(),
+            kind => self.engines.of(kind).used_bytes(),
         }
     }
 
@@ -518,7 +551,7 @@ impl Storage {
                 let all = self.rocksdb.approximate_bytes(range);
                 (all > 0).then(|| (before as f64 / all as f64).min(1.0))
             }
-            EngineKind::Memory | EngineKind::Blackhole | EngineKind::Temporary => None,
+            _ => None,
         }
     }
 
@@ -528,10 +561,9 @@ impl Storage {
     /// # Errors
     /// If the disk fails.
     pub fn maintain(&self) -> Result<()> {
-        for engine in [&self.memory, self.temporary.engine()] {
-            while engine.collect_garbage(1024) {
-                std::thread::yield_now();
-            }
+        self.engines.collect_all(self.oldest_readable());
+        while self.temporary.collect(1024) {
+            std::thread::yield_now();
         }
         if self.rocksdb.scans_pay_for_flush() {
             let _applying = self.applying.lock();
@@ -541,7 +573,7 @@ impl Storage {
     }
 
     fn release_dropped_ranges(&self) -> Result<()> {
-        let oldest = self.memory.oldest_snapshot().unwrap_or(LogPosition::MAX);
+        let oldest = self.snapshots.oldest().unwrap_or(LogPosition::MAX);
         let mut ready = Vec::new();
         self.dropped.lock().retain(|dropped| {
             let keep = dropped.version > oldest;
@@ -571,7 +603,7 @@ impl Storage {
         StorageMemory {
             block_cache: self.rocksdb.cached_bytes() as u64,
             memtables: self.rocksdb.property(c"rocksdb.size-all-mem-tables"),
-            memory_tables: self.memory.used_bytes(),
+            memory_tables: self.engines.used_bytes(),
             temporary_tables: self.temporary.used_bytes(),
         }
     }
@@ -590,7 +622,7 @@ impl Storage {
             table_reader_bytes: self.rocksdb.property(c"rocksdb.estimate-table-readers-mem"),
             estimated_keys: self.rocksdb.property(c"rocksdb.estimate-num-keys"),
             background_errors: self.rocksdb.background_errors(),
-            memory_engine_bytes: self.memory.used_bytes(),
+            memory_engine_bytes: self.engines.used_bytes(),
             temporary_bytes: self.temporary.used_bytes(),
         }
     }

@@ -18,9 +18,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use paceline_types::Version;
 use parking_lot::Mutex;
 
+use crate::engine::{Engine, EngineChanges, EngineCursor};
 use crate::error::{Error, Result};
-use crate::key::{Direction, EngineKind, IndexId};
-use crate::memory_engine::{MemoryConfig, MemoryEngine};
+use crate::key::{Direction, EngineKind, IndexId, KeyRange};
+use crate::memory_engine::{MemoryConfig, MemoryCursor, MemoryEngine};
+use crate::stored_value::StoredValue;
 use crate::write_set::{Mark, WriteSet};
 
 /// Number of possible index numbers.
@@ -31,6 +33,8 @@ const FIRST_VERSION: Version = Version::new(1, 0);
 const INDEX_BYTES: u64 = 1_024;
 /// Number of entries of a dropped index that are removed at once; the rest is removed in the background.
 const REMOVED_AT_ONCE: usize = 4_096;
+/// Amount of garbage that each application removes beyond what it creates, in entries.
+const GARBAGE_PER_APPLY: usize = 64;
 
 /// Space for the rows of temporary tables. See the module's head.
 pub struct TemporarySpace {
@@ -52,7 +56,7 @@ struct Numbers {
 impl TemporarySpace {
     pub(crate) fn new(config: &MemoryConfig) -> Arc<Self> {
         Arc::new(TemporarySpace {
-            engine: MemoryEngine::of_kind(EngineKind::Temporary, config),
+            engine: MemoryEngine::new(),
             version: Mutex::new(FIRST_VERSION),
             numbers: Mutex::default(),
             pending_bytes: AtomicU64::new(0),
@@ -60,8 +64,19 @@ impl TemporarySpace {
         })
     }
 
-    pub(crate) fn engine(&self) -> &Arc<MemoryEngine> {
-        &self.engine
+    /// Returns the current value of a key.
+    pub(crate) fn get(&self, key: &[u8]) -> Option<StoredValue<'static>> {
+        self.engine.get(key, Version::MAX).map(StoredValue::shared)
+    }
+
+    /// Scans the current entries of a range.
+    pub(crate) fn scan(&self, range: KeyRange, direction: Direction) -> MemoryCursor {
+        MemoryCursor::new(self.engine.clone(), range, direction, Version::MAX)
+    }
+
+    /// Removes up to `entries_max` superseded entries. Returns whether more may be left.
+    pub(crate) fn collect(&self, entries_max: usize) -> bool {
+        self.engine.collect(Version::MAX, entries_max)
     }
 
     /// Returns the bytes in use, including garbage and uncommitted writes.
@@ -125,19 +140,20 @@ impl TemporarySpace {
         }
         let mut version = self.version.lock();
         *version = Version::from_u64(version.as_u64() + 1);
-        let set = Arc::new(set.assign_version(*version));
-        self.engine.apply(&set);
-        self.engine.collect_after_apply(std::slice::from_ref(&set));
+        let set = set.assign_version(*version);
+        self.engine
+            .apply(&EngineChanges::new(&set, EngineKind::Temporary));
+        self.collect(GARBAGE_PER_APPLY + 2 * set.len());
     }
 
     /// Deletes all keys of an index.
     fn clear(&self, id: IndexId) {
         // Superseded entries are collected anyway.
-        if self.engine.scan_newest(id.range(), Direction::Forward).advance() {
+        if self.scan(id.range(), Direction::Forward).advance() {
             let mut set = WriteSet::new();
             set.delete_range(id.range());
             self.apply(set);
-            self.engine.collect_garbage(REMOVED_AT_ONCE);
+            self.collect(REMOVED_AT_ONCE);
         }
     }
 
@@ -280,24 +296,24 @@ mod tests {
         writes.set_mut().put(&key(&index, 1), b"one");
         writes.set_mut().put(&key(&other, 1), b"other");
         writes.charge().unwrap();
-        assert!(space.engine().get_newest(&key(&index, 1)).is_none());
+        assert!(space.get(&key(&index, 1)).is_none());
         assert!(space.used_bytes() > 0);
         writes.apply();
-        assert!(space.engine().get_newest(&key(&index, 1)).is_some());
+        assert!(space.get(&key(&index, 1)).is_some());
 
         let (gone, number) = (key(&index, 1), index.id());
         drop(index);
-        assert!(space.engine().get_newest(&gone).is_none());
+        assert!(space.get(&gone).is_none());
         let again = space.new_index().unwrap();
         assert_eq!(again.id(), number, "numbers are used again");
-        assert!(space.engine().get_newest(&gone).is_none());
+        assert!(space.get(&gone).is_none());
         let mut writes = space.writes();
         writes.set_mut().put(&gone, b"new");
         writes.apply();
-        assert!(space.engine().get_newest(&gone).is_some());
-        assert!(space.engine().get_newest(&key(&other, 1)).is_some());
+        assert!(space.get(&gone).is_some());
+        assert!(space.get(&key(&other, 1)).is_some());
         drop((again, other));
-        while space.engine().collect_garbage(1024) {}
+        while space.collect(1024) {}
         assert_eq!(space.used_bytes(), 0);
     }
 
@@ -312,11 +328,8 @@ mod tests {
         writes.apply_since(Some(mark));
         assert_eq!(writes.set().len(), 1);
         drop(writes);
-        assert!(space.engine().get_newest(&key(&index, 1)).is_none());
-        assert_eq!(
-            space.engine().get_newest(&key(&index, 2)).unwrap()[8..],
-            *b"since"
-        );
+        assert!(space.get(&key(&index, 1)).is_none());
+        assert_eq!(space.get(&key(&index, 2)).unwrap()[8..], *b"since");
     }
 
     #[test]

@@ -227,8 +227,8 @@ proptest! {
         storage.maintain().unwrap();
         let live: Vec<_> = model.iter().filter(|(key, _)| EngineKind::of_key(key) == EngineKind::Memory).collect();
         let least: usize = live.iter().map(|(key, value)| key.len() + value.len()).sum();
-        let overhead = (storage.memory().used_bytes() as usize - least) / live.len().max(1);
+        let overhead = (storage.memory_sizes().memory_tables as usize - least) / live.len().max(1);
         prop_assert!(overhead < 200, "{} bytes for each entry", overhead);
-        prop_assert!(!live.is_empty() || storage.memory().used_bytes() == 0);
+        prop_assert!(!live.is_empty() || storage.memory_sizes().memory_tables == 0);
     }
 }

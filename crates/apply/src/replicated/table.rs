@@ -7,7 +7,7 @@ use paceline_binlog::LoggedTable;
 use paceline_binlog::event::TableMapEvent;
 use paceline_catalog::foreign_key::{Changes, ForeignKeys};
 use paceline_catalog::{Catalog, IndexKind, TableDefinition};
-use paceline_storage::{EngineKind, RowPlacement, TableSchema};
+use paceline_storage::{RowPlacement, TableSchema};
 use paceline_types::table_map_metadata::{RowMetadata, are_mapped_as};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -157,9 +157,9 @@ impl MappedTable {
         self.exec_mode
     }
 
-    /// Returns whether rows may be missing for a reason other than divergence: MEMORY tables are empty after a restart.
+    /// Returns whether rows may be missing for a reason other than divergence: a restart empties MEMORY tables.
     pub(super) fn may_miss_rows(&self) -> bool {
-        self.schema().clustered_id().engine() == EngineKind::Memory
+        self.schema().clustered_id().engine().is_emptied_by_restart()
     }
 }
 

@@ -473,12 +473,15 @@ impl Planner<'_> {
             return Ok(self.default_engine);
         };
         if let Some(engine) = engine(name) {
-            let own = match engine {
-                TableEngine::InnoDb => ["InnoDB", "XtraDB"],
-                TableEngine::Memory => ["MEMORY", "HEAP"],
-                TableEngine::Blackhole => ["BLACKHOLE", "BLACKHOLE"],
+            let synonym = match engine {
+                TableEngine::InnoDb => "XtraDB",
+                TableEngine::Memory => "HEAP",
+                _ => engine.name(),
             };
-            if !own.iter().any(|own| own.eq_ignore_ascii_case(name)) {
+            if ![engine.name(), synonym]
+                .iter()
+                .any(|own| own.eq_ignore_ascii_case(name))
+            {
                 self.warn_stand_in(engine, table);
             }
             return Ok(engine);

@@ -278,12 +278,13 @@ impl<'a> Planner<'a> {
     /// Returns a number for a new index.
     ///
     /// # Errors
-    /// 1114 if the space for temporary tables is full.
+    /// 1114 if the space for temporary tables is full; 1235 if the engine has no more numbers.
     pub(super) fn new_id(&mut self, engine: TableEngine) -> Result<u32> {
         if let (CreationKind::Temporary, Some(space)) = (self.making, self.space) {
             // Their rows are written by other ways, which would keep them.
-            if engine == TableEngine::Blackhole {
-                return Err(Error::unsupported("temporary tables of BLACKHOLE"));
+            if !engine.kind().stores_rows() {
+                let what = format!("temporary tables of {}", engine.name());
+                return Err(Error::unsupported(what));
             }
             let index = space.new_index()?;
             let number = index.id().as_u32();
@@ -292,12 +293,11 @@ impl<'a> Planner<'a> {
         }
         let number = self.plan.next_id;
         self.plan.next_id += 1;
-        let engine = match engine {
-            TableEngine::InnoDb => EngineKind::RocksDb,
-            TableEngine::Memory => EngineKind::Memory,
-            TableEngine::Blackhole => EngineKind::Blackhole,
-        };
-        Ok(IndexId::in_engine(number, engine).as_u32())
+        if number > engine.kind().number_max() {
+            let what = format!("more indexes in tables of {}", engine.name());
+            return Err(Error::unsupported(what));
+        }
+        Ok(IndexId::in_engine(number, engine.kind()).as_u32())
     }
 
     /// Returns a table's database and name.
@@ -406,16 +406,13 @@ fn is_built_in(name: &str) -> bool {
 
 /// Returns the engine with this name; `None` if this server does not have it.
 pub fn engine(name: &str) -> Option<TableEngine> {
-    const DISK: &[&str] = &["InnoDB", "RocksDB", "MyISAM", "Aria", "XtraDB"];
-    const MEMORY: &[&str] = &["MEMORY", "HEAP"];
+    const DISK: &[&str] = &["RocksDB", "MyISAM", "Aria", "XtraDB"];
     let is = |known: &&str| known.eq_ignore_ascii_case(name);
     if DISK.iter().any(is) {
         Some(TableEngine::InnoDb)
-    } else if MEMORY.iter().any(is) {
+    } else if is(&"HEAP") {
         Some(TableEngine::Memory)
-    } else if is(&"BLACKHOLE") {
-        Some(TableEngine::Blackhole)
     } else {
-        None
+        TableEngine::of_name(name)
     }
 }

@@ -65,14 +65,14 @@ impl Planner<'_> {
     /// Returns the engine of a sequence.
     ///
     /// # Errors
-    /// 1478 for MEMORY, where the sequence would have no row after a restart, and for BLACKHOLE.
+    /// 1478 for other engines: in MEMORY the sequence would have no row after a restart.
     pub(super) fn sequence_engine(&mut self, name: &str, options: &TableOptions) -> Result<TableEngine> {
         if options.engine.is_none() {
             return Ok(TableEngine::InnoDb);
         }
         match self.table_engine(name, options)? {
             TableEngine::InnoDb => Ok(TableEngine::InnoDb),
-            engine @ (TableEngine::Memory | TableEngine::Blackhole) => Err(Error::new(
+            engine => Err(Error::new(
                 ER_ILLEGAL_HA_CREATE_OPTION,
                 &[&engine.name(), &"SEQUENCE"],
             )),

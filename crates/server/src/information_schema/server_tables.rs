@@ -3,6 +3,7 @@
 use crate::memory::MemoryPart;
 use crate::statement_digests::DigestSummary;
 use crate::statistic::ShownStatistic;
+use paceline_storage::engine_types;
 use paceline_types::temporal::TimeZone;
 use paceline_types::{Charset, Collation, Decimal, Value};
 
@@ -11,52 +12,39 @@ use super::process::Process;
 use super::sources::Sources;
 use crate::cells::{Row, moment, number, text, text_or_null, yes_no};
 
-/// Storage engines: name, support, comment, transactions, XA, savepoints.
-pub(crate) const ENGINES: [[&str; 6]; 4] = [
-    [
-        "InnoDB",
-        "DEFAULT",
-        "Transactional tables on disk (RocksDB), recovered from the binary log",
-        "YES",
-        "NO",
-        "YES",
-    ],
-    [
-        "MEMORY",
-        "YES",
-        "Transactional tables in memory, empty after a restart",
-        "YES",
-        "NO",
-        "YES",
-    ],
-    [
-        "SEQUENCE",
-        "YES",
-        "Generated tables filled with sequential values",
-        "YES",
-        "NO",
-        "YES",
-    ],
-    [
-        "BLACKHOLE",
-        "YES",
-        "/dev/null storage engine (anything you write to it disappears)",
-        "YES",
-        "NO",
-        "YES",
-    ],
-];
+/// Name and comment of a storage engine.
+type EngineText = (&'static str, &'static str);
+
+const DISK: EngineText = (
+    "InnoDB",
+    "Transactional tables on disk (RocksDB), recovered from the binary log",
+);
+const SEQUENCE: EngineText = ("SEQUENCE", "Generated tables filled with sequential values");
+
+/// Returns the storage engines: the tables on disk, MEMORY, SEQUENCE, BLACKHOLE, those that the program has added.
+fn storage_engines() -> Vec<EngineText> {
+    let mut all: Vec<EngineText> = engine_types()
+        .map(|(_, engine_type)| (engine_type.name(), engine_type.comment()))
+        .collect();
+    all.insert(0, DISK);
+    all.insert(2, SEQUENCE);
+    all
+}
 
 /// Returns whether an engine has this name, in any case.
 pub fn has_engine(name: &str) -> bool {
-    ENGINES.iter().any(|engine| engine[0].eq_ignore_ascii_case(name))
+    storage_engines()
+        .iter()
+        .any(|(known, _)| known.eq_ignore_ascii_case(name))
 }
 
+/// Each engine takes part in transactions with savepoints; none in XA.
 pub(super) fn engines() -> Vec<Row> {
-    ENGINES
-        .iter()
-        .map(|engine| engine.iter().map(|cell| text(*cell)).collect())
-        .collect()
+    let row = |(name, comment): EngineText| {
+        let support = if name == DISK.0 { "DEFAULT" } else { "YES" };
+        Vec::from([name, support, comment, "YES", "NO", "YES"].map(text))
+    };
+    storage_engines().into_iter().map(row).collect()
 }
 
 /// Returns all collations in MariaDB's order: grouped by character set, the sets in the order of their default
@@ -333,7 +321,7 @@ pub(super) fn plugins() -> Vec<Row> {
             text("1.0"),
         ]
     };
-    vec![
+    let mut rows = vec![
         row("binlog", "STORAGE ENGINE", "The binary log, the only log"),
         row(
             "mysql_native_password",
@@ -355,9 +343,11 @@ pub(super) fn plugins() -> Vec<Row> {
             "AUTHENTICATION",
             "Caching SHA2 authentication",
         ),
-        row("InnoDB", "STORAGE ENGINE", ENGINES[0][2]),
-        row("MEMORY", "STORAGE ENGINE", ENGINES[1][2]),
-        row("SEQUENCE", "STORAGE ENGINE", ENGINES[2][2]),
-        row("BLACKHOLE", "STORAGE ENGINE", ENGINES[3][2]),
-    ]
+    ];
+    rows.extend(
+        storage_engines()
+            .into_iter()
+            .map(|(name, comment)| row(name, "STORAGE ENGINE", comment)),
+    );
+    rows
 }

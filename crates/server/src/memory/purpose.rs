@@ -70,7 +70,7 @@ impl Purpose {
             Purpose::BlockCache => "blocks of table files; the least used give way",
             Purpose::Memtables => "the newest rows; a full one is written to a table file, and writers wait",
             Purpose::TableReaders => "descriptions of open table files",
-            Purpose::MemoryTables => "MEMORY tables; error 1114",
+            Purpose::MemoryTables => "MEMORY tables and those of added engines; error 1114",
             Purpose::TemporaryTables => "temporary tables; error 1114",
             Purpose::SessionData => {
                 "sorts, groups, joins, prepared statements, user variables; files where possible, else error 1041"

@@ -91,7 +91,7 @@ pub fn divide_memory(server: &Server) {
             storage.set_block_cache_capacity(shares.cache);
         }
         server.memory.set_limit(shares.sessions);
-        storage.memory().set_bytes_max(shares.memory_tables);
+        storage.set_memory_bytes_max(shares.memory_tables);
         storage.temporary().set_bytes_max(shares.temporary_tables);
         paceline_wire::set_buffered_bytes_max(shares.buffers);
     };

@@ -73,7 +73,7 @@ pub fn memory_usage(server: &Server) -> Vec<MemoryPart> {
         part(
             Purpose::MemoryTables,
             used.memory_engine_bytes,
-            Some(storage.memory().bytes_max()),
+            Some(storage.memory_bytes_max()),
         ),
         part(
             Purpose::TemporaryTables,

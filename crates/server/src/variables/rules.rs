@@ -4,20 +4,14 @@ use super::definition::Definition;
 use super::store::Globals;
 use super::table::Variable;
 use super::value::VariableValue;
+use paceline_catalog::TableEngine;
 use paceline_expression::session::SessionContext;
 use paceline_syntax::Error;
 use paceline_types::error_code::*;
 use paceline_wire::proxy_header::ProxyNetworks;
 
-/// Storage engines that CREATE TABLE accepts, with MariaDB's spelling.
-const ENGINES: [(&str, &str); 6] = [
-    ("BLACKHOLE", "BLACKHOLE"),
-    ("InnoDB", "InnoDB"),
-    ("MEMORY", "MEMORY"),
-    ("HEAP", "MEMORY"),
-    ("MyISAM", "MyISAM"),
-    ("Aria", "Aria"),
-];
+/// Storage engines beside this server's own that CREATE TABLE accepts, with MariaDB's spelling.
+const OTHER_ENGINES: [(&str, &str); 3] = [("HEAP", "MEMORY"), ("MyISAM", "MyISAM"), ("Aria", "Aria")];
 
 /// Variables that are deprecated in MariaDB 10.11, with their replacements.
 const DEPRECATED: [(Variable, Option<&str>); 11] = [
@@ -189,8 +183,14 @@ impl Definition {
 /// Returns a storage engine's name in MariaDB's spelling; 1286 for an unknown one.
 fn engine(setting: VariableValue) -> Result<VariableValue, Error> {
     let name = setting.as_str();
-    match ENGINES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
-        Some((_, shown)) => Ok(VariableValue::Text((*shown).into())),
+    let other = || {
+        let found = OTHER_ENGINES
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.map(|(_, shown)| *shown)
+    };
+    match TableEngine::of_name(name).map(TableEngine::name).or_else(other) {
+        Some(shown) => Ok(VariableValue::Text(shown.into())),
         None => Err(Error::new(ER_UNKNOWN_STORAGE_ENGINE, &[&name])),
     }
 }

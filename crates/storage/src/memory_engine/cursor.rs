@@ -6,23 +6,21 @@ use std::sync::Arc;
 
 use paceline_types::Version;
 
+use super::MemoryEngine;
 use super::versioned_key::KeyView;
-use super::{MemoryEngine, MemorySnapshot};
+use crate::engine::EngineCursor;
 use crate::key::{Direction, KeyRange};
 
 const FIRST_BATCH: usize = 8;
 const BATCH_MAX: usize = 256;
 
-enum Source {
-    Snapshot(Arc<MemorySnapshot>),
-    Newest(Arc<MemoryEngine>),
-}
-
 /// Key and value.
 type Entry = (Arc<[u8]>, Arc<[u8]>);
 
 pub(crate) struct MemoryCursor {
-    source: Source,
+    engine: Arc<MemoryEngine>,
+    /// Version that is read; at [`Version::MAX`] each entry is as new as when the cursor reads it.
+    version: Version,
     /// Range that is still to be read from the engine.
     rest: KeyRange,
     direction: Direction,
@@ -35,26 +33,18 @@ pub(crate) struct MemoryCursor {
     whole: KeyRange,
 }
 
-impl MemoryEngine {
-    /// Scans the newest applied entries of a range, each as new as when the cursor reads it.
-    pub(crate) fn scan_newest(self: &Arc<Self>, range: KeyRange, direction: Direction) -> MemoryCursor {
-        MemoryCursor::new(Source::Newest(Arc::clone(self)), range, direction)
-    }
-}
-
-impl MemorySnapshot {
-    /// Scans the entries of a range that the snapshot sees.
-    pub(crate) fn scan(this: &Arc<Self>, range: KeyRange, direction: Direction) -> MemoryCursor {
-        MemoryCursor::new(Source::Snapshot(Arc::clone(this)), range, direction)
-    }
-}
-
 impl MemoryCursor {
-    fn new(source: Source, range: KeyRange, direction: Direction) -> Self {
+    pub(crate) fn new(
+        engine: Arc<MemoryEngine>,
+        range: KeyRange,
+        direction: Direction,
+        version: Version,
+    ) -> Self {
         let whole = range.clone();
         let more = !range.is_empty();
         MemoryCursor {
-            source,
+            engine,
+            version,
             rest: range,
             direction,
             batch: Vec::new(),
@@ -65,49 +55,8 @@ impl MemoryCursor {
         }
     }
 
-    pub(crate) fn seek(&mut self, key: &[u8]) {
-        self.rest = self.whole.clone();
-        match self.direction {
-            Direction::Forward if key > self.rest.start.as_slice() => self.rest.start = key.to_vec(),
-            Direction::Backward if key < self.rest.end.as_slice() => {
-                self.rest.end = key.to_vec();
-                self.rest.end.push(0);
-            }
-            Direction::Forward | Direction::Backward => {}
-        }
-        self.more = !self.rest.is_empty();
-        self.batch.clear();
-        self.at = 0;
-        self.batch_max = FIRST_BATCH;
-    }
-
-    pub(crate) fn advance(&mut self) -> bool {
-        if self.at < self.batch.len() {
-            self.at += 1;
-            return true;
-        }
-        self.batch.clear();
-        self.at = 0;
-        if self.more {
-            self.fill();
-        }
-        if self.batch.is_empty() {
-            return false;
-        }
-        self.at = 1;
-        true
-    }
-
-    pub(crate) fn entry(&self) -> Option<(&[u8], &[u8])> {
-        let (key, value) = self.batch.get(self.at.checked_sub(1)?)?;
-        Some((key, value))
-    }
-
     fn fill(&mut self) {
-        let (engine, version) = match &self.source {
-            Source::Snapshot(snapshot) => (&snapshot.engine, snapshot.version),
-            Source::Newest(engine) => (engine, Version::MAX),
-        };
+        let (engine, version) = (&self.engine, self.version);
         let (start, end) = (
             (&self.rest.start[..], Version::MAX),
             (&self.rest.end[..], Version::MAX),
@@ -180,5 +129,45 @@ impl MemoryCursor {
             (None, _) => {}
         }
         self.batch_max = (limit * 2).min(BATCH_MAX);
+    }
+}
+
+impl EngineCursor for MemoryCursor {
+    fn seek(&mut self, key: &[u8]) {
+        self.rest = self.whole.clone();
+        match self.direction {
+            Direction::Forward if key > self.rest.start.as_slice() => self.rest.start = key.to_vec(),
+            Direction::Backward if key < self.rest.end.as_slice() => {
+                self.rest.end = key.to_vec();
+                self.rest.end.push(0);
+            }
+            Direction::Forward | Direction::Backward => {}
+        }
+        self.more = !self.rest.is_empty();
+        self.batch.clear();
+        self.at = 0;
+        self.batch_max = FIRST_BATCH;
+    }
+
+    fn advance(&mut self) -> bool {
+        if self.at < self.batch.len() {
+            self.at += 1;
+            return true;
+        }
+        self.batch.clear();
+        self.at = 0;
+        if self.more {
+            self.fill();
+        }
+        if self.batch.is_empty() {
+            return false;
+        }
+        self.at = 1;
+        true
+    }
+
+    fn entry(&self) -> Option<(&[u8], &[u8])> {
+        let (key, value) = self.batch.get(self.at.checked_sub(1)?)?;
+        Some((key, value))
     }
 }

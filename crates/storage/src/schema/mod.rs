@@ -278,9 +278,9 @@ impl TableSchema {
         }
     }
 
-    /// Returns whether an engine stores the rows. Those of BLACKHOLE are logged and that is all: they have no entries.
+    /// Returns whether the engine stores the rows. Those of BLACKHOLE are logged and that is all: they have no entries.
     pub fn stores_rows(&self) -> bool {
-        self.clustered_id().engine() != EngineKind::Blackhole
+        self.clustered_id().engine().stores_rows()
     }
 
     /// Returns the numbers of all indexes in use, including hidden ones: those to delete with the table.

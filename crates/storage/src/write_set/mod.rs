@@ -183,7 +183,7 @@ impl WriteSet {
             + self.undo.len() * size_of::<Undo>()
     }
 
-    /// Returns the number of bytes that the set would add to the memory engine, for its limit: see
+    /// Returns the number of bytes that the set would add to MEMORY and added engines, for their limit: see
     /// [`Storage::check_memory_room`](crate::Storage::check_memory_room).
     pub fn memory_engine_bytes(&self) -> u64 {
         self.memory_engine_bytes
@@ -198,7 +198,7 @@ impl WriteSet {
     /// is still a placeholder.
     pub fn put_parts(&mut self, key: &[u8], payload: &[&[u8]], row_id: RowIdLocation) {
         let length = VERSION_LENGTH + payload.iter().map(|part| part.len()).sum::<usize>();
-        if EngineKind::of_key(key) == EngineKind::Memory {
+        if EngineKind::is_behind_trait(key) {
             self.memory_engine_bytes += (key.len() + length) as u64;
         }
         if self.spilled.is_none() {

@@ -19,7 +19,9 @@ impl Transaction {
     pub(super) fn writes_of(&self, engine: EngineKind) -> Option<&WriteSet> {
         match engine {
             EngineKind::Temporary => self.temporary.as_ref().map(|changes| changes.writes.set()),
-            EngineKind::RocksDb | EngineKind::Memory | EngineKind::Blackhole => Some(&self.writes),
+            EngineKind::RocksDb | EngineKind::Memory | EngineKind::Blackhole | EngineKind::Added(_) => {
+                Some(&self.writes)
+            }
         }
     }
 

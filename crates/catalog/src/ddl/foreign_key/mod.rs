@@ -5,7 +5,7 @@
 //!   created if none exists ([`DraftIndex::generated`]), and dropped when another one can replace it.
 //! * Under `foreign_key_checks=0` the referenced table need not exist yet. When it is created later, it must
 //!   fit the key.
-//! * Tables of the memory engine have no foreign keys: they are parsed and ignored, as in MariaDB.
+//! * Tables of other engines than InnoDB have no foreign keys: they are parsed and ignored, as in MariaDB.
 //! * A referenced table cannot be dropped, nor changed so that a key no longer fits. Renaming tables and
 //!   columns renames them in keys.
 //!

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::foreign_key::{constraint_text, serving_index};
 use crate::{
     ColumnDefault, ColumnDefinition, ForeignKey, GeneratedStorage, IndexPart, TableDefinition,
-    TableDescription, TableEngine, same_name,
+    TableDescription, same_name,
 };
 
 /// Table whose data is to be built.
@@ -185,7 +185,7 @@ impl TableBuild {
             },
         };
         self.target.temporary
-            || self.target.engine == TableEngine::Memory
+            || self.target.engine.kind().is_emptied_by_restart()
             || self.target.engine != self.source.engine
             || columns.iter().zip(&self.target.columns).any(converts)
     }

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The statement holds the table's metadata lock exclusively, so the snapshot is complete. Nothing is visible
-//! before the statement is in the log. Tables of the memory engine and temporary tables have no files: their
+//! before the statement is in the log. Tables in memory and temporary tables have no files: their
 //! rows go into the statement's write set. A row keeps its version, so a transaction that has seen it before
 //! the build can change it afterwards.
 
@@ -37,7 +37,7 @@ use paceline_expression::session::{SessionContext, StatementProgress};
 const ROWS_BETWEEN_REPORTS: u64 = 16 * 1024;
 
 impl TableBuild {
-    /// Runs the build. Rows of the memory engine and of temporary tables go to `writes`.
+    /// Runs the build. Rows in memory and of temporary tables go to `writes`.
     ///
     /// # Errors
     /// 1062 for values that are not unique; 1264, 1265, 1366 … for values that the new columns cannot hold
