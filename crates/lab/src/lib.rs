@@ -27,7 +27,7 @@ mod statistics;
 mod table;
 
 use clap::{Parser, Subcommand};
-use experiments::{Scale, linking, mutex, thread_state, wakeup};
+use experiments::{Scale, linking, mutex, scheduling, thread_state, wakeup};
 use report::Report;
 use std::io;
 use std::path::PathBuf;
@@ -51,6 +51,8 @@ struct CommandLine {
 enum Experiment {
     /// All experiments, one after the other.
     All,
+    /// Group commit: the serial part handed on, or done by one thread. Needs a server's program.
+    Scheduling(scheduling::Options),
     /// From the signal to the last wake of 5,000 waiting threads.
     Wakeup(wakeup::Options),
     /// Changes of a thread's state, and what a session's command tells the process list.
@@ -66,11 +68,20 @@ impl Experiment {
     fn run(&self, scale: Scale, publish: impl Fn(Report) -> io::Result<()>) -> io::Result<()> {
         match self {
             Experiment::All => {
+                let server = scheduling::default_server();
+                match server.exists() {
+                    true => publish(scheduling::run(&scheduling::Options::default(), scale)?)?,
+                    false => println!(
+                        "scheduling: left out, there is no server at {}\n",
+                        server.display()
+                    ),
+                }
                 publish(wakeup::run(&wakeup::Options::default(), scale)?)?;
                 publish(thread_state::run(&thread_state::Options::default(), scale)?)?;
                 publish(linking::run(&linking::Options::default(), scale)?)?;
                 publish(mutex::run(&mutex::Options::default(), scale)?)
             }
+            Experiment::Scheduling(options) => publish(scheduling::run(options, scale)?),
             Experiment::Wakeup(options) => publish(wakeup::run(options, scale)?),
             Experiment::ThreadState(options) => publish(thread_state::run(options, scale)?),
             Experiment::Linking(options) => publish(linking::run(options, scale)?),

@@ -30,8 +30,16 @@ pub struct Interval {
     pub user: f64,
     /// Share that it spent in the kernel.
     pub system: f64,
-    /// Share in which processors of the machine had nothing to do. The rest belongs to other processes.
+    /// Share in which processors of the machine had nothing to do.
     pub idle: f64,
+}
+
+impl Interval {
+    /// Returns the share of other processes.
+    pub fn others(&self) -> f64 {
+        // Idle time is counted in ticks, and all of these at slightly different times.
+        (1.0 - self.user - self.system - self.idle).max(0.0)
+    }
 }
 
 impl Moment {

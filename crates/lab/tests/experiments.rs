@@ -94,3 +94,14 @@ fn mutex_prints_its_tables_and_writes_all_figures() {
     // A heading, and each kind with two numbers of threads and of mutexes.
     assert_eq!(figures.lines().count(), 1 + kinds.len() * 4, "{figures}");
 }
+
+#[test]
+fn scheduling_needs_a_server() {
+    let output = Command::new(env!("CARGO_BIN_EXE_paceline-lab"))
+        .args(["--quick", "scheduling", "--server", "/nonexistent/paceline"])
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success());
+    assert!(errors.contains("/nonexistent/paceline: No such file"), "{errors}");
+}

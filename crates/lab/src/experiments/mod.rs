@@ -2,6 +2,7 @@
 
 pub mod linking;
 pub mod mutex;
+pub mod scheduling;
 pub mod thread_state;
 pub mod wakeup;
 

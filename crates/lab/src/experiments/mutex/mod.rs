@@ -144,8 +144,8 @@ pub fn run(options: &Options, scale: Scale) -> io::Result<Report> {
     let mut notes = vec![
         format!("Spread of the repeats: the median figure's lowest and highest differ by {}.", typical_spread(&groups)),
         format!("Limit of spinning threads: {}.", locks::spinners_max()),
-        "Shares of processor time: user and system are those of this process, idle is the machine's. The rest is other \
-         processes'."
+        "Shares of processor time: user and system are those of this process, idle is the machine's, the rest others'. \
+         Figures of a machine whose others are busy mean little."
             .to_owned(),
     ];
     if Instant::now() >= end {
@@ -217,6 +217,7 @@ fn reasons(groups: &[OutcomeGroup], threads: &[usize]) -> Vec<(String, Table)> {
             "user, %",
             "system, %",
             "idle, %",
+            "others, %",
         ]);
         for (place, kind) in KINDS.iter().enumerate() {
             for (outcomes, &threads) in group.outcomes.iter().zip(threads) {
@@ -231,6 +232,7 @@ fn reasons(groups: &[OutcomeGroup], threads: &[usize]) -> Vec<(String, Table)> {
                         format!("{:.0}", outcome.interval.user * 100.0),
                         format!("{:.0}", outcome.interval.system * 100.0),
                         format!("{:.0}", outcome.interval.idle * 100.0),
+                        format!("{:.0}", outcome.interval.others() * 100.0),
                     ]);
                 }
             }
