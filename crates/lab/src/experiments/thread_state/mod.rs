@@ -19,8 +19,8 @@ use slots::{
     AlignedPointer, BothBarriers, FullBarrier, NoBarrier, ParkingLotSlot, PthreadSlot, Slot, StandardSlot,
     State, TwoCompareExchanges, WriteBarrier,
 };
-use std::hint::black_box;
 use std::io;
+use std::sync::atomic::{Ordering, compiler_fence};
 
 /// Arguments of the experiment.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -173,25 +173,26 @@ pub fn run(options: &Options, scale: Scale) -> io::Result<Report> {
 
 fn change<S: Slot>(changes: u64) {
     let slot = S::default();
-    for number in 1..=changes {
-        slot.set(black_box(State {
+    for number in 0..changes {
+        slot.set(State {
             name: number,
             since: number,
-        }));
+        });
     }
-    assert_eq!(slot.get().name, changes, "the last state");
+    assert_eq!(slot.get().name, changes - 1, "the last state");
 }
 
 /// The loop with a call that does nothing.
 fn loop_alone(changes: u64) {
     #[inline(never)]
-    fn set(state: State) {
-        black_box(state);
+    fn set(_: State) {
+        // No instruction, but the compiler must not leave out the call.
+        compiler_fence(Ordering::SeqCst);
     }
-    for number in 1..=changes {
-        set(black_box(State {
+    for number in 0..changes {
+        set(State {
             name: number,
             since: number,
-        }));
+        });
     }
 }
