@@ -102,6 +102,12 @@ impl PthreadCondition {
         succeeded(unsafe { libc::pthread_cond_wait(self.0.get(), mutex.0.get()) });
     }
 
+    /// Wakes one that waits.
+    pub fn signal(&self) {
+        // SAFETY: it is initialised and keeps its address.
+        succeeded(unsafe { libc::pthread_cond_signal(self.0.get()) });
+    }
+
     /// Wakes all that wait.
     pub fn broadcast(&self) {
         // SAFETY: it is initialised and keeps its address.

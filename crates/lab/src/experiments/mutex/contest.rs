@@ -110,7 +110,9 @@ impl Contest {
                 .wrapping_add(1_442_695_040_888_963_407);
             let mutex = &mutexes[(random >> 33) as usize % mutexes.len()].0;
             mutex.lock.hold(|| {
-                work(self.rounds);
+                if self.rounds > 0 {
+                    work(self.rounds);
+                }
                 mutex
                     .held
                     .store(mutex.held.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
@@ -155,13 +157,16 @@ impl Contest {
     }
 }
 
-/// Works for a number of rounds that depend on each other.
-#[inline]
+/// Works for a number of rounds that depend on each other. One copy of it for all mutexes, so that it takes each as long.
+#[inline(never)]
 fn work(rounds: u64) {
-    let mut x = 0_u64;
+    let mut x = rounds;
     for _ in 0..rounds {
-        x = black_box(x.wrapping_add(1));
+        x = x
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
     }
+    black_box(x);
 }
 
 /// Returns how many rounds of work take a nanosecond: the most of several short attempts, since others may have the

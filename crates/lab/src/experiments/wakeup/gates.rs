@@ -35,7 +35,8 @@ pub trait Gate: Send + Sync + Sized {
     /// Waits until the gate is open. A thread waits once.
     fn wait(&self);
 
-    /// Wakes all waiting threads; those that come later do not wait.
+    /// Wakes all waiting threads; those that come later do not wait. Where only one can wait, it is woken as one: a wake
+    /// of all searches longer for others.
     fn open(&self);
 }
 
@@ -45,11 +46,13 @@ pub struct PthreadGate {
     condition: PthreadCondition,
     /// Changes under the mutex only.
     is_open: AtomicBool,
+    waiting: usize,
 }
 
 impl Gate for PthreadGate {
-    fn new(_: usize) -> io::Result<Self> {
+    fn new(waiting: usize) -> io::Result<Self> {
         Ok(PthreadGate {
+            waiting,
             mutex: PthreadMutex::new(MutexKind::Default),
             condition: PthreadCondition::new(),
             is_open: AtomicBool::new(false),
@@ -68,41 +71,51 @@ impl Gate for PthreadGate {
         self.mutex.lock();
         self.is_open.store(true, Ordering::Relaxed);
         self.mutex.unlock();
-        self.condition.broadcast();
+        match self.waiting {
+            1 => self.condition.signal(),
+            _ => self.condition.broadcast(),
+        }
     }
 }
 
 /// One word that the kernel compares before a thread sleeps. There is no mutex to take after the wake.
-pub struct FutexGate(AtomicU32);
+pub struct FutexGate {
+    is_open: AtomicU32,
+    waiting: u32,
+}
 
 impl Gate for FutexGate {
-    fn new(_: usize) -> io::Result<Self> {
-        Ok(FutexGate(AtomicU32::new(0)))
+    fn new(waiting: usize) -> io::Result<Self> {
+        Ok(FutexGate {
+            is_open: AtomicU32::new(0),
+            waiting: u32::try_from(waiting).map_err(io::Error::other)?,
+        })
     }
 
     fn wait(&self) {
-        while self.0.load(Ordering::Acquire) == 0 {
+        while self.is_open.load(Ordering::Acquire) == 0 {
             // Returns at once if the word has changed, and at times for no reason.
-            let _ = futex::wait(&self.0, futex::Flags::PRIVATE, 0, None);
+            let _ = futex::wait(&self.is_open, futex::Flags::PRIVATE, 0, None);
         }
     }
 
     fn open(&self) {
-        self.0.store(1, Ordering::Release);
-        let all = i32::MAX.unsigned_abs();
-        futex::wake(&self.0, futex::Flags::PRIVATE, all).expect("the word is there");
+        self.is_open.store(1, Ordering::Release);
+        futex::wake(&self.is_open, futex::Flags::PRIVATE, self.waiting).expect("the word is there");
     }
 }
 
 /// Mutex and condition variable of the standard library.
 pub struct StandardGate {
     is_open: Mutex<bool>,
+    waiting: usize,
     condition: Condvar,
 }
 
 impl Gate for StandardGate {
-    fn new(_: usize) -> io::Result<Self> {
+    fn new(waiting: usize) -> io::Result<Self> {
         Ok(StandardGate {
+            waiting,
             is_open: Mutex::new(false),
             condition: Condvar::new(),
         })
@@ -118,19 +131,24 @@ impl Gate for StandardGate {
 
     fn open(&self) {
         *self.is_open.lock().expect("no holder panics") = true;
-        self.condition.notify_all();
+        match self.waiting {
+            1 => self.condition.notify_one(),
+            _ => self.condition.notify_all(),
+        }
     }
 }
 
 /// Mutex and condition variable of parking_lot.
 pub struct ParkingLotGate {
     is_open: pl::Mutex<bool>,
+    waiting: usize,
     condition: pl::Condvar,
 }
 
 impl Gate for ParkingLotGate {
-    fn new(_: usize) -> io::Result<Self> {
+    fn new(waiting: usize) -> io::Result<Self> {
         Ok(ParkingLotGate {
+            waiting,
             is_open: pl::Mutex::new(false),
             condition: pl::Condvar::new(),
         })
@@ -143,7 +161,10 @@ impl Gate for ParkingLotGate {
 
     fn open(&self) {
         *self.is_open.lock() = true;
-        self.condition.notify_all();
+        match self.waiting {
+            1 => usize::from(self.condition.notify_one()),
+            _ => self.condition.notify_all(),
+        };
     }
 }
 
