@@ -157,7 +157,8 @@ impl Contest {
     }
 }
 
-/// Works for a number of rounds that depend on each other. One copy of it for all mutexes, so that it takes each as long.
+/// Works for a number of rounds that depend on each other. There is one copy of it, so that a round takes the same time
+/// with each kind of mutex.
 #[inline(never)]
 fn work(rounds: u64) {
     let mut x = rounds;
