@@ -35,8 +35,8 @@ pub trait Gate: Send + Sync + Sized {
     /// Waits until the gate is open. A thread waits once.
     fn wait(&self);
 
-    /// Wakes all waiting threads; those that come later do not wait. Where only one can wait, one is woken: a wake of all
-    /// searches for others.
+    /// Wakes all waiting threads; those that come later do not wait. Where only one can wait, one is woken: a wake of
+    /// all searches for others.
     fn open(&self);
 }
 
