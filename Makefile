@@ -1,6 +1,7 @@
 # make run     build the server and start it on 127.0.0.1:3306 with its data in ./data; root needs no password until an account is made
 # make test    everything that CI runs: format, lints, unit, property, golden-script and end-to-end tests
 # make bench   the figures of the README, side by side with MariaDB
+# make lab     what threads, locks and calls cost on this machine, beside published figures (ARGS="wakeup"); minutes (docs/lab)
 # make torture  tries to break it for an hour (ARGS="--seed N --time SECONDS --only PART"), and says what it tried
 # make exams   what others have written, set to Paceline and MariaDB side by side (ARGS="tpch --scale 0.1"); minutes to hours
 # make fuzz    the fuzz targets, a minute each (needs a nightly toolchain and cargo-fuzz)
@@ -21,7 +22,7 @@ REPLICATION_ARGS ?= --load updates,single,read-write --durability on,off --lag 3
 # Faults of a cluster beside Patroni: bench/failover.py; empty for none. Its runs wait for Patroni, half a minute each.
 FAILOVER_ARGS ?=
 
-.PHONY: build run test bench torture exams fuzz libpaceline python-wheel deb apt-repository clean
+.PHONY: build run test bench lab torture exams fuzz libpaceline python-wheel deb apt-repository clean
 
 build:
 	tools/install.sh build
@@ -43,6 +44,10 @@ bench:
 	cargo build --release --locked -p paceline-embedded --features wasm --examples
 	bench/embedded.py
 	$(if $(FAILOVER_ARGS),bench/failover.py $(FAILOVER_ARGS))
+
+lab:
+	tools/install.sh build
+	cargo run --release --locked -p paceline-lab -- $(or $(ARGS),all)
 
 torture:
 	tools/install.sh build test

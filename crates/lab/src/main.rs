@@ -1,0 +1,5 @@
+//! The program `paceline-lab`.
+
+fn main() -> std::process::ExitCode {
+    paceline_lab::run()
+}
