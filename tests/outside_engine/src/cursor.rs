@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use paceline_embedded::engine::{Direction, EngineCursor, KeyRange, Version};
 
-use crate::TreeEngine;
+use crate::{Entry, TreeEngine};
 
 pub(crate) struct TreeCursor {
     engine: Arc<TreeEngine>,
@@ -13,7 +13,7 @@ pub(crate) struct TreeCursor {
     rest: KeyRange,
     direction: Direction,
     at: Version,
-    entry: Option<(Arc<[u8]>, Arc<[u8]>)>,
+    entry: Option<Entry>,
 }
 
 impl TreeCursor {

@@ -26,6 +26,9 @@ use parking_lot::RwLock;
 
 use cursor::TreeCursor;
 
+/// Key and value of an entry.
+type Entry = (Arc<[u8]>, Arc<[u8]>);
+
 /// Memory of a revision beside key and value, in bytes.
 const REVISION_BYTES: u64 = 64;
 
@@ -142,7 +145,7 @@ fn bytes_of(key: &[u8], revision: &Revision) -> u64 {
 
 impl TreeEngine {
     /// Returns the first entry of a range in that direction.
-    fn first(&self, range: &KeyRange, direction: Direction, at: Version) -> Option<(Arc<[u8]>, Arc<[u8]>)> {
+    fn first(&self, range: &KeyRange, direction: Direction, at: Version) -> Option<Entry> {
         let tree = self.tree.read();
         let shown = |(key, revisions): (&Arc<[u8]>, &Vec<Revision>)| {
             Some((Arc::clone(key), Arc::clone(visible(revisions, at)?)))
