@@ -50,7 +50,7 @@ def test_everything_but_the_mistake(start, tmp_path, restored_kind):
     assert before and dropped
     restored = start(restored_kind, 7, name="restored", content=Content.KEPT)
     restored.query(f"set global gtid_slave_pos='{restored_at}'")
-    restored.query(f"change master to master_host='127.0.0.1', master_port={archive.port}, master_user='repl', master_password='pw', "
+    restored.query(f"change master to master_host='127.0.0.1', master_port={archive.port}, master_user='repl', master_password='secret', "
                    "master_use_gtid=slave_pos, master_connect_retry=1")
     restored.query(f"start slave until master_gtid_pos='{before}'")
     wait_for("the replica to come to the statement before", lambda: restored.query("select @@gtid_slave_pos") == ((before,),))
@@ -93,7 +93,7 @@ def test_a_backup_rolls_forward_through_the_archive(start, tmp_path):
     position = restore(tmp_path / "backup", tmp_path / "restored" / "data")
     restored = start(Paceline, 7, name="restored", content=Content.KEPT)
     assert restored.query("select @@global.gtid_slave_pos") == ((position,),)
-    restored.query(f"change master to master_host='127.0.0.1', master_port={archive.port}, master_user='repl', master_password='pw', "
+    restored.query(f"change master to master_host='127.0.0.1', master_port={archive.port}, master_user='repl', master_password='secret', "
                    "master_use_gtid=slave_pos, master_connect_retry=1", f"start slave until master_gtid_pos='{before}'")
     wait_for("the replica to stop by itself", lambda: replica_status(restored)["Slave_SQL_Running"] == "No")
     assert restored.query("select @@global.gtid_slave_pos") == ((before,),)

@@ -7,7 +7,7 @@ import pymysql
 from support.waiting import wait_for
 
 ACCOUNT = "repl"
-PASSWORD = "pw"
+PASSWORD = "secret"
 WAIT_SECONDS_MAX = 60
 
 
