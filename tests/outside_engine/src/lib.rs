@@ -26,9 +26,6 @@ use parking_lot::RwLock;
 
 use cursor::TreeCursor;
 
-/// Key and value of an entry.
-type Entry = (Arc<[u8]>, Arc<[u8]>);
-
 /// Memory of a revision beside key and value, in bytes.
 const REVISION_BYTES: u64 = 64;
 
@@ -62,6 +59,9 @@ struct Tree {
     superseded: VecDeque<(Version, Arc<[u8]>)>,
     used_bytes: u64,
 }
+
+/// Key and value.
+type Entry = (Arc<[u8]>, Arc<[u8]>);
 
 #[derive(Clone)]
 struct Revision {

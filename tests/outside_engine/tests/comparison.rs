@@ -91,8 +91,11 @@ fn write(set: &mut WriteSet, changes: &[Change]) {
     }
 }
 
-/// Returns the rest of a scan, with keys without the index.
-fn read(mut cursor: Cursor) -> Vec<(Vec<u8>, Vec<u8>)> {
+/// Keys without the index, and values.
+type Entries = Vec<(Vec<u8>, Vec<u8>)>;
+
+/// Returns the rest of a scan.
+fn read(mut cursor: Cursor) -> Entries {
     let mut entries = Vec::new();
     while let Some((key, value)) = cursor.next().unwrap() {
         entries.push((key[IndexId::LENGTH..].to_vec(), value.to_vec()));
@@ -102,11 +105,7 @@ fn read(mut cursor: Cursor) -> Vec<(Vec<u8>, Vec<u8>)> {
 }
 
 /// Returns everything that one engine shows, in a snapshot or its newest state.
-fn shown(
-    storage: &Storage,
-    snapshot: Option<&StorageSnapshot>,
-    engine: EngineKind,
-) -> Vec<Vec<(Vec<u8>, Vec<u8>)>> {
+fn shown(storage: &Storage, snapshot: Option<&StorageSnapshot>, engine: EngineKind) -> Vec<Entries> {
     let get = |number| {
         let key = key(engine, number);
         let found = match snapshot {
