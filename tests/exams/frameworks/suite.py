@@ -125,9 +125,9 @@ class PackagedProgramSuite(ProgramSuite):
 
     def install(self):
         self.copied(self.manifest)
-        self.fetch()
+        self.fetch_packages()
 
-    def fetch(self):
+    def fetch_packages(self):
         """Lets the package manager fetch what the manifest names."""
 
     def build(self):

@@ -15,7 +15,7 @@ class JavaSuite(PackagedProgramSuite):
     # Main class.
     main = "exam.Exam"
 
-    def fetch(self):
+    def fetch_packages(self):
         self.fetching("mvn", "-q", "-B", "dependency:build-classpath", "-Dmdep.outputFile=classpath")
 
     def compile(self):

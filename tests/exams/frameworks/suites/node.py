@@ -8,7 +8,7 @@ class NodeSuite(PackagedProgramSuite):
     # The program's file, without its ending.
     script: str
 
-    def fetch(self):
+    def fetch_packages(self):
         self.fetching("npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error")
 
     def compile(self):

@@ -82,7 +82,7 @@ public final class DebeziumExam {
                             "alter table renamed drop column d, change v word varchar(30) character set latin1", "insert into renamed values (11, 2, 'wörd')", "create index by_word on renamed (word)",
                             "rename table renamed to other", "insert into other values (12, 3, 'renamed')", "create table made like other", "insert into made values (1, 1, 'made')",
                             "create table selected as select id, word from other order by id", "drop table made", "drop view seen",
-                            "create trigger added after insert on other for each row insert into key_less values (new.id, 'trigger')", "insert into other values (13, 4, 'end two')");
+                            "create trigger added after insert on other for each row insert into key_less values (new.id, 'trigger')", "insert into other values (13, 4, 'heard')", "insert into key_less values (14, 'end two')");
                         collect("end two");
                     }
                     case "resumed" -> {

@@ -8,6 +8,8 @@ import java.sql.ResultSet;
 import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.sql.Timestamp;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -71,13 +73,15 @@ public final class Exam {
         seen.append(String.join(" | ", texts)).append('\n');
     }
 
-    /** Adds all rows, each value as the driver's default object. */
+    /** Adds all rows, each value as the driver's default object. Moments of the last hour are all "now". */
     public void see(ResultSet rows) throws SQLException {
         ResultSetMetaData columns = rows.getMetaData();
+        Timestamp anHourAgo = Timestamp.from(Instant.now().minusSeconds(3600));
         while (rows.next()) {
             Object[] values = new Object[columns.getColumnCount()];
             for (int index = 0; index < values.length; index++) {
-                values[index] = rows.getObject(index + 1);
+                Object value = rows.getObject(index + 1);
+                values[index] = value instanceof Timestamp moment && moment.after(anHourAgo) ? "now" : value;
             }
             see(values);
         }
