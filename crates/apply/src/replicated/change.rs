@@ -319,6 +319,15 @@ pub(super) fn missing(table: &MappedTable, error: HandlerError) -> Failure {
     Failure::of_row(ER_KEY_NOT_FOUND, message, error)
 }
 
+/// Returns error 1032 for a row that was searched by the key of the table, or everywhere in a table without one.
+pub(super) fn not_found(table: &MappedTable) -> Failure {
+    let error = match table.schema().clustered() {
+        RowPlacement::Key(_) | RowPlacement::Single(_) => HandlerError::KeyNotFound,
+        RowPlacement::RowId(_) => HandlerError::EndOfFile,
+    };
+    missing(table, error)
+}
+
 /// Returns error 1062 for a unique key that is taken.
 fn duplicate(definition: &TableDefinition, index: usize, image: &[u8]) -> Failure {
     let image = definition.schema().image(image);

@@ -1,5 +1,7 @@
 //! Errors of applying a primary's transaction, as `SHOW SLAVE STATUS` shows them.
 
+use paceline_binlog::event::EventType;
+use paceline_catalog::TableDefinition;
 use paceline_types::ErrorCode;
 use paceline_types::error_code::{
     ER_BINLOG_LOGICAL_CORRUPTION, ER_CORRUPTED_JSON_DIFF, ER_COULD_NOT_APPLY_JSON_DIFF, ER_SLAVE_FATAL_ERROR,
@@ -17,6 +19,8 @@ pub enum HandlerError {
     RecordChanged,
     /// Another row holds the unique key.
     DuplicateKey,
+    /// An error of a trigger.
+    Generic,
 }
 
 impl HandlerError {
@@ -27,6 +31,7 @@ impl HandlerError {
             HandlerError::EndOfFile => "HA_ERR_END_OF_FILE",
             HandlerError::RecordChanged => "HA_ERR_RECORD_CHANGED",
             HandlerError::DuplicateKey => "HA_ERR_FOUND_DUPP_KEY",
+            HandlerError::Generic => "HA_ERR_GENERIC",
         }
     }
 }
@@ -71,6 +76,15 @@ impl Failure {
         Failure {
             handler_error: Some(handler_error),
             ..Failure::new(code, message)
+        }
+    }
+
+    /// Adds the event and its table.
+    pub(super) fn on_rows(self, event_type: EventType, table: &TableDefinition) -> Self {
+        Failure {
+            event: Some(event_type.name()),
+            table: Some((table.database().to_owned(), table.name().to_owned())),
+            ..self
         }
     }
 

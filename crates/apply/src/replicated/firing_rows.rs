@@ -5,66 +5,78 @@
 //! session.
 
 use super::ExecMode;
-use super::change::{missing, passes_over_missing};
-use super::events::{AfterImages, RowMapping};
+use super::change::{not_found, passes_over_missing};
+use super::events::AfterImages;
 use super::failure::{Failure, HandlerError};
-use super::partial_rows::ImageColumns;
+use super::partial_rows::{ImageColumns, PartialRow};
 use super::table::MappedTable;
-use paceline_binlog::event::{Event, RawEvent, RowsEvent, RowsFlags, RowsKind};
+use paceline_binlog::event::{EventType, RawEvent, RowsEvent, RowsFlags, RowsKind};
 use paceline_catalog::TableDefinition;
-use paceline_storage::RowPlacement;
-use paceline_types::Value;
+use paceline_types::error_code::{ER_DUP_ENTRY, ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT};
 use std::sync::Arc;
 
-/// Values of our columns; `None` for columns that the image does not contain.
-pub type RowValues = Vec<Option<Value>>;
-
-/// A changed row. An image that the change does not have is empty.
+/// A changed row: values of our columns, and `None` for columns that an image does not contain.
 #[derive(Debug)]
-pub struct FiringRow {
-    /// The row before the change.
-    pub before: RowValues,
-    /// The row after the change.
-    pub after: RowValues,
+pub enum FiringRow {
+    /// A new row.
+    Insert {
+        /// Image after the change.
+        after: PartialRow,
+    },
+    /// A changed row.
+    Update {
+        /// Image before the change.
+        before: PartialRow,
+        /// Image after the change.
+        after: PartialRow,
+    },
+    /// A deleted row.
+    Delete {
+        /// Image before the change.
+        before: PartialRow,
+    },
 }
 
 /// Rows of one event, whose changes fire triggers.
 pub struct FiringRows {
     table: Arc<MappedTable>,
-    /// Kind of change.
-    pub kind: RowsKind,
-    /// The rows.
+    /// The rows. All of them have the same kind of change and the same columns.
     pub rows: Vec<FiringRow>,
     /// Whether foreign keys are checked and their actions run.
     pub checks_foreign_keys: bool,
-    event: &'static str,
+    /// Text of the primary's statement.
+    pub annotation: Option<Vec<u8>>,
+    /// Start of the primary's statement in seconds since 1970.
+    pub timestamp_seconds: u32,
+    event_type: EventType,
     end_position: u32,
 }
 
 impl FiringRows {
-    /// Decodes a rows event. `None`: it is another event, or one for a table whose triggers do not fire.
-    ///
-    /// # Errors
-    /// If the event is malformed, or has values that cannot be converted.
-    pub fn decode(event: &RawEvent<'_>, mapping: RowMapping<'_>) -> Result<Option<FiringRows>, Failure> {
-        if !event.event_type().is_rows() {
-            return Ok(None);
-        }
-        let Event::Rows(decoded) = event.decode(mapping.format)? else {
-            return Ok(None);
+    pub(super) fn new(
+        event: &RawEvent<'_>,
+        decoded: &RowsEvent<'_>,
+        after: AfterImages,
+        table: &Arc<MappedTable>,
+        annotation: Option<&[u8]>,
+    ) -> Result<FiringRows, Failure> {
+        let rows = match after {
+            AfterImages::Values => rows_of(decoded, table),
+            AfterImages::Changes => Err(Failure::fatal(
+                "changes of JSON documents (binlog_row_value_options of the primary) cannot fire triggers \
+                 (slave_run_triggers_for_rbr)",
+            )),
         };
-        let table = mapping.shared_table(decoded.table_id)?;
-        let Some(table) = table.filter(|table| table.fires_triggers()) else {
-            return Ok(None);
-        };
-        Ok(Some(FiringRows {
-            rows: rows_of(&decoded, table)?,
-            kind: decoded.kind,
+        let (event_type, header) = (event.event_type(), event.header());
+        Ok(FiringRows {
+            rows: rows.map_err(|failure| failure.on_rows(event_type, table.definition()))?,
             checks_foreign_keys: decoded.flags.0 & RowsFlags::NO_FOREIGN_KEY_CHECKS == 0,
-            event: event.event_type().name(),
-            end_position: event.header().end_position,
+            annotation: annotation.map(<[u8]>::to_vec),
+            timestamp_seconds: header.timestamp,
+            event_type,
+            end_position: header.end_position,
             table: table.clone(),
-        }))
+        })
     }
 
     /// Returns our table.
@@ -82,24 +94,24 @@ impl FiringRows {
     /// # Errors
     /// 1032 if it was not, and must be there.
     pub fn check_found(&self, is_found: bool) -> Result<(), Failure> {
-        if is_found || passes_over_missing(&self.table) {
-            return Ok(());
+        match is_found || passes_over_missing(&self.table) {
+            true => Ok(()),
+            false => Err(self.at(not_found(&self.table))),
         }
-        let error = match self.table.definition().schema().clustered() {
-            RowPlacement::Key(_) | RowPlacement::Single(_) => HandlerError::KeyNotFound,
-            RowPlacement::RowId(_) => HandlerError::EndOfFile,
-        };
-        Err(self.at(missing(&self.table, error)))
     }
 
-    /// Adds this event to a failure of one of its rows.
+    /// Adds this event to a failure of one of its rows. MariaDB has no number of its own interface for the errors of
+    /// triggers.
     pub fn at(&self, failure: Failure) -> Failure {
-        let definition = self.definition();
+        let handler_error = match failure.code {
+            ER_LOCK_DEADLOCK | ER_LOCK_WAIT_TIMEOUT => None,
+            ER_DUP_ENTRY => Some(HandlerError::DuplicateKey),
+            _ => Some(HandlerError::Generic),
+        };
         Failure {
-            event: Some(self.event),
-            table: Some((definition.database().to_owned(), definition.name().to_owned())),
+            handler_error: failure.handler_error.or(handler_error),
             end_log_pos: self.end_position,
-            ..failure
+            ..failure.on_rows(self.event_type, self.definition())
         }
     }
 }
@@ -115,18 +127,12 @@ fn rows_of(event: &RowsEvent<'_>, table: &MappedTable) -> Result<Vec<FiringRow>,
     while !rest.is_empty() {
         let first = held.take(&mut rest, table)?;
         rows.push(match (event.kind, &held_after) {
-            (RowsKind::Write, _) => FiringRow {
-                before: Vec::new(),
-                after: first,
-            },
-            (_, Some(held_after)) => FiringRow {
+            (RowsKind::Write, _) => FiringRow::Insert { after: first },
+            (_, Some(held_after)) => FiringRow::Update {
                 before: first,
                 after: held_after.take(&mut rest, table)?,
             },
-            (_, None) => FiringRow {
-                before: first,
-                after: Vec::new(),
-            },
+            (_, None) => FiringRow::Delete { before: first },
         });
     }
     Ok(rows)

@@ -3,6 +3,7 @@
 use super::change::RowChanger;
 use super::events::{AfterImages, ReplicatedRows, RowMapping, all_columns};
 use super::failure::Failure;
+use super::firing_rows::FiringRows;
 use super::partial_rows::PartialRowApplier;
 use super::sequence::{SequenceChangeKind, sequence_rows};
 use super::statement_counts::StatementCounts;
@@ -106,18 +107,46 @@ pub enum RowsOutcome {
     RolledBack,
 }
 
+/// Result of applying an event.
+#[must_use]
+pub enum EventOutcome {
+    /// Number of changed rows.
+    Changed(u64),
+    /// Nothing was changed: the rows fire triggers, so a session has to change them. Our statement has ended.
+    Firing(FiringRows),
+}
+
+impl EventOutcome {
+    /// Returns the number of changed rows, for a caller that has no session.
+    ///
+    /// # Errors
+    /// 1593 for rows that fire triggers.
+    pub fn changed(self) -> Result<u64, Failure> {
+        match self {
+            EventOutcome::Changed(changed) => Ok(changed),
+            EventOutcome::Firing(rows) => Err(rows.at(Failure::fatal(format_args!(
+                "only a session can fire the triggers of {}.{}",
+                rows.definition().database(),
+                rows.definition().name()
+            )))),
+        }
+    }
+}
+
 /// Applies transactions one after the other. Reuses its buffers from one to the next.
 pub struct RowApplier {
     changer: RowChanger,
     partial_rows: PartialRowApplier,
     skipped_errors: SkippedErrors,
     counts: Arc<StatementCounts>,
-    /// Text of the statement to which the next rows belong.
+    /// Text of the primary's statement to which the next rows belong.
     annotation: Option<Vec<u8>>,
     /// Meaning of rows of sequences in this transaction.
     sequence_changes: SequenceChangeKind,
-    /// Tables of the statement to which the next rows belong.
+    /// Tables of the primary's statement to which the next rows belong.
     maps: SmallVec<[TableId; 4]>,
+    /// Whether rows of this statement have been received.
+    has_rows: bool,
 }
 
 impl RowApplier {
@@ -135,17 +164,24 @@ impl RowApplier {
             annotation: None,
             sequence_changes: SequenceChangeKind::Values,
             maps: SmallVec::new(),
+            has_rows: false,
         }
     }
 
     /// Starts a new transaction: forgets the state of the one before.
     pub fn begin(&mut self) {
-        self.annotation = None;
         self.sequence_changes = SequenceChangeKind::Values;
-        self.maps.clear();
+        self.forget_statement();
     }
 
-    /// Applies a transaction's rows to a transaction of ours that has changed nothing so far.
+    fn forget_statement(&mut self) {
+        self.annotation = None;
+        self.maps.clear();
+        self.has_rows = false;
+    }
+
+    /// Applies a transaction's rows to a transaction of ours that has changed nothing so far. None of them may fire
+    /// triggers.
     ///
     /// # Errors
     /// The reason why it cannot be applied. Then nothing of it may be committed.
@@ -166,7 +202,7 @@ impl RowApplier {
         }
         let mut changed = 0;
         for event in rows.group.events().skip(1) {
-            changed += self.event(&event, rows.mapping(), transaction)?;
+            changed += self.event(&event, rows.mapping(), transaction)?.changed()?;
             if event.event_type() == EventType::QUERY
                 && let Event::Query(query) = event.decode(rows.format)?
                 && frame(&query) == Some(Frame::Rollback)
@@ -178,8 +214,7 @@ impl RowApplier {
         Ok(RowsOutcome::Changed(changed))
     }
 
-    /// Applies one event of a transaction: an annotation, table map, rows event or savepoint. Returns the number of
-    /// changed rows.
+    /// Applies one event of a transaction: an annotation, table map, rows event or savepoint.
     ///
     /// # Errors
     /// The reason why it cannot be applied.
@@ -188,7 +223,7 @@ impl RowApplier {
         event: &RawEvent<'_>,
         mapping: RowMapping<'_>,
         transaction: &mut Transaction,
-    ) -> Result<u64, Failure> {
+    ) -> Result<EventOutcome, Failure> {
         self.decoded(event, mapping, transaction)
             .map_err(|failure| Failure {
                 end_log_pos: event.header().end_position,
@@ -201,14 +236,14 @@ impl RowApplier {
         event: &RawEvent<'_>,
         mapping: RowMapping<'_>,
         transaction: &mut Transaction,
-    ) -> Result<u64, Failure> {
+    ) -> Result<EventOutcome, Failure> {
         match event.decode(mapping.format)? {
             Event::AnnotateRows(annotate) => {
-                self.end_statement(transaction)?;
+                self.end_open_statement(transaction)?;
                 self.annotation = Some(annotate.sql.to_vec());
             }
             Event::TableMap(map) => {
-                self.end_statement(transaction)?;
+                self.end_open_statement(transaction)?;
                 self.maps.push(map.table_id);
             }
             Event::Rows(decoded) => {
@@ -246,23 +281,22 @@ impl RowApplier {
                 )));
             }
         }
-        Ok(0)
+        Ok(EventOutcome::Changed(0))
     }
 
-    /// Ends our statement if it is still open, because the next one begins. It is open if the last event of the
-    /// primary's statement was for a table that is not replicated, or whose triggers fire.
-    ///
-    /// # Errors
-    /// Those of the transaction.
-    pub fn end_statement(&mut self, transaction: &mut Transaction) -> Result<(), Failure> {
+    /// Ends a statement whose last event was not received, because the next one begins.
+    fn end_open_statement(&mut self, transaction: &mut Transaction) -> Result<(), Failure> {
         if transaction.is_in_statement() {
             transaction.end_statement()?;
-            self.maps.clear();
+        }
+        if self.has_rows {
+            self.forget_statement();
         }
         Ok(())
     }
 
-    /// Applies a rows event. The first one of a statement begins ours.
+    /// Applies a rows event. The first one of a statement begins ours. Rows that fire triggers end it: what follows
+    /// them belongs to another statement of ours, with the same annotation and the same tables.
     fn rows(
         &mut self,
         event: &RawEvent<'_>,
@@ -270,7 +304,22 @@ impl RowApplier {
         after: AfterImages,
         mapping: RowMapping<'_>,
         transaction: &mut Transaction,
-    ) -> Result<u64, Failure> {
+    ) -> Result<EventOutcome, Failure> {
+        self.has_rows = true;
+        let table = match decoded.rows.is_empty() {
+            true => None,
+            false => mapping.shared_table(decoded.table_id)?,
+        };
+        if let Some(table) = table.filter(|table| table.fires_triggers()) {
+            let firing = FiringRows::new(event, decoded, after, table, self.annotation.as_deref())?;
+            if transaction.is_in_statement() {
+                transaction.end_statement()?;
+            }
+            if decoded.flags.ends_statement() {
+                self.forget_statement();
+            }
+            return Ok(EventOutcome::Firing(firing));
+        }
         let runs_actions = decoded.flags.0 & RowsFlags::NO_FOREIGN_KEY_CHECKS == 0;
         self.changer.set_does_actions(runs_actions);
         if !transaction.is_in_statement() {
@@ -280,10 +329,9 @@ impl RowApplier {
                 row_flags: RowsFlags(decoded.flags.0 & !RowsFlags::STATEMENT_END),
                 form: StatementForm::Rows,
             })?;
-            self.annotation = None;
             let mut acting: SmallVec<[&MappedTable; 2]> = SmallVec::new();
-            for id in self.maps.drain(..) {
-                if let Some(table) = mapping.table(id)? {
+            for id in &self.maps {
+                if let Some(table) = mapping.table(*id)? {
                     transaction.map_table(table.logged());
                     if runs_actions && table.foreign_keys().is_some() {
                         acting.push(table);
@@ -299,26 +347,17 @@ impl RowApplier {
             }
         }
         let mut changed = 0;
-        if !decoded.rows.is_empty()
-            && let Some(table) = mapping.table(decoded.table_id)?
-        {
+        if let Some(table) = table {
             changed = self
                 .rows_event(decoded, after, table, transaction)
-                .map_err(|failure| Failure {
-                    event: Some(event.event_type().name()),
-                    table: Some((
-                        table.definition().database().to_owned(),
-                        table.definition().name().to_owned(),
-                    )),
-                    ..failure
-                })?;
+                .map_err(|failure| failure.on_rows(event.event_type(), table.definition()))?;
         }
         if decoded.flags.ends_statement() {
             self.counts.count_rows(decoded.kind);
             transaction.end_statement()?;
-            self.maps.clear();
+            self.forget_statement();
         }
-        Ok(changed)
+        Ok(EventOutcome::Changed(changed))
     }
 
     /// Applies the rows of one event. Returns the number of changed rows.

@@ -37,9 +37,10 @@ mod table;
 pub use convert::TypeConversions;
 pub use events::{MappedTables, ReplicatedRows, RowMapping};
 pub use failure::{Failure, HandlerError};
-pub use firing_rows::{FiringRow, FiringRows, RowValues};
-pub use group::{GroupKind, RowApplier, RowsOutcome, group_kind};
+pub use firing_rows::{FiringRow, FiringRows};
+pub use group::{EventOutcome, GroupKind, RowApplier, RowsOutcome, group_kind};
 pub use keys::{TouchedKeys, touched_keys};
+pub use partial_rows::PartialRow;
 pub use statement_counts::StatementCounts;
 pub use table::{MappedTable, NoFilter, TableFilter, TableTarget};
 

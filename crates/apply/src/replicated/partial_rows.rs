@@ -11,7 +11,7 @@
 //! If an image after contains changes of a JSON document (from MySQL), they are applied to the row's present document.
 
 use super::ExecMode;
-use super::change::{RowChanger, missing, passes_over_missing};
+use super::change::{RowChanger, missing, not_found, passes_over_missing};
 use super::convert::convert;
 use super::events::AfterImages;
 use super::failure::{Failure, HandlerError};
@@ -28,7 +28,7 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Values of our columns; `None` for columns that an image does not contain.
-pub(super) type PartialRow = Vec<Option<Value>>;
+pub type PartialRow = Vec<Option<Value>>;
 
 /// Changes of JSON documents, with the number of the column.
 pub(super) type JsonChanges<'r> = SmallVec<[(usize, &'r [u8]); 2]>;
@@ -236,11 +236,7 @@ impl PartialRowApplier {
                 if passes_over_missing(table) {
                     continue;
                 }
-                let error = match table.schema().clustered() {
-                    RowPlacement::Key(_) | RowPlacement::Single(_) => HandlerError::KeyNotFound,
-                    RowPlacement::RowId(_) => HandlerError::EndOfFile,
-                };
-                return Err(missing(table, error));
+                return Err(not_found(table));
             };
             changer.select_row(&key);
             match after {

@@ -8,7 +8,7 @@ use super::progress::PushNumber;
 use super::queue::{Item, LaneQueue, Next, Pass, Work};
 use super::round::{PlannedTransaction, Round, RoundBuilder};
 use super::shared::Shared;
-use super::statement_errors::{Retries, execute_as_primary, is_transient};
+use super::statement_errors::{Retries, change_rows, execute_as_primary, is_transient};
 use super::statements::{LoadedFile, ReplicatedStatement, StatementContext, StatementRunner};
 use super::worker::{Pool, Worker};
 use crate::obstacle::{Activity, ObservedLane, SMALL_ROUND_MAX};
@@ -16,8 +16,7 @@ use crate::received::{ReceivedGroup, SourcePosition};
 use crate::skip_counter::SkippedEvents;
 use paceline_apply::is_create_table;
 use paceline_apply::replicated::{
-    Failure, FiringRows, GroupKind, MappedTable, MappedTables, ReplicatedRows, RowApplier, RowMapping,
-    group_kind,
+    EventOutcome, Failure, GroupKind, MappedTables, ReplicatedRows, RowApplier, RowMapping, group_kind,
 };
 use paceline_binlog::event::{AlterPhase, CommitId, Event, EventType, GtidFlags};
 use paceline_binlog::{GtidPosition, PositionChange, ReplicaRecord};
@@ -200,10 +199,7 @@ impl Lane {
                 }
             }
         };
-        let fires_triggers = |(_, table): &(_, Option<Arc<MappedTable>>)| {
-            table.as_ref().is_some_and(|table| table.fires_triggers())
-        };
-        if tables.iter().any(fires_triggers) {
+        if fire_triggers(&tables) {
             return self.statements(number, received);
         }
         let rows = ReplicatedRows {
@@ -443,6 +439,9 @@ impl Lane {
             Ok(tables) => tables,
             Err(failure) => return Err(self.raise(failure, gtid, Some(end))),
         };
+        if fire_triggers(&tables) {
+            return self.statements(number, received);
+        }
         let planned = PlannedTransaction {
             number,
             received,
@@ -527,8 +526,6 @@ impl Lane {
         };
         self.pipeline.activity.set(work);
         let mut tables: Option<MappedTables> = None;
-        // Text of the statement to which the next rows belong.
-        let mut annotation: Option<Vec<u8>> = None;
         let has_rows = received.group.events().any(|event| event.event_type().has_rows());
         let mut events = received.group.events().skip(1);
         while let Some(event) = events.next() {
@@ -604,16 +601,10 @@ impl Lane {
                         format: &received.format,
                         tables,
                     };
-                    if let Event::AnnotateRows(annotate) = event.decode(&received.format)? {
-                        annotation = Some(annotate.sql.to_vec());
-                    }
-                    match FiringRows::decode(&event, mapping).map_err(at)? {
-                        Some(rows) => {
-                            self.rows.end_statement(runner.transaction()?)?;
-                            runner.change_rows(rows, annotation.as_deref(), header.timestamp)?;
-                        }
-                        None => {
-                            self.rows.event(&event, mapping, runner.transaction()?)?;
+                    match self.rows.event(&event, mapping, runner.transaction()?)? {
+                        EventOutcome::Changed(_) => {}
+                        EventOutcome::Firing(rows) => {
+                            change_rows(skipped, &counts, retries, || runner.change_rows(&rows))?;
                         }
                     }
                 }
@@ -634,6 +625,12 @@ impl Lane {
         self.pipeline.activity.set(Activity::Commit);
         runner.commit()
     }
+}
+
+/// Returns whether a transaction has rows that fire triggers.
+fn fire_triggers(tables: &MappedTables) -> bool {
+    let mut mapped = tables.iter().filter_map(|(_, table)| table.as_ref());
+    mapped.any(|table| table.fires_triggers())
 }
 
 fn is_query(event_type: EventType) -> bool {

@@ -73,13 +73,36 @@ pub(super) fn execute_as_primary(
         (Ok(()), None) => Ok(()),
         (Err(failure), _) if !is_end(failure.code, retries) => Err(on_query(failure, query)),
         (Err(failure), _) if skipped.contains(failure.code) => {
-            counts.count_skipped_error();
-            skip(&failure)
+            skip_counted(&failure, counts);
+            Ok(())
         }
-        (Err(failure), Some(expected)) if is_same(failure.code, expected) => skip(&failure),
+        (Err(failure), Some(expected)) if is_same(failure.code, expected) => {
+            skip(&failure);
+            Ok(())
+        }
         (Ok(()), Some(expected)) => Err(different(expected, None, query)),
         (Err(failure), Some(expected)) => Err(different(expected, Some(&failure), query)),
         (Err(failure), None) => Err(on_query(failure, query)),
+    }
+}
+
+/// Changes rows that fire triggers. If an error of a row is skipped, so are the rows after it, as for rows without
+/// triggers.
+///
+/// # Errors
+/// Those of `change` that `slave_skip_errors` does not skip.
+pub(super) fn change_rows(
+    skipped: &SkippedErrors,
+    counts: &StatementCounts,
+    retries: Retries,
+    change: impl FnOnce() -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    match change() {
+        Err(failure) if is_end(failure.code, retries) && skipped.contains(failure.code) => {
+            skip_counted(&failure, counts);
+            Ok(())
+        }
+        done => done,
     }
 }
 
@@ -105,12 +128,16 @@ fn is_same(one: ErrorCode, other: ErrorCode) -> bool {
     one == other || (DUPLICATES.contains(&one) && DUPLICATES.contains(&other))
 }
 
-fn skip(failure: &Failure) -> Result<(), Failure> {
+fn skip_counted(failure: &Failure, counts: &StatementCounts) {
+    counts.count_skipped_error();
+    skip(failure);
+}
+
+fn skip(failure: &Failure) {
     tracing::warn!(
         "a replicated statement failed and is passed over: {}",
         failure.message
     );
-    Ok(())
 }
 
 fn partially_completed(code: ErrorCode, query: &QueryEvent<'_>) -> String {
@@ -170,5 +197,15 @@ mod tests {
             assert_eq!(end(ER_LOCK_WAIT_TIMEOUT, Retries::UsedUp), Ok(()));
         }
         assert_eq!(counts.skipped_errors(), 6);
+        let rows = |code: ErrorCode, retries| {
+            let failed = || Err(Failure::new(code, "as it is"));
+            change_rows(&SkippedErrors::All, &counts, retries, failed).map_err(|failure| failure.code)
+        };
+        assert_eq!(
+            rows(ER_LOCK_WAIT_TIMEOUT, Retries::Left),
+            Err(ER_LOCK_WAIT_TIMEOUT)
+        );
+        assert_eq!(rows(ER_LOCK_WAIT_TIMEOUT, Retries::UsedUp), Ok(()));
+        assert_eq!(counts.skipped_errors(), 7);
     }
 }

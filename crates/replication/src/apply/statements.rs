@@ -117,17 +117,12 @@ pub trait StatementRunner: Send {
     /// The errors of [`StatementRunner::statement`].
     fn make_table(&mut self, statement: &ReplicatedStatement<'_>) -> Result<(), Failure>;
 
-    /// Changes rows and fires the triggers of their table. `annotation` is the primary's statement, and
-    /// `timestamp_seconds` its start in seconds since 1970.
+    /// Changes rows and fires the triggers of their table.
     ///
     /// # Errors
-    /// 1032 for a missing row; the errors of the change and of the triggers. The transaction cannot be committed then.
-    fn change_rows(
-        &mut self,
-        rows: FiringRows,
-        annotation: Option<&[u8]>,
-        timestamp_seconds: u32,
-    ) -> Result<(), Failure>;
+    /// 1032 for a missing row; the errors of the change and of the triggers. The failed row and those after it are not
+    /// changed.
+    fn change_rows(&mut self, rows: &FiringRows) -> Result<(), Failure>;
 
     /// Returns the running transaction, for rows between its statements.
     ///

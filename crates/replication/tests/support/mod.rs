@@ -366,7 +366,7 @@ impl StatementRunner for Runner {
         Err(Failure::fatal("no rows among statements here"))
     }
 
-    fn change_rows(&mut self, _: FiringRows, _: Option<&[u8]>, _: u32) -> Result<(), Failure> {
+    fn change_rows(&mut self, _: &FiringRows) -> Result<(), Failure> {
         Err(Failure::fatal("no triggers here"))
     }
 

@@ -1,7 +1,8 @@
 //! Changes of a primary's rows that fire this server's triggers: `slave_run_triggers_for_rbr`.
 //!
 //! Each row becomes a statement with the row's values as parameters, so that a trigger runs exactly as for a client's
-//! statement. A row is searched by its primary key, if the image has it; otherwise by all values of the image.
+//! statement. The rows of an event share its text and its plan. A row is searched by its primary key, if the image has
+//! it; otherwise by all values of the image.
 //!
 //! What triggers change is logged here like every change, for YES and LOGGING alike: a restart replays the log without
 //! running triggers.
@@ -11,13 +12,15 @@ use super::failure;
 use crate::running_plan::PlanToRun;
 use crate::session::Session;
 use crate::session::execution::Execution;
+use crate::session::planning::ATTEMPTS_MAX;
 use crate::session::protocol::Reply;
 use crate::session::statements::query::run_plan;
 use crate::sql_text::identifier;
-use paceline_apply::replicated::{Failure, FiringRow, FiringRows, RowValues};
-use paceline_binlog::event::{EventFlags, QueryEvent, RowsKind};
+use paceline_apply::replicated::{Failure, FiringRow, FiringRows, PartialRow};
+use paceline_binlog::event::{EventFlags, QueryEvent};
 use paceline_catalog::{IndexKind, TableDefinition};
 use paceline_expression::session::SqlMode;
+use paceline_query::plan::{Plan, is_to_be_planned_again};
 use paceline_replication::apply::ReplicatedStatement;
 use paceline_syntax::{Error, ParseOptions, Result, Statement, parse_first};
 use paceline_txn::Replication;
@@ -28,127 +31,160 @@ use paceline_wire::Capabilities;
 /// SQL modes of these statements: every value is stored as it is.
 const MODE: SqlMode = SqlMode::NO_AUTO_VALUE_ON_ZERO;
 
-/// A statement for a row, and its parameters.
+/// Text of the statement that changes each row of an event, and the columns whose values are its parameters.
 struct RowStatement {
     text: String,
-    parameters: Vec<Value>,
+    /// Columns of the image after the change.
+    stored: Vec<usize>,
+    /// Columns of the image before the change.
+    searched: Vec<usize>,
 }
 
 impl RowStatement {
-    fn of(rows: &FiringRows, row: FiringRow) -> RowStatement {
+    fn new(rows: &FiringRows, first: &FiringRow) -> RowStatement {
         let definition = rows.definition();
         let table = format!(
             "{}.{}",
             identifier(definition.database()),
             identifier(definition.name())
         );
-        let (before, after) = (row.before, row.after);
-        let mut statement = RowStatement {
-            text: String::new(),
-            parameters: Vec::new(),
+        let name = |column: &usize| identifier(&definition.columns()[*column].name);
+        let listed = |columns: &[usize], separator: &str, item: &dyn Fn(String) -> String| {
+            let items: Vec<String> = columns.iter().map(|column| item(name(column))).collect();
+            items.join(separator)
         };
-        match rows.kind {
-            RowsKind::Write => {
-                let columns = held_columns(definition, &after);
-                let names: Vec<String> = (columns.iter())
-                    .map(|column| identifier(&definition.columns()[*column].name))
-                    .collect();
+        let condition = |columns: &[usize]| match columns {
+            [] => " LIMIT 1".to_owned(),
+            _ => format!(
+                " WHERE {} LIMIT 1",
+                listed(columns, " AND ", &|name| format!("{name} <=> ?"))
+            ),
+        };
+        match first {
+            FiringRow::Insert { after } => {
+                let stored = held_columns(definition, after);
                 let verb = if rows.is_idempotent() { "REPLACE" } else { "INSERT" };
-                let places = vec!["?"; columns.len()].join(", ");
-                statement.text = format!("{verb} INTO {table} ({}) VALUES ({places})", names.join(", "));
-                statement.push_values(&columns, &after);
+                let names = listed(&stored, ", ", &|name| name);
+                let places = listed(&stored, ", ", &|_| "?".to_owned());
+                RowStatement {
+                    text: format!("{verb} INTO {table} ({names}) VALUES ({places})"),
+                    stored,
+                    searched: Vec::new(),
+                }
             }
-            RowsKind::Update => {
-                let columns = held_columns(definition, &after);
-                let assigned: Vec<String> = (columns.iter())
-                    .map(|column| format!("{} = ?", identifier(&definition.columns()[*column].name)))
-                    .collect();
-                statement.text = format!("UPDATE {table} SET {}", assigned.join(", "));
-                statement.push_values(&columns, &after);
-                statement.push_condition(definition, &before);
+            FiringRow::Update { before, after } => {
+                let (stored, searched) = (
+                    held_columns(definition, after),
+                    search_columns(definition, before),
+                );
+                let assigned = match stored.is_empty() {
+                    // The primary has changed columns that this table does not have.
+                    true => unchanged(definition),
+                    false => listed(&stored, ", ", &|name| format!("{name} = ?")),
+                };
+                RowStatement {
+                    text: format!("UPDATE {table} SET {assigned}{}", condition(&searched)),
+                    stored,
+                    searched,
+                }
             }
-            RowsKind::Delete => {
-                statement.text = format!("DELETE FROM {table}");
-                statement.push_condition(definition, &before);
+            FiringRow::Delete { before } => {
+                let searched = search_columns(definition, before);
+                RowStatement {
+                    text: format!("DELETE FROM {table}{}", condition(&searched)),
+                    stored: Vec::new(),
+                    searched,
+                }
             }
         }
-        statement
     }
 
-    fn push_values(&mut self, columns: &[usize], row: &RowValues) {
-        let values = columns.iter().filter_map(|column| row[*column].clone());
-        self.parameters.extend(values);
-    }
-
-    fn push_condition(&mut self, definition: &TableDefinition, row: &RowValues) {
-        let primary = definition
-            .indexes()
-            .iter()
-            .find(|index| index.kind == IndexKind::Primary);
-        let key: Option<Vec<usize>> =
-            primary.map(|index| index.parts.iter().map(|part| part.column).collect());
-        let columns = key
-            .filter(|columns| columns.iter().all(|column| row[*column].is_some()))
-            .unwrap_or_else(|| held_columns(definition, row));
-        for (at, column) in columns.iter().enumerate() {
-            let name = identifier(&definition.columns()[*column].name);
-            let joined = if at == 0 { " WHERE" } else { " AND" };
-            self.text.push_str(&format!("{joined} {name} <=> ?"));
+    fn parameters(&self, row: &FiringRow) -> Vec<Value> {
+        let values = |columns: &[usize], row: &PartialRow| {
+            let values = columns.iter().filter_map(|column| row[*column].clone());
+            values.collect::<Vec<Value>>()
+        };
+        match row {
+            FiringRow::Insert { after } => values(&self.stored, after),
+            FiringRow::Update { before, after } => {
+                [values(&self.stored, after), values(&self.searched, before)].concat()
+            }
+            FiringRow::Delete { before } => values(&self.searched, before),
         }
-        self.text.push_str(" LIMIT 1");
-        self.push_values(&columns, row);
     }
 }
 
 /// Returns the columns of an image that a statement can name.
-fn held_columns(definition: &TableDefinition, row: &RowValues) -> Vec<usize> {
+fn held_columns(definition: &TableDefinition, row: &PartialRow) -> Vec<usize> {
     let columns = definition.columns().iter().enumerate();
     let named = columns.filter(|(at, column)| column.generated.is_none() && row[*at].is_some());
     named.map(|(at, _)| at).collect()
 }
 
+/// Returns the columns by which a row is searched.
+fn search_columns(definition: &TableDefinition, row: &PartialRow) -> Vec<usize> {
+    let mut indexes = definition.indexes().iter();
+    let primary = indexes.find(|index| index.kind == IndexKind::Primary);
+    let key: Option<Vec<usize>> = primary.map(|index| index.parts.iter().map(|part| part.column).collect());
+    key.filter(|columns| columns.iter().all(|column| row[*column].is_some()))
+        .unwrap_or_else(|| held_columns(definition, row))
+}
+
+/// Returns an assignment that changes nothing.
+fn unchanged(definition: &TableDefinition) -> String {
+    let mut columns = definition.columns().iter();
+    let stored = columns.find(|column| column.generated.is_none());
+    let name = stored.map_or_else(String::new, |column| identifier(&column.name));
+    format!("{name} = {name}")
+}
+
+/// The parsed statement of an event's rows, and its plan.
+struct PreparedRowStatement {
+    statement: Statement,
+    plan: Option<Plan>,
+    /// Rows that its last execution has read.
+    rows_read: u64,
+}
+
 impl ReplicatedSession {
     /// See [`paceline_replication::apply::StatementRunner::change_rows`].
-    pub(super) fn change_firing_rows(
-        &mut self,
-        mut rows: FiringRows,
-        annotation: Option<&[u8]>,
-        timestamp_seconds: u32,
-    ) -> std::result::Result<(), Failure> {
+    pub(super) fn change_firing_rows(&mut self, rows: &FiringRows) -> std::result::Result<(), Failure> {
+        let Some(first) = rows.rows.first() else {
+            return Ok(());
+        };
         let (runtime, replication) = (self.runtime.clone(), self.replication);
         let session = self.ready()?;
-        for row in std::mem::take(&mut rows.rows) {
-            let statement = RowStatement::of(&rows, row);
-            let changing = session.change_row(
-                &statement,
-                rows.checks_foreign_keys,
-                annotation,
-                timestamp_seconds,
-                replication,
-            );
-            let found = runtime.block_on(changing).map_err(failure);
-            rows.check_found(found.map_err(|failure| rows.at(failure))? > 0)?;
+        let at = |error: Error| rows.at(failure(error));
+        let statement = RowStatement::new(rows, first);
+        let text = statement.text.as_bytes();
+        let mut prepared = session
+            .prepare_row_statement(text, rows, replication)
+            .map_err(at)?;
+        // The annotation in the log is the primary's statement.
+        let text = rows.annotation.as_deref().unwrap_or(text);
+        for row in &rows.rows {
+            let parameters = statement.parameters(row);
+            let execution = Execution::of_prepared(text, &parameters);
+            let found = runtime.block_on(session.change_row(&mut prepared, execution));
+            rows.check_found(found.map_err(at)? > 0)?;
         }
         Ok(())
     }
 }
 
 impl Session {
-    /// Executes the statement of a row. Returns the number of rows that it found or inserted.
-    async fn change_row(
+    /// Applies the settings for an event's rows, and parses their statement.
+    fn prepare_row_statement(
         &mut self,
-        statement: &RowStatement,
-        checks_foreign_keys: bool,
-        annotation: Option<&[u8]>,
-        timestamp_seconds: u32,
+        text: &[u8],
+        rows: &FiringRows,
         replication: Replication,
-    ) -> Result<u64> {
-        let text = statement.text.as_bytes();
+    ) -> Result<PreparedRowStatement> {
         self.state.take_settings(&ReplicatedStatement {
             query: &QueryEvent::new(b"", text),
             server_id: ServerId(0),
             event_flags: EventFlags::NONE,
-            timestamp_seconds,
+            timestamp_seconds: rows.timestamp_seconds,
             states_explicit_defaults: false,
             is_transactional: true,
             intvars: &[],
@@ -159,16 +195,30 @@ impl Session {
         self.state.take_replication(replication);
         let settings = &mut self.state.context.settings;
         settings.sql_mode = MODE;
-        settings.foreign_key_checks = checks_foreign_keys;
+        settings.foreign_key_checks = rows.checks_foreign_keys;
         let options = ParseOptions {
             sql_mode: MODE,
             ..ParseOptions::default()
         };
-        let parsed = parse_first(text, &options)?;
-        self.state.begin_statement(Some(&parsed.statement));
-        // The annotation in the log is the primary's statement.
-        let execution = Execution::of_prepared(annotation.unwrap_or(text), &statement.parameters);
-        let done = self.run_row_statement(&parsed.statement, execution).await;
+        Ok(PreparedRowStatement {
+            statement: parse_first(text, &options)?.statement,
+            plan: None,
+            rows_read: 0,
+        })
+    }
+
+    /// Executes the statement of a row. Returns the number of rows that it found or inserted.
+    async fn change_row(
+        &mut self,
+        prepared: &mut PreparedRowStatement,
+        execution: Execution<'_>,
+    ) -> Result<u64> {
+        self.state.begin_statement(Some(&prepared.statement));
+        // A row that is found counts, even if it stays as it is.
+        let capabilities = self.connection.capabilities;
+        self.connection.capabilities = capabilities | Capabilities::FOUND_ROWS;
+        let done = self.run_row_statement(prepared, execution).await;
+        self.connection.capabilities = capabilities;
         if done.is_err() {
             self.state.abort_statement();
         }
@@ -178,24 +228,30 @@ impl Session {
         done
     }
 
-    async fn run_row_statement(&mut self, statement: &Statement, execution: Execution<'_>) -> Result<u64> {
-        // A row that is found counts, even if it stays as it is.
-        let capabilities = self.connection.capabilities;
-        self.connection.capabilities = capabilities | Capabilities::FOUND_ROWS;
-        let plan = self.state.plan_for(statement, execution.parameters);
-        let reply = match plan {
-            Ok(plan) => {
-                let (state, connection) = (&mut self.state, &mut self.connection);
-                run_plan(PlanToRun::Private(&plan), state, connection, execution, None).await
+    async fn run_row_statement(
+        &mut self,
+        prepared: &mut PreparedRowStatement,
+        execution: Execution<'_>,
+    ) -> Result<u64> {
+        for _ in 0..ATTEMPTS_MAX {
+            let earlier = prepared.plan.take();
+            let plan = match earlier.filter(|plan| !is_to_be_planned_again(plan, prepared.rows_read)) {
+                Some(plan) => plan,
+                None => self.state.plan_for(&prepared.statement, execution.parameters)?,
+            };
+            let (state, connection) = (&mut self.state, &mut self.connection);
+            // `None`: a table of the triggers has changed.
+            if let Some(reply) =
+                run_plan(PlanToRun::Private(&plan), state, connection, execution, None).await?
+            {
+                prepared.rows_read = self.state.context.rows_read;
+                prepared.plan = Some(plan);
+                return Ok(match reply {
+                    Reply::Ok { affected_rows, .. } => affected_rows,
+                    _ => 0,
+                });
             }
-            Err(error) => Err(error),
-        };
-        self.connection.capabilities = capabilities;
-        match reply? {
-            Some(Reply::Ok { affected_rows, .. }) => Ok(affected_rows),
-            Some(_) => Ok(0),
-            // Its tables are locked by the transaction.
-            None => Err(Error::new(ER_TABLE_DEF_CHANGED, &[])),
         }
+        Err(Error::new(ER_TABLE_DEF_CHANGED, &[]))
     }
 }

@@ -361,13 +361,8 @@ impl StatementRunner for ReplicatedSession {
         Ok(())
     }
 
-    fn change_rows(
-        &mut self,
-        rows: FiringRows,
-        annotation: Option<&[u8]>,
-        timestamp_seconds: u32,
-    ) -> std::result::Result<(), Failure> {
-        self.change_firing_rows(rows, annotation, timestamp_seconds)
+    fn change_rows(&mut self, rows: &FiringRows) -> std::result::Result<(), Failure> {
+        self.change_firing_rows(rows)
     }
 
     fn transaction(&mut self) -> std::result::Result<&mut Transaction, Failure> {

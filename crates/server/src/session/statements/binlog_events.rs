@@ -13,7 +13,9 @@ use crate::errors::of_transaction;
 use crate::row_options::row_options;
 use crate::session::protocol::Reply;
 use crate::session::state::SessionState;
-use paceline_apply::replicated::{Failure, MappedTable, MappedTables, RowApplier, RowMapping, RowOptions};
+use paceline_apply::replicated::{
+    EventOutcome, Failure, MappedTable, MappedTables, RowApplier, RowMapping, RowOptions,
+};
 use paceline_binlog::event::{
     ChecksumAlgorithm, Event, EventHeader, EventType, FormatDescription, HEADER_LENGTH, RawEvent,
     TableMapEvent,
@@ -147,7 +149,8 @@ fn apply_events(bytes: &[u8], state: &mut SessionState) -> Result<()> {
             tables: &tables,
         };
         let transaction = state.transaction.running()?;
-        applier.event(&event, mapping, transaction).map_err(of_failure)?;
+        let done = applier.event(&event, mapping, transaction);
+        done.and_then(EventOutcome::changed).map_err(of_failure)?;
         if ends_statement {
             tables.clear();
         }
