@@ -11,7 +11,7 @@ use rustix::time::{ClockId, clock_gettime};
 use std::io;
 use std::time::Instant;
 
-/// What a piece of work took.
+/// Time and cycles of a piece of work.
 #[derive(Debug, Clone, Copy)]
 pub struct Cost {
     /// Processor time of the thread.
@@ -40,7 +40,7 @@ impl CycleClock {
         })
     }
 
-    /// Returns what its cycles are.
+    /// Returns the name of its unit.
     pub fn unit(&self) -> &'static str {
         match self.0 {
             Source::Hardware(_) => "cycles",
@@ -49,7 +49,7 @@ impl CycleClock {
         }
     }
 
-    /// Returns what a reader has to know of the unit.
+    /// Explains the unit.
     pub fn note(&self) -> &'static str {
         match self.0 {
             Source::Hardware(_) => "Cycles are counted by the processor (perf_event).",

@@ -15,6 +15,7 @@
 
 #![deny(unsafe_code)]
 
+mod cost_table;
 mod cycles;
 mod experiments;
 mod linked_functions;
@@ -44,13 +45,19 @@ struct CommandLine {
     #[arg(long, global = true, default_value = "target/lab")]
     output: PathBuf,
     #[command(subcommand)]
-    experiment: Experiment,
+    choice: Choice,
+}
+
+#[derive(Subcommand)]
+enum Choice {
+    /// All experiments, one after the other.
+    All,
+    #[command(flatten)]
+    One(Experiment),
 }
 
 #[derive(Subcommand)]
 enum Experiment {
-    /// All experiments, one after the other.
-    All,
     /// Group commit: the serial part handed on, or done by one thread. Needs a server's program.
     Scheduling(scheduling::Options),
     /// From the signal to the last wake of 5,000 waiting threads.
@@ -63,29 +70,39 @@ enum Experiment {
     Mutex(mutex::Options),
 }
 
+impl Choice {
+    /// Returns the experiments. Without a server's program beside this one, those that drive a server are left out of all.
+    fn experiments(self) -> Vec<Experiment> {
+        let mut all = match self {
+            Choice::One(experiment) => return vec![experiment],
+            Choice::All => vec![
+                Experiment::Scheduling(scheduling::Options::default()),
+                Experiment::Wakeup(wakeup::Options::default()),
+                Experiment::ThreadState(thread_state::Options::default()),
+                Experiment::Linking(linking::Options::default()),
+                Experiment::Mutex(mutex::Options::default()),
+            ],
+        };
+        let server = scheduling::default_server();
+        if !server.exists() {
+            println!(
+                "Left out: scheduling. There is no server at {}\n",
+                server.display()
+            );
+            all.retain(|experiment| !matches!(experiment, Experiment::Scheduling(_)));
+        }
+        all
+    }
+}
+
 impl Experiment {
-    /// Runs it, or all, and publishes each report when it is there.
-    fn run(&self, scale: Scale, publish: impl Fn(Report) -> io::Result<()>) -> io::Result<()> {
+    fn run(&self, scale: Scale) -> io::Result<Report> {
         match self {
-            Experiment::All => {
-                let server = scheduling::default_server();
-                match server.exists() {
-                    true => publish(scheduling::run(&scheduling::Options::default(), scale)?)?,
-                    false => println!(
-                        "scheduling: left out, there is no server at {}\n",
-                        server.display()
-                    ),
-                }
-                publish(wakeup::run(&wakeup::Options::default(), scale)?)?;
-                publish(thread_state::run(&thread_state::Options::default(), scale)?)?;
-                publish(linking::run(&linking::Options::default(), scale)?)?;
-                publish(mutex::run(&mutex::Options::default(), scale)?)
-            }
-            Experiment::Scheduling(options) => publish(scheduling::run(options, scale)?),
-            Experiment::Wakeup(options) => publish(wakeup::run(options, scale)?),
-            Experiment::ThreadState(options) => publish(thread_state::run(options, scale)?),
-            Experiment::Linking(options) => publish(linking::run(options, scale)?),
-            Experiment::Mutex(options) => publish(mutex::run(options, scale)?),
+            Experiment::Scheduling(options) => scheduling::run(options, scale),
+            Experiment::Wakeup(options) => wakeup::run(options, scale),
+            Experiment::ThreadState(options) => thread_state::run(options, scale),
+            Experiment::Linking(options) => linking::run(options, scale),
+            Experiment::Mutex(options) => mutex::run(options, scale),
         }
     }
 }
@@ -98,12 +115,14 @@ pub fn run() -> ExitCode {
         false => Scale::Full,
     };
     println!("{}", machine::description());
-    let publish = |report: Report| report.publish(&arguments.output);
-    match arguments.experiment.run(scale, publish) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
+    for experiment in arguments.choice.experiments() {
+        let done = experiment
+            .run(scale)
+            .and_then(|report| report.publish(&arguments.output));
+        if let Err(error) = done {
             eprintln!("paceline-lab: {error}");
-            ExitCode::FAILURE
+            return ExitCode::FAILURE;
         }
     }
+    ExitCode::SUCCESS
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::thread;
 use std::time::Duration;
 
-/// Returns what a reader has to know about the machine: processor, kernel, compiler, and how busy it is.
+/// Describes the machine: processor, kernel, compiler, and how busy it is.
 pub fn description() -> String {
     let mut lines = vec![
         ("processor", processor()),

@@ -20,7 +20,7 @@ pub struct Moment {
     all: f64,
 }
 
-/// What happened between two moments.
+/// The time between two moments, and how it was used.
 #[derive(Debug, Clone, Copy)]
 pub struct Interval {
     pub seconds: f64,
@@ -82,7 +82,7 @@ impl Moment {
         })
     }
 
-    /// Returns what happened since an earlier moment.
+    /// Returns the interval since an earlier moment.
     pub fn since(&self, earlier: &Moment) -> Interval {
         let seconds = (self.time - earlier.time).as_secs_f64();
         let processor_s = seconds * machine::processors() as f64;

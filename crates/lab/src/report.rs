@@ -1,4 +1,4 @@
-//! What an experiment found: tables, drawings, notes.
+//! The report of an experiment: tables, a drawing, notes.
 
 use crate::plot::Drawing;
 use crate::table::Table;
@@ -14,7 +14,7 @@ pub struct Report {
     pub question: String,
     /// Tables with their titles. An empty title is not printed.
     pub tables: Vec<(String, Table)>,
-    /// What a reader of the tables has to know.
+    /// Explanations of the tables.
     pub notes: Vec<String>,
     pub drawing: Drawing,
     /// A file with every figure, for tables that leave some out: suffix and contents.

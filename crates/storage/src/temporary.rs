@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use paceline_types::Version;
 use parking_lot::Mutex;
 
-use crate::engine::{Engine, EngineChanges, EngineCursor};
+use crate::engine::{Engine, EngineChanges, EngineCursor, garbage_per_apply};
 use crate::error::{Error, Result};
 use crate::key::{Direction, EngineKind, IndexId, KeyRange};
 use crate::memory_engine::{MemoryConfig, MemoryCursor, MemoryEngine};
@@ -33,8 +33,6 @@ const FIRST_VERSION: Version = Version::new(1, 0);
 const INDEX_BYTES: u64 = 1_024;
 /// Number of entries of a dropped index that are removed at once; the rest is removed in the background.
 const REMOVED_AT_ONCE: usize = 4_096;
-/// Amount of garbage that each application removes beyond what it creates, in entries.
-const GARBAGE_PER_APPLY: usize = 64;
 
 /// Space for the rows of temporary tables. See the module's head.
 pub struct TemporarySpace {
@@ -143,7 +141,7 @@ impl TemporarySpace {
         let set = set.assign_version(*version);
         self.engine
             .apply(&EngineChanges::new(&set, EngineKind::Temporary));
-        self.collect(GARBAGE_PER_APPLY + 2 * set.len());
+        self.collect(garbage_per_apply(set.len()));
     }
 
     /// Deletes all keys of an index.

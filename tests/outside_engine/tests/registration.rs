@@ -47,10 +47,13 @@ fn engines_are_registered_once_under_valid_names_before_a_database_is_opened() {
     );
     for taken in [
         "InnoDB",
+        "xtradb",
+        "RocksDB",
         "memory",
         "HEAP",
         "Blackhole",
         "MyISAM",
+        "aria",
         "SEQUENCE",
         "binlog",
     ] {

@@ -5,12 +5,12 @@
 //! reads the address, and a call through a pointer has it in a register.
 
 use super::Scale;
-use crate::cycles::{CycleClock, median_cycles};
+use crate::cost_table::CostTable;
+use crate::cycles::CycleClock;
 use crate::linked_functions::{SharedFunctions, call_nothing, call_static};
-use crate::plot::{Bar, Bars, Drawing};
+use crate::plot::{Bars, Drawing};
 use crate::report::Report;
-use crate::statistics::{Sample, repeat_in_turn};
-use crate::table::{Table, figure, figure_or_blank, spread};
+use crate::statistics::repeat_in_turn;
 use std::ffi::c_long;
 use std::io;
 
@@ -74,15 +74,6 @@ pub fn run(options: &Options, scale: Scale) -> io::Result<Report> {
         Way::new("the loop alone", call_nothing, None),
     ];
     let mut clock = CycleClock::open();
-    let mut table = Table::new([
-        "call".to_owned(),
-        "s for 10^9".to_owned(),
-        "lowest … highest".to_owned(),
-        format!("{} each", clock.unit()),
-        "published, s".to_owned(),
-        "published, cycles".to_owned(),
-    ]);
-    let mut bars = vec![];
     for way in &ways {
         // The first call of a library's function binds it.
         (way.work)(1);
@@ -93,28 +84,11 @@ pub fn run(options: &Options, scale: Scale) -> io::Result<Report> {
         assert_eq!(result, c_long::from(calls), "{}", way.name);
         cost
     })?;
+    let mut table = CostTable::new("call", "s for 10^9", &clock, f64::from(calls), CALLS);
     for (way, costs) in ways.iter().zip(costs) {
-        let seconds = Sample::new(
-            costs
-                .iter()
-                .map(|cost| cost.seconds / f64::from(calls) * CALLS)
-                .collect(),
-        );
-        let cycles = median_cycles(&costs).map(|cycles| cycles / f64::from(calls));
-        table.row([
-            way.name.to_owned(),
-            figure(seconds.median()),
-            spread(&seconds),
-            figure_or_blank(cycles),
-            figure_or_blank(way.original.map(|(seconds, _)| seconds)),
-            figure_or_blank(way.original.map(|(_, cycles)| cycles)),
-        ]);
-        bars.push(Bar {
-            label: way.name.to_owned(),
-            sample: seconds,
-            original: way.original.map(|(seconds, _)| seconds),
-        });
+        table.row(way.name, &costs, way.original);
     }
+    let (table, bars) = table.finish();
     Ok(Report {
         name: "linking",
         question: format!(

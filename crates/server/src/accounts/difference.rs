@@ -2,17 +2,10 @@
 //!
 //! Privileges on databases, tables and routines, proxies and roles are not compared: other tables have them.
 
+use super::show::account_name;
 use super::{Account, Authentication, PrivilegeSet};
 use crate::sql_text::identifier;
 use paceline_expression::session::Privilege;
-
-/// Returns the name of an account or role in statements.
-pub fn account_name(account: &Account) -> String {
-    match account.is_role {
-        true => identifier(&account.user),
-        false => format!("{}@{}", identifier(&account.user), identifier(&account.host)),
-    }
-}
 
 /// Returns the statement that drops an account or role.
 pub fn drop_statement(account: &Account) -> String {

@@ -9,7 +9,7 @@ use paceline_syntax::RoutineType;
 
 /// Returns the lines of `SHOW GRANTS` for one account or role.
 pub fn grants(account: &Account) -> Vec<String> {
-    let to = name(account);
+    let to = account_name(account);
     let mut lines = vec![];
     for grant in &account.roles {
         let role = identifier(&grant.role);
@@ -71,7 +71,7 @@ pub fn grants(account: &Account) -> Vec<String> {
 /// Returns the line of an account's default role.
 pub fn default_role(account: &Account) -> Option<String> {
     let role = (!account.default_role.is_empty()).then(|| identifier(&account.default_role))?;
-    Some(format!("SET DEFAULT ROLE {role} FOR {}", name(account)))
+    Some(format!("SET DEFAULT ROLE {role} FOR {}", account_name(account)))
 }
 
 fn global_line(account: &Account, to: &str) -> String {
@@ -128,7 +128,7 @@ fn is_public(account: &Account) -> bool {
 pub fn create_user(account: &Account) -> Vec<String> {
     let mut line = format!(
         "CREATE USER {}{}{}",
-        name(account),
+        account_name(account),
         account.authentication.show(),
         account.require.show()
     );
@@ -146,7 +146,7 @@ pub fn create_user(account: &Account) -> Vec<String> {
         return vec![line];
     }
     line.push_str(" PASSWORD EXPIRE");
-    let alter = lifetime.map(|lifetime| format!("ALTER USER {}{lifetime}", name(account)));
+    let alter = lifetime.map(|lifetime| format!("ALTER USER {}{lifetime}", account_name(account)));
     std::iter::once(line).chain(alter).collect()
 }
 
@@ -168,7 +168,8 @@ fn shown_limits(account: &Account) -> String {
     shown
 }
 
-fn name(account: &Account) -> String {
+/// Returns the name of an account or role in statements.
+pub fn account_name(account: &Account) -> String {
     match account.is_role {
         true if is_public(account) => PUBLIC.to_owned(),
         true => identifier(&account.user),

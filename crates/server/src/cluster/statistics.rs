@@ -1,6 +1,6 @@
 //! Values of a member at one moment, for the status variables and metrics.
 
-use super::{Cluster, WaitingCommits};
+use super::{Cluster, GateState, WaitingCommits};
 use paceline_cluster::RoleName;
 
 /// The values. A server without a cluster has zeros.
@@ -8,7 +8,7 @@ use paceline_cluster::RoleName;
 pub struct ClusterStatistics {
     /// The promised epoch.
     pub epoch: u64,
-    /// Whether this member is the primary, and open.
+    /// Whether this member is the primary and clients' changes are accepted.
     pub is_primary: bool,
     /// Log holders.
     pub holders: u64,
@@ -37,7 +37,7 @@ impl ClusterStatistics {
         let configuration = known.as_ref().map(|known| known.established_configuration());
         ClusterStatistics {
             epoch: status.epoch.map_or(0, |epoch| epoch.0),
-            is_primary: status.role == RoleName::Primary && status.waits.is_none(),
+            is_primary: status.role == RoleName::Primary && cluster.gate.state() == GateState::Open,
             holders: configuration.map_or(0, |configuration| configuration.holders().len() as u64),
             copies: configuration.map_or(0, |configuration| configuration.copies() as u64),
             waiting: cluster.held.waiting(),

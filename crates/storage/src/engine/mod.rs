@@ -82,6 +82,12 @@ pub trait Engine: Send + Sync {
     fn collect(&self, oldest: Version, entries_max: usize) -> bool;
 }
 
+/// Returns how many superseded entries are removed after so many changes, at most: more than the changes supersede, so
+/// that garbage does not grow.
+pub(crate) fn garbage_per_apply(changed: usize) -> usize {
+    64 + 2 * changed
+}
+
 /// Scan of an engine's key range.
 pub trait EngineCursor: Send {
     /// Moves to the next entry in the scan's direction, and returns whether there is one. After the last one the answer

@@ -8,13 +8,11 @@ use paceline_types::Version;
 
 pub use registry::{RegistrationError, engine_types, register_engine};
 
-use crate::engine::{Engine, EngineChanges};
+use crate::engine::{Engine, EngineChanges, garbage_per_apply};
 use crate::key::EngineKind;
 use crate::rowless_engine::RowlessEngine;
 use crate::write_set::FrozenWriteSet;
 
-/// Amount of garbage that each application removes beyond what it creates, in entries.
-const GARBAGE_PER_APPLY: usize = 64;
 /// Number of entries that are removed at a time in the background.
 const GARBAGE_AT_ONCE: usize = 1024;
 
@@ -66,7 +64,7 @@ impl EngineList {
     /// Keeps the garbage from growing, after a group with that number of changes.
     pub(crate) fn collect_after_apply(&self, changed: usize, oldest: Version) {
         for (_, engine) in &self.engines {
-            engine.collect(oldest, GARBAGE_PER_APPLY + 2 * changed);
+            engine.collect(oldest, garbage_per_apply(changed));
         }
     }
 

@@ -20,7 +20,7 @@ pub struct Contest {
     pub windows: usize,
 }
 
-/// What came of a contest.
+/// Figures of a contest.
 #[derive(Debug)]
 pub struct Outcome {
     /// Time of an iteration of all threads together, in ns, in each window.

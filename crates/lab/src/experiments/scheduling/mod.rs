@@ -46,7 +46,7 @@ pub struct Options {
     repeats: Option<usize>,
 }
 
-/// Who does the serial part, and the table that the clients write to.
+/// A way of scheduling the serial part.
 #[derive(Debug, Clone, Copy)]
 struct Way {
     name: &'static str,

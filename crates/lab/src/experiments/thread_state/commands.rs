@@ -1,5 +1,5 @@
-//! What a session of this server does for the process list in each command: it tells the beginning, with the
-//! statement's text, and the end. Imitated here without the server, beside ways that would cost less.
+//! Ways in which a session can tell the process list about each command: its beginning, with the statement's text, and
+//! its end. The way of this server is imitated, beside others that would cost less.
 
 use crate::cycles::{Cost, CycleClock};
 use crate::statistics::{Sample, repeat_in_turn};
@@ -16,7 +16,7 @@ const SHORT: &[u8] = b"SELECT c FROM sbtest1 WHERE id=?";
 /// Length of a long text, in bytes. Frameworks generate such ones.
 const LONG: usize = 1000;
 
-/// What publishes a session's commands. Only the session's thread writes.
+/// A place where a session publishes its commands. Only the session's thread writes to it.
 trait Publication: Default {
     fn begin(&mut self, text: &[u8], now_us: u64);
     fn end(&mut self, now_us: u64);
@@ -82,7 +82,7 @@ impl Publication for LockOnce {
     }
 }
 
-/// Words of a text that is copied without a lock. The rest of a longer one would have to be behind a lock.
+/// Capacity for a text that is copied without a lock, in words. The rest of a longer text would have to be behind a lock.
 const WORDS: usize = 128;
 
 /// A sequence number around one word for command, state and time, and a copy of the text. Locks nothing; the end is one

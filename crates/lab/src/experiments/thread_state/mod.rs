@@ -10,11 +10,11 @@ mod commands;
 mod slots;
 
 use super::Scale;
-use crate::cycles::{CycleClock, median_cycles};
-use crate::plot::{Bar, Bars, Drawing};
+use crate::cost_table::CostTable;
+use crate::cycles::CycleClock;
+use crate::plot::{Bars, Drawing};
 use crate::report::Report;
-use crate::statistics::{Sample, repeat_in_turn};
-use crate::table::{Table, figure, figure_or_blank, spread};
+use crate::statistics::repeat_in_turn;
 use slots::{
     AlignedPointer, BothBarriers, FullBarrier, NoBarrier, ParkingLotSlot, PthreadSlot, Slot, StandardSlot,
     State, TwoCompareExchanges, WriteBarrier,
@@ -111,38 +111,12 @@ pub fn run(options: &Options, scale: Scale) -> io::Result<Report> {
     let repeats = options.repeats.unwrap_or(scale.choose(20, 2)).max(1);
     let point_select_us = options.point_select_us.unwrap_or(POINT_SELECT_US);
     let mut clock = CycleClock::open();
-    let mut table = Table::new([
-        "way".to_owned(),
-        "s for 10^8".to_owned(),
-        "lowest … highest".to_owned(),
-        format!("{} each", clock.unit()),
-        "published, s".to_owned(),
-        "published, cycles".to_owned(),
-    ]);
-    let mut bars = vec![];
     let costs = repeat_in_turn(&WAYS, repeats, |way| clock.measure(|| (way.change)(changes)))?;
+    let mut table = CostTable::new("way", "s for 10^8", &clock, changes as f64, CHANGES);
     for (way, costs) in WAYS.iter().zip(costs) {
-        let seconds = Sample::new(
-            costs
-                .iter()
-                .map(|cost| cost.seconds / changes as f64 * CHANGES)
-                .collect(),
-        );
-        let cycles = median_cycles(&costs).map(|cycles| cycles / changes as f64);
-        table.row([
-            way.name.to_owned(),
-            figure(seconds.median()),
-            spread(&seconds),
-            figure_or_blank(cycles),
-            figure_or_blank(way.original.map(|(seconds, _)| seconds)),
-            figure_or_blank(way.original.map(|(_, cycles)| cycles)),
-        ]);
-        bars.push(Bar {
-            label: way.name.to_owned(),
-            sample: seconds,
-            original: way.original.map(|(seconds, _)| seconds),
-        });
+        table.row(way.name, &costs, way.original);
     }
+    let (table, bars) = table.finish();
     let commands = commands::measure(&mut clock, changes / 10, repeats, point_select_us)?;
     Ok(Report {
         name: "thread-state",

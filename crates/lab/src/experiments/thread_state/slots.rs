@@ -7,14 +7,14 @@ use std::hint;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
-/// What a thread does, as the address or number of a name, and since when.
+/// State of a thread: the address or number of its name, and the moment when it began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct State {
     pub name: u64,
     pub since: u64,
 }
 
-/// What a thread publishes its state in. Only one thread sets it.
+/// A place where a thread publishes its state. Only one thread writes to it.
 pub trait Slot: Default + Sync {
     fn set(&self, state: State);
 

@@ -12,7 +12,7 @@ use std::thread::{self, Thread};
 
 use crate::pthread::{MutexKind, PthreadCondition, PthreadMutex};
 
-/// What a thread waits for.
+/// A gate that threads wait at until it is opened. It stays open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sharing {
     /// One gate for all.

@@ -24,9 +24,8 @@
 use super::account::change_accounts;
 use super::ddl;
 use super::query;
-use crate::accounts::difference::{
-    account_name, alter_statements, create_statements, drop_statement, grant_statements,
-};
+use crate::accounts::difference::{alter_statements, create_statements, drop_statement, grant_statements};
+use crate::accounts::show::account_name;
 use crate::accounts::{Account, Accounts, PrivilegeSet};
 use crate::mysql_columns::DATABASE;
 use crate::mysql_tables::privilege;
