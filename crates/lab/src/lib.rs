@@ -71,7 +71,7 @@ enum Experiment {
 }
 
 impl Choice {
-    /// Returns the experiments. Without a server's program beside this one, those that drive a server are left out of all.
+    /// Returns the experiments. Those that drive a server are left out of all if there is no server beside this program.
     fn experiments(self) -> Vec<Experiment> {
         let mut all = match self {
             Choice::One(experiment) => return vec![experiment],

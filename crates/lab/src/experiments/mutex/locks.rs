@@ -62,7 +62,7 @@ impl Lock for FutexLock {
 impl FutexLock {
     #[cold]
     fn wait(&self) {
-        // A thread that has slept cannot know whether others still sleep, so it leaves the mutex as one that is awaited.
+        // A thread that has slept cannot know whether others still sleep, so it marks the mutex as awaited.
         while self.0.swap(AWAITED, Ordering::Acquire) != FREE {
             // Returns at once if the word has changed, and at times for no reason.
             let _ = futex::wait(&self.0, futex::Flags::PRIVATE, AWAITED, None);
