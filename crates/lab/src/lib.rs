@@ -71,7 +71,7 @@ enum Experiment {
 }
 
 impl Choice {
-    /// Returns the experiments. Those that drive a server are left out of all if there is no server beside this program.
+    /// Returns the experiments. Those that drive a server are left out of all if none is beside this program.
     fn experiments(self) -> Vec<Experiment> {
         let mut all = match self {
             Choice::One(experiment) => return vec![experiment],

@@ -82,7 +82,7 @@ impl Publication for LockOnce {
     }
 }
 
-/// Capacity for a text that is copied without a lock, in words. The rest of a longer one would have to be behind a lock.
+/// Capacity for a text that is copied without a lock, in words. The rest of a longer one needs a lock.
 const WORDS: usize = 128;
 
 /// A sequence number around one word for command, state and time, and a copy of the text. Locks nothing; the end is one
