@@ -46,7 +46,7 @@ bench:
 	$(if $(FAILOVER_ARGS),bench/failover.py $(FAILOVER_ARGS))
 
 lab:
-	tools/install.sh build
+	tools/install.sh build lab
 	cargo run --release --locked -p paceline-lab -- $(or $(ARGS),all)
 
 torture:

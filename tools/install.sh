@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what a build, the tests or the benchmark need and this machine lacks (Debian packages; Python packages into
-# ./.venv), and says what it installs. Usage: tools/install.sh [build] [library] [python] [test] [exams] [bench] [packages]
+# ./.venv), and says what it installs. Usage: tools/install.sh [build] [library] [python] [test] [exams] [bench] [lab] [packages]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -81,6 +81,10 @@ for purpose in "$@"; do
         need python3-psycopg2 /usr/lib/python3/dist-packages/psycopg2
         need python3-pymysql /usr/lib/python3/dist-packages/pymysql
         need python3 python3 ;;
+    lab)
+        need mariadb-server /usr/sbin/mariadbd
+        need mariadb-client mariadb-slap
+        need strace strace ;;
     *) echo "unknown purpose: $purpose" >&2; exit 2 ;;
     esac
 done

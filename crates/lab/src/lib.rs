@@ -7,6 +7,7 @@
 //! ```text
 //!  experiments/wakeup ──┐
 //!  experiments/…      ──┼──▶ Report { tables, drawings, notes } ──▶ terminal, *.svg
+//!    └ driven_server    │
 //!  machine            ──┘
 //! ```
 //!
@@ -17,6 +18,7 @@
 
 mod cost_table;
 mod cycles;
+mod driven_server;
 mod experiments;
 mod linked_functions;
 mod machine;
@@ -24,12 +26,15 @@ mod plot;
 mod processor_time;
 mod pthread;
 mod report;
+mod scale;
 mod statistics;
 mod table;
 
 use clap::{Parser, Subcommand};
-use experiments::{Scale, linking, mutex, scheduling, thread_state, wakeup};
+use driven_server::{missing_programs, require_programs};
+use experiments::{fsyncs, linking, mutex, scheduling, thread_state, wakeup};
 use report::Report;
+use scale::Scale;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -60,6 +65,8 @@ enum Choice {
 enum Experiment {
     /// Group commit: the serial part handed on, or done by one thread. Needs a server's program.
     Scheduling(scheduling::Options),
+    /// Syncs of a write load, counted by the kernel and by the server, of this server and MariaDB.
+    Fsyncs(fsyncs::Options),
     /// From the signal to the last wake of 5,000 waiting threads.
     Wakeup(wakeup::Options),
     /// Changes of a thread's state, and what a session's command tells the process list.
@@ -71,34 +78,46 @@ enum Experiment {
 }
 
 impl Choice {
-    /// Returns the experiments. Those that drive a server are left out of all if none is beside this program.
+    /// Returns the experiments. Those whose programs are not there are left out of all.
     fn experiments(self) -> Vec<Experiment> {
         let mut all = match self {
             Choice::One(experiment) => return vec![experiment],
             Choice::All => vec![
                 Experiment::Scheduling(scheduling::Options::default()),
+                Experiment::Fsyncs(fsyncs::Options::default()),
                 Experiment::Wakeup(wakeup::Options::default()),
                 Experiment::ThreadState(thread_state::Options::default()),
                 Experiment::Linking(linking::Options::default()),
                 Experiment::Mutex(mutex::Options::default()),
             ],
         };
-        let server = scheduling::default_server();
-        if !server.exists() {
-            println!(
-                "Left out: scheduling. There is no server at {}\n",
-                server.display()
-            );
-            all.retain(|experiment| !matches!(experiment, Experiment::Scheduling(_)));
-        }
+        all.retain(|experiment| {
+            let (name, programs) = experiment.required_programs();
+            let missing = missing_programs(&programs);
+            if !missing.is_empty() {
+                println!("Left out: {name}. There is no {}\n", missing.join(" and no "));
+            }
+            missing.is_empty()
+        });
         all
     }
 }
 
 impl Experiment {
+    /// Returns the name of an experiment with servers, and the programs that it starts.
+    fn required_programs(&self) -> (&'static str, Vec<PathBuf>) {
+        match self {
+            Experiment::Scheduling(options) => ("scheduling", options.required_programs()),
+            Experiment::Fsyncs(options) => ("fsyncs", options.required_programs()),
+            _ => ("", vec![]),
+        }
+    }
+
     fn run(&self, scale: Scale) -> io::Result<Report> {
+        require_programs(&self.required_programs().1)?;
         match self {
             Experiment::Scheduling(options) => scheduling::run(options, scale),
+            Experiment::Fsyncs(options) => fsyncs::run(options, scale),
             Experiment::Wakeup(options) => wakeup::run(options, scale),
             Experiment::ThreadState(options) => thread_state::run(options, scale),
             Experiment::Linking(options) => linking::run(options, scale),

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
@@ -27,6 +28,29 @@ pub fn description() -> String {
 /// Returns the number of processors that this process may use.
 pub fn processors() -> usize {
     thread::available_parallelism().map_or(1, |count| count.get())
+}
+
+/// Returns type and device of the file system that a directory is on.
+///
+/// # Errors
+/// Those of reading /proc, and if the directory does not exist.
+pub fn file_system(directory: &Path) -> io::Result<String> {
+    let directory = directory
+        .canonicalize()
+        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", directory.display())))?;
+    let mounts = fs::read_to_string("/proc/self/mounts")?;
+    Ok(file_system_of(&directory, &mounts).unwrap_or_else(|| "an unknown file system".to_owned()))
+}
+
+/// Finds the file system in the kernel's list, in which a later mount hides an earlier one.
+fn file_system_of(directory: &Path, mounts: &str) -> Option<String> {
+    let mounts = mounts.lines().filter_map(|line| {
+        let mut fields = line.split(' ');
+        let (device, place, name) = (fields.next()?, fields.next()?, fields.next()?);
+        let is_above = directory.starts_with(place);
+        is_above.then(|| (place.len(), format!("{name} of {device}")))
+    });
+    mounts.max_by_key(|(length, _)| *length).map(|(_, name)| name)
 }
 
 fn processor() -> String {
@@ -120,6 +144,14 @@ mod tests {
         let text = description();
         assert!(text.contains("kernel      Linux"), "{text}");
         assert!(text.contains("compiler    rustc"), "{text}");
+    }
+
+    #[test]
+    fn the_file_system_is_that_of_the_nearest_mount() {
+        let mounts = "/dev/a / ext4 rw\nshm /data tmpfs rw\n/dev/b /data xfs rw\n/dev/c /dat nfs rw\n";
+        let name = |directory| file_system_of(Path::new(directory), mounts).unwrap();
+        assert_eq!(name("/data/x"), "xfs of /dev/b");
+        assert_eq!(name("/database"), "ext4 of /dev/a");
     }
 
     #[test]

@@ -96,12 +96,14 @@ fn mutex_prints_its_tables_and_writes_all_figures() {
 }
 
 #[test]
-fn scheduling_needs_a_server() {
-    let output = Command::new(env!("CARGO_BIN_EXE_paceline-lab"))
-        .args(["--quick", "scheduling", "--server", "/nonexistent/paceline"])
-        .output()
-        .unwrap();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success());
-    assert!(errors.contains("/nonexistent/paceline: No such file"), "{errors}");
+fn experiments_with_servers_name_the_programs_they_lack() {
+    for experiment in ["scheduling", "fsyncs"] {
+        let output = Command::new(env!("CARGO_BIN_EXE_paceline-lab"))
+            .args(["--quick", experiment, "--server", "/nonexistent/paceline"])
+            .output()
+            .unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success());
+        assert!(errors.contains("there is no /nonexistent/paceline"), "{errors}");
+    }
 }

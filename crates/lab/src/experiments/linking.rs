@@ -4,12 +4,12 @@
 //! procedure linkage table), which jumps to the address that the loader has written; with `-fno-plt` the call itself
 //! reads the address, and a call through a pointer has it in a register.
 
-use super::Scale;
 use crate::cost_table::CostTable;
 use crate::cycles::CycleClock;
 use crate::linked_functions::{SharedFunctions, call_nothing, call_static};
 use crate::plot::{Bars, Drawing};
 use crate::report::Report;
+use crate::scale::Scale;
 use crate::statistics::repeat_in_turn;
 use std::ffi::c_long;
 use std::io;

@@ -16,10 +16,10 @@ mod contest;
 mod locks;
 mod sync_array;
 
-use super::Scale;
 use crate::machine;
 use crate::plot::{Drawing, Line, Panel, Panels};
 use crate::report::Report;
+use crate::scale::Scale;
 use crate::table::{Table, figure};
 use contest::{Contest, Outcome};
 use locks::{AdaptiveLock, DefaultLock, FutexLock, GlobalLimitLock, OwnLimitLock};

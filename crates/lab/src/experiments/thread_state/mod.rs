@@ -9,11 +9,11 @@
 mod commands;
 mod slots;
 
-use super::Scale;
 use crate::cost_table::CostTable;
 use crate::cycles::CycleClock;
 use crate::plot::{Bars, Drawing};
 use crate::report::Report;
+use crate::scale::Scale;
 use crate::statistics::repeat_in_turn;
 use slots::{
     AlignedPointer, BothBarriers, FullBarrier, NoBarrier, ParkingLotSlot, PthreadSlot, Slot, StandardSlot,

@@ -13,10 +13,10 @@
 mod gates;
 mod tasks;
 
-use super::Scale;
 use crate::machine;
 use crate::plot::{Bar, Bars, Drawing};
 use crate::report::Report;
+use crate::scale::Scale;
 use crate::statistics::{Sample, repeat_in_turn};
 use crate::table::{Table, figure, figure_or_blank, spread};
 use gates::{EventFdGate, FutexGate, Gate, ParkingLotGate, PthreadGate, Sharing, StandardGate, UnparkGate};

@@ -1,4 +1,4 @@
-//! A connection to a server through a UNIX socket: as much of the protocol as statements without rows need.
+//! A connection to a server through a UNIX socket: as much of the protocol as an experiment needs.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -18,6 +18,9 @@ const UTF8MB4_GENERAL_CI: u8 = 45;
 const COM_QUERY: u8 = 3;
 const ERROR: u8 = 0xFF;
 const SWITCH_OF_AUTHENTICATION: u8 = 0xFE;
+const END_OF_ROWS: u8 = 0xFE;
+/// Values of this many bytes and more have a longer form of length.
+const SHORT_VALUE: u8 = 251;
 
 impl Connection {
     /// Connects and logs in.
@@ -54,6 +57,32 @@ impl Connection {
     pub fn execute(&mut self, statement: &str) -> io::Result<()> {
         self.write(0, &[&[COM_QUERY], statement.as_bytes()])?;
         self.read()
+    }
+
+    /// Executes a statement that returns one short value, and returns it.
+    ///
+    /// # Errors
+    /// Those of the socket, that of the server as text, and if the answer is another one.
+    pub fn value(&mut self, statement: &str) -> io::Result<String> {
+        self.execute(statement)?;
+        if self.packet != [1] {
+            return Err(io::Error::other(format!("not one column: {statement}")));
+        }
+        // The column and the end of columns, then the row.
+        for _ in 0..3 {
+            self.read()?;
+        }
+        let value = match self.packet.split_first() {
+            Some((&length, value)) if length < SHORT_VALUE && value.len() == usize::from(length) => {
+                String::from_utf8_lossy(value).into_owned()
+            }
+            _ => return Err(io::Error::other(format!("no short value: {statement}"))),
+        };
+        self.read()?;
+        match self.packet.first() {
+            Some(&END_OF_ROWS) => Ok(value),
+            _ => Err(io::Error::other(format!("more than one row: {statement}"))),
+        }
     }
 
     fn write(&mut self, sequence: u8, payload: &[&[u8]]) -> io::Result<()> {
@@ -96,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_of_a_statement_is_returned() {
+    fn values_and_errors_of_statements_are_returned() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("s");
         let listener = UnixListener::bind(&path).unwrap();
@@ -115,11 +144,24 @@ mod tests {
             socket.write_all(&packet(1, &[0; 7])).unwrap();
             assert!(socket.read(&mut request).unwrap() > 0);
             socket.write_all(&packet(1, b"\xFF\x28\x04#42000wrong")).unwrap();
+            for rows in [&[&b"\x0242"[..]][..], &[], &[b"\x017", b"\x018"]] {
+                assert!(socket.read(&mut request).unwrap() > 0);
+                let end = b"\xFE\0\0\x02\0";
+                let packets = [&[1][..], b"\x03def", end];
+                for payload in packets.iter().chain(rows).chain([&&end[..]]) {
+                    socket.write_all(&packet(1, payload)).unwrap();
+                }
+            }
         });
         let mut connection = Connection::open(&path).unwrap();
         connection.execute("DO 1").unwrap();
         let error = connection.execute("nonsense").unwrap_err();
         assert!(error.to_string().ends_with("wrong"), "{error}");
+        assert_eq!(connection.value("SELECT 42").unwrap(), "42");
+        let error = connection.value("SELECT no row").unwrap_err();
+        assert!(error.to_string().starts_with("no short value"), "{error}");
+        let error = connection.value("SELECT two rows").unwrap_err();
+        assert!(error.to_string().starts_with("more than one row"), "{error}");
         server.join().unwrap();
     }
 }

@@ -1,6 +1,7 @@
-//! A server of this project in a process of its own, with its data in memory.
+//! A server in a process of its own.
 
 use super::connection::Connection;
+use super::server_program::ServerProgram;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::File;
 use std::io;
@@ -9,9 +10,6 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-
-/// Where Linux has a file system in memory.
-const RAM_DISK: &str = "/dev/shm";
 
 /// How long a start may take.
 const START: Duration = Duration::from_secs(60);
@@ -23,35 +21,45 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a server that syncs its log for every commit group. It listens on a UNIX socket only.
+    /// Starts a server with its data in a new directory in `parent`.
     ///
     /// # Errors
-    /// If it does not start: with the end of what it has said.
-    pub fn start(program: &Path) -> io::Result<Self> {
+    /// If it does not start: with what it has said.
+    pub fn start(program: &ServerProgram, parent: &Path) -> io::Result<Self> {
+        Server::start_by(program, parent, |command, _| command)
+    }
+
+    /// Starts a server by another command, which is made from the server's own and its directory.
+    pub(super) fn start_by(
+        program: &ServerProgram,
+        parent: &Path,
+        command: impl FnOnce(Command, &Path) -> Command,
+    ) -> io::Result<Self> {
         let directory = tempfile::Builder::new()
             .prefix("paceline-lab-")
-            .tempdir_in(RAM_DISK)?;
+            .tempdir_in(parent)?;
+        program.prepare(directory.path())?;
         let messages = directory.path().join("messages");
         let output = File::create(&messages)?;
-        let process = Command::new(program)
-            .args(["server", "--port", "0", "--initialize-insecure"])
-            .args(["--sync_binlog=1", "--max_connections=2000", "--datadir"])
-            .arg(directory.path().join("data"))
-            .arg("--socket")
-            .arg(directory.path().join("s"))
+        let mut command = command(program.command(directory.path()), directory.path());
+        let process = command
             .stdin(Stdio::null())
             .stdout(output.try_clone()?)
             .stderr(output)
             .spawn()
-            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", program.display())))?;
+            .map_err(|error| {
+                let program = command.get_program().display();
+                io::Error::new(error.kind(), format!("{program}: {error}"))
+            })?;
         let mut server = Server { process, directory };
         let end = Instant::now() + START;
-        while let Err(error) = Connection::open(&server.socket()) {
+        while let Err(error) = server.connect() {
             let ended = server.process.try_wait()?;
             if ended.is_some() || Instant::now() > end {
                 let said = std::fs::read_to_string(&messages).unwrap_or_default();
                 return Err(io::Error::other(format!(
-                    "the server does not start: {error}\n{said}"
+                    "{}: the server does not start: {error}\n{said}",
+                    program.path().display()
                 )));
             }
             thread::sleep(Duration::from_millis(20));
@@ -61,6 +69,18 @@ impl Server {
 
     pub fn socket(&self) -> PathBuf {
         self.directory.path().join("s")
+    }
+
+    pub(super) fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Connects to the server.
+    ///
+    /// # Errors
+    /// Those of the socket, and that of the server as text.
+    pub fn connect(&self) -> io::Result<Connection> {
+        Connection::open(&self.socket())
     }
 }
 
