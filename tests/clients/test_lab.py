@@ -57,7 +57,18 @@ def test_fsyncs_of_the_kernel_are_those_of_the_server(tmp_path):
     assert not list(tmp_path.glob("paceline-lab-*"))
 
 
-@pytest.mark.parametrize("experiment", ["fsyncs"])
+def test_hot_row_measures_each_way(tmp_path):
+    result = run("hot-row", "--server", BINARY, "--clients", 8, "--window-ms", 500, "--directory", tmp_path, "--output", tmp_path)
+    assert result.returncode == 0, result.stderr
+    ways = ("early release", "release after the sync", "MariaDB")
+    rates = {row[0]: number(row[2]) for row in rows(result.stdout)}
+    assert list(rates) == [f"{way}, {count}" for count in ("1 row", "10 rows") for way in ways]
+    # The commits of different rows share syncs, those of one row do not.
+    assert all(rates[f"{way}, 10 rows"] > 1.3 * rates[f"{way}, 1 row"] for way in ways), result.stdout
+    assert (tmp_path / "hot-row.svg").read_text().startswith("<svg")
+
+
+@pytest.mark.parametrize("experiment", ["fsyncs", "hot-row"])
 def test_missing_programs_are_named(experiment, tmp_path):
     result = run(experiment, "--server", BINARY, "--mariadb", "/nonexistent/mariadbd", "--output", tmp_path, PATH="")
     assert result.returncode == 1

@@ -32,7 +32,7 @@ mod table;
 
 use clap::{Parser, Subcommand};
 use driven_server::{missing_programs, require_programs};
-use experiments::{fsyncs, linking, mutex, scheduling, thread_state, wakeup};
+use experiments::{fsyncs, hot_row, linking, mutex, scheduling, thread_state, wakeup};
 use report::Report;
 use scale::Scale;
 use std::io;
@@ -67,6 +67,8 @@ enum Experiment {
     Scheduling(scheduling::Options),
     /// Syncs of a write load, counted by the kernel and by the server, of this server and MariaDB.
     Fsyncs(fsyncs::Options),
+    /// Updates of hot rows, with early release of row locks and without, beside MariaDB.
+    HotRow(hot_row::Options),
     /// From the signal to the last wake of 5,000 waiting threads.
     Wakeup(wakeup::Options),
     /// Changes of a thread's state, and what a session's command tells the process list.
@@ -85,6 +87,7 @@ impl Choice {
             Choice::All => vec![
                 Experiment::Scheduling(scheduling::Options::default()),
                 Experiment::Fsyncs(fsyncs::Options::default()),
+                Experiment::HotRow(hot_row::Options::default()),
                 Experiment::Wakeup(wakeup::Options::default()),
                 Experiment::ThreadState(thread_state::Options::default()),
                 Experiment::Linking(linking::Options::default()),
@@ -109,6 +112,7 @@ impl Experiment {
         match self {
             Experiment::Scheduling(options) => ("scheduling", options.required_programs()),
             Experiment::Fsyncs(options) => ("fsyncs", options.required_programs()),
+            Experiment::HotRow(options) => ("hot-row", options.required_programs()),
             _ => ("", vec![]),
         }
     }
@@ -118,6 +122,7 @@ impl Experiment {
         match self {
             Experiment::Scheduling(options) => scheduling::run(options, scale),
             Experiment::Fsyncs(options) => fsyncs::run(options, scale),
+            Experiment::HotRow(options) => hot_row::run(options, scale),
             Experiment::Wakeup(options) => wakeup::run(options, scale),
             Experiment::ThreadState(options) => thread_state::run(options, scale),
             Experiment::Linking(options) => linking::run(options, scale),

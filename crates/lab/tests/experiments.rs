@@ -97,7 +97,7 @@ fn mutex_prints_its_tables_and_writes_all_figures() {
 
 #[test]
 fn experiments_with_servers_name_the_programs_they_lack() {
-    for experiment in ["scheduling", "fsyncs"] {
+    for experiment in ["scheduling", "fsyncs", "hot-row"] {
         let output = Command::new(env!("CARGO_BIN_EXE_paceline-lab"))
             .args(["--quick", experiment, "--server", "/nonexistent/paceline"])
             .output()

@@ -1,6 +1,7 @@
 //! The experiments, a module each.
 
 pub mod fsyncs;
+pub mod hot_row;
 pub mod linking;
 pub mod mutex;
 pub mod scheduling;
