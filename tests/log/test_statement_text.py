@@ -71,6 +71,22 @@ def test_no_password_is_logged_in_clear(paceline, mariadb):
             server.connect(user="a", password="wrong")
 
 
+def test_changed_rows_of_accounts_are_logged_as_mariadb_reads_them(paceline, mariadb):
+    """The log has statements that the client did not write: they do not depend on its sql_mode and character set."""
+    described = r"""{"access": 1, "ssl_type": 3, "x509_subject": "a\\b'c"}""".replace("'", "''")
+    with paceline.connect(charset="latin1") as connection, connection.cursor() as cursor:
+        cursor.execute("set sql_mode = 'NO_BACKSLASH_ESCAPES,ANSI_QUOTES'")
+        cursor.execute("create user \"ö\"@localhost")
+        cursor.execute(f"update mysql.global_priv set priv = '{described}' where user = 'ö'")
+        cursor.execute("select @@sql_mode")
+        assert cursor.fetchone() == ("ANSI_QUOTES,NO_BACKSLASH_ESCAPES",)
+    [log] = paceline.log_files()
+    script = subprocess.run(["mariadb-binlog", "--no-defaults", str(log)], check=True, capture_output=True, text=True).stdout
+    mariadb.client(text=script)
+    shown = [server.query("show create user `ö`@localhost", "show grants for `ö`@localhost") for server in (paceline, mariadb)]
+    assert shown[0] == shown[1]
+
+
 def test_sessions_are_not_shown_with_passwords(paceline):
     with paceline.connect() as holder, holder.cursor() as cursor, paceline.connect() as other:
         cursor.execute("create user a")

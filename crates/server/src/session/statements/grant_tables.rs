@@ -156,9 +156,22 @@ pub async fn execute(
     Ok(reply)
 }
 
+/// Executes and logs statements under the sql_mode that they are written in.
 async fn change_all(statements: &[String], state: &mut SessionState) -> Result<()> {
+    let options = ParseOptions::default();
+    let own = std::mem::replace(&mut state.context.settings.sql_mode, options.sql_mode);
+    let done = change_in_turn(statements, &options, state).await;
+    state.context.settings.sql_mode = own;
+    done
+}
+
+async fn change_in_turn(
+    statements: &[String],
+    options: &ParseOptions,
+    state: &mut SessionState,
+) -> Result<()> {
     for text in statements {
-        let parsed = parse_first(text.as_bytes(), &ParseOptions::default())?;
+        let parsed = parse_first(text.as_bytes(), options)?;
         let Statement::Account(change) = &parsed.statement else {
             unreachable!("{text} is about accounts");
         };
