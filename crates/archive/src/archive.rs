@@ -106,7 +106,10 @@ impl Archive {
                 account: options.account.clone(),
                 source_tls: options.source_tls.clone(),
                 semi_sync: options.semi_sync,
-                log_start: LogStart::new(log.state().is_empty(), sources.len()),
+                log_start: match log.state().is_empty() {
+                    true => LogStart::awaited(sources.len()),
+                    false => LogStart::passed(),
+                },
                 leases,
                 sendable,
                 acknowledged,

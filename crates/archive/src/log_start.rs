@@ -39,10 +39,19 @@ pub enum StartDecision {
 }
 
 impl LogStart {
-    /// `is_new`: the log is still empty. `followers`: number of followers that will report.
-    pub fn new(is_new: bool, followers: usize) -> Self {
+    /// Of a log that is still empty, and begins when so many followers have reported.
+    pub fn awaited(followers: usize) -> Self {
+        LogStart::new(false, followers)
+    }
+
+    /// Of a log that has begun.
+    pub fn passed() -> Self {
+        LogStart::new(true, 0)
+    }
+
+    fn new(has_started: bool, followers: usize) -> Self {
         LogStart {
-            has_started: watch::Sender::new(!is_new),
+            has_started: watch::Sender::new(has_started),
             reports: Mutex::new(StartReports {
                 state: GtidState::new(),
                 followers: HashSet::new(),
@@ -102,7 +111,7 @@ mod tests {
 
     #[test]
     fn the_log_begins_after_everything_that_any_primary_has_purged() {
-        let log_start = LogStart::new(true, 2);
+        let log_start = LogStart::awaited(2);
         let position = |text: &str| text.parse::<GtidPosition>().unwrap();
         assert_eq!(log_start.report("1", &position("0-1-100")), StartDecision::Wait);
         // The same follower reports again after it lost its connection.

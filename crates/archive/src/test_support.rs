@@ -89,7 +89,7 @@ pub fn context(log: Log, directory: &Path) -> ArchiveContext {
         leases: LeaseRegistry::default(),
         sendable: Arc::new(SendLimit::new(log.durable())),
         writer: Mutex::new(None),
-        log_start: LogStart::new(false, 1),
+        log_start: LogStart::passed(),
         acknowledged: None,
         stop: watch::Sender::new(false),
         log,

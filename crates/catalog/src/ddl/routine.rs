@@ -9,7 +9,6 @@ use paceline_types::{Charset, DataType};
 
 use super::normal_form::{quote_identifier, quote_text, write_definer};
 use super::plan::{LoggedStatement, Planner};
-use super::show_create::shown_type;
 use crate::column_type::resolve_type;
 use crate::error::{Error, Result};
 use crate::{CatalogChange, ProgramEnvironment, RoutineDescription, ViewSecurity};
@@ -183,7 +182,7 @@ pub fn no_such_routine(kind: RoutineType, database: &str, name: &str) -> Error {
 
 /// Returns the type of a function's value in the form of SHOW CREATE FUNCTION.
 fn returned_type(data_type: &DataType) -> String {
-    let mut text = shown_type(data_type, false);
+    let mut text = data_type.to_string();
     let has_charset =
         data_type.is_text() || matches!(data_type, DataType::Enum { .. } | DataType::Set { .. });
     let collation = data_type.collation();

@@ -90,13 +90,8 @@ pub(super) fn identifier(name: &str, sql_mode: SqlMode, out: &mut String) {
     }
 }
 
-/// Returns a column's type as shown.
-pub fn shown_type(data_type: &DataType, compressed: bool) -> String {
-    match compressed {
-        true => format!("{data_type} /*M!100301 COMPRESSED*/"),
-        false => data_type.to_string(),
-    }
-}
+/// Comment behind the type of a column that is declared as COMPRESSED.
+pub const COMPRESSED: &str = " /*M!100301 COMPRESSED*/";
 
 fn write_column(
     table: &TableDefinition,
@@ -106,7 +101,8 @@ fn write_column(
     out: &mut String,
 ) {
     identifier(&column.name, sql_mode, out);
-    let _ = write!(out, " {}", shown_type(&column.data_type, column.compressed));
+    let compressed = if column.compressed { COMPRESSED } else { "" };
+    let _ = write!(out, " {}{compressed}", column.data_type);
     let has_charset = column.data_type.is_text()
         || matches!(column.data_type, DataType::Enum { .. } | DataType::Set { .. });
     let collation = column.data_type.collation();

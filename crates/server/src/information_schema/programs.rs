@@ -80,7 +80,7 @@ fn type_columns(data_type: Option<&DataType>) -> [Value; 9] {
         number_or_null(measures.fraction),
         text_or_null(collation.map(|collation| collation.charset().name())),
         text_or_null(collation.map(Collation::name)),
-        text(paceline_catalog::ddl::shown_type(data_type, false)),
+        text(data_type.to_string()),
     ]
 }
 

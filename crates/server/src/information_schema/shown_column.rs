@@ -123,6 +123,10 @@ impl ShownColumn<'_> {
             // MariaDB declares them with this length.
             measures.precision = Some(21);
         }
+        let compressed = match self.compressed {
+            true => paceline_catalog::ddl::COMPRESSED,
+            false => "",
+        };
         let has_text =
             data_type.is_text() || matches!(data_type, DataType::Enum { .. } | DataType::Set { .. });
         vec![
@@ -141,7 +145,7 @@ impl ShownColumn<'_> {
             number_or_null(measures.fraction),
             text_or_null(has_text.then(|| data_type.charset().name())),
             text_or_null(has_text.then(|| data_type.collation().name())),
-            text(paceline_catalog::ddl::shown_type(data_type, self.compressed)),
+            text(format!("{data_type}{compressed}")),
             text(self.key),
             text(self.extra),
             text(self.privileges),

@@ -90,19 +90,19 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Checks that MariaDB could do the change with LOCK=NONE, while others write to the table. `copies` tells whether
-    /// ALGORITHM=COPY is requested.
+    /// Checks that MariaDB could do the change with LOCK=NONE, while others write to the table, by the
+    /// requested algorithm.
     ///
     /// # Errors
     /// 1845, 1846.
-    pub fn check_no_lock(&self, copies: bool) -> Result<()> {
+    pub fn check_no_lock(&self, word: &str) -> Result<()> {
         const WANTED: &str = "LOCK=NONE";
         const INSTEAD: &str = "LOCK=SHARED";
         let (needed, why) = self.needed();
         let numbers = self.sources.iter().zip(&self.new.columns);
         let has_new_number = { numbers }.any(|(source, column)| source.is_none() && column.auto_increment);
         let why = match (needed, why) {
-            _ if copies || self.changes_engine() => Some("COPY algorithm requires a lock"),
+            _ if word == "COPY" || self.changes_engine() => Some("COPY algorithm requires a lock"),
             (Algorithm::Copy, None) => {
                 return Err(Error::new(ER_ALTER_OPERATION_NOT_SUPPORTED, &[&WANTED, &INSTEAD]));
             }

@@ -103,7 +103,7 @@ impl Planner<'_> {
             change.check(word, self.session)?;
         }
         if asks_no_lock {
-            change.check_no_lock(word == "COPY")?;
+            change.check_no_lock(word)?;
         }
         if rows_stay {
             self.change_indexes(&old, &description, new_checks);
