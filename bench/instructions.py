@@ -8,7 +8,7 @@ nearly the same number of instructions at every hour. One client, prepared state
 next command. A figure is the difference of two runs of different length, divided by the difference of their statements,
 so that logging in does not count. Instructions in the kernel are not counted.
 
-Needs Debian's valgrind, sysbench and mariadb-client, and `cargo build --release` before it. Takes about five minutes.
+Needs Debian's valgrind, sysbench and mariadb-client, and `cargo build --release` before it.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from pathlib import Path
 from bench import ROOT, STATISTICS, STATISTICS_LOADS, STATISTICS_OFF, MariaDb, Paceline, prepare, sysbench
 
 ROWS = 10_000
-# Neighbouring runs of one server differ by less than this share if nothing else runs in it.
+# Pairs of runs whose median is a figure: background work falls into some of them.
 REPEATS = 3
 
 
@@ -86,6 +86,7 @@ def main():
         sys.exit(f"no such load: {', '.join(unknown)}" if unknown else "valgrind is missing")
     shutil.rmtree(arguments.directory, ignore_errors=True)
     arguments.directory.mkdir(parents=True)
+    titles = {"off": "statistics off", "MariaDB": "MariaDB"} | {name: f"{name} on" for name in STATISTICS}
     without = {}
     servers = {"off": STATISTICS_OFF} | {name: [*STATISTICS_OFF, *options] for name, options in STATISTICS.items()}
     if arguments.against_mariadb:
@@ -106,8 +107,7 @@ def main():
                 compared = "" if name == "off" else f": {100 * (median / base - 1):+.1f} %"
                 if name in STATISTICS:
                     compared += f" (wanted at most {wanted:.0f} %)"
-                title = name if name == "MariaDB" else f"statistics {name}" if name == "off" else f"{name} on"
-                print(f"{title + ', ' + load:<36} {median:>9,.0f} instructions, {lowest:,.0f} to {highest:,.0f}{compared}", flush=True)
+                print(f"{titles[name] + ', ' + load:<36} {median:>9,.0f} instructions, {lowest:,.0f} to {highest:,.0f}{compared}", flush=True)
         finally:
             server.kill()
 

@@ -39,12 +39,12 @@ pub enum StartDecision {
 }
 
 impl LogStart {
-    /// Of a log that is still empty, and begins when so many followers have reported.
+    /// Creates the state of an empty log, which begins when so many followers have reported.
     pub fn awaited(followers: usize) -> Self {
         LogStart::new(false, followers)
     }
 
-    /// Of a log that has begun.
+    /// Creates the state of a log that has begun.
     pub fn passed() -> Self {
         LogStart::new(true, 0)
     }

@@ -90,7 +90,7 @@ pub(super) fn identifier(name: &str, sql_mode: SqlMode, out: &mut String) {
     }
 }
 
-/// Comment behind the type of a column that is declared as COMPRESSED.
+/// Comment that follows the type of a COMPRESSED column.
 pub const COMPRESSED: &str = " /*M!100301 COMPRESSED*/";
 
 fn write_column(

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What the clients do. Each is a thread with a connection.
+/// Clients that execute statements. Each is a thread with a connection of its own.
 pub struct Load<'a> {
     pub clients: usize,
     /// Statement that each client executes first.

@@ -12,7 +12,7 @@ use crate::table::{Table, figure, figure_or_blank, spread};
 pub struct RateReport {
     pub name: &'static str,
     pub title: String,
-    /// What a way is: the heading of the first column.
+    /// Heading of the first column, which names the ways.
     pub way: &'static str,
     pub rows: Vec<RateRow>,
     pub notes: Vec<String>,
