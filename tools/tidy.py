@@ -18,8 +18,8 @@ from module_circles import Crate, circles
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Everything allowed at the root. A new name needs a reason. .cargo has PCRE2 built in (docs/decisions/0030-pcre2.md),
-# and cargo reads it only there.
+# Everything allowed at the root. A new name needs a reason. .cargo has PCRE2 built in (docs/decisions/0030-pcre2.md) and
+# RocksDB compiled in groups (docs/decisions/0040-compiling-rocksdb.md), and cargo reads it only there.
 AT_ROOT = {
     ".cargo", ".ci", ".gitignore", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "Cargo.lock", "Cargo.toml", "LICENSE",
     "Makefile", "README.md", "UNSAFE.md", "bench", "crates", "deny.toml", "docs", "fuzz", "packaging", "page", "rustfmt.toml", "tests",
@@ -228,9 +228,27 @@ def figures():
             yield f"README.md: {row.split(' | ')[0]!r} has no command"
 
 
+def features(*edges):
+    """Returns the features of the packages that a build of the workspace needs, by package and version."""
+    tree = subprocess.run(["cargo", "tree", "--locked", "--workspace", "--prefix", "none", "--format", "{p} {f}", "--edges", ",".join(edges)],
+                          cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    packages = {}
+    for name, version, *rest in (line.split() for line in tree.splitlines() if line):
+        packages.setdefault(f"{name} {version}", set()).add("".join(part for part in rest if not part.startswith("(")))
+    return packages
+
+
+def features_of_tests():
+    """A dependency has the same features in programs and in tests, so that it is compiled once (tests/test_features)."""
+    programs, tests = features("normal"), features("normal", "dev")
+    for package, found in sorted(programs.items()):
+        for missing in sorted(tests[package] - found):
+            yield f"{package}: tests have the features {missing!r}"
+
+
 CHECKS = [
     root, comment_width, file_names, links, paths_in_documents, crate_order, module_circles, decisions, glossary, glossary_names,
-    sleeps, figures,
+    sleeps, figures, features_of_tests,
 ]
 
 
