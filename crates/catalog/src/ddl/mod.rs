@@ -56,7 +56,7 @@ pub use run::{
 };
 pub use select::SelectedColumn;
 pub use sequence::{read_row as read_sequence_row, show_create_sequence};
-pub use show_create::{COMPRESSED, IfNotExists, engine_options, show_create_database, show_create_table};
+pub use show_create::{IfNotExists, ShownType, engine_options, show_create_database, show_create_table};
 pub use table_build::{BuildKind, BuildSummary, ColumnSource, TableBuild, alter_info};
 pub use table_options::is_engine_option;
 pub use trigger::show_create_trigger;

@@ -1,7 +1,7 @@
 //! SHOW CREATE TABLE and SHOW CREATE DATABASE, byte for byte as in MariaDB 10.11 (`show_create_table`,
 //! `sql/sql_show.cc`).
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 use paceline_types::{Charset, DataType, Value};
 
@@ -90,8 +90,25 @@ pub(super) fn identifier(name: &str, sql_mode: SqlMode, out: &mut String) {
     }
 }
 
-/// Comment that follows the type of a COMPRESSED column.
-pub const COMPRESSED: &str = " /*M!100301 COMPRESSED*/";
+/// A column's type as it is shown.
+#[derive(Debug, Clone, Copy)]
+pub struct ShownType<'a> {
+    /// The type.
+    pub data_type: &'a DataType,
+    /// `COMPRESSED`.
+    pub compressed: bool,
+}
+
+impl fmt::Display for ShownType<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let compressed = if self.compressed {
+            " /*M!100301 COMPRESSED*/"
+        } else {
+            ""
+        };
+        write!(f, "{}{compressed}", self.data_type)
+    }
+}
 
 fn write_column(
     table: &TableDefinition,
@@ -101,8 +118,11 @@ fn write_column(
     out: &mut String,
 ) {
     identifier(&column.name, sql_mode, out);
-    let compressed = if column.compressed { COMPRESSED } else { "" };
-    let _ = write!(out, " {}{compressed}", column.data_type);
+    let shown = ShownType {
+        data_type: &column.data_type,
+        compressed: column.compressed,
+    };
+    let _ = write!(out, " {shown}");
     let has_charset = column.data_type.is_text()
         || matches!(column.data_type, DataType::Enum { .. } | DataType::Set { .. });
     let collation = column.data_type.collation();

@@ -1,5 +1,6 @@
 //! Rows of COLUMNS.
 
+use paceline_catalog::ddl::ShownType;
 use paceline_types::DataType;
 
 use super::database::{CATALOG, DATABASE};
@@ -123,9 +124,9 @@ impl ShownColumn<'_> {
             // MariaDB declares them with this length.
             measures.precision = Some(21);
         }
-        let compressed = match self.compressed {
-            true => paceline_catalog::ddl::COMPRESSED,
-            false => "",
+        let shown = ShownType {
+            data_type,
+            compressed: self.compressed,
         };
         let has_text =
             data_type.is_text() || matches!(data_type, DataType::Enum { .. } | DataType::Set { .. });
@@ -145,7 +146,7 @@ impl ShownColumn<'_> {
             number_or_null(measures.fraction),
             text_or_null(has_text.then(|| data_type.charset().name())),
             text_or_null(has_text.then(|| data_type.collation().name())),
-            text(format!("{data_type}{compressed}")),
+            text(shown.to_string()),
             text(self.key),
             text(self.extra),
             text(self.privileges),
