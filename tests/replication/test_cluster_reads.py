@@ -64,6 +64,43 @@ def test_a_primary_without_a_quorum_refuses_reads_or_marks_them(clusters):
         wait_for("new reads", lambda: is_new(cluster))
 
 
+def test_what_changes_nothing_on_a_primary_without_a_quorum_is_refused_like_a_read(clusters):
+    """"There is no such table" and "no row was found" may be as old as any answer. What has changes waits."""
+    cluster = clusters(3)
+    primary, others = cluster.primary(), cluster.others()
+    primary.query("create table t.k (i int primary key)")
+    primary.query("insert into t.k values (1)")
+    primary.query("create table t.own (i int primary key)")
+    answers_from_what_is_there = [
+        "drop table t.missing",
+        "alter table t.n drop column missing",
+        "select i from t.missing",
+        "select missing from t.k",
+        "insert into t.k values (1)",
+        "insert ignore into t.k values (1)",
+        "update t.k set i = 3 where i = 2",
+        "delete from t.k where i = 2",
+        "drop user missing",
+    ]
+    with primary.connect() as connection, primary.connect() as transaction:
+        rows(transaction, "begin")
+        rows(transaction, "update t.own set i = 3 where i = 2")
+        send(others, signal.SIGSTOP)
+        for statement in answers_from_what_is_there:
+            wait_for("the lease to end", lambda: primary.query("show status like 'Paceline_cluster_lease_usec'")[0][1] == "0")
+            assert refusal(connection, statement) == (1047, LOST), statement
+        assert refusal(transaction, "commit") == (1047, LOST)
+        assert refusal(connection, "a syntax error")[0] == 1064
+        writing = threading.Thread(target=primary.query, args=("insert into t.k values (2)",))
+        writing.start()
+        wait_for("the commit to wait", lambda: primary.query("show status like 'Paceline_cluster_waiting_commits'")[0][1] == "1")
+        send(others, signal.SIGCONT)
+        writing.join(60)
+        assert not writing.is_alive()
+    wait_for("new reads", lambda: is_new(cluster))
+    assert cluster.primary().query("select i from t.k order by i") == ((1,), (2,))
+
+
 def is_new(cluster):
     try:
         return cluster.primary().query("select i from t.n") == ((1,),)

@@ -92,13 +92,13 @@ impl Session {
         self.state.begin_statement(Some(&prepared.statement));
         let done = self.execute_direct(prepared, parameters).await;
         let (done, result) = match done {
-            Ok(result) => (Ok(()), Ok(result)),
-            Err(error) => (Err(error.clone()), Err(error)),
+            Ok(result) => (Ok(()), Some(result)),
+            Err(error) => (Err(error), None),
         };
-        self.end_statement(&prepared.text, Some(prepared.digest), &done);
+        let told = self.end_statement(&prepared.text, Some(prepared.digest), done);
         self.connection.writer.clear();
         self.rest();
-        result
+        told.map(|()| result.expect("a statement that has succeeded has a result"))
     }
 
     async fn execute_direct<S: RowSink + Default>(

@@ -67,7 +67,7 @@ impl Session {
                 0 => self.run_statement(&parsed.statement, execution).await,
                 _ => Err(Error::new(ER_PARSE_ERROR, &[&"?", &1])),
             };
-            self.end_statement(&shown, None, &done);
+            let done = self.end_statement(&shown, None, done);
             self.connection.writer.clear();
             done?;
             match parsed.next {

@@ -77,7 +77,7 @@ impl Session {
                 }
             };
             on_text(statement_text.len(), || drop(parsed));
-            self.end_statement(statement_text, None, &done);
+            let done = self.end_statement(statement_text, None, done);
             match (done, next) {
                 (Ok(()), Some(next)) => offset += next,
                 _ => return Ok(()),
@@ -88,9 +88,14 @@ impl Session {
         }
     }
 
-    /// Ends a statement: sends its error, if any, completes its transaction, and counts it. `text` is the statement as
-    /// logs have it, and `digest` its digest if that is known.
-    pub(super) fn end_statement(&mut self, text: &[u8], digest: Option<u64>, done: &Result<()>) {
+    /// Ends a statement: sends its error, if any, completes its transaction, and counts it. Returns what the client is
+    /// told. `text` is the statement as logs have it, and `digest` its digest if that is known.
+    pub(super) fn end_statement(&mut self, text: &[u8], digest: Option<u64>, done: Result<()>) -> Result<()> {
+        let told = done.map_err(|error| {
+            let diagnostics = &mut self.state.context.diagnostics;
+            self.state.services.error_of_new_reads(error, diagnostics)
+        });
+        let done = &told;
         if let Err(error) = done {
             self.state.abort_statement();
             if error.code() == ER_LOCK_WAIT_TIMEOUT
@@ -132,6 +137,7 @@ impl Session {
             self.state
                 .log_slow_statement(text, duration, &counts, written.saturating_sub(before), done);
         }
+        told
     }
 
     /// Executes a statement of any kind and sends its reply.

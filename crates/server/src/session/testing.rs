@@ -90,7 +90,7 @@ impl TestSession {
     /// Executes a statement and returns the packets of its reply, without headers.
     pub(crate) async fn packets(&mut self, text: &str) -> Vec<Vec<u8>> {
         let done = self.execute(text).await;
-        self.session.end_statement(text.as_bytes(), None, &done);
+        let _sent = self.session.end_statement(text.as_bytes(), None, done);
         let packets = packets_of(self.session.connection.writer.bytes());
         self.session.connection.writer.clear();
         packets

@@ -193,6 +193,7 @@ impl SessionState {
             self.context.counts.handler_commit += 1;
         }
         let awaits_cluster = self.server.cluster.is_some() && self.transaction.changes_rows();
+        let found_nothing = self.transaction.has_changed_nothing();
         if awaits_cluster {
             self.shared
                 .update(|activity| activity.state = registry::CLUSTER_COMMIT);
@@ -207,6 +208,8 @@ impl SessionState {
         }
         self.transaction_ended();
         match outcome {
+            // "No row was found" is an answer, and no commit vouches for it.
+            Ok(_) if found_nothing => self.services.vouch_for_reads(&mut self.context.diagnostics),
             Ok(outcome) => {
                 self.committed(outcome);
                 Ok(())

@@ -51,6 +51,14 @@ impl TransactionSlot {
         }
     }
 
+    /// Returns whether statements of the transaction could have changed rows, and none has.
+    pub fn has_changed_nothing(&self) -> bool {
+        match &self.state {
+            State::Open(transaction) | State::Single(transaction) => transaction.has_changed_nothing(),
+            State::None | State::Undone => false,
+        }
+    }
+
     /// Returns whether the open transaction is READ ONLY.
     pub fn is_read_only(&self) -> bool {
         matches!(&self.state, State::Open(transaction) if transaction.options().access == AccessMode::ReadOnly)

@@ -91,6 +91,8 @@ pub struct Transaction {
     metadata: TransactionMetadataLocks,
     /// Held in `Write` while a writing statement runs.
     statement_guard: Option<MetadataGuard>,
+    /// Whether a statement was allowed to write; it need not have found anything to change.
+    has_begun_writing: bool,
     statement: Option<TransactionMark>,
     /// Whether the running statement is logged as text.
     logs_text: bool,
@@ -121,6 +123,7 @@ impl Transaction {
             held: HeldLocks::default(),
             metadata: TransactionMetadataLocks::default(),
             statement_guard: None,
+            has_begun_writing: false,
             statement: None,
             logs_text: false,
             savepoints: Vec::new(),
@@ -451,7 +454,13 @@ impl Transaction {
                 .lock_metadata(MetadataObject::Global, MetadataMode::Write, timeout);
             self.statement_guard = Some(self.undo_if_victim(locked)?);
         }
+        self.has_begun_writing = true;
         Ok(())
+    }
+
+    /// Returns whether statements of the transaction could have changed rows, and none has.
+    pub fn has_changed_nothing(&self) -> bool {
+        self.has_begun_writing && !self.has_writes()
     }
 
     /// Undoes everything and releases all locks.

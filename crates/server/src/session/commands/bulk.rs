@@ -201,7 +201,7 @@ impl Session {
         let done = self.execute_sets(&mut prepared, flags, payload).await;
         self.state.return_to_database(left);
         prepared.forget_long_data();
-        self.end_statement(&prepared.text, Some(prepared.digest), &done);
+        let _sent = self.end_statement(&prepared.text, Some(prepared.digest), done);
         self.statements.by_id.insert(id, prepared);
     }
 

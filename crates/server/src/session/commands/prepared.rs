@@ -138,7 +138,7 @@ impl Session {
             Err(error) => Err(error),
         };
         prepared.forget_long_data();
-        self.end_statement(&prepared.text, Some(prepared.digest), &done);
+        let _sent = self.end_statement(&prepared.text, Some(prepared.digest), done);
         self.statements.by_id.insert(id, prepared);
     }
 

@@ -251,6 +251,29 @@ impl SessionServices {
         }
     }
 
+    /// Checks what was read by a statement or transaction that ends without a change: no commit vouches for it. An
+    /// applier is not a client.
+    ///
+    /// # Errors
+    /// Those of [`Self::await_new_reads`].
+    #[inline]
+    pub fn vouch_for_reads(&self, diagnostics: &mut Diagnostics) -> Result<()> {
+        match self.server.cluster.is_some() && self.transaction.lock().replicated.is_none() {
+            true => self.await_new_reads(diagnostics),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns the error of a statement as the client gets it: 1047 instead of one that tells of tables as they were on a
+    /// primary that may have been replaced.
+    #[cold]
+    pub fn error_of_new_reads(&self, error: Error, diagnostics: &mut Diagnostics) -> Error {
+        match stale_reads::tells_of_reads(&error) {
+            true => self.vouch_for_reads(diagnostics).err().unwrap_or(error),
+            false => error,
+        }
+    }
+
     fn accepted_reads(&self) -> ReplicaTime {
         ReplicaTime::from_number(self.accepted_reads.load(Ordering::Relaxed))
     }

@@ -10,6 +10,12 @@
 //! another member. The error is that of Galera's nodes outside the primary component; its SQLSTATE makes drivers with a
 //! list of hosts try the next one. The wait spans what passes by itself: a delayed pulse.
 //!
+//! A query is checked when it begins. A statement that changes rows or definitions needs no check as long as it has
+//! changes: their commit waits for the quorum, which vouches for what was read. One that fails, and a transaction that
+//! ends without a change, answers from what is read here, too ("there is no such table", "no row was found"): it is
+//! checked at its end. If the lease holds then, nobody else has been the primary before. Checking them when they begin
+//! would refuse what is allowed to wait.
+//!
 //! When the server has become a replica, each session that saw it as the primary is told once. Then its reads are those
 //! of a replica.
 
@@ -19,7 +25,7 @@ use crate::errors::of_transaction;
 use crate::variables::Variable;
 use paceline_expression::session::Diagnostics;
 use paceline_syntax::{Error, Result};
-use paceline_types::error_code::ER_UNKNOWN_COM_ERROR;
+use paceline_types::error_code::*;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -71,6 +77,23 @@ pub fn decide(services: &SessionServices, cluster: &Cluster, diagnostics: &mut D
         StaleReads::Allow => {}
     }
     Ok(())
+}
+
+/// Returns whether an error can be due to what was read. The others say that the statement is malformed, that it was
+/// interrupted, or that this server takes no writes.
+pub fn tells_of_reads(error: &Error) -> bool {
+    ![
+        ER_PARSE_ERROR,
+        ER_UNKNOWN_COM_ERROR,
+        ER_OPTION_PREVENTS_STATEMENT,
+        ER_QUERY_INTERRUPTED,
+        ER_CONNECTION_KILLED,
+        ER_STATEMENT_TIMEOUT,
+        ER_SERVER_SHUTDOWN,
+        ER_LOCK_WAIT_TIMEOUT,
+        ER_LOCK_DEADLOCK,
+    ]
+    .contains(&error.code())
 }
 
 /// Waits for a short time until the lease holds again, or this server is not the primary any more.

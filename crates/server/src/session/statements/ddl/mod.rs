@@ -200,6 +200,8 @@ pub async fn execute(
         }
         leave_dropped_database(state);
         state.context.statement.has_dropped_database = matches!(ddl, DdlStatement::DropDatabase { .. });
+    } else if !is_temporary {
+        state.services.vouch_for_reads(&mut state.context.diagnostics)?;
     }
     drop(names);
     if state.table_locks.has_tables() && text.is_some() && matches!(ddl, DdlStatement::DropTables { .. }) {
