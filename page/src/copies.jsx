@@ -1,5 +1,6 @@
 // Copies of the data elsewhere: backups that this server has sent, archives that read its log.
 import { bytes, micros } from "./data.js";
+import { Scrolled } from "./scrolled.jsx";
 
 /** Returns how a backup has ended, or that it has not. */
 function state(backup) {
@@ -33,7 +34,7 @@ export function Copies({ overview }) {
       <Archives archives={overview.readers.filter((one) => one.kind === "archive")} />
       {!backups.length && <p class="empty">No backup has been made.</p>}
       {backups.length > 0 && (
-        <div class="table">
+        <Scrolled label="backups">
           <table>
             <thead>
               <tr>
@@ -60,7 +61,7 @@ export function Copies({ overview }) {
               ))}
             </tbody>
           </table>
-        </div>
+        </Scrolled>
       )}
     </>
   );

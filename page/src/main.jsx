@@ -4,9 +4,13 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { INTERVAL_MS, POINTS_MAX, bytes, count, duration, get, micros, point, token } from "./data.js";
 import { Copies } from "./copies.jsx";
 import { Plot } from "./plot.jsx";
+import { Scrolled } from "./scrolled.jsx";
 import { SlowStatements } from "./slow.jsx";
 import { Transactions } from "./waits.jsx";
 import "./page.css";
+
+/** Characters of a digest from which on it is folded. */
+const FOLDED_FROM = 160;
 
 /** Asks for a path again and again while the page is visible. */
 function useData(path, onData) {
@@ -52,7 +56,7 @@ function Section({ title, children, note }) {
 /** Shows data, or that it is loading, or why it is not there. */
 function Loaded({ state, children }) {
   if (state.data) return children(state.data);
-  if (state.error) return <p class="error" role="alert">{state.error.message}</p>;
+  if (state.error) return <p class="error">{state.error.message}</p>;
   return <p class="empty" aria-busy="true">Loading …</p>;
 }
 
@@ -148,6 +152,18 @@ function Topology({ overview }) {
   );
 }
 
+/** The text of a digest. A long one is folded: it would hide the others. */
+function Digest({ text }) {
+  const [open, setOpen] = useState(false);
+  if (!text) return "(all beyond performance_schema_digests_size)";
+  if (text.length <= FOLDED_FROM) return <code>{text}</code>;
+  return (
+    <details onToggle={(event) => setOpen(event.target.open)}>
+      <summary><code>{open ? text : `${text.slice(0, FOLDED_FROM)} …`}</code></summary>
+    </details>
+  );
+}
+
 function Statements({ data }) {
   const [by, setBy] = useState("total_usec");
   const names = { total_usec: "time", executions: "executions", p99_usec: "p99", errors: "errors" };
@@ -160,7 +176,7 @@ function Statements({ data }) {
           <button aria-pressed={by === key} onClick={() => setBy(key)}>{name}</button>
         ))}
       </div>
-      <div class="table">
+      <Scrolled label="statements by digest">
         <table>
           <thead>
             <tr>
@@ -171,8 +187,8 @@ function Statements({ data }) {
           </thead>
           <tbody>
             {sorted.map((one) => (
-              <tr>
-                <td><code>{one.text ?? "(all beyond performance_schema_digests_size)"}</code></td>
+              <tr key={`${one.database} ${one.text}`}>
+                <td><Digest text={one.text} /></td>
                 <td>{one.database ?? "–"}</td>
                 <td class="number">{count(one.executions)}</td>
                 <td class={one.errors ? "number bad" : "number"}>{count(one.errors)}</td>
@@ -184,7 +200,7 @@ function Statements({ data }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scrolled>
     </>
   );
 }
@@ -243,7 +259,9 @@ function Page() {
             · {overview.data.version} · up {duration(overview.data.uptime_seconds)}
           </p>
         )}
-        {overview.error && <p class="error" role="alert">{overview.error.message}</p>}
+        {overview.error && (
+          <p class="error" role="alert">{overview.error.message}{overview.data && " What is below is its last answer."}</p>
+        )}
       </header>
       <main>
         <Loaded state={overview}>
@@ -269,10 +287,10 @@ function Page() {
                 <div class="plots">
                   <Plot title="commits per second" points={points} series={[{ of: "commits" }]} format={count} />
                   <Plot title="statements per second" points={points} series={[{ of: "questions" }]} format={count} />
-                  <Plot title="statement" points={points} series={[{ of: "statement50", name: "p50" }, { of: "statement99", name: "p99" }]} format={micros} />
+                  <Plot title="statement latency" points={points} series={[{ of: "statement50", name: "p50" }, { of: "statement99", name: "p99" }]} format={micros} />
                   <Plot title="transactions per sync" points={points} series={[{ of: "group" }]} format={count} />
                   <Plot title="sync of the log" points={points} series={[{ of: "sync50", name: "p50" }, { of: "sync99", name: "p99" }]} format={micros} />
-                  <Plot title="commit" points={points} series={[{ of: "commit50", name: "p50" }, { of: "commit99", name: "p99" }]} format={micros} />
+                  <Plot title="commit latency" points={points} series={[{ of: "commit50", name: "p50" }, { of: "commit99", name: "p99" }]} format={micros} />
                 </div>
               </Section>
               <Section title="Topology">
@@ -295,16 +313,12 @@ function Page() {
             <pre tabindex="0">{overview.data.latest_deadlock}</pre>
           </Section>
         )}
-        {overview.data && (
-          <Section title="Binary log">
-            <Files overview={overview.data} />
-          </Section>
-        )}
-        {overview.data && (
-          <Section title="Backups and archives" note="since the start">
-            <Copies overview={overview.data} />
-          </Section>
-        )}
+        <Section title="Binary log">
+          <Loaded state={overview}>{(data) => <Files overview={data} />}</Loaded>
+        </Section>
+        <Section title="Backups and archives" note="since the start">
+          <Loaded state={overview}>{(data) => <Copies overview={data} />}</Loaded>
+        </Section>
       </main>
     </>
   );

@@ -1,9 +1,10 @@
 // The latest slow statements, each with its plan.
 import { count, micros } from "./data.js";
+import { Scrolled } from "./scrolled.jsx";
 
 function Plan({ columns, lines }) {
   return (
-    <div class="table">
+    <Scrolled label="plan">
       <table>
         <thead>
           <tr>{columns.map((name) => <th scope="col">{name}</th>)}</tr>
@@ -14,7 +15,7 @@ function Plan({ columns, lines }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Scrolled>
   );
 }
 

@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { micros } from "./data.js";
 import { Kill } from "./kill.jsx";
+import { Scrolled } from "./scrolled.jsx";
 
 const WIDTH = 300;
 const HEIGHT = 64;
@@ -76,7 +77,7 @@ export function Transactions({ data }) {
     <>
       {chosen && <Kill transaction={chosen} onEnd={() => setChosen(null)} />}
       {!transactions.length && <p class="empty">No transaction is open.</p>}
-      {waits.length > 0 && <Graph sessions={sessions} waits={waits} onKill={onKill} />}
+      {waits.length > 0 ? <Graph sessions={sessions} waits={waits} onKill={onKill} /> : <p class="empty">Nobody waits for a lock.</p>}
       {transactions.length > 0 && <List transactions={transactions} />}
     </>
   );
@@ -84,7 +85,7 @@ export function Transactions({ data }) {
 
 function List({ transactions }) {
   return (
-    <div class="table">
+    <Scrolled label="open transactions">
       <table>
         <thead>
           <tr>
@@ -109,6 +110,6 @@ function List({ transactions }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Scrolled>
   );
 }

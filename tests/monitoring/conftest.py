@@ -4,6 +4,7 @@ import contextlib
 import itertools
 
 import pytest
+from support.devtools import Browser
 from support.servers import Paceline, ReservedPort
 
 
@@ -23,5 +24,16 @@ def serve(tmp_path):
             else:
                 server.spawn()
             return server
+
+        yield start
+
+
+@pytest.fixture
+def browse(tmp_path):
+    with contextlib.ExitStack() as opened:
+        def start(url):
+            browser = Browser(tmp_path / "browser", url)
+            opened.callback(browser.close)
+            return browser
 
         yield start

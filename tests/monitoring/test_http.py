@@ -215,7 +215,7 @@ def test_every_view_shows_the_same_statistics(serve):
     exposed = samples(get(server, "/metrics").text)
     for name, kind in declared.items():
         if kind in ("counter", "gauge") and name.startswith("Paceline_"):
-            expected = name.lower() + ("_total" if kind == "counter" else "")
+            expected = name.lower().replace("_usec", "_seconds") + ("_total" if kind == "counter" else "")
             assert expected in exposed, expected
 
 
@@ -255,4 +255,5 @@ def test_a_replicas_connections_have_labels(serve):
     assert exposed["mysql_slave_status_slave_io_running" + labels] == 1
     assert exposed["mysql_slave_status_seconds_behind_master" + labels] == 0
     assert exposed['paceline_replica_lag_transactions{connection_name=""}'] == 0
+    assert exposed['paceline_replica_held_back_by{connection_name="",reason="nothing"}'] == 1
     assert samples(get(primary, "/metrics").text)["mysql_global_status_slaves_connected"] == 1

@@ -9,7 +9,6 @@ import ssl
 import threading
 
 import pytest
-from support.devtools import Browser
 from support.waiting import wait_for
 
 PASSWORD = "a-password-to-look-for"
@@ -145,17 +144,6 @@ def test_tls_counts_for_accounts_that_require_it(serve, tmp_path):
         assert kill(server, victim.thread_id(), tls=tls)[0] == 401
         assert refused(1045)(kill(server, victim.thread_id(), user="certified", tls=tls, **bearer))
         assert kill(server, victim.thread_id(), tls=tls, **bearer)[0] == 200
-
-
-@pytest.fixture
-def browse(tmp_path):
-    with contextlib.ExitStack() as opened:
-        def start(url):
-            browser = Browser(tmp_path / "browser", url)
-            opened.callback(browser.close)
-            return browser
-
-        yield start
 
 
 def test_the_button_of_the_page_asks_and_kills(serve, browse):

@@ -85,6 +85,26 @@ class Browser:
         """Types into the element that has the focus."""
         self.call("Input.insertText", text=text)
 
+    def press(self, key):
+        """Presses a key that is no character, for example Tab, Enter or Escape, on the element that has the focus."""
+        code = {"Tab": 9, "Enter": 13, "Escape": 27}[key]
+        down = {"text": "\r"} if key == "Enter" else {}
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, windowsVirtualKeyCode=code, **down)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=code)
+
+    def press_until(self, key, condition):
+        """Presses a key, at most 200 times, until an expression of the page is true."""
+        for _ in range(200):
+            if self.value(condition):
+                return
+            self.press(key)
+        raise AssertionError(f"no {key} makes true: {condition}")
+
+    def names(self, *roles):
+        """Returns roles and names of the elements with these roles, as a screen reader is told them."""
+        nodes = [node for node in self.call("Accessibility.getFullAXTree")["nodes"] if not node["ignored"]]
+        return [(node["role"]["value"], node["name"]["value"].strip()) for node in nodes if node["role"]["value"] in roles]
+
     def close(self):
         self.process.kill()
         self.process.wait()

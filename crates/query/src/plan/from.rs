@@ -10,7 +10,7 @@ use paceline_types::DataType;
 use paceline_types::data_type::{IntegerType, column_flags};
 use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_DUP_FIELDNAME, ER_NO_SUCH_TABLE, ER_NON_UNIQ_ERROR, ER_NONUNIQ_TABLE,
-    ER_WITH_COL_WRONG_LIST, ER_WRONG_COLUMN_NAME,
+    ER_UNKNOWN_TABLE, ER_WITH_COL_WRONG_LIST, ER_WRONG_COLUMN_NAME,
 };
 
 use super::block::{BindMode, Block, OnScope, VisibleColumn};
@@ -394,7 +394,10 @@ impl Block<'_, '_> {
             None => self.planner.number_series(&database, &name.name),
         };
         let Some(columns) = made.or_else(|| series.map(|_| NumberSeries::columns())) else {
-            return Err(Error::new(ER_NO_SUCH_TABLE, &[&database, &name.name]));
+            return Err(match database.eq_ignore_ascii_case("information_schema") {
+                true => Error::new(ER_UNKNOWN_TABLE, &[&name.name, &"information_schema"]),
+                false => Error::new(ER_NO_SUCH_TABLE, &[&database, &name.name]),
+            });
         };
         let number = self.planner.use_table(&database, &name.name, None, usage);
         let database: Arc<str> = database.into();

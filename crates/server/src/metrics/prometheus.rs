@@ -111,7 +111,10 @@ fn sample_kind(kind: Kind) -> SampleKind {
     }
 }
 
-/// Adds a statistic of the table. Texts are no numbers and left out.
+/// Statistic whose text is one of a few. It is shown as a label of a gauge.
+const HELD_BACK_BY: &str = "Paceline_replica_held_back_by";
+
+/// Adds a statistic of the table. Other texts are no numbers and left out.
 fn add_metric(metric: &Metric, sample: &Sample, exposition: &mut Exposition) {
     let Metric { statistic, reader } = metric;
     match reader {
@@ -152,6 +155,19 @@ fn add_metric(metric: &Metric, sample: &Sample, exposition: &mut Exposition) {
                 );
             }
         }
+        Reader::ConnectionText(read) if statistic.name == HELD_BACK_BY => {
+            for status in &sample.connections {
+                let reason = read(status);
+                let labels = [("connection_name", &*status.name), ("reason", reason.as_str())];
+                exposition.add(
+                    &sample_name(statistic),
+                    SampleKind::Gauge,
+                    statistic.help,
+                    &labels,
+                    1,
+                );
+            }
+        }
         Reader::Text(_) | Reader::ConnectionText(_) => {}
     }
 }
@@ -166,6 +182,11 @@ fn add_number(statistic: &Statistic, value: u64, exposition: &mut Exposition) {
     if statistic.unit == Unit::FractionalSeconds {
         let seconds = value as f64 / 1e6;
         return exposition.add(&sample_name(statistic), kind, help, &[], seconds);
+    }
+    if statistic.unit == Unit::Microseconds && lower.ends_with("_usec") {
+        // A gauge: the name of a counter would end with `_total`.
+        let (name, scale) = base_unit(statistic);
+        return exposition.add(&name, kind, help, &[], value as f64 * scale);
     }
     if lower == DIRTY_PAGES {
         return exposition.add(DIRTY_PAGES_NAME, kind, help, &[], value);

@@ -32,7 +32,7 @@ pub fn shown_database(named: Option<&str>, state: &SessionState) -> Result<Strin
 /// Checks that a table exists and is visible to the account. Returns its database and name.
 ///
 /// # Errors
-/// 1046, 1142 and 1146.
+/// 1046, 1142, 1146 and, in `information_schema`, 1109.
 pub fn shown_table(table: &TableName, state: &SessionState) -> Result<(String, String)> {
     let (database, name) = state.qualified(table)?;
     if let Some(virtual_name) = virtual_database(&database)
@@ -57,6 +57,9 @@ pub fn shown_table(table: &TableName, state: &SessionState) -> Result<(String, S
         Some(_) => Ok((database, name)),
         None if state.catalog().view(&database, &name).is_some() => Ok((database, name)),
         None if on_demand => Ok((database, name)),
+        None if database.eq_ignore_ascii_case("information_schema") => {
+            Err(Error::new(ER_UNKNOWN_TABLE, &[&name, &"information_schema"]))
+        }
         None => Err(Error::new(ER_NO_SUCH_TABLE, &[&database, &name])),
     }
 }
