@@ -221,3 +221,23 @@ def insert_in_vain(primary):
 def in_log(primary):
     """Returns whether the transaction with the row 2 is in the log's newest file."""
     return b"insert into t.n values (2)" in primary.log_files()[-1].read_bytes()
+
+
+def test_a_members_directory_is_refused_without_its_cluster(clusters):
+    """What was written then would be acknowledged by nobody, and count as a copy of what others have at these places."""
+    cluster = clusters(2)
+    member = cluster.others()[0]
+    member.kill()
+    for program in (["server", f"--datadir={member.datadir}", f"--socket={member.directory}/alone.sock", "--port=0"],
+                    ["archive", "--from=127.0.0.1:1", "--user=root", f"--datadir={member.datadir}", "--port=0"],
+                    ["rewind", "127.0.0.1:1", f"--datadir={member.datadir}"]):
+        done = subprocess.run([BINARY, *program], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 1, program
+        assert "belongs to a member of the cluster 'test'" in done.stdout + done.stderr, program
+    member.start()
+    cluster.wait_for_rows("select count(*) from t.n", ((0,),))
+
+
+def test_of_servers_that_start_together_one_founds_the_cluster_and_the_others_copy_it(clusters):
+    members = clusters(3, at_once=True).members
+    assert sum("copying" in member.said() for member in members) == 2

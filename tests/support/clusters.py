@@ -109,9 +109,9 @@ class ArchiveMember(Archive):
 
 class Cluster:
     """A cluster of servers on this machine, and of archives, which are called `y` and `z`. `datadirs` has each server's data
-    directory; by default they are in `directory`. All run this program."""
+    directory; by default they are in `directory`. All run this program. They are started one after the other, or `at_once`."""
 
-    def __init__(self, directory, size, datadirs=None, options=(), archives=0, program=Program()):
+    def __init__(self, directory, size, datadirs=None, options=(), archives=0, program=Program(), at_once=False):
         self.etcd, self.archives = Etcd(directory).start(), []
         secret = directory / "secret"
         self.secret = secrets.token_hex(16)
@@ -123,8 +123,15 @@ class Cluster:
                         for name, datadir in zip(names, datadirs or [None] * size)]
         for number, member in enumerate(self.members):
             member.program = program
-            member.start()
+            member.spawn()
+            if at_once:
+                continue
+            member.wait_until_ready()
             wait_for(f"{member.directory.name} to be a log holder", lambda holders=number + 1: self.holders() == holders)
+        if at_once:
+            wait_for("all to be log holders", lambda: self.try_command("status").returncode == 0 and self.holders() == size)
+            for member in self.members:
+                member.wait_until_ready()
         self.archives = [ArchiveMember(directory / name, self.etcd, secret) for name in "yz"[:archives]]
         for number, archive in enumerate(self.archives):
             archive.program = program

@@ -376,7 +376,7 @@ impl LogHost for LogMember {
             stage: Stage::Log,
             gtid_position: self.context.position().to_string(),
             lags: vec![None; ends.len()],
-            commits_wait: None,
+            clients_wait: None,
         }
     }
 

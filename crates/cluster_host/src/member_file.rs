@@ -48,6 +48,23 @@ pub(crate) fn exists(directory: &Path) -> bool {
     directory.join(NAME).exists()
 }
 
+/// Refuses a directory that belongs to a member of a cluster, for a program that does not take part in it.
+///
+/// # Errors
+/// A message: which cluster it is, and what to do.
+pub fn refuse_directory_of_member(directory: &Path) -> Result<(), String> {
+    match MemberFile::read(directory) {
+        Ok(None) => Ok(()),
+        Ok(Some(member)) => Err(format!(
+            "{}: this directory belongs to a member of the cluster '{}': start it with --cluster. To take it out of the \
+             cluster for ever, remove the member (`paceline cluster remove`) and the file {NAME}",
+            directory.display(),
+            member.cluster
+        )),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 /// Returns whether this is a name for a cluster. It is a part of keys in etcd.
 pub fn is_cluster_name(name: &str) -> bool {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b".-_".contains(&byte);

@@ -46,8 +46,8 @@ pub struct HostReport {
     pub gtid_position: String,
     /// For each log index of the question: how far it is from the end of this log. `None`: unknown.
     pub lags: Vec<Option<Lag>>,
-    /// Thing that commits wait for, if the member is the primary and they have waited for long.
-    pub commits_wait: Option<String>,
+    /// Thing that its clients wait for, if the member is the primary: to be let in, or to commit, for long.
+    pub clients_wait: Option<String>,
 }
 
 /// Another member, as the one that reports knows it.
@@ -130,7 +130,7 @@ impl MemberReport {
             gtid_position: host.gtid_position,
             waits: match &status.waits {
                 Some(wait) => Some(wait.to_string()),
-                None => host.commits_wait.filter(|_| is_primary),
+                None => host.clients_wait.filter(|_| is_primary),
             },
             peers: peers.collect(),
         }
@@ -183,7 +183,7 @@ mod tests {
                 stage: Stage::Tables,
                 gtid_position: "0-1-90".to_owned(),
                 lags: vec![Some(Lag { bytes: 500, ms: 20 })],
-                commits_wait: Some("for others".to_owned()),
+                clients_wait: Some("for others".to_owned()),
             }
         });
         assert_eq!(report.waits.as_deref(), Some("for others"));

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use paceline_archive::options::{
     Account, ArchiveOptions, Candidates, Compression, Retention, Role, SemiSync,
 };
+use paceline_cluster_host::member_file::refuse_directory_of_member;
 use paceline_cluster_host::register::KindText;
 use paceline_http_endpoint::EndpointOptions;
 use paceline_types::ServerId;
@@ -202,7 +203,9 @@ pub fn run(options: Options) -> ExitCode {
     };
     let outcome = match (member, directory) {
         (Some(member), Some(directory)) => cluster::run_archive(&member, options, &directory),
-        _ => paceline_archive::startup::run(options).map_err(|error| error.to_string()),
+        (None, Some(directory)) => refuse_directory_of_member(&directory)
+            .and_then(|()| paceline_archive::startup::run(options).map_err(|error| error.to_string())),
+        (_, None) => paceline_archive::startup::run(options).map_err(|error| error.to_string()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -50,6 +50,8 @@ const EMPTY_WITHIN: Duration = Duration::from_secs(1);
 const EMPTY_AGAIN_AFTER: Duration = Duration::from_secs(5);
 /// Duration of the wait of a new primary for its tables from which on it is said.
 const SAID_AFTER: Duration = Duration::from_secs(1);
+/// What clients of a new primary wait for, as the cluster's status shows it.
+const CATCHES_UP: &str = "for its tables to have what was committed before: clients are let in then";
 /// Interval at which a connection that has ended is started again.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Attempts to connect to a member that sends nothing, at each look; and the time between the later ones.
@@ -524,7 +526,10 @@ impl LogHost for ServerHost {
             stage: Stage::Tables,
             gtid_position: self.transactions.gtid_state().position().to_string(),
             lags: self.cluster.held.lags(ends),
-            commits_wait: commit_watch::present_wait(&self.cluster),
+            clients_wait: match self.cluster.gate.state() {
+                GateState::Closed => Some(CATCHES_UP.to_owned()),
+                GateState::Held | GateState::Open => commit_watch::present_wait(&self.cluster),
+            },
         }
     }
 

@@ -121,6 +121,15 @@ pub struct PreparedServer {
     directory: DataDirectory,
 }
 
+/// Refuses the directory of a cluster's member without the cluster: what was written then would be acknowledged by
+/// nobody, and the member would count as a holder of what it does not have.
+fn refuse_members_directory(options: &StartOptions) -> Result<(), String> {
+    if !options.globals.get(Variable::PacelineCluster).as_str().is_empty() {
+        return Ok(());
+    }
+    paceline_cluster_host::member_file::refuse_directory_of_member(&options.datadir)
+}
+
 impl PreparedServer {
     /// Locks and checks the data directory.
     ///
@@ -129,6 +138,7 @@ impl PreparedServer {
     pub fn new(options: StartOptions) -> Result<Self, String> {
         refuse_incomplete_directory(&options.datadir)?;
         let age = refuse_foreign_directory(&options.datadir, &options.log_bin)?;
+        refuse_members_directory(&options)?;
         Self::in_directory(options, age)
     }
 
@@ -140,6 +150,7 @@ impl PreparedServer {
     pub(crate) fn embedded(options: StartOptions, patience: Duration) -> Result<Self, String> {
         refuse_incomplete_directory(&options.datadir)?;
         let age = refuse_foreign_directory(&options.datadir, &options.log_bin)?;
+        refuse_members_directory(&options)?;
         let directory = DataDirectory::lock(&options.datadir, patience)?;
         Self::in_locked(options, directory, age)
     }

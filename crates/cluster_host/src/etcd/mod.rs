@@ -33,4 +33,4 @@ pub mod store;
 
 pub use agent::EtcdAgent;
 pub use gateway::{EtcdError, EtcdSettings};
-pub use store::{Snapshot, Store};
+pub use store::{LeaseId, Snapshot, Store};

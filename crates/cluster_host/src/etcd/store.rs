@@ -88,6 +88,20 @@ impl Store {
         self.read().await?.ok_or(EtcdError::NotFounded)
     }
 
+    /// Claims to found the cluster, before a directory for it is made. Returns whether the claim succeeded: the cluster
+    /// does not exist, and no other claim holds. The claim ends with its lease.
+    ///
+    /// # Errors
+    /// etcd does not answer, or the lease has ended.
+    pub async fn claim_founding(&self, lease: &LeaseId) -> Result<bool, EtcdError> {
+        let compare = [
+            self.compare("epochs", KeyRevision(0)),
+            self.compare("founder", KeyRevision(0)),
+        ];
+        let put = self.put("founder", "", Some(lease));
+        self.transaction(&compare, &[put]).await
+    }
+
     /// Founds the cluster with this member alone, unless it exists.
     ///
     /// # Errors

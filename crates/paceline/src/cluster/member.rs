@@ -20,7 +20,7 @@ use paceline_binlog::log::{ClosedLog, OpenRequest, RealDisk};
 use paceline_cluster::{LogIndex, LogOrigin};
 use paceline_cluster_host::LogHost;
 use paceline_cluster_host::commands;
-use paceline_cluster_host::etcd::Store;
+use paceline_cluster_host::etcd::{EtcdError, LeaseId, Store};
 use paceline_cluster_host::register::MemberEntry;
 use paceline_server::cluster::{CLUSTER_USER, Membership};
 use paceline_server::http::Http;
@@ -37,6 +37,8 @@ use tokio::runtime::Runtime;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
+/// Time that a member has to make the directory with which it founds the cluster. Others that start wait so long.
+const FOUNDING_SECONDS: u64 = 60;
 /// Time that a probe's answer has when the server takes over its address.
 const PROBES_END: Duration = Duration::from_secs(1);
 
@@ -173,12 +175,20 @@ fn open_request(position: LogPosition) -> OpenRequest {
     }
 }
 
-/// Returns the primary of a cluster that exists, when it has one. `None`: the cluster is to be founded.
+/// Returns the primary of a cluster that exists, when it has one. `None`: this member is to found the cluster. Of
+/// several that start at the same time one founds it, and the others copy that one.
 async fn primary_to_copy(store: &Store, settings: &MemberSettings) -> Result<Option<MemberEntry>, String> {
-    let mut told = false;
+    let (mut told, mut lease) = (false, None);
     loop {
         let problem = match store.read().await {
-            Ok(None) => return Ok(None),
+            Ok(None) => match claim_founding(store, &mut lease).await {
+                Ok(true) => return Ok(None),
+                Ok(false) => "another member founds it".to_owned(),
+                Err(error) => {
+                    lease = None;
+                    error.to_string()
+                }
+            },
             Ok(Some(_)) => match commands::overview(store).await {
                 Ok(overview) => {
                     let mut members = overview.members.into_iter();
@@ -201,6 +211,14 @@ async fn primary_to_copy(store: &Store, settings: &MemberSettings) -> Result<Opt
         }
         tokio::time::sleep(ETCD_PAUSE).await;
     }
+}
+
+async fn claim_founding(store: &Store, lease: &mut Option<LeaseId>) -> Result<bool, EtcdError> {
+    let lease = match lease {
+        Some(lease) => lease,
+        None => lease.insert(store.grant_lease(FOUNDING_SECONDS).await?),
+    };
+    store.claim_founding(lease).await
 }
 
 /// End of [`fill`].

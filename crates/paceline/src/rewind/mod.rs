@@ -25,6 +25,7 @@ use crate::tls::TlsOptions;
 use error::{Error, Result};
 use paceline_binlog::GtidState;
 use paceline_binlog::log::{ClosedLog, GroupLocation, LogConfig, MissingTransactions, OpenRequest, RealDisk};
+use paceline_cluster_host::member_file::refuse_directory_of_member;
 use paceline_server::data_directory::{DataDirectory, DirectoryAge};
 use paceline_server::data_version;
 use paceline_server::incomplete_directory::refuse_incomplete_directory;
@@ -80,6 +81,8 @@ pub fn run(options: &Options) -> Result<(), String> {
 fn rewind(options: &Options) -> Result<String> {
     let directory = &options.datadir;
     refuse_incomplete_directory(directory).map_err(Error::Directory)?;
+    // A member of a cluster cuts off by itself what it must.
+    refuse_directory_of_member(directory).map_err(Error::Directory)?;
     let index = format!("{}.index", options.log_bin);
     if !directory.join("tables").is_dir() || !directory.join(&index).is_file() {
         let problem = format!(
