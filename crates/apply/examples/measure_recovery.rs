@@ -53,7 +53,7 @@ fn table() -> Arc<TableDefinition> {
             first_id: now.next_id(),
             default_engine: paceline_catalog::TableEngine::InnoDb,
             select_columns: None,
-            snapshot: None,
+            data: None,
             temporary: None,
         };
         let plan = plan_ddl(context, &statement).expect("can be planned");

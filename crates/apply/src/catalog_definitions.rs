@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use paceline_catalog::CatalogHandle;
 use paceline_catalog::ddl::{ReplayHost, replay_ddl};
-use paceline_storage::Storage;
+use paceline_storage::{MarkState, Storage, VersionMark};
 
 use crate::definitions::{DdlEffect, Definitions, LoggedDdl, ReplayTable};
 
@@ -36,9 +36,16 @@ impl Definitions for CatalogDefinitions<'_> {
         ddl: &LoggedDdl<'_>,
         storage: &Arc<Storage>,
     ) -> Result<DdlEffect, Box<dyn std::error::Error + Send + Sync>> {
+        // A large transaction that was committed before has a log file of its own, after the one that its mark names.
+        // Later ones are replayed with their versions.
+        let marks = MarkState {
+            next: VersionMark::new(ddl.version.ordinal(), 0),
+            open: Vec::new(),
+        };
         let replayed = replay_ddl(
             &self.catalog,
             storage,
+            &marks,
             ddl.query,
             ddl.timestamp_seconds,
             ddl.gtid.server_id,

@@ -96,8 +96,16 @@ pub fn empty_memory_table(
         .lock_metadata(object, MetadataMode::Exclusive, metadata_lock_timeout)
         .map_err(|error| fail(error.into()))?;
     // Planned in the same way as a replay of this event.
-    let plan = replay_ddl(catalog, manager.storage(), &query, now, ServerId(0), &NoAccounts)
-        .map_err(|error| fail(error.into()))?;
+    let plan = replay_ddl(
+        catalog,
+        manager.storage(),
+        &manager.mark_state(),
+        &query,
+        now,
+        ServerId(0),
+        &NoAccounts,
+    )
+    .map_err(|error| fail(error.into()))?;
     let (changes, catalog) = (plan.changes, Arc::clone(catalog));
     let ddl = DdlCommit {
         query: &query,

@@ -99,6 +99,7 @@ fn tables() -> Tables {
             row_format: None,
             options: Vec::new(),
             created_seconds: 0,
+            earlier_rows: Vec::new(),
         };
         TableDefinition::new(description, Version::ZERO, Arc::new(AutoIncrement::default())).unwrap()
     };

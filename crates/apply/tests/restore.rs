@@ -100,6 +100,7 @@ impl Server {
         let plan = replay_ddl(
             &self.catalog,
             self.manager.storage(),
+            &self.manager.mark_state(),
             &query,
             1_700_000_000,
             ServerId(1),

@@ -5,7 +5,8 @@
 
 use paceline_storage::{AddedEngine, EngineKind, engine_types};
 use paceline_syntax::definition::ReferentialAction;
-use paceline_types::{Collation, DataType};
+use paceline_types::row_conversion::ColumnOrigin;
+use paceline_types::{Collation, DataType, Version};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,6 +108,26 @@ pub struct TableDescription {
     pub options: Vec<(String, String)>,
     /// Time of creation in seconds since 1970. It is the statement's time, so a replay has the same value.
     pub created_seconds: i64,
+    /// Formats of rows that were stored before the columns changed, the oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier_rows: Vec<EarlierRows>,
+}
+
+/// Format of the rows before a change of the columns: see [`EarlierFormat`](paceline_storage::EarlierFormat).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EarlierRows {
+    /// Version of the statement that changed the columns. `None` until it is in the log: its record has that version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Version>,
+    /// [`MarkState::next`](paceline_storage::MarkState::next) at that time.
+    pub next_mark: Version,
+    /// [`MarkState::open`](paceline_storage::MarkState::open) at that time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open_marks: Vec<Version>,
+    /// Types of the stored columns.
+    pub types: Vec<DataType>,
+    /// Origins of today's columns.
+    pub columns: Vec<ColumnOrigin>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -31,6 +31,7 @@ mod column_type;
 pub mod ddl;
 mod definition;
 mod duplicate_entry;
+mod earlier_rows;
 mod error;
 mod event;
 pub mod foreign_key;

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   key     IndexId(4) ‖ kind(1) ‖ name ‖ 0x00 ‖ name …
-//!   value   version(8, by the engine) ‖ format(1) = 1 ‖ JSON
+//!   value   version(8, by the engine) ‖ format(1) ‖ JSON
+//!           format 2: a table with rows of earlier formats, which older programs would misread; 1: all others
 //!
 //!   kind 'D'  a database   name                   DatabaseDefinition
 //!   kind 'T'  a table      database ‖ 0 ‖ table   TableDescription
@@ -32,6 +33,7 @@ use super::view::ViewDescription;
 use crate::error::{Error, Result};
 
 const FORMAT: u8 = 1;
+const FORMAT_OF_EARLIER_ROWS: u8 = 2;
 
 const DATABASE: u8 = b'D';
 const TABLE: u8 = b'T';
@@ -114,7 +116,12 @@ pub fn write_changes(changes: &[CatalogChange], writes: &mut WriteSet) {
             CatalogChange::DropDatabase(name) => writes.delete(&key(DATABASE, &[name])),
             CatalogChange::PutTable(table) if table.temporary => {}
             CatalogChange::PutTable(table) => {
-                put(writes, &key(TABLE, &[&table.database, &table.name]), &json(table));
+                let format = match table.earlier_rows.is_empty() {
+                    true => FORMAT,
+                    false => FORMAT_OF_EARLIER_ROWS,
+                };
+                let key = key(TABLE, &[&table.database, &table.name]);
+                put_in(format, writes, &key, &json(table));
             }
             CatalogChange::DropTable { database, name } => writes.delete(&key(TABLE, &[database, name])),
             CatalogChange::PutView(view) => {
@@ -154,8 +161,12 @@ pub fn write_changes(changes: &[CatalogChange], writes: &mut WriteSet) {
 }
 
 fn put(writes: &mut WriteSet, key: &[u8], body: &[u8]) {
+    put_in(FORMAT, writes, key, body);
+}
+
+fn put_in(format: u8, writes: &mut WriteSet, key: &[u8], body: &[u8]) {
     let mut payload = Vec::with_capacity(1 + body.len());
-    payload.push(FORMAT);
+    payload.push(format);
     payload.extend_from_slice(body);
     writes.put(key, &payload);
 }
@@ -209,7 +220,7 @@ pub(super) fn read_record(key: &[u8], payload: &[u8]) -> Result<CatalogChange> {
         .and_then(<[u8]>::split_first)
         .ok_or_else(malformed)?;
     let (format, body) = payload.split_first().ok_or_else(malformed)?;
-    if *format != FORMAT {
+    if *format != FORMAT && (*format, *kind) != (FORMAT_OF_EARLIER_ROWS, TABLE) {
         return Err(malformed());
     }
     let change = match *kind {

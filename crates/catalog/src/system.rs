@@ -155,5 +155,6 @@ fn table(
         row_format: None,
         options: Vec::new(),
         created_seconds: 0,
+        earlier_rows: Vec::new(),
     }
 }

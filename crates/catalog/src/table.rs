@@ -22,6 +22,7 @@ use super::definition::{
 };
 use super::table_counters::{RowCounts, TableCounters, UserRowCounts};
 use super::trigger::TableTriggers;
+use crate::earlier_rows::earlier_formats;
 use crate::error::{Error, Result};
 use crate::names::same_name;
 use crate::sequence::SequenceCache;
@@ -52,15 +53,21 @@ impl TableDefinition {
         }
     }
 
-    /// Creates a definition. `version` is the log position of the description.
+    /// Creates a definition. `version` is the log position of the description; [`Version::ZERO`] while it is planned.
     ///
     /// # Errors
     /// If the description is inconsistent, which is impossible for a planned one.
     pub fn new(
-        description: TableDescription,
+        mut description: TableDescription,
         version: Version,
         auto_increment: Arc<AutoIncrement>,
     ) -> Result<Self> {
+        // Within the statement's plan there is no version yet.
+        if version != Version::ZERO {
+            for rows in &mut description.earlier_rows {
+                rows.until.get_or_insert(version);
+            }
+        }
         let schema = Arc::new(schema_of(&description)?);
         let default_values = description.columns.iter().map(default_value).collect();
         let auto_increment_column = description
@@ -274,7 +281,8 @@ impl TableDefinition {
         let Some(row) = snapshot.get(&row_key)? else {
             return Ok(0);
         };
-        let image = self.schema.image(row.payload());
+        let image = self.schema.row_image(&row)?;
+        let image = self.schema.image(&image);
         Ok(counted(&image.column(column)?.into_owned()).unwrap_or(0))
     }
 
@@ -390,6 +398,8 @@ pub(crate) fn schema_of(description: &TableDescription) -> Result<TableSchema> {
         return Ok(TableSchema::of_single_row(columns, rows));
     }
     let schema = TableSchema::new(columns, indexes, HiddenIndexes { rows, hash })?;
+    let earlier = earlier_formats(description, schema.layout())?;
+    let schema = schema.with_earlier_formats(earlier);
     let numbered = description
         .columns
         .iter()

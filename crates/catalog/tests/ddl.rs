@@ -87,7 +87,7 @@ impl Server {
             first_id: self.catalog.next_id(),
             default_engine: TableEngine::InnoDb,
             select_columns: None,
-            snapshot: None,
+            data: None,
             temporary: None,
         };
         let plan = plan_ddl(context, statement)?;

@@ -11,6 +11,9 @@
 //!   a number    IndexId(4)                                              → 0(8) ‖ number(8)
 //! ```
 //!
+//! A row image has the columns that the table had at that version
+//! ([`EarlierFormat`](crate::EarlierFormat)).
+//!
 //! In a table without a primary key, the row id takes the place of `sort_key(primary key)`. The highest bits of
 //! the index's number select the engine, so that the keys of each are contiguous and a key alone tells its
 //! engine. They are the first byte of each key; [`EngineKind`] has one variant for each line.
@@ -379,13 +382,13 @@ pub const VERSION_LENGTH: usize = 8;
 
 /// Replacement for the version in a large transaction's values. Their version is not known when they are
 /// written to table files, and the commit does not change those files. All rows of a transaction have the same
-/// mark, and no other transaction has it. It is not a log position, so it is only compared for equality: two
-/// values of a key with one mark were written by the same transaction.
+/// mark, and no other transaction has it. It is not a log position: two values of a key with one mark were written by
+/// the same transaction. Marks are given out in ascending order, but not in the order of the commits.
 ///
 /// ```text
 ///   0xFFFFFF (24 bits: no log file's ordinal) ‖ log ordinal when it was assigned (24) ‖ number within that (16)
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub struct VersionMark(Version);
 
 impl VersionMark {
@@ -403,7 +406,7 @@ impl VersionMark {
     }
 
     /// Returns the value that is written in a version's place.
-    pub(crate) fn as_version(self) -> Version {
+    pub fn as_version(self) -> Version {
         self.0
     }
 }

@@ -55,8 +55,8 @@ pub use key::{
 pub use memory_engine::MemoryConfig;
 pub use rocksdb_engine::{RocksDbConfig, RocksDbEngine};
 pub use schema::{
-    CheckedIndex, ColumnSchema, EntryKind, EntryReader, HiddenIndexes, IndexKind, IndexMismatch, IndexSchema,
-    KeyPart, Row, RowPlacement, RowReader, TableCheck, TableSchema,
+    CheckedIndex, ColumnSchema, EarlierFormat, EntryKind, EntryReader, FormatEnd, HiddenIndexes, IndexKind,
+    IndexMismatch, IndexSchema, KeyPart, MarkState, Row, RowPlacement, RowReader, TableCheck, TableSchema,
 };
 pub use snapshot::StorageSnapshot;
 pub use storage::{LogBarrier, Storage, StorageConfig, StorageMemory, StorageStatistics};

@@ -174,7 +174,7 @@ fn checked(schema: &TableSchema, engine: &Engine) -> Result<Vec<IndexMismatch>, 
     let mut check = TableCheck::new(schema);
     let rows = schema.rows_range();
     for (key, value) in engine.range(rows.start..rows.end) {
-        check.add_row(key, &value[VERSION_LENGTH..])?;
+        check.add_row(key, value)?;
     }
     for range in check.entry_ranges() {
         for (key, value) in engine.range(range.start..range.end) {

@@ -9,6 +9,7 @@ use paceline_txn::{LockMode, LockOutcome, LockWait, Scan, Transaction};
 use paceline_types::Value;
 use paceline_types::convert::ConvertContext;
 use paceline_types::error_code::ER_WRONG_VALUE_COUNT_ON_ROW;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// State that a read sees, and its locks. Rows that are read under lock are published before they are returned
@@ -70,7 +71,8 @@ impl TableView {
             ReadMode::Snapshot => {
                 let value = transaction.get(&found);
                 let value = value.map_err(|error| definition.transaction_error(error))?;
-                Ok(value.map(|value| RowRef::of_value(ViewHandle::Shared(self.clone()), value)))
+                let of_value = |value| RowRef::of_value(ViewHandle::Shared(self.clone()), value);
+                value.map(of_value).transpose()
             }
             ReadMode::Locked { mode, wait } => match self.lock_row(transaction, &found, mode, wait)? {
                 LockOutcome::Skipped => Ok(None),
@@ -85,12 +87,13 @@ impl TableView {
                     if schema.clustered() != RowPlacement::Key(index) {
                         let (mut wanted, mut now) = (Vec::new(), Vec::new());
                         append_key(self, index, key, context, &mut wanted)?;
-                        let has_key = schema.append_unique_key(index, row.payload(), &mut now)?;
+                        let image = schema.row_image(&row)?;
+                        let has_key = schema.append_unique_key(index, &image, &mut now)?;
                         if !has_key || wanted != now {
                             return Ok(None);
                         }
                     }
-                    Ok(Some(RowRef::of_value(ViewHandle::Shared(self.clone()), row)))
+                    RowRef::of_value(ViewHandle::Shared(self.clone()), row).map(Some)
                 }
             },
         }
@@ -375,7 +378,14 @@ impl IndexCursor {
             self.rows_read += 1;
             if self.is_clustered && self.mode == ReadMode::Snapshot {
                 rows.left -= 1;
-                self.place = RowPlace::Entry;
+                let entry = rows.scan.entry().expect("the scan is on an entry");
+                self.place = match schema.row_image(entry.value)? {
+                    Cow::Borrowed(_) => RowPlace::Entry,
+                    Cow::Owned(image) => {
+                        self.image = image;
+                        RowPlace::Image
+                    }
+                };
                 return Ok(true);
             }
             let entry = rows.scan.entry().expect("the scan is on an entry");
@@ -391,13 +401,15 @@ impl IndexCursor {
                     transaction.get_newest(&self.row_key)
                 }
             };
-            let row = row.map_err(|error| definition.transaction_error(error))?;
             // Copied, because the borrow of this row must not last while others are looked for.
-            let is_there = row.is_some_and(|row| {
-                self.image.clear();
-                self.image.extend_from_slice(row.payload());
-                true
-            });
+            let is_there = match row.map_err(|error| definition.transaction_error(error))? {
+                Some(row) => {
+                    self.image.clear();
+                    self.image.extend_from_slice(&schema.row_image(&row)?);
+                    true
+                }
+                None => false,
+            };
             if is_there && self.mode == ReadMode::Snapshot {
                 break;
             }

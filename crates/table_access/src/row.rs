@@ -37,13 +37,25 @@ impl Deref for ViewHandle<'_> {
 enum RowBytes<'a> {
     Value(RowValue<'a>),
     Image(&'a [u8]),
+    /// Of a row that was stored in an earlier format of the table.
+    Converted(Vec<u8>),
 }
 
 impl<'a> RowRef<'a> {
     /// Returns a row that a transaction has read.
-    pub(crate) fn of_value(view: ViewHandle<'a>, value: RowValue<'a>) -> RowRef<'a> {
-        let bytes = RowBytes::Value(value);
-        RowRef { view, bytes }
+    ///
+    /// # Errors
+    /// If the row does not fit the table.
+    pub(crate) fn of_value(view: ViewHandle<'a>, value: RowValue<'a>) -> Result<RowRef<'a>> {
+        let converted = match view.definition().schema().row_image(&value)? {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(image) => Some(image),
+        };
+        let bytes = match converted {
+            None => RowBytes::Value(value),
+            Some(image) => RowBytes::Converted(image),
+        };
+        Ok(RowRef { view, bytes })
     }
 
     /// Returns the row of an image of the view's table.
@@ -57,6 +69,7 @@ impl<'a> RowRef<'a> {
         match &self.bytes {
             RowBytes::Value(value) => value.payload(),
             RowBytes::Image(image) => image,
+            RowBytes::Converted(image) => image,
         }
     }
 

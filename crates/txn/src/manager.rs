@@ -16,7 +16,7 @@ use crate::sync_point::SyncPoints;
 use crate::transaction::{PublicationWait, Transaction};
 use paceline_binlog::Log;
 use paceline_binlog::log::SyncMode;
-use paceline_storage::{Storage, StorageSnapshot};
+use paceline_storage::{MarkState, Storage, StorageSnapshot};
 use paceline_types::{LogPosition, Version};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -85,6 +85,11 @@ impl TransactionManager {
     /// Returns the four positions at one moment.
     pub fn positions(&self) -> Positions {
         self.core.positions.read()
+    }
+
+    /// Returns the marks of large transactions, for a change of a table's columns.
+    pub fn mark_state(&self) -> MarkState {
+        self.core.marks.state(self.core.log.written().ordinal())
     }
 
     /// Returns the log, for reading.

@@ -39,6 +39,7 @@ pub mod log_position;
 mod memory;
 pub mod packed;
 pub mod row_checksum;
+pub mod row_conversion;
 pub mod row_image;
 pub mod sort_key;
 mod sql_mode;

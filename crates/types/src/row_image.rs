@@ -39,7 +39,7 @@ pub struct RowLayout {
 
 /// Length of a packed column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PackedLength {
+pub(crate) enum PackedLength {
     /// A fixed number of bytes.
     Fixed(u8),
     /// Length field of this many bytes, little-endian, before the value.
@@ -116,7 +116,7 @@ impl PackedLength {
     /// Returns the start and length of the value of the column at `at`, without its length field. `None` beyond the
     /// end.
     #[inline]
-    fn range(self, bytes: &[u8], at: usize) -> Option<(usize, usize)> {
+    pub(crate) fn range(self, bytes: &[u8], at: usize) -> Option<(usize, usize)> {
         let (start, length) = match self {
             PackedLength::Fixed(length) => (at, usize::from(length)),
             PackedLength::Prefixed(1) => (at + 1, usize::from(*bytes.get(at)?)),
@@ -171,8 +171,13 @@ impl RowLayout {
     }
 
     /// Returns the size of the NULL bitmap in bytes.
-    fn bitmap_bytes(&self) -> usize {
+    pub(crate) fn bitmap_bytes(&self) -> usize {
         self.types.len().div_ceil(8)
+    }
+
+    /// Returns the length of a column.
+    pub(crate) fn packed_length(&self, column: usize) -> PackedLength {
+        self.lengths[column]
     }
 
     /// Appends the image of a row. The values must have their columns' types.
@@ -293,7 +298,7 @@ impl RowLayout {
     }
 
     /// Appends one packed value that is not NULL.
-    fn pack(&self, column: usize, value: &ValueRef<'_>, out: &mut Vec<u8>) -> Result<()> {
+    pub(crate) fn pack(&self, column: usize, value: &ValueRef<'_>, out: &mut Vec<u8>) -> Result<()> {
         let data_type = &self.types[column];
         let wrong = || Error::WrongType {
             column,

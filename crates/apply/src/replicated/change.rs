@@ -117,9 +117,10 @@ impl RowChanger {
             }
         }
         transaction.lock(&self.key, LockMode::Exclusive, LockWait::Default)?;
-        let existing = transaction
-            .probe_newest(&self.key)?
-            .map(|row| row.payload().to_vec());
+        let existing = match transaction.probe_newest(&self.key)? {
+            Some(row) => Some(schema.row_image(&row)?.into_owned()),
+            None => None,
+        };
         if let Some(existing) = existing {
             self.delete_selected(table, &existing, transaction)?;
         }
@@ -286,10 +287,13 @@ impl RowChanger {
             self.key.clear();
             schema.append_row_key(image, &mut self.key)?;
             transaction.lock(&self.key, LockMode::Exclusive, LockWait::Default)?;
-            return Ok(match transaction.probe_newest(&self.key)? {
-                None => RowLookup::Missing(HandlerError::KeyNotFound),
-                Some(row) if row.payload() == image => RowLookup::Same,
-                Some(row) => RowLookup::Other(row.payload().to_vec()),
+            let Some(row) = transaction.probe_newest(&self.key)? else {
+                return Ok(RowLookup::Missing(HandlerError::KeyNotFound));
+            };
+            let found = schema.row_image(&row)?;
+            return Ok(match *found == *image {
+                true => RowLookup::Same,
+                false => RowLookup::Other(found.into_owned()),
             });
         }
         match transaction.lock_row_like(schema, image)? {

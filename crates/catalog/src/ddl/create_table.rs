@@ -106,6 +106,7 @@ impl Planner<'_> {
                     row_format: None,
                     options: Vec::new(),
                     created_seconds: self.session.statement.start_micros / 1_000_000,
+                    earlier_rows: Vec::new(),
                 };
                 self.complete(&mut description, drafts, Occasion::Create)?;
                 self.set_options(&mut description, options, OptionStatement::Create)?;
@@ -431,6 +432,7 @@ impl Planner<'_> {
         }
         description.auto_increment_start = 1;
         description.foreign_keys.clear();
+        description.earlier_rows.clear();
         self.check_forward_references(&description)?;
         description.created_seconds = self.session.statement.start_micros / 1_000_000;
         if table.is_temporary() {

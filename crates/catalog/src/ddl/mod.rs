@@ -46,7 +46,7 @@ pub use event::{show_create_event, shown_interval};
 pub use foreign_key::foreign_key_names;
 pub use loadable::check_loadable_function;
 pub use normal_form::{push_escaped, quote_identifier, quote_text, write_definer};
-pub use plan::{DdlContext, DdlPlan, LoggedStatement, SequenceRowWrite, engine, plan_ddl};
+pub use plan::{CommittedData, DdlContext, DdlPlan, LoggedStatement, SequenceRowWrite, engine, plan_ddl};
 pub use routine::{definer_account, no_such_routine, show_create_routine};
 pub use row_expression::GeneratedColumns;
 pub use run::{

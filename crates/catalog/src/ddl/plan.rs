@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use paceline_storage::{EngineKind, IndexId, StorageSnapshot, TemporarySpace, WriteSet};
+use paceline_storage::{EngineKind, IndexId, MarkState, StorageSnapshot, TemporarySpace, WriteSet};
 use paceline_types::Version;
 use paceline_types::error_code::*;
 
@@ -31,10 +31,19 @@ pub struct DdlContext<'a> {
     pub default_engine: TableEngine,
     /// Result columns of `CREATE TABLE … SELECT`.
     pub select_columns: Option<&'a [SelectedColumn]>,
-    /// Committed data, which ALTER SEQUENCE reads.
-    pub snapshot: Option<&'a StorageSnapshot>,
+    /// The data; `None` if all tables are empty.
+    pub data: Option<CommittedData<'a>>,
     /// Storage of temporary tables' rows; `None` at replay, because the log contains no such tables.
     pub temporary: Option<&'a Arc<TemporarySpace>>,
+}
+
+/// Data that a statement is planned with.
+#[derive(Clone, Copy, Debug)]
+pub struct CommittedData<'a> {
+    /// Everything that is committed.
+    pub snapshot: &'a StorageSnapshot,
+    /// Marks of large transactions, read after the locks.
+    pub marks: &'a MarkState,
 }
 
 /// Changes that a definition statement makes.
@@ -51,6 +60,8 @@ pub struct DdlPlan {
     pub failure: Option<Error>,
     /// Form in which the statement is logged.
     pub logged: LoggedStatement,
+    /// Whether existing rows have got values of new columns without being written.
+    pub fills_columns: bool,
     /// Number of affected rows in the answer.
     pub affected_rows: u64,
     /// First number after those that the plan has taken.
@@ -177,7 +188,7 @@ pub(super) struct Planner<'a> {
     pub(super) plan: DdlPlan,
     pub(super) default_engine: TableEngine,
     pub(super) select_columns: Option<&'a [SelectedColumn]>,
-    pub(super) snapshot: Option<&'a StorageSnapshot>,
+    pub(super) data: Option<CommittedData<'a>>,
     first_id: u32,
     space: Option<&'a Arc<TemporarySpace>>,
     /// Whether the indexes being created belong to a temporary table.
@@ -202,7 +213,7 @@ impl<'a> Planner<'a> {
             },
             default_engine: context.default_engine,
             select_columns: context.select_columns,
-            snapshot: context.snapshot,
+            data: context.data,
             first_id: context.first_id,
             space: context.temporary,
             making: CreationKind::Ordinary,

@@ -7,11 +7,11 @@
 //! ```
 
 use paceline_binlog::event::{QueryEvent, StatusVar};
-use paceline_storage::{BuildId, Storage, StorageSnapshot, TemporaryWrites, WriteSet};
+use paceline_storage::{BuildId, MarkState, Storage, StorageSnapshot, TemporaryWrites, WriteSet};
 use paceline_types::{Collation, Locale, ServerId, TimeZone};
 
 use super::foreign_key::new_keys;
-use super::plan::{DdlContext, DdlPlan, plan_ddl};
+use super::plan::{CommittedData, DdlContext, DdlPlan, plan_ddl};
 use super::select::SelectedColumn;
 use super::table_build::BuildSummary;
 use super::view::names_read;
@@ -395,6 +395,8 @@ pub struct DdlInput<'a> {
     pub storage: &'a Storage,
     /// Snapshot of all committed data, taken after the locks.
     pub snapshot: &'a StorageSnapshot,
+    /// Marks of large transactions, read after the locks.
+    pub marks: &'a MarkState,
     /// `default_storage_engine`.
     pub default_engine: TableEngine,
     /// Result columns of `CREATE TABLE … SELECT`.
@@ -467,7 +469,10 @@ fn plan_with(
         first_id,
         default_engine: input.default_engine,
         select_columns: input.select_columns,
-        snapshot: Some(input.snapshot),
+        data: Some(CommittedData {
+            snapshot: input.snapshot,
+            marks: input.marks,
+        }),
         temporary: input.temporary.map(TemporaryTables::space),
     };
     plan_ddl(context, statement)
@@ -576,6 +581,7 @@ pub struct ReplayedDdl {
 pub fn replay_ddl(
     catalog: &CatalogHandle,
     storage: &Storage,
+    marks: &MarkState,
     query: &QueryEvent<'_>,
     timestamp_seconds: u32,
     logged_by: ServerId,
@@ -607,6 +613,7 @@ pub fn replay_ddl(
                 catalog,
                 storage,
                 snapshot: &snapshot,
+                marks,
                 default_engine: TableEngine::InnoDb,
                 select_columns: None,
                 temporary: None,

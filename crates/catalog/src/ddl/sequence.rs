@@ -57,6 +57,7 @@ impl Planner<'_> {
             row_format: None,
             options: Vec::new(),
             created_seconds: self.session.statement.start_micros / 1_000_000,
+            earlier_rows: Vec::new(),
         };
         self.set_options(&mut description, &create.options, OptionStatement::Create)?;
         self.put_sequence(description, &row)
@@ -127,7 +128,8 @@ impl Planner<'_> {
             return Err(Error::new(ER_NOT_SEQUENCE, &[&database, &name]));
         }
         let snapshot = self
-            .snapshot
+            .data
+            .map(|data| data.snapshot)
             .ok_or_else(|| Error::unsupported("ALTER SEQUENCE here"))?;
         let row = read_row(&table, snapshot)?
             .altered(&alter.values)

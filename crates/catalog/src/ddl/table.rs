@@ -147,6 +147,7 @@ impl Planner<'_> {
         self.plan.dropped.extend(table.schema().index_ids());
         let mut description = table.description().clone();
         description.auto_increment_start = 1;
+        description.earlier_rows.clear();
         let (database, name) = (description.database.clone(), description.name.clone());
         // The definition gets a new version: older snapshots must not see an empty table, and older row
         // events do not fit it.

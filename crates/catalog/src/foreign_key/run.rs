@@ -262,7 +262,7 @@ impl<'k> ForeignKeyRun<'k> {
             let mark = transaction.lock_mark();
             transaction.lock(&row_key, LockMode::Shared, LockWait::Default)?;
             let is_child = match transaction.probe_newest(&row_key)? {
-                Some(row) => has_values(key, row.payload(), &prefix)?,
+                Some(row) => has_values(key, &key.child.schema().row_image(&row)?, &prefix)?,
                 None => false,
             };
             if is_child {
@@ -294,9 +294,12 @@ impl<'k> ForeignKeyRun<'k> {
             transaction.lock(&row_key, LockMode::Exclusive, LockWait::Default)?;
             let newest = transaction.get_newest(&row_key);
             let image = match newest.map_err(|error| key.child.transaction_error(error))? {
-                Some(row) if has_values(key, row.payload(), &prefix)? => row.payload().to_vec(),
-                _ => continue,
+                Some(row) => key.child.schema().row_image(&row)?.into_owned(),
+                None => continue,
             };
+            if !has_values(key, &image, &prefix)? {
+                continue;
+            }
             if depth + 1 >= CASCADE_DEPTH_MAX {
                 return Err(too_deep(key));
             }

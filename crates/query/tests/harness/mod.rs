@@ -233,6 +233,7 @@ impl Server {
             catalog: &self.handle,
             storage: self.manager.storage(),
             snapshot: &self.manager.snapshot(),
+            marks: &self.manager.mark_state(),
             default_engine: TableEngine::InnoDb,
             select_columns: None,
             temporary: None,

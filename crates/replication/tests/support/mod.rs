@@ -290,6 +290,7 @@ fn run_ddl(
     let plan = replay_ddl(
         catalog,
         manager.storage(),
+        &manager.mark_state(),
         &query,
         timestamp_seconds,
         ServerId(1),

@@ -132,6 +132,7 @@ pub fn define_within_statement(
         catalog: &server.catalog,
         storage: server.transactions.storage(),
         snapshot: &snapshot,
+        marks: &server.transactions.mark_state(),
         default_engine: services.default_engine(),
         select_columns: selected,
         temporary: Some(tables),

@@ -87,12 +87,13 @@ impl<'a> TableCheck<'a> {
         }
     }
 
-    /// Adds a row with the key under which it is stored.
+    /// Adds a row with the key under which it is stored, as its value with its version.
     ///
     /// # Errors
     /// [`Error::Malformed`] if a value does not fit its column's type, or the row does not belong under its
     /// key.
-    pub fn add_row(&mut self, key: &[u8], image: &[u8]) -> Result<()> {
+    pub fn add_row(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        let image = &*self.schema.row_image(value)?;
         self.schema.decode_row(image)?;
         let misplaced = || Error::Malformed {
             index: self.schema.clustered_id().as_u32(),

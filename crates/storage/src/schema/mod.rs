@@ -13,6 +13,7 @@
 //! writing it replaces the row that is there: the log contains each new state of a sequence as an insert.
 
 mod check;
+mod earlier_format;
 mod entry;
 mod entry_reader;
 mod find_row;
@@ -24,6 +25,7 @@ use paceline_types::sort_key::{self, Nullability};
 use paceline_types::{DataType, Value, ValueRef};
 
 pub use check::{CheckedIndex, IndexMismatch, TableCheck};
+pub use earlier_format::{EarlierFormat, FormatEnd, MarkState};
 pub use entry::EntryKind;
 pub use entry_reader::EntryReader;
 pub use find_row::RowReader;
@@ -111,6 +113,8 @@ pub struct TableSchema {
     /// The same for the clustered index alone.
     clustered_dependencies: u64,
     counter: Option<Counter>,
+    /// Formats of rows before changes of the columns, the oldest first.
+    earlier_formats: Vec<EarlierFormat>,
 }
 
 /// Column that numbers rows (AUTO_INCREMENT), and the id under which the highest number of a deleted row is
@@ -190,6 +194,7 @@ impl TableSchema {
             dependencies,
             clustered_dependencies,
             counter: None,
+            earlier_formats: Vec::new(),
         })
     }
 
@@ -205,6 +210,7 @@ impl TableSchema {
             dependencies: Vec::new(),
             clustered_dependencies: 0,
             counter: None,
+            earlier_formats: Vec::new(),
         }
     }
 

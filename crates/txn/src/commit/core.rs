@@ -3,6 +3,7 @@
 use super::acknowledge::{Acknowledger, ImmediateAcknowledger, UnreportedTransactions};
 use super::background::Background;
 use super::log_stage::LogStage;
+use super::marks::Marks;
 use super::publish::Publisher;
 use super::published_position::PublishedPosition;
 use super::queue::CommitQueue;
@@ -98,8 +99,7 @@ pub(crate) struct Core {
     pub(crate) buffers: Arc<BufferPool>,
     pub(crate) open_transactions: AtomicUsize,
     pub(crate) sync_points: SyncPoints,
-    /// Last mark of a large transaction's rows: the ordinal of the log file at that time, and its number.
-    pub(crate) last_mark: Mutex<Option<(u32, u16)>>,
+    pub(crate) marks: Arc<Marks>,
     next_xid: AtomicU64,
     next_session: AtomicU64,
     poisoned: OnceLock<Error>,
@@ -156,7 +156,7 @@ impl Core {
             buffers: Arc::default(),
             open_transactions: AtomicUsize::new(0),
             sync_points: SyncPoints::new(),
-            last_mark: Mutex::new(None),
+            marks: Arc::default(),
             next_xid: AtomicU64::new(1),
             next_session: AtomicU64::new(1),
             poisoned: OnceLock::new(),

@@ -19,13 +19,14 @@
 use super::acknowledge::WrittenTransactions;
 use super::core::{Core, unix_seconds};
 use super::log_stage::{Writing, WrittenGroup, source_record};
+use super::marks::OpenMark;
 use super::{CommitPlace, CommitRequest, CommitRows, Completion, Outcome, PlacedTransaction};
 use crate::error::{Error, Result};
 use crate::options::Replication;
 use crate::sync_point::CommitStep;
 use paceline_binlog::event::EventFlags;
 use paceline_binlog::{EventGroupBuffer, PositionChange};
-use paceline_storage::{MarkedWriteSet, RowFiles, VersionMark, WriteSet};
+use paceline_storage::{MarkedWriteSet, RowFiles, WriteSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -50,7 +51,9 @@ impl Core {
                 writes.memory_bytes() as u64 >= self.config().large_transaction_bytes / BUILT_ROWS_PART;
             let mark = match writes.version_mark() {
                 Some(mark) => Some(mark),
-                None if is_large_enough && writes.deleted_ranges().is_empty() => self.next_mark(),
+                None if is_large_enough && writes.deleted_ranges().is_empty() => {
+                    self.next_mark().map(|open| open.mark())
+                }
                 None => None,
             };
             let Some(mark) = mark else {
@@ -62,18 +65,9 @@ impl Core {
         })
     }
 
-    /// Returns a mark that no other transaction has had or will have. `None` if the log's current file has used
-    /// up its marks: 65,536 large transactions that were rolled back.
-    pub(crate) fn next_mark(&self) -> Option<VersionMark> {
-        let ordinal = self.log.written().ordinal();
-        let mut last = self.last_mark.lock();
-        let number = match *last {
-            Some((last_ordinal, number)) if last_ordinal >= ordinal => number.checked_add(1)?,
-            _ => 0,
-        };
-        let ordinal = last.map_or(ordinal, |(last_ordinal, _)| last_ordinal.max(ordinal));
-        *last = Some((ordinal, number));
-        Some(VersionMark::new(ordinal, number))
+    /// Takes a mark for a large transaction's rows; `None` if the log's current file has used up its marks.
+    pub(crate) fn next_mark(&self) -> Option<OpenMark> {
+        self.marks.take(self.log.written().ordinal())
     }
 
     /// Takes a large transaction through the log stage, into the publish queue.

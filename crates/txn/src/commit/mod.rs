@@ -27,6 +27,7 @@ pub(crate) mod core;
 pub(crate) mod epoch_start;
 pub(crate) mod large;
 pub(crate) mod log_stage;
+pub(crate) mod marks;
 pub(crate) mod publish;
 pub(crate) mod published_position;
 pub(crate) mod queue;

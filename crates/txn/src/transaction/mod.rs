@@ -28,6 +28,7 @@ pub use temporary_changes::TemporaryMark;
 pub use write::{RowMark, WriteMark};
 
 use crate::commit::core::Core;
+use crate::commit::marks::OpenMark;
 use crate::error::{Error, Result};
 use crate::event_cache::{EventCache, EventMark, StatementText};
 use crate::lock::metadata::TransactionMetadataLocks;
@@ -91,6 +92,8 @@ pub struct Transaction {
     metadata: TransactionMetadataLocks,
     /// Held in `Write` while a writing statement runs.
     statement_guard: Option<MetadataGuard>,
+    /// Mark of its rows, from the time on when they are in a file.
+    open_mark: Option<OpenMark>,
     /// Whether a statement was allowed to write; it need not have found anything to change.
     has_begun_writing: bool,
     statement: Option<TransactionMark>,
@@ -123,6 +126,7 @@ impl Transaction {
             held: HeldLocks::default(),
             metadata: TransactionMetadataLocks::default(),
             statement_guard: None,
+            open_mark: None,
             has_begun_writing: false,
             statement: None,
             logs_text: false,
@@ -519,6 +523,7 @@ impl Transaction {
             self.core.counters.rollbacks.fetch_add(1, Ordering::Relaxed);
         }
         self.writes = WriteSet::new();
+        self.open_mark = None;
         self.events.clear();
         self.snapshot_delta = WriteSet::new();
         self.temporary = None;

@@ -56,7 +56,7 @@ impl Transaction {
     }
 
     /// Reads several keys of one index, which must be in ascending order. Calls `take` with the index of each key that
-    /// exists, in this order, and its payload.
+    /// exists, in this order, and its value with its version.
     ///
     /// # Errors
     /// Those of [`get`](Self::get).
@@ -64,14 +64,14 @@ impl Transaction {
         if self.reads_lock() || keys.iter().any(|key| self.change_above_snapshot(key).is_some()) {
             for (index, key) in keys.iter().enumerate() {
                 if let Some(value) = self.get(key)? {
-                    take(index, value.payload());
+                    take(index, &value);
                 }
             }
             return Ok(());
         }
         self.check_active()?;
         self.snapshot()
-            .get_many(keys, &mut |index, value| take(index, value.payload()))?;
+            .get_many(keys, &mut |index, value| take(index, value))?;
         Ok(())
     }
 

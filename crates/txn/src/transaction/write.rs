@@ -70,7 +70,10 @@ impl Transaction {
     fn spill_writes(&mut self) -> Result<()> {
         if !self.writes.is_spilled() && !self.rows_stay_in_memory {
             match (self.core.storage.spill_file(), self.core.next_mark()) {
-                (Ok(file), Some(mark)) => self.writes.spill_to(file, ValueVersion::Mark(mark)),
+                (Ok(file), Some(mark)) => {
+                    self.writes.spill_to(file, ValueVersion::Mark(mark.mark()));
+                    self.open_mark = Some(mark);
+                }
                 (Ok(_), None) => self.rows_stay_in_memory = true,
                 (Err(error), _) => {
                     tracing::warn!("the rows of a large transaction stay in memory: {error}");

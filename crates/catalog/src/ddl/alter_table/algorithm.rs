@@ -3,8 +3,8 @@
 //!
 //! ALGORITHM is a promise that the statement is not slower than that. MariaDB rejects a value that it could
 //! not keep, and programs rely on both the rejection and the acceptance. Some changes that MariaDB does
-//! instantly are a rebuild here (a new column, a dropped column, a moved column). They are accepted and done
-//! as a rebuild, with a note.
+//! instantly are a rebuild here (a new VIRTUAL column; new and dropped columns of a table without a key). They are
+//! accepted and done as a rebuild, with a note.
 
 use paceline_types::DataType;
 use paceline_types::error_code::*;
@@ -244,7 +244,7 @@ fn new_column(column: &ColumnDefinition) -> Needed {
 }
 
 /// Returns whether a default has another value in each row. MariaDB evaluates any other one once.
-fn depends_on_row(text: &str) -> bool {
+pub(super) fn depends_on_row(text: &str) -> bool {
     const VARYING: [&str; 6] = ["UUID", "UUID_SHORT", "SYS_GUID", "NEXTVAL", "LASTVAL", "SETVAL"];
     let Ok(expr) = parse_expression(text) else {
         return true;

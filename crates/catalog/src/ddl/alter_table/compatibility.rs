@@ -152,6 +152,15 @@ pub(super) fn stored_alike(
     new: &ColumnDefinition,
     renames: &[(String, String)],
 ) -> bool {
+    old.nullable == new.nullable && keeps_values(old, new, renames) && same_form(old, new)
+}
+
+/// Returns whether a column has the same values in all rows before and after the change, if its type allows that.
+pub(super) fn keeps_values(
+    old: &ColumnDefinition,
+    new: &ColumnDefinition,
+    renames: &[(String, String)],
+) -> bool {
     // A column that is no longer generated keeps its values.
     let remade = new.generated.as_ref().is_some_and(|new| {
         let before = old
@@ -162,9 +171,11 @@ pub(super) fn stored_alike(
     });
     // Rows without a number get one.
     let counts = new.auto_increment && !old.auto_increment;
-    if old.nullable != new.nullable || remade || counts {
-        return false;
-    }
+    !remade && !counts
+}
+
+/// Returns whether the types of two columns store, compare and log values in the same way.
+pub(super) fn same_form(old: &ColumnDefinition, new: &ColumnDefinition) -> bool {
     match (&old.data_type, &new.data_type) {
         (a, b) if a == b => true,
         (DataType::Integer(a), DataType::Integer(b)) => (a.width, a.sign) == (b.width, b.sign),

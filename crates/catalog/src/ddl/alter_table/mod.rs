@@ -10,11 +10,12 @@
 //!   existence      which actions have no effect because of IF EXISTS   columns   the new columns and their sources
 //!   compatibility  what of the old table stays, under which name       indexes   the indexes on them
 //!   strategy       choice and plan of the way                          keys      the foreign keys
+//!   instant        what leaves the rows as they are
 //! ```
 //!
 //! Three ways, in this order:
-//! * *instant*: only the record changes (names, defaults, comments, a VARCHAR that grows within its length
-//!   bytes, added labels);
+//! * *instant*: only the record changes (names, defaults, comments; columns that are added, dropped, moved, widened:
+//!   `instant`);
 //! * *indexes only*: rows stay in place; new indexes are built aside, old ones are range deletes;
 //! * *rebuild*: all rows are read, converted and written aside under new numbers; the old ones are range
 //!   deletes.
@@ -24,6 +25,7 @@ mod columns;
 mod compatibility;
 mod existence;
 mod indexes;
+mod instant;
 mod keys;
 mod strategy;
 
@@ -126,7 +128,11 @@ impl Planner<'_> {
         let actions = self.effective_actions(alter, &old)?;
         let renames = renames(&old, &actions);
         let mut alteration = Alteration {
-            description: old.description().clone(),
+            // What its list of earlier rows becomes depends on the changes of the columns.
+            description: TableDescription {
+                earlier_rows: Vec::new(),
+                ..old.description().clone()
+            },
             columns: Vec::new(),
             placed: Vec::new(),
             drafts: Vec::new(),

@@ -6,7 +6,8 @@ use paceline_storage::IndexId;
 
 use super::Alteration;
 use super::algorithm::Change;
-use super::compatibility::{clustered_stays, stored_alike};
+use super::compatibility::clustered_stays;
+use super::instant::{ColumnChange, RowTreatment};
 use crate::ddl::create_table::Occasion;
 use crate::ddl::foreign_key::{KeyStatement, malformed};
 use crate::ddl::plan::Planner;
@@ -60,16 +61,25 @@ impl Planner<'_> {
         let has_new_unique = { description.indexes.iter() }.any(|index| is_unique(index) && !known(index.id));
         let may_drop_rows = misfits == Misfits::Adjusted && has_new_unique;
         let may_refuse_rows = misfits == Misfits::Adjusted && new_checks;
-        let rows_stay = !alteration.force_rebuild
+        let may_stay = !alteration.force_rebuild
             && !may_drop_rows
             && !may_refuse_rows
             && !copies
             && !engine_changes
-            && sources.len() == old.columns().len()
-            && sources.iter().enumerate().all(|(n, source)| {
-                *source == Some(n) && stored_alike(&old.columns()[n], &description.columns[n], &renames)
-            })
             && clustered_stays(&old, &description)?;
+        // IGNORE adjusts the values of new columns row by row.
+        let is_adjusted = misfits == Misfits::Adjusted && sources.contains(&None);
+        let columns = ColumnChange {
+            old: &old,
+            new: &description,
+            sources: &sources,
+            renames: &renames,
+        };
+        let treatment = match may_stay && !is_adjusted {
+            true => columns.treatment(),
+            false => RowTreatment::Rewritten,
+        };
+        let rows_stay = treatment != RowTreatment::Rewritten;
         let default = self.session.settings.alter_algorithm.as_str();
         let asked = alteration.algorithm.as_deref().filter(|word| *word != "DEFAULT");
         let word = asked.unwrap_or(default);
@@ -105,7 +115,17 @@ impl Planner<'_> {
         if asks_no_lock {
             change.check_no_lock(word)?;
         }
+        let earlier_rows = match treatment {
+            RowTreatment::Kept => old.earlier_rows.clone(),
+            RowTreatment::ConvertedLater => self.earlier_rows(&columns)?,
+            RowTreatment::Rewritten => Vec::new(),
+        };
+        let changed_keys = columns.indexes_with_changed_keys();
+        description.earlier_rows = earlier_rows;
         if rows_stay {
+            for place in changed_keys {
+                description.indexes[place].id = self.new_id(description.engine)?;
+            }
             self.change_indexes(&old, &description, new_checks);
         } else {
             self.rebuild(&old, &mut description, &sources, new_checks)?;

@@ -26,6 +26,7 @@ pub use self::description::{
 };
 
 use self::rows::Rows;
+pub(super) use self::rows::VARYING_DEFAULT;
 use self::sink::Sink;
 use self::taken_keys::TakenKeys;
 use crate::error::{Error, Result};

@@ -1,20 +1,22 @@
 //! Rows of a build: read from the old table, converted and tested.
 
-use paceline_storage::{
-    Cursor, Direction, Storage, StorageSnapshot, TableSchema, VERSION_LENGTH, value_payload,
-};
+use paceline_storage::{Cursor, Direction, Storage, StorageSnapshot, TableSchema, VERSION_LENGTH};
 use paceline_types::Value;
 use paceline_types::convert;
 use paceline_types::error_code::*;
 
 use super::description::{BuildKind, ColumnSource, Misfits, TableBuild, TestedRows};
 use super::numbers::{NumberingWay, Numbers};
-use crate::ddl::assignment::{assign, assign_copied};
+use crate::ddl::assignment::{assign, assign_copied, assign_default};
 use crate::ddl::row_expression::RowExpressions;
 use crate::error::{Error, Result};
 use crate::table::schema_of;
 use paceline_expression::session::SessionContext;
 use paceline_expression::{ExprType, refused_assignment};
+
+/// What is refused for the existing rows: replicas would have others.
+pub(in crate::ddl) const VARYING_DEFAULT: &str =
+    "a default that is another one on each server, for a new column of a table with rows";
 
 /// A converted row.
 pub(super) struct BuiltRow {
@@ -95,19 +97,22 @@ impl<'a> Rows<'a> {
         let version = *value
             .first_chunk()
             .expect("every stored value begins with its version");
-        let (key, image) = (key.to_vec(), value_payload(value).to_vec());
+        let key = key.to_vec();
         let ordinal = self.ordinal;
         self.ordinal += 1;
         let image = match &self.build.kind {
             BuildKind::Indexes(_) => {
+                let image = self.target.row_image(value)?.into_owned();
                 if self.build.tested == TestedRows::All && self.expressions.has_checks() {
-                    let values = self.build.source.schema().decode_row(&image)?;
+                    let values = self.target.decode_row(&image)?;
                     self.expressions.check(&self.build.target, &values, session)?;
                 }
                 image
             }
             BuildKind::Rebuild(columns) => {
-                let values = self.build.source.schema().decode_row(&image)?;
+                let source = self.build.source.schema();
+                let image = source.row_image(value)?;
+                let values = source.decode_row(&image)?;
                 let mut converted = Vec::with_capacity(columns.len());
                 for (n, source) in columns.iter().enumerate() {
                     let column = &self.build.target.columns[n];
@@ -148,16 +153,12 @@ impl<'a> Rows<'a> {
                             true => std::mem::take(&mut converted[n]),
                             // The first row decides for all rows.
                             false if ordinal == 0 && self.expressions.varies(n) => {
-                                return Err(Error::unsupported(
-                                    "a default that is another one on each server, for a new column of a table with rows",
-                                ));
+                                return Err(Error::unsupported(VARYING_DEFAULT));
                             }
                             false => self.expressions.default(n, column, &converted, session)?,
                         };
-                        if value.is_null() && !column.nullable && session.settings.sql_mode.is_strict() {
-                            return Err(Error::new(ER_BAD_NULL_ERROR, &[&column.name]));
-                        }
-                        converted[n] = assign(value, &self.build.target, column, ordinal + 1, session)?;
+                        converted[n] =
+                            assign_default(value, &self.build.target, column, ordinal + 1, session)?;
                     }
                 }
                 for (n, column) in self.build.target.columns.iter().enumerate() {

@@ -261,6 +261,7 @@ fn highest_present(transaction: &mut Transaction, table: &TableDefinition, colum
     let Some(row) = transaction.probe_newest(&row_key)? else {
         return Ok(0);
     };
-    let value = schema.image(row.payload()).column(column)?.into_owned();
+    let image = schema.row_image(&row)?;
+    let value = schema.image(&image).column(column)?.into_owned();
     Ok(counted(&value).unwrap_or(0))
 }

@@ -303,9 +303,10 @@ impl<'d> RowWriter<'d> {
         let value = transaction
             .get_newest(row_key)
             .map_err(|error| self.definition.transaction_error(error))?;
-        Ok(value.map(|value| RowHandle {
+        let Some(value) = value else { return Ok(None) };
+        Ok(Some(RowHandle {
             key: row_key.to_vec(),
-            image: value.payload().to_vec(),
+            image: self.schema.row_image(&value)?.into_owned(),
             present: true,
         }))
     }
@@ -409,9 +410,10 @@ impl<'d> RowWriter<'d> {
     /// Updates the image of a row that was found earlier, because actions may have changed or deleted it. Returns false
     /// if it has disappeared.
     pub fn refresh(&self, transaction: &mut Transaction, row: &mut RowHandle) -> Result<bool> {
-        let now = transaction
-            .probe_newest(&row.key)?
-            .map(|value| value.payload().to_vec());
+        let now = match transaction.probe_newest(&row.key)? {
+            Some(value) => Some(self.schema.row_image(&value)?.into_owned()),
+            None => None,
+        };
         match now {
             Some(image) => {
                 row.image = image;

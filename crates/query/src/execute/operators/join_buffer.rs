@@ -159,7 +159,7 @@ impl BufferedTable<'_> {
             let Some(entry) = scan.entry() else { break };
             rows += 1;
             let slots = &mut row[instance.slots.clone()];
-            decode(schema, entry.payload(), &instance.used, slots)?;
+            decode(schema, &schema.row_image(entry.value)?, &instance.used, slots)?;
             instance.pad(slots);
             self.add(exec, &mut table, row, entry.key)?;
         }

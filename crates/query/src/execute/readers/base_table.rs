@@ -315,7 +315,7 @@ impl<'p> BaseReader<'p> {
 
     fn read_batch(&self, exec: &mut Execution<'_, '_>, batch: &mut RowBatch) -> Result<()> {
         batch
-            .read(exec.state.transaction)
+            .read(self.schema, exec.state.transaction)
             .map_err(|error| self.definition.transaction_error(error))
     }
 
@@ -485,7 +485,7 @@ impl<'p> BaseReader<'p> {
                 {
                     let value = exec.state.transaction.get(row_key);
                     match value.map_err(|error| self.definition.transaction_error(error))? {
-                        Some(value) => self.decode(value.payload(), row)?,
+                        Some(value) => self.decode(&self.schema.row_image(&value)?, row)?,
                         None => return Ok(ControlFlow::Continue(())),
                     }
                 }
@@ -516,13 +516,14 @@ impl<'p> BaseReader<'p> {
             let value = transaction.get_newest(row_key);
             match value.map_err(|error| self.definition.transaction_error(error))? {
                 Some(value) => {
-                    self.decode(value.payload(), row)?;
+                    let image = self.schema.row_image(&value)?;
+                    self.decode(&image, row)?;
                     if self.plan.keep_row_handles {
                         let handle = &mut exec.state.row_handles[self.access.table];
                         handle.key.clear();
                         handle.key.extend_from_slice(row_key);
                         handle.image.clear();
-                        handle.image.extend_from_slice(value.payload());
+                        handle.image.extend_from_slice(&image);
                         handle.present = true;
                     }
                     true
@@ -611,7 +612,7 @@ impl<'p> BaseReader<'p> {
             match secondary {
                 None => {
                     row_key.extend_from_slice(entry.key);
-                    self.decode(entry.payload(), row)?;
+                    self.decode(&self.schema.row_image(entry.value)?, row)?;
                 }
                 Some(index) => {
                     self.schema
@@ -619,7 +620,7 @@ impl<'p> BaseReader<'p> {
                     let Some(value) = exec.state.transaction.probe_newest(&row_key)? else {
                         continue;
                     };
-                    self.decode(value.payload(), row)?;
+                    self.decode(&self.schema.row_image(&value)?, row)?;
                 }
             }
             if !reads_all && !exec.all_true(self.step.candidate_conditions(), row)? {
@@ -755,7 +756,7 @@ impl<'p> BaseReader<'p> {
             _ if self.access.key_only => {}
             None if self.is_repeated(exec, entry.key)? => return Ok(ControlFlow::Continue(())),
             None => {
-                if !self.decode_passing(exec, entry.payload(), row)? {
+                if !self.decode_passing(exec, &self.schema.row_image(entry.value)?, row)? {
                     return Ok(ControlFlow::Continue(()));
                 }
                 return visit(exec, row);
@@ -782,7 +783,7 @@ impl<'p> BaseReader<'p> {
                 let Some(value) = value else {
                     return Ok(ControlFlow::Continue(()));
                 };
-                self.decode(value.payload(), row)?;
+                self.decode(&self.schema.row_image(&value)?, row)?;
             }
         }
         exec.state.conditions_held = self.conditions_held();

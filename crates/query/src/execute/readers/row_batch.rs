@@ -6,6 +6,7 @@
 //! The first batch is small, because a LIMIT may need few rows; each later one is four times as large. A batch never
 //! holds more than a fixed number of rows, and after large rows it holds fewer.
 
+use paceline_storage::TableSchema;
 use paceline_txn::Transaction;
 use std::ops::Range;
 
@@ -49,11 +50,11 @@ impl RowBatch {
         self.keys.len() >= self.size
     }
 
-    /// Reads the rows.
+    /// Reads the rows of a table.
     ///
     /// # Errors
-    /// Those of [`Transaction::get_many`].
-    pub fn read(&mut self, transaction: &mut Transaction) -> paceline_txn::Result<()> {
+    /// Those of [`Transaction::get_many`]; that of a row that does not fit the table.
+    pub fn read(&mut self, schema: &TableSchema, transaction: &mut Transaction) -> paceline_txn::Result<()> {
         let key = |index: usize| &self.key_bytes[self.keys[index].clone()];
         let mut order: Vec<usize> = (0..self.keys.len()).collect();
         order.sort_unstable_by(|a, b| key(*a).cmp(key(*b)));
@@ -61,11 +62,16 @@ impl RowBatch {
         self.image_bytes.clear();
         self.images.clear();
         self.images.resize(self.keys.len(), None);
-        transaction.get_many(&sorted, &mut |index, image| {
+        let mut unreadable = None;
+        transaction.get_many(&sorted, &mut |index, value| {
             let start = self.image_bytes.len();
-            self.image_bytes.extend_from_slice(image);
+            match schema.row_image(value) {
+                Ok(image) => self.image_bytes.extend_from_slice(&image),
+                Err(error) => unreadable = Some(error),
+            }
             self.images[order[index]] = Some(start..self.image_bytes.len());
-        })
+        })?;
+        unreadable.map_or(Ok(()), |error| Err(error.into()))
     }
 
     /// Returns the rows that exist, in the order of their keys' addition.

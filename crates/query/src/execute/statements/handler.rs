@@ -144,13 +144,13 @@ fn scan_rows(
         let Some(entry) = scan.entry() else { break };
         progress.rows += 1;
         let row = match secondary {
-            None => schema.decode_row(entry.payload())?,
+            None => schema.decode_row(&schema.row_image(entry.value)?)?,
             Some(index) => {
                 row_key.clear();
                 schema.append_row_key_of_entry(index, entry.key, entry.value, &mut row_key)?;
                 let value = exec.state.transaction.get(&row_key);
                 match value.map_err(transaction_error)? {
-                    Some(value) => schema.decode_row(value.payload())?,
+                    Some(value) => schema.decode_row(&schema.row_image(&value)?)?,
                     None => continue,
                 }
             }

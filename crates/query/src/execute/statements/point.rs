@@ -97,7 +97,9 @@ fn read(
     context.session.counts.rows_read += 1;
     let for_users = context.session.user_statistics;
     point.definition.count_read(Some(point.index), 1, for_users);
-    let image = point.definition.schema().image(value.payload());
+    let schema = point.definition.schema();
+    let image = schema.row_image(&value)?;
+    let image = schema.image(&image);
     let mut row: Vec<ValueRef<'_>> = Vec::with_capacity(point.columns.len());
     if point.columns.is_sorted_by(|left, right| left < right) {
         let mut columns = image.columns();

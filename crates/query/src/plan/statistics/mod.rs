@@ -25,7 +25,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use paceline_storage::{
-    Direction, EngineKind, IndexId, KeyRange, StorageSnapshot, SurveyedEntry, TableSchema, value_payload,
+    Direction, EngineKind, IndexId, KeyRange, StorageSnapshot, SurveyedEntry, TableSchema,
 };
 use paceline_txn::TransactionManager;
 use parking_lot::Mutex;
@@ -281,7 +281,7 @@ impl Statistics {
                 sample = SampleBuilder::default();
                 let surveyed = snapshot.survey(schema.rows_range(), STRATA, &mut |entry| {
                     if entry.weight > 0.0 {
-                        sample.add(value_payload(entry.value), entry.weight);
+                        sample.add(&schema.row_image(entry.value)?, entry.weight);
                     }
                     Ok(())
                 });
@@ -363,7 +363,7 @@ fn small_table_rows(
             return None;
         }
         rows += 1;
-        sample.add(value_payload(value), 1.0);
+        sample.add(&schema.row_image(value).ok()?, 1.0);
     }
     Some(rows as f64)
 }

@@ -128,14 +128,14 @@ impl<'s> PrefixGroups<'s> {
     fn ends_by_row(&mut self, snapshot: &StorageSnapshot, entry: &SurveyedEntry<'_>) -> Option<()> {
         self.ends.clear();
         if self.is_clustered() {
-            return self.ends_by_image(value_payload(entry.value));
+            return self.ends_by_image(&self.schema.row_image(entry.value).ok()?);
         }
         self.row_key.clear();
         self.schema
             .append_row_key_of_entry(self.index, entry.key, entry.value, &mut self.row_key)
             .ok()?;
         let row = snapshot.get(&self.row_key).ok()??;
-        self.ends_by_image(row.payload())
+        self.ends_by_image(&self.schema.row_image(&row).ok()?)
     }
 
     fn ends_by_image(&mut self, image: &[u8]) -> Option<()> {

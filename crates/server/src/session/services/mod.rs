@@ -264,8 +264,8 @@ impl SessionServices {
         }
     }
 
-    /// Returns the error of a statement as the client gets it: 1047 instead of one that tells of tables as they were on a
-    /// primary that may have been replaced.
+    /// Returns the error of a statement as the client gets it: 1047 instead of one that tells of tables as they were on
+    /// a primary that may have been replaced.
     #[cold]
     pub fn error_of_new_reads(&self, error: Error, diagnostics: &mut Diagnostics) -> Error {
         match stale_reads::tells_of_reads(&error) {

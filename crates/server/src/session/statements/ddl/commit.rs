@@ -21,7 +21,8 @@ pub async fn commit_ddl(prepared: PreparedDdl, text: &[u8], state: &mut SessionS
     }
     // The record of a trigger has hundredths of its second.
     let has_trigger = |change: &CatalogChange| matches!(change, CatalogChange::PutTrigger(_));
-    if prepared.built.is_some_and(|built| built.rows > 0) || prepared.changes().iter().any(has_trigger) {
+    let has_new_values = prepared.plan.fills_columns || prepared.built.is_some_and(|built| built.rows > 0);
+    if has_new_values || prepared.changes().iter().any(has_trigger) {
         logged = logged.with_fraction(&state.context);
     }
     let outcome = commit_prepared(prepared, &logged, state).await?;

@@ -206,6 +206,7 @@ async fn drop_ordinary(table: &TableName, state: &mut SessionState) -> Result<()
         catalog: &server.catalog,
         storage: server.transactions.storage(),
         snapshot: &snapshot,
+        marks: &server.transactions.mark_state(),
         default_engine: state.services.default_engine(),
         select_columns: None,
         // A temporary table of the session may hide it.

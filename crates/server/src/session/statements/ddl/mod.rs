@@ -166,6 +166,7 @@ pub async fn execute(
         catalog: &server.catalog,
         storage: server.transactions.storage(),
         snapshot: &snapshot,
+        marks: &server.transactions.mark_state(),
         default_engine: state.services.default_engine(),
         select_columns: select.as_deref(),
         temporary: Some(&state.temporary.tables),

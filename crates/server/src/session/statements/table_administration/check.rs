@@ -74,7 +74,7 @@ pub fn check_table(definition: &TableDefinition, state: &mut SessionState) -> Re
             };
             match at {
                 0 => {
-                    if let Err(error) = check.add_row(entry.key, entry.payload()) {
+                    if let Err(error) = check.add_row(entry.key, entry.value) {
                         lines.push(line("Error", format!("Row {}: {error}", entries + 1)));
                         break;
                     }

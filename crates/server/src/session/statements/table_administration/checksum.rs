@@ -113,7 +113,10 @@ fn table_checksum(
         .map_err(|error| of_transaction(&error))?;
     let (mut sum, mut rows) = (0u32, 0u32);
     while let Some(entry) = scan.next().map_err(|error| of_transaction(&error))? {
-        let row = row_checksum.of(&schema.image(entry.payload()))?;
+        let image = schema
+            .row_image(entry.value)
+            .map_err(|error| of_transaction(&error.into()))?;
+        let row = row_checksum.of(&schema.image(&image))?;
         sum = sum.wrapping_add(row);
         rows = rows.wrapping_add(1);
         if rows.is_multiple_of(ROWS_BETWEEN_LOOKS) {
