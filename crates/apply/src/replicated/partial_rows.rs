@@ -189,8 +189,19 @@ fn overwritten(
         return Ok(None);
     };
     transaction.lock(&key, LockMode::Exclusive, LockWait::Default)?;
-    let found = transaction.probe_newest(&key)?;
-    Ok(found.map(|row| row.payload().to_vec()))
+    newest_image(table, &key, transaction)
+}
+
+/// Returns the newest image of the row with this key.
+fn newest_image(
+    table: &MappedTable,
+    key: &[u8],
+    transaction: &mut Transaction,
+) -> Result<Option<Vec<u8>>, Failure> {
+    Ok(match transaction.probe_newest(key)? {
+        Some(row) => Some(table.schema().row_image(&row)?.into_owned()),
+        None => None,
+    })
 }
 
 impl PartialRowApplier {
@@ -266,10 +277,7 @@ impl PartialRowApplier {
             && let Some(prefix) = key_of(table, index, row)?
         {
             transaction.lock(&prefix, LockMode::Exclusive, LockWait::Default)?;
-            let Some(found) = transaction
-                .probe_newest(&prefix)?
-                .map(|row| row.payload().to_vec())
-            else {
+            let Some(found) = newest_image(table, &prefix, transaction)? else {
                 return Ok(None);
             };
             if !is_row(table, row, &found)? {
@@ -290,9 +298,9 @@ impl PartialRowApplier {
                 None => key.extend_from_slice(entry.key),
             }
             let seen = match index {
-                None => is_row(table, row, entry.payload())?,
-                Some(_) => match transaction.probe_newest(&key)? {
-                    Some(found) => is_row(table, row, found.payload())?,
+                None => is_row(table, row, &schema.row_image(entry.value)?)?,
+                Some(_) => match newest_image(table, &key, transaction)? {
+                    Some(found) => is_row(table, row, &found)?,
                     None => false,
                 },
             };
@@ -300,8 +308,7 @@ impl PartialRowApplier {
                 continue;
             }
             transaction.lock(&key, LockMode::Exclusive, LockWait::Default)?;
-            let locked = transaction.probe_newest(&key)?.map(|row| row.payload().to_vec());
-            if let Some(found) = locked
+            if let Some(found) = newest_image(table, &key, transaction)?
                 && is_row(table, row, &found)?
             {
                 return Ok(Some((key, found)));
