@@ -154,6 +154,9 @@ def test_a_new_primary_lets_nobody_in_before_its_tables_have_what_was_reported(t
                 assert is_read_only or count >= reported, (count, reported)
                 return not is_read_only
 
+        if not lets_in():
+            state = full.cluster_status()[full.directory.name]
+            assert state["Part"] != "primary" or state["Waits"].startswith("for its tables to have what was committed"), state
         stays("closed to clients", lambda: not lets_in(), 1)
         assert disk.say(f"capacity {1 << 40}") == "ok"
         wait_for("the new primary to let its clients in", lets_in)

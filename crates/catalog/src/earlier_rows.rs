@@ -4,24 +4,31 @@
 //! to the columns of *today*, so a change of the columns changes all entries and adds one.
 
 use paceline_storage::{EarlierFormat, FormatEnd, MarkState, VersionMark};
+use paceline_types::error_code::ER_NOT_FORM_FILE;
 use paceline_types::row_conversion::{ColumnOrigin, RowConversion};
 use paceline_types::row_image::RowLayout;
 use paceline_types::{DataType, Version};
 
 use super::definition::{ColumnDefinition, EarlierRows, TableDescription};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Number of earlier formats that a table can have. The next change of its columns rewrites the rows.
 pub(crate) const EARLIER_FORMATS_MAX: usize = 64;
 
 /// Returns the form in which rows are read. `layout` is the one of today's columns.
 fn format(rows: &EarlierRows, layout: &RowLayout) -> Result<EarlierFormat> {
-    let mark = |mark: &Version| VersionMark::of(*mark).expect("a record has marks in their places");
+    let mark = |mark: &Version| {
+        let no_mark = || {
+            let message = format!("'{mark}' is no mark of a large transaction");
+            Error::with_message(ER_NOT_FORM_FILE, message)
+        };
+        VersionMark::of(*mark).ok_or_else(no_mark)
+    };
     let end = FormatEnd {
         version: rows.until.unwrap_or(Version::MAX),
         marks: MarkState {
-            next: mark(&rows.next_mark),
-            open: rows.open_marks.iter().map(mark).collect(),
+            next: mark(&rows.next_mark)?,
+            open: rows.open_marks.iter().map(mark).collect::<Result<_>>()?,
         },
     };
     let stored = RowLayout::new(rows.types.clone());

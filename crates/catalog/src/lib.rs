@@ -63,7 +63,7 @@ pub use event::{EventDefinition, EventDescription, EventTimes};
 pub use handle::CatalogHandle;
 pub use index_statistics::IndexStatistics;
 pub use loadable::{LoadableCode, LoadableFunction};
-pub use names::same_name;
+pub use names::{no_such_table, same_name};
 pub use number_series::NumberSeries;
 pub use paceline_syntax::definition::{ReferentialAction, ViewAlgorithm, ViewCheck, ViewSecurity};
 pub use record::{CatalogChange, write_changes};

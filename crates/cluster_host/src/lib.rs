@@ -56,4 +56,4 @@ pub use promise_file::{PromiseFile, PromiseFileError};
 pub use readers::{Reader, Readers};
 pub use register::{KindText, MemberEntry};
 pub use role_fence::{RoleFence, RoleNumber};
-pub use thread::{ClusterSettings, ClusterThread, SECRET_CHARS_MIN, StartError};
+pub use thread::{ClusterSettings, ClusterThread, StartError, check_secret};

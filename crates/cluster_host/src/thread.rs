@@ -76,6 +76,17 @@ pub struct ClusterThread {
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
+/// Checks that a secret is long enough.
+///
+/// # Errors
+/// [`StartError::Secret`].
+pub fn check_secret(secret: &str) -> Result<(), StartError> {
+    match secret.chars().count() < SECRET_CHARS_MIN {
+        true => Err(StartError::Secret),
+        false => Ok(()),
+    }
+}
+
 impl ClusterThread {
     /// Starts a member. The cluster must have been founded ([`Store::found`]), or be there when etcd answers.
     ///
@@ -87,9 +98,7 @@ impl ClusterThread {
         host: Arc<dyn LogHost>,
         on_failure: OnFailure,
     ) -> Result<ClusterThread, StartError> {
-        if settings.login.secret.chars().count() < SECRET_CHARS_MIN {
-            return Err(StartError::Secret);
-        }
+        check_secret(&settings.login.secret)?;
         assert_eq!(
             settings.entry.member(),
             stored.id,

@@ -50,7 +50,7 @@ const EMPTY_WITHIN: Duration = Duration::from_secs(1);
 const EMPTY_AGAIN_AFTER: Duration = Duration::from_secs(5);
 /// Duration of the wait of a new primary for its tables from which on it is said.
 const SAID_AFTER: Duration = Duration::from_secs(1);
-/// What clients of a new primary wait for, as the cluster's status shows it.
+/// Reason in the cluster's status why a new primary does not let its clients in yet.
 const CATCHES_UP: &str = "for its tables to have what was committed before: clients are let in then";
 /// Interval at which a connection that has ended is started again.
 const LOOK_EVERY: Duration = Duration::from_millis(100);

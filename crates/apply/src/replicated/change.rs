@@ -117,11 +117,7 @@ impl RowChanger {
             }
         }
         transaction.lock(&self.key, LockMode::Exclusive, LockWait::Default)?;
-        let existing = match transaction.probe_newest(&self.key)? {
-            Some(row) => Some(schema.row_image(&row)?.into_owned()),
-            None => None,
-        };
-        if let Some(existing) = existing {
+        if let Some(existing) = transaction.newest_image(schema, &self.key)? {
             self.delete_selected(table, &existing, transaction)?;
         }
         Ok(())

@@ -189,19 +189,7 @@ fn overwritten(
         return Ok(None);
     };
     transaction.lock(&key, LockMode::Exclusive, LockWait::Default)?;
-    newest_image(table, &key, transaction)
-}
-
-/// Returns the newest image of the row with this key.
-fn newest_image(
-    table: &MappedTable,
-    key: &[u8],
-    transaction: &mut Transaction,
-) -> Result<Option<Vec<u8>>, Failure> {
-    Ok(match transaction.probe_newest(key)? {
-        Some(row) => Some(table.schema().row_image(&row)?.into_owned()),
-        None => None,
-    })
+    Ok(transaction.newest_image(table.schema(), &key)?)
 }
 
 impl PartialRowApplier {
@@ -277,7 +265,7 @@ impl PartialRowApplier {
             && let Some(prefix) = key_of(table, index, row)?
         {
             transaction.lock(&prefix, LockMode::Exclusive, LockWait::Default)?;
-            let Some(found) = newest_image(table, &prefix, transaction)? else {
+            let Some(found) = transaction.newest_image(schema, &prefix)? else {
                 return Ok(None);
             };
             if !is_row(table, row, &found)? {
@@ -299,8 +287,8 @@ impl PartialRowApplier {
             }
             let seen = match index {
                 None => is_row(table, row, &schema.row_image(entry.value)?)?,
-                Some(_) => match newest_image(table, &key, transaction)? {
-                    Some(found) => is_row(table, row, &found)?,
+                Some(_) => match transaction.probe_newest(&key)? {
+                    Some(found) => is_row(table, row, &schema.row_image(&found)?)?,
                     None => false,
                 },
             };
@@ -308,7 +296,7 @@ impl PartialRowApplier {
                 continue;
             }
             transaction.lock(&key, LockMode::Exclusive, LockWait::Default)?;
-            if let Some(found) = newest_image(table, &key, transaction)?
+            if let Some(found) = transaction.newest_image(schema, &key)?
                 && is_row(table, row, &found)?
             {
                 return Ok(Some((key, found)));

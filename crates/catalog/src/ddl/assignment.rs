@@ -1,7 +1,7 @@
 //! Conversion of values to the columns that they are stored in.
 
 use paceline_types::convert::{self, ConvertContext, Severity};
-use paceline_types::error_code::{ER_BAD_NULL_ERROR, ER_TRUNCATED_WRONG_VALUE, WARN_DATA_TRUNCATED};
+use paceline_types::error_code::{ER_TRUNCATED_WRONG_VALUE, WARN_DATA_TRUNCATED};
 use paceline_types::{DataType, Value};
 
 use super::default_value::{current_timestamp, implicit_default, local_time};
@@ -18,23 +18,6 @@ pub(super) fn assign(
     session: &mut SessionContext,
 ) -> Result<Value> {
     assign_noting(value, None, table, column, row, session)
-}
-
-/// Converts the default of a new column for the existing rows, of which `row` is the first.
-///
-/// # Errors
-/// Those of [`assign`]; 1048 in strict mode.
-pub(super) fn assign_default(
-    value: Value,
-    table: &TableDescription,
-    column: &ColumnDefinition,
-    row: u64,
-    session: &mut SessionContext,
-) -> Result<Value> {
-    if value.is_null() && !column.nullable && session.settings.sql_mode.is_strict() {
-        return Err(Error::new(ER_BAD_NULL_ERROR, &[&column.name]));
-    }
-    assign(value, table, column, row, session)
 }
 
 /// Converts the value of a column whose type changes. It differs from an assignment in two ways: NULL becomes the

@@ -102,6 +102,9 @@ impl RowExpressions {
     }
 
     /// Returns the value of a new column in a row.
+    ///
+    /// # Errors
+    /// Those of the expression; 1048 in strict mode.
     pub(super) fn default(
         &mut self,
         number: usize,
@@ -109,12 +112,16 @@ impl RowExpressions {
         row: &[Value],
         session: &mut SessionContext,
     ) -> Result<Value> {
-        match &self.defaults[number] {
+        let value = match &self.defaults[number] {
             Some(expr) => {
                 let mut context = EvalContext::new(session, &mut self.state);
-                expr.eval_assigned(row, &column.data_type, &mut context)
+                expr.eval_assigned(row, &column.data_type, &mut context)?
             }
-            None => Ok(constant_default(column, session).expect("only expressions need a row")),
+            None => constant_default(column, session).expect("only expressions need a row"),
+        };
+        match value.is_null() && !column.nullable && session.settings.sql_mode.is_strict() {
+            true => Err(Error::new(ER_BAD_NULL_ERROR, &[&column.name])),
+            false => Ok(value),
         }
     }
 

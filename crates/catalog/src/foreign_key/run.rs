@@ -294,12 +294,15 @@ impl<'k> ForeignKeyRun<'k> {
             transaction.lock(&row_key, LockMode::Exclusive, LockWait::Default)?;
             let newest = transaction.get_newest(&row_key);
             let image = match newest.map_err(|error| key.child.transaction_error(error))? {
-                Some(row) => key.child.schema().row_image(&row)?.into_owned(),
+                Some(row) => {
+                    let image = key.child.schema().row_image(&row)?;
+                    match has_values(key, &image, &prefix)? {
+                        true => image.into_owned(),
+                        false => continue,
+                    }
+                }
                 None => continue,
             };
-            if !has_values(key, &image, &prefix)? {
-                continue;
-            }
             if depth + 1 >= CASCADE_DEPTH_MAX {
                 return Err(too_deep(key));
             }

@@ -38,7 +38,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 /// Time that a member has to make the directory with which it founds the cluster. Others that start wait so long.
-const FOUNDING_SECONDS: u64 = 60;
+const FOUNDING_SECONDS: u64 = 20;
 /// Time that a probe's answer has when the server takes over its address.
 const PROBES_END: Duration = Duration::from_secs(1);
 

@@ -1,6 +1,6 @@
 //! Options of a member of a cluster: a server's variables, or an archive's command line. Both have the same rules.
 
-use paceline_cluster_host::SECRET_CHARS_MIN;
+use paceline_cluster_host::check_secret;
 use paceline_cluster_host::etcd::EtcdSettings;
 use paceline_cluster_host::member_file::is_cluster_name;
 use paceline_cluster_host::register::{KindText, MemberEntry};
@@ -179,11 +179,7 @@ impl MemberSettings {
         }
         let secret = needed(options.cluster_secret_file, "--cluster-secret-file=FILE")?;
         let secret = read_secret(Path::new(&secret))?;
-        if secret.chars().count() < SECRET_CHARS_MIN {
-            return Err(format!(
-                "--cluster-secret-file: the secret must have at least {SECRET_CHARS_MIN} characters"
-            ));
-        }
+        check_secret(&secret).map_err(|error| format!("--cluster-secret-file: {error}"))?;
         let path = |text: String| Some(text).filter(|text| !text.is_empty()).map(PathBuf::from);
         let certificate = match (path(options.etcd_cert_file), path(options.etcd_key_file)) {
             (Some(certificate), Some(key)) => Some((certificate, key)),

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use paceline_types::DataType;
 use paceline_types::data_type::{IntegerType, column_flags};
 use paceline_types::error_code::{
-    ER_BAD_FIELD_ERROR, ER_DUP_FIELDNAME, ER_NO_SUCH_TABLE, ER_NON_UNIQ_ERROR, ER_NONUNIQ_TABLE,
-    ER_UNKNOWN_TABLE, ER_WITH_COL_WRONG_LIST, ER_WRONG_COLUMN_NAME,
+    ER_BAD_FIELD_ERROR, ER_DUP_FIELDNAME, ER_NON_UNIQ_ERROR, ER_NONUNIQ_TABLE, ER_WITH_COL_WRONG_LIST,
+    ER_WRONG_COLUMN_NAME,
 };
 
 use super::block::{BindMode, Block, OnScope, VisibleColumn};
@@ -22,7 +22,7 @@ use super::trace::{Level, Names};
 use super::tree::TableSource;
 use super::{ResultColumn, TableUsage, unique_id};
 use crate::error::{Error, Result};
-use paceline_catalog::{NumberSeries, TableDefinition, same_name};
+use paceline_catalog::{NumberSeries, TableDefinition, no_such_table, same_name};
 use paceline_expression::{Clause, Expr, ExprType};
 use paceline_syntax::ast::{self, TableName};
 
@@ -394,10 +394,7 @@ impl Block<'_, '_> {
             None => self.planner.number_series(&database, &name.name),
         };
         let Some(columns) = made.or_else(|| series.map(|_| NumberSeries::columns())) else {
-            return Err(match database.eq_ignore_ascii_case("information_schema") {
-                true => Error::new(ER_UNKNOWN_TABLE, &[&name.name, &"information_schema"]),
-                false => Error::new(ER_NO_SUCH_TABLE, &[&database, &name.name]),
-            });
+            return Err(no_such_table(&database, &name.name));
         };
         let number = self.planner.use_table(&database, &name.name, None, usage);
         let database: Arc<str> = database.into();

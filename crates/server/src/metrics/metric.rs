@@ -22,6 +22,8 @@ pub enum Reader {
     Connection(fn(&ConnectionStatus) -> u64),
     /// Text of a connection to a primary.
     ConnectionText(fn(&ConnectionStatus) -> String),
+    /// One of a few words for each connection: a text, and a label in `/metrics`.
+    ConnectionReason(fn(&ConnectionStatus) -> &'static str),
 }
 
 /// A statistic of the server, with its reader.

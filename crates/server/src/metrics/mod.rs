@@ -87,6 +87,11 @@ pub fn shown(sample: &Sample) -> Vec<ShownStatistic> {
                     put("", read(connection));
                 }
             }
+            Reader::ConnectionReason(read) => {
+                if let Some(connection) = sample.own_connection() {
+                    put("", read(connection).to_owned());
+                }
+            }
         }
     }
     list.sort_by_key(|shown| shown.name.to_ascii_lowercase());
@@ -154,7 +159,10 @@ mod tests {
     #[test]
     fn kinds_are_those_of_the_readers() {
         for Metric { statistic, reader } in TABLE {
-            let is_text = matches!(reader, Reader::Text(_) | Reader::ConnectionText(_));
+            let is_text = matches!(
+                reader,
+                Reader::Text(_) | Reader::ConnectionText(_) | Reader::ConnectionReason(_)
+            );
             assert_eq!(statistic.kind == Kind::Text, is_text, "{}", statistic.name);
             let is_histogram = matches!(reader, Reader::Histogram(_) | Reader::Classes(_));
             assert_eq!(

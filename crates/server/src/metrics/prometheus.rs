@@ -111,10 +111,7 @@ fn sample_kind(kind: Kind) -> SampleKind {
     }
 }
 
-/// Statistic whose text is one of a few. It is shown as a label of a gauge.
-const HELD_BACK_BY: &str = "Paceline_replica_held_back_by";
-
-/// Adds a statistic of the table. Other texts are no numbers and left out.
+/// Adds a statistic of the table. Texts are no numbers and left out.
 fn add_metric(metric: &Metric, sample: &Sample, exposition: &mut Exposition) {
     let Metric { statistic, reader } = metric;
     match reader {
@@ -155,10 +152,9 @@ fn add_metric(metric: &Metric, sample: &Sample, exposition: &mut Exposition) {
                 );
             }
         }
-        Reader::ConnectionText(read) if statistic.name == HELD_BACK_BY => {
+        Reader::ConnectionReason(read) => {
             for status in &sample.connections {
-                let reason = read(status);
-                let labels = [("connection_name", &*status.name), ("reason", reason.as_str())];
+                let labels = [("connection_name", &*status.name), ("reason", read(status))];
                 exposition.add(
                     &sample_name(statistic),
                     SampleKind::Gauge,

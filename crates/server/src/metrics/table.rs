@@ -156,7 +156,7 @@ pub static TABLE: &[Metric] = &[
     metric("Paceline_publish_usec", Kind::Histogram, Unit::Microseconds, "Time from the sync of a group until it is visible.", Reader::Histogram(|s| &s.transactions.publish_usec)),
     metric("Paceline_published_position", Kind::Text, Unit::None, "Position of the log up to which transactions are visible: number of the file and offset.", Reader::Text(|s| s.server.transactions.positions().published.to_string())),
     metric("Paceline_replica_applied_transactions", Kind::Counter, Unit::Count, "Transactions applied since the applier started.", Reader::Connection(|c| c.applier.applied_transactions)),
-    metric("Paceline_replica_held_back_by", Kind::Text, Unit::None, "What delays this replica.", Reader::ConnectionText(|c| c.held_back_by().to_owned())),
+    metric("Paceline_replica_held_back_by", Kind::Text, Unit::None, "What delays this replica.", Reader::ConnectionReason(|c| c.held_back_by())),
     metric("Paceline_replica_lag_bytes", Kind::Gauge, Unit::Bytes, "Bytes of events that are received and not applied.", Reader::Connection(|c| c.applier.queued_bytes)),
     metric("Paceline_replica_lag_transactions", Kind::Gauge, Unit::Count, "Transactions that are received and not applied.", Reader::Connection(|c| c.applier.pending_transactions)),
     metric("Paceline_replica_mysql_gtids", Kind::Text, Unit::None, "MySQL's transactions that this replica contains.", Reader::ConnectionText(|c| c.executed.as_ref().map(ToString::to_string).unwrap_or_default())),

@@ -92,12 +92,13 @@ impl Session {
     /// told. `text` is the statement as logs have it, and `digest` its digest if that is known.
     pub(super) fn end_statement(&mut self, text: &[u8], digest: Option<u64>, done: Result<()>) -> Result<()> {
         let told = done.map_err(|error| {
+            // First, so that nobody waits for its locks during a wait for the quorum.
+            self.state.abort_statement();
             let diagnostics = &mut self.state.context.diagnostics;
             self.state.services.error_of_new_reads(error, diagnostics)
         });
         let done = &told;
         if let Err(error) = done {
-            self.state.abort_statement();
             if error.code() == ER_LOCK_WAIT_TIMEOUT
                 && self.state.server.globals.is_on(Variable::InnodbRollbackOnTimeout)
             {

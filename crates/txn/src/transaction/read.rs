@@ -6,7 +6,9 @@ use crate::IsolationLevel;
 use crate::error::{Error, Result};
 use crate::lock::{LockMode, LockWait};
 use crate::options::{Lifetime, SnapshotIsolation};
-use paceline_storage::{Change, Direction, EngineKind, IndexId, KeyRange, StorageSnapshot, VersionMark};
+use paceline_storage::{
+    Change, Direction, EngineKind, IndexId, KeyRange, StorageSnapshot, TableSchema, VersionMark,
+};
 use paceline_types::{LogPosition, Version};
 use std::sync::Arc;
 
@@ -135,6 +137,17 @@ impl Transaction {
         }
         let newest = self.newest.insert(self.core.published_snapshot());
         Ok(newest.get(key)?.map(RowValue::stored))
+    }
+
+    /// Returns a copy of the image of the newest version of a row, as [`Transaction::probe_newest`] finds it.
+    ///
+    /// # Errors
+    /// [`Error::Storage`].
+    pub fn newest_image(&mut self, schema: &TableSchema, row_key: &[u8]) -> Result<Option<Vec<u8>>> {
+        Ok(match self.probe_newest(row_key)? {
+            Some(row) => Some(schema.row_image(&row)?.into_owned()),
+            None => None,
+        })
     }
 
     fn probe_temporary(&self, key: &[u8]) -> Result<Option<RowValue<'_>>> {

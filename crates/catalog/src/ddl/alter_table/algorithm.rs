@@ -6,19 +6,13 @@
 //! instantly are a rebuild here (a new VIRTUAL column; new and dropped columns of a table without a key). They are
 //! accepted and done as a rebuild, with a note.
 
-use paceline_types::DataType;
 use paceline_types::error_code::*;
 
-use super::compatibility::stored_alike;
+use super::compatibility::{stored_alike, text_grows};
+use super::instant::{ColumnChange, has_varying_default};
 use crate::error::{Error, Result};
-use crate::{
-    ColumnDefault, ColumnDefinition, GeneratedStorage, IndexDefinition, IndexKind, TableDefinition,
-    TableDescription, TableEngine,
-};
+use crate::{ColumnDefinition, GeneratedStorage, IndexDefinition, IndexKind, TableEngine};
 use paceline_expression::session::SessionContext;
-use paceline_syntax::ast::Expr;
-use paceline_syntax::ast::visit::for_each_expr;
-use paceline_syntax::parse_expression;
 
 /// The algorithm that MariaDB needs at least, fastest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,11 +48,7 @@ type Needed = (Algorithm, Option<&'static str>);
 
 /// A change of a table.
 pub(super) struct Change<'c> {
-    pub old: &'c TableDefinition,
-    pub new: &'c TableDescription,
-    /// For each new column, its index in the old table.
-    pub sources: &'c [Option<usize>],
-    pub renames: &'c [(String, String)],
+    pub columns: ColumnChange<'c>,
     /// `FORCE`, or an explicit engine.
     pub is_forced: bool,
     pub has_new_checks: bool,
@@ -99,7 +89,7 @@ impl Change<'_> {
         const WANTED: &str = "LOCK=NONE";
         const INSTEAD: &str = "LOCK=SHARED";
         let (needed, why) = self.needed();
-        let numbers = self.sources.iter().zip(&self.new.columns);
+        let numbers = self.columns.sources.iter().zip(&self.columns.new.columns);
         let has_new_number = { numbers }.any(|(source, column)| source.is_none() && column.auto_increment);
         let why = match (needed, why) {
             _ if word == "COPY" || self.changes_engine() => Some("COPY algorithm requires a lock"),
@@ -120,24 +110,27 @@ impl Change<'_> {
     }
 
     fn changes_engine(&self) -> bool {
-        self.new.engine != self.old.engine
+        self.columns.new.engine != self.columns.old.engine
     }
 
     fn needed(&self) -> Needed {
-        let copied = self.changes_engine() || self.old.engine != TableEngine::InnoDb;
+        let copied = self.changes_engine() || self.columns.old.engine != TableEngine::InnoDb;
         if copied && !(self.rows_stay && self.indexes_stay()) {
             return (Algorithm::Copy, None);
         }
-        let columns = self.sources.iter().zip(&self.new.columns);
+        let columns = self.columns.sources.iter().zip(&self.columns.new.columns);
         let columns = columns.map(|(source, column)| match source {
             None => new_column(column),
-            Some(place) => self.changed_column(&self.old.columns()[*place], column),
+            Some(place) => self.changed_column(&self.columns.old.columns()[*place], column),
         });
         let checks = match self.has_new_checks {
             true => (Algorithm::Copy, None),
             false => (Algorithm::Instant, None),
         };
-        let table = match (self.is_forced, self.new.row_format == self.old.row_format) {
+        let table = match (
+            self.is_forced,
+            self.columns.new.row_format == self.columns.old.row_format,
+        ) {
             (true, _) => (Algorithm::InPlace, None),
             (false, true) => (Algorithm::Instant, None),
             (false, false) => (
@@ -161,7 +154,8 @@ impl Change<'_> {
             nullable: old.nullable,
             ..new.clone()
         };
-        if !stored_alike(old, &nullable, self.renames) && !grows(&old.data_type, &new.data_type) {
+        if !stored_alike(old, &nullable, self.columns.renames) && !text_grows(&old.data_type, &new.data_type)
+        {
             return match old.data_type == new.data_type && old.auto_increment == new.auto_increment {
                 true => (Algorithm::Copy, None),
                 false => (Algorithm::Copy, Some("Cannot change column type")),
@@ -175,8 +169,8 @@ impl Change<'_> {
 
     fn primary_key(&self) -> Needed {
         let is_primary = |index: &&IndexDefinition| index.kind == IndexKind::Primary;
-        let old = self.old.indexes().iter().find(is_primary);
-        let new = self.new.indexes.iter().find(is_primary);
+        let old = self.columns.old.indexes().iter().find(is_primary);
+        let new = self.columns.new.indexes.iter().find(is_primary);
         match (old, new) {
             (Some(old), Some(new)) if old.id == new.id => (Algorithm::Instant, None),
             (Some(_), None) => (
@@ -189,21 +183,22 @@ impl Change<'_> {
     }
 
     fn is_new(&self, index: &IndexDefinition) -> bool {
-        !self.old.indexes().iter().any(|old| old.id == index.id)
+        !self.columns.old.indexes().iter().any(|old| old.id == index.id)
     }
 
     fn is_gone(&self, index: &IndexDefinition) -> bool {
-        !self.new.indexes.iter().any(|new| new.id == index.id)
+        !self.columns.new.indexes.iter().any(|new| new.id == index.id)
     }
 
     fn indexes_stay(&self) -> bool {
-        !self.new.indexes.iter().any(|index| self.is_new(index))
-            && !self.old.indexes().iter().any(|index| self.is_gone(index))
+        !self.columns.new.indexes.iter().any(|index| self.is_new(index))
+            && !self.columns.old.indexes().iter().any(|index| self.is_gone(index))
     }
 
     fn other_indexes(&self) -> Needed {
         let is_other = |index: &&IndexDefinition| index.kind != IndexKind::Primary;
         if self
+            .columns
             .new
             .indexes
             .iter()
@@ -213,6 +208,7 @@ impl Change<'_> {
             return (Algorithm::NoCopy, Some("ADD INDEX"));
         }
         if self
+            .columns
             .old
             .indexes()
             .iter()
@@ -230,51 +226,12 @@ fn new_column(column: &ColumnDefinition) -> Needed {
         .generated
         .as_ref()
         .is_some_and(|generated| generated.storage == GeneratedStorage::Stored);
-    let varies = match &column.default {
-        ColumnDefault::Expression(text) => depends_on_row(text),
-        _ => false,
-    };
-    if is_stored || varies {
+    if is_stored || has_varying_default(column) {
         return (Algorithm::Copy, None);
     }
     match column.auto_increment {
         true => (Algorithm::InPlace, None),
         false => (Algorithm::Instant, None),
-    }
-}
-
-/// Returns whether a default has another value in each row. MariaDB evaluates any other one once.
-pub(super) fn depends_on_row(text: &str) -> bool {
-    const VARYING: [&str; 6] = ["UUID", "UUID_SHORT", "SYS_GUID", "NEXTVAL", "LASTVAL", "SETVAL"];
-    let Ok(expr) = parse_expression(text) else {
-        return true;
-    };
-    let mut depends = false;
-    for_each_expr(&expr, |node| {
-        depends |= match node {
-            Expr::Column(_) | Expr::Sequence(_) => true,
-            Expr::Call(call) => VARYING.iter().any(|name| call.is_named(name)),
-            _ => false,
-        };
-    });
-    depends
-}
-
-/// Returns whether InnoDB can leave values of the old type in place: text whose maximum length grows.
-fn grows(old: &DataType, new: &DataType) -> bool {
-    match (old, new) {
-        (
-            DataType::VarChar {
-                length: before,
-                collation: old,
-            },
-            DataType::VarChar {
-                length: after,
-                collation: new,
-            },
-        ) => before <= after && old == new,
-        (DataType::VarBinary { length: before }, DataType::VarBinary { length: after }) => before <= after,
-        _ => false,
     }
 }
 

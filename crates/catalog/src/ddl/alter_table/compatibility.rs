@@ -1,6 +1,6 @@
 //! Compatibility of the old and the new table: bytes of the rows, clustered index, meaning of expressions.
 
-use paceline_types::DataType;
+use paceline_types::{DataType, Labels};
 
 use crate::column_type::key_bytes;
 use crate::ddl::normal_form::quote_identifier;
@@ -211,12 +211,30 @@ pub(super) fn same_form(old: &ColumnDefinition, new: &ColumnDefinition) -> bool 
                 labels: b,
                 collation: d,
             },
-        ) => {
-            c == d
-                && a.len() <= b.len()
-                && a.iter().zip(b.iter()).all(|(a, b)| a == b)
-                && key_bytes(&old.data_type) == key_bytes(&new.data_type)
-        }
+        ) => c == d && is_extended_by(a, b) && key_bytes(&old.data_type) == key_bytes(&new.data_type),
+        _ => false,
+    }
+}
+
+/// Returns whether labels are followed by others, and otherwise the same.
+pub(super) fn is_extended_by(old: &Labels, new: &Labels) -> bool {
+    old.len() <= new.len() && old.iter().zip(new.iter()).all(|(old, new)| old == new)
+}
+
+/// Returns whether a VARCHAR or VARBINARY only gets a greater maximal length. InnoDB leaves their values in place.
+pub(super) fn text_grows(old: &DataType, new: &DataType) -> bool {
+    match (old, new) {
+        (
+            DataType::VarChar {
+                length: before,
+                collation: old,
+            },
+            DataType::VarChar {
+                length: after,
+                collation: new,
+            },
+        ) => before <= after && old == new,
+        (DataType::VarBinary { length: before }, DataType::VarBinary { length: after }) => before <= after,
         _ => false,
     }
 }

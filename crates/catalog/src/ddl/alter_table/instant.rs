@@ -13,9 +13,8 @@ use paceline_storage::{Direction, RowPlacement};
 use paceline_types::row_conversion::{ColumnOrigin, constant_image};
 use paceline_types::{DataType, Sign, Value};
 
-use super::algorithm::depends_on_row;
-use super::compatibility::{keeps_values, same_form, stored_alike};
-use crate::ddl::assignment::assign_default;
+use super::compatibility::{is_extended_by, keeps_values, same_form, stored_alike, text_grows};
+use crate::ddl::assignment::assign;
 use crate::ddl::plan::Planner;
 use crate::ddl::row_expression::RowExpressions;
 use crate::ddl::table_build::VARYING_DEFAULT;
@@ -25,6 +24,9 @@ use crate::{
     ColumnDefault, ColumnDefinition, EarlierRows, IndexDefinition, TableDefinition, TableDescription,
     TableEngine,
 };
+use paceline_syntax::ast::Expr;
+use paceline_syntax::ast::visit::for_each_expr;
+use paceline_syntax::parse_expression;
 
 /// How a change of the columns treats the rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,6 +40,7 @@ pub(super) enum RowTreatment {
 }
 
 /// Columns before and after a change.
+#[derive(Clone, Copy)]
 pub(super) struct ColumnChange<'c> {
     pub old: &'c TableDefinition,
     pub new: &'c TableDescription,
@@ -47,8 +50,9 @@ pub(super) struct ColumnChange<'c> {
 }
 
 impl ColumnChange<'_> {
-    /// Returns how the rows are treated.
-    pub fn treatment(&self) -> RowTreatment {
+    /// Returns how the rows are treated. `changed_keys` are the [indexes whose keys
+    /// change](Self::indexes_with_changed_keys).
+    pub fn treatment(&self, changed_keys: &[usize]) -> RowTreatment {
         let (old, new) = (self.old, self.new);
         let is_in_place = self.sources.len() == old.columns().len()
             && self.sources.iter().enumerate().all(|(n, source)| {
@@ -70,9 +74,8 @@ impl ColumnChange<'_> {
                         None => is_the_same_in_all_rows(column),
                     })
         };
-        let changed = self.indexes_with_changed_keys();
         let is_clustered = |place: &usize| new.indexes[*place].id == old.schema().clustered_id().as_u32();
-        match (changed.iter().any(is_clustered), is_in_place) {
+        match (changed_keys.iter().any(is_clustered), is_in_place) {
             (true, _) => RowTreatment::Rewritten,
             (false, true) => RowTreatment::Kept,
             (false, false) if is_convertible() => RowTreatment::ConvertedLater,
@@ -111,7 +114,7 @@ impl ColumnChange<'_> {
                 self.sources[after.column] == Some(before.column)
                     && before.prefix_length == after.prefix_length
                     && old.nullable == new.nullable
-                    && (same_form(old, new) || text_grows(&old.data_type, &new.data_type))
+                    && (same_form(old, new) || string_grows(&old.data_type, &new.data_type))
             })
     }
 }
@@ -155,50 +158,54 @@ fn type_widens(old: &DataType, new: &DataType) -> bool {
                 labels: new,
                 collation: b,
             },
-        ) => a == b && old.len() <= new.len() && old.iter().zip(new.iter()).all(|(old, new)| old == new),
+        ) => a == b && is_extended_by(old, new),
         (Time { decimals: old }, Time { decimals: new })
         | (DateTime { decimals: old }, DateTime { decimals: new })
         | (Timestamp { decimals: old }, Timestamp { decimals: new }) => old <= new,
+        _ => string_grows(old, new),
+    }
+}
+
+/// Returns whether a string only gets a greater maximal length. Its sort keys do not depend on that.
+fn string_grows(old: &DataType, new: &DataType) -> bool {
+    match (old, new) {
+        (
+            DataType::Char {
+                length: old,
+                collation: a,
+            },
+            DataType::Char {
+                length: new,
+                collation: b,
+            },
+        ) => a == b && old <= new,
         _ => text_grows(old, new),
     }
 }
 
-/// Returns whether a text or binary string only gets a greater maximal length. Its sort keys do not depend on that.
-fn text_grows(old: &DataType, new: &DataType) -> bool {
-    use DataType::{Char, VarBinary, VarChar};
-    match (old, new) {
-        (
-            VarChar {
-                length: old,
-                collation: a,
-            },
-            VarChar {
-                length: new,
-                collation: b,
-            },
-        ) => a == b && old <= new,
-        (
-            Char {
-                length: old,
-                collation: a,
-            },
-            Char {
-                length: new,
-                collation: b,
-            },
-        ) => a == b && old <= new,
-        (VarBinary { length: old }, VarBinary { length: new }) => old <= new,
-        _ => false,
-    }
+/// Returns whether a column's default has another value in each row. MariaDB evaluates any other one once.
+pub(super) fn has_varying_default(column: &ColumnDefinition) -> bool {
+    const VARYING: [&str; 6] = ["UUID", "UUID_SHORT", "SYS_GUID", "NEXTVAL", "LASTVAL", "SETVAL"];
+    let ColumnDefault::Expression(text) = &column.default else {
+        return false;
+    };
+    let Ok(expr) = parse_expression(text) else {
+        return true;
+    };
+    let mut depends = false;
+    for_each_expr(&expr, |node| {
+        depends |= match node {
+            Expr::Column(_) | Expr::Sequence(_) => true,
+            Expr::Call(call) => VARYING.iter().any(|name| call.is_named(name)),
+            _ => false,
+        };
+    });
+    depends
 }
 
 /// Returns whether a new column has the same value in all existing rows.
 fn is_the_same_in_all_rows(column: &ColumnDefinition) -> bool {
-    let varies = match &column.default {
-        ColumnDefault::Expression(text) => depends_on_row(text),
-        _ => false,
-    };
-    !varies && column.generated.is_none() && !column.auto_increment
+    !has_varying_default(column) && column.generated.is_none() && !column.auto_increment
 }
 
 impl Planner<'_> {
@@ -225,7 +232,7 @@ impl Planner<'_> {
                 None => {
                     self.plan.fills_columns = true;
                     let value = expressions.default(n, column, &no_row, self.session)?;
-                    let value = assign_default(value, new, column, 1, self.session)?;
+                    let value = assign(value, new, column, 1, self.session)?;
                     ColumnOrigin::Constant(constant_image(&column.data_type, &value)?)
                 }
             });

@@ -128,7 +128,7 @@ impl Planner<'_> {
         let actions = self.effective_actions(alter, &old)?;
         let renames = renames(&old, &actions);
         let mut alteration = Alteration {
-            // What its list of earlier rows becomes depends on the changes of the columns.
+            // The list of earlier rows is made when the columns are known.
             description: TableDescription {
                 earlier_rows: Vec::new(),
                 ..old.description().clone()

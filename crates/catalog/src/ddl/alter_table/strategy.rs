@@ -75,8 +75,9 @@ impl Planner<'_> {
             sources: &sources,
             renames: &renames,
         };
+        let changed_keys = columns.indexes_with_changed_keys();
         let treatment = match may_stay && !is_adjusted {
-            true => columns.treatment(),
+            true => columns.treatment(&changed_keys),
             false => RowTreatment::Rewritten,
         };
         let rows_stay = treatment != RowTreatment::Rewritten;
@@ -101,10 +102,7 @@ impl Planner<'_> {
             }
         }
         let change = Change {
-            old: &old,
-            new: &description,
-            sources: &sources,
-            renames: &renames,
+            columns,
             is_forced: alteration.force_rebuild,
             has_new_checks: new_checks,
             rows_stay,
@@ -120,7 +118,6 @@ impl Planner<'_> {
             RowTreatment::ConvertedLater => self.earlier_rows(&columns)?,
             RowTreatment::Rewritten => Vec::new(),
         };
-        let changed_keys = columns.indexes_with_changed_keys();
         description.earlier_rows = earlier_rows;
         if rows_stay {
             for place in changed_keys {

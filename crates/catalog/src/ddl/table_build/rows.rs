@@ -7,14 +7,14 @@ use paceline_types::error_code::*;
 
 use super::description::{BuildKind, ColumnSource, Misfits, TableBuild, TestedRows};
 use super::numbers::{NumberingWay, Numbers};
-use crate::ddl::assignment::{assign, assign_copied, assign_default};
+use crate::ddl::assignment::{assign, assign_copied};
 use crate::ddl::row_expression::RowExpressions;
 use crate::error::{Error, Result};
 use crate::table::schema_of;
 use paceline_expression::session::SessionContext;
 use paceline_expression::{ExprType, refused_assignment};
 
-/// What is refused for the existing rows: replicas would have others.
+/// Name of the unsupported feature: each server would fill the existing rows with other values.
 pub(in crate::ddl) const VARYING_DEFAULT: &str =
     "a default that is another one on each server, for a new column of a table with rows";
 
@@ -157,8 +157,7 @@ impl<'a> Rows<'a> {
                             }
                             false => self.expressions.default(n, column, &converted, session)?,
                         };
-                        converted[n] =
-                            assign_default(value, &self.build.target, column, ordinal + 1, session)?;
+                        converted[n] = assign(value, &self.build.target, column, ordinal + 1, session)?;
                     }
                 }
                 for (n, column) in self.build.target.columns.iter().enumerate() {

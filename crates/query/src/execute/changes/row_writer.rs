@@ -410,11 +410,7 @@ impl<'d> RowWriter<'d> {
     /// Updates the image of a row that was found earlier, because actions may have changed or deleted it. Returns false
     /// if it has disappeared.
     pub fn refresh(&self, transaction: &mut Transaction, row: &mut RowHandle) -> Result<bool> {
-        let now = match transaction.probe_newest(&row.key)? {
-            Some(value) => Some(self.schema.row_image(&value)?.into_owned()),
-            None => None,
-        };
-        match now {
+        match transaction.newest_image(self.schema, &row.key)? {
             Some(image) => {
                 row.image = image;
                 Ok(true)

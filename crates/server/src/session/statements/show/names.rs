@@ -2,6 +2,7 @@
 
 use crate::session::state::SessionState;
 use crate::virtual_tables::{virtual_columns, virtual_database};
+use paceline_catalog::no_such_table;
 use paceline_expression::session::Privilege;
 use paceline_syntax::{Error, Result, TableName};
 use paceline_types::error_code::*;
@@ -57,9 +58,6 @@ pub fn shown_table(table: &TableName, state: &SessionState) -> Result<(String, S
         Some(_) => Ok((database, name)),
         None if state.catalog().view(&database, &name).is_some() => Ok((database, name)),
         None if on_demand => Ok((database, name)),
-        None if database.eq_ignore_ascii_case("information_schema") => {
-            Err(Error::new(ER_UNKNOWN_TABLE, &[&name, &"information_schema"]))
-        }
-        None => Err(Error::new(ER_NO_SUCH_TABLE, &[&database, &name])),
+        None => Err(no_such_table(&database, &name)),
     }
 }
