@@ -7,7 +7,7 @@ import threading
 import pymysql
 import pytest
 from pymysql.constants import COMMAND
-from support.clusters import Writer
+from support.clusters import Member, Writer
 from support.servers import BINARY
 from support.waiting import let_run, stays, wait_for
 
@@ -114,6 +114,27 @@ def test_options_of_a_cluster_need_one(tmp_path):
         assert refused.returncode == 1, refused
         assert f"{option.partition('=')[0]} has no effect without --cluster" in refused.stdout + refused.stderr
     assert not (tmp_path / "data").exists()
+
+
+def test_settings_that_cannot_work_are_refused_before_a_directory_is_made(clusters, tmp_path):
+    cluster = clusters(1)
+    [member] = cluster.members
+    other = Member(tmp_path / "other", cluster.etcd, cluster.secret_file)
+    short = tmp_path / "short"
+    short.write_text("short\n")
+    short.chmod(0o600)
+    for options, problem in (
+        ([f"--cluster-secret-file={short}"], "must have at least 12 characters"),
+        (["--cluster-address=127.0.0.1"], "'127.0.0.1' has no port"),
+        ([f"--cluster-address=127.0.0.1:{member.messages.number}"], "cannot listen on"),
+        (["--cluster-address=192.0.2.1:3507"], "--bind-address=127.0.0.1: the other members cannot reach this server at 192.0.2.1"),
+    ):
+        data = tmp_path / "refused"
+        refused = subprocess.run([BINARY, "server", f"--datadir={data}", f"--socket={tmp_path}/refused.sock", "--port=0", *other.options, *options],
+                                 capture_output=True, text=True, timeout=60)
+        assert refused.returncode == 1, options
+        assert problem in refused.stdout + refused.stderr, (options, refused)
+        assert not data.exists(), options
 
 
 def test_the_secret_is_needed(clusters):

@@ -268,6 +268,7 @@ def test_options_of_an_archive_in_a_cluster_are_those_of_a_server(tmp_path):
         (whole[:2], "--cluster needs --cluster-address=HOST:PORT"),
         (whole[:3], "--cluster needs --cluster-secret-file=FILE"),
         ([*whole, "--cluster-address=0.0.0.0:1"], "must name this host"),
+        ([*whole, "--cluster-address=127.0.0.1"], "'127.0.0.1' has no port"),
         ([*whole, "--etcd-cert-file=x"], "--etcd-cert-file and --etcd-key-file need each other"),
         ([*whole, "--port=0"], "--cluster needs a port for the other members"),
         (["--cluster=a/b", *whole[1:]], "cannot be the name of a cluster"),

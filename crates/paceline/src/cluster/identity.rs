@@ -6,7 +6,6 @@ use paceline_cluster::{LogIndex, LogOrigin, MemberId, StoredPromise, Timing};
 use paceline_cluster_host::messages::PeerLogin;
 use paceline_cluster_host::thread::{ClusterSettings, ClusterThread};
 use paceline_cluster_host::{ClusterHandle, JoinRequest, LogHost, MemberFile, PromiseFile, StoredMember};
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -62,9 +61,7 @@ impl LocalDriver {
     /// A message for users: the address cannot be listened on.
     pub(super) fn new(settings: &MemberSettings, identity: Identity, port: u16) -> Result<Self, String> {
         let entry = settings.entry(identity.id.0, port);
-        let address = (settings.address.host.as_str(), settings.address.port);
-        let listener = TcpListener::bind(address)
-            .map_err(|error| format!("cannot listen on {}: {error}", settings.address))?;
+        let listener = settings.listen()?;
         let cluster = ClusterSettings {
             cluster: settings.cluster.clone(),
             entry,

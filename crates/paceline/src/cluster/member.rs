@@ -56,7 +56,10 @@ pub fn run(settings: MemberSettings, options: StartOptions, arguments: &[String]
     // A copy, and the wait for a quorum, may take long: a probe has to see that the member is alive.
     let probes = StartingProbes::begin(&options)?;
     let store = Arc::new(Store::new(&settings.etcd, &settings.cluster).map_err(|error| error.to_string())?);
+    settings.check_bind_address(&options.bind_address())?;
     if is_new(&options.datadir) || was_begun_by(&options.datadir, join::COMMAND) {
+        // A copy may take hours: a wrong address is found before it.
+        drop(settings.listen()?);
         match fill(&runtime, &store, &settings, arguments)? {
             FillEnd::Ready => {}
             FillEnd::Stopped => return Ok(()),

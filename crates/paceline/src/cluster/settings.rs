@@ -8,6 +8,7 @@ use paceline_server::options::StartOptions;
 use paceline_server::variables::Variable;
 use paceline_wire::TcpAddress;
 use paceline_wire::tls::ClusterKey;
+use std::net::{TcpListener, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 
 /// Longest file with a secret, in bytes.
@@ -169,9 +170,11 @@ impl MemberSettings {
         };
         let urls = needed(options.etcd, "--etcd=URL[,URL…]")?;
         let address = needed(options.cluster_address, "--cluster-address=HOST:PORT")?;
-        let address: TcpAddress = address
-            .parse()
+        let address = TcpAddress::with_default_port(&address, 0)
             .map_err(|error| format!("--cluster-address: {error}"))?;
+        if address.port == 0 {
+            return Err(format!("--cluster-address: '{}' has no port", address.host));
+        }
         if ["0.0.0.0", "::", "*"].contains(&address.host.as_str()) {
             return Err(
                 "--cluster-address: the other members connect to it, so it must name this host".into(),
@@ -207,6 +210,33 @@ impl MemberSettings {
             cluster: options.cluster,
             address,
         }))
+    }
+
+    /// Listens for messages of other members.
+    ///
+    /// # Errors
+    /// A message for users: the address is not one of this machine, or is in use.
+    pub fn listen(&self) -> Result<TcpListener, String> {
+        TcpListener::bind((self.address.host.as_str(), self.address.port))
+            .map_err(|error| format!("--cluster-address: cannot listen on {}: {error}", self.address))
+    }
+
+    /// Checks that the other members can reach the server's port, if it listens on this address.
+    ///
+    /// # Errors
+    /// A message for users: it only listens within this machine, and the address for the others is another one.
+    pub fn check_bind_address(&self, bind_address: &str) -> Result<(), String> {
+        let is_loopback = |host: &str| {
+            let addresses = (host, self.address.port).to_socket_addrs();
+            addresses.is_ok_and(|mut all| all.all(|address| address.ip().is_loopback()))
+        };
+        match is_loopback(bind_address) && !is_loopback(&self.address.host) {
+            true => Err(format!(
+                "--bind-address={bind_address}: the other members cannot reach this server at {}",
+                self.address.host
+            )),
+            false => Ok(()),
+        }
     }
 
     /// Returns the member's entry in the directory of the cluster.
