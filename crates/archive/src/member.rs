@@ -192,6 +192,11 @@ impl LogMember {
         self.readers.admit(reader, connection, end)
     }
 
+    /// The log has the position from which this admitted stream reads.
+    pub fn accept(&self, connection: u32) {
+        self.readers.accept(connection);
+    }
+
     /// Tells that a stream has ended.
     pub fn release(&self, connection: u32) {
         self.readers.remove(connection);
@@ -323,6 +328,10 @@ impl LogHost for LogMember {
         self.read(false, from, epoch, at, progress);
     }
 
+    fn sends_to(&self, member: MemberId) -> bool {
+        self.readers.sends_to(member)
+    }
+
     fn write_start(&self, epoch: Epoch, progress: LogProgress) {
         assert_eq!(self.tenure, Tenure::UntilAcknowledged, "an archive never leads");
         let role = self.begin(false);
@@ -377,6 +386,7 @@ impl LogHost for LogMember {
             gtid_position: self.context.position().to_string(),
             lags: vec![None; ends.len()],
             clients_wait: None,
+            not_served: Some(self.follower.status().error).filter(|error| !error.is_empty()),
         }
     }
 

@@ -19,6 +19,11 @@
 //! asked to freeze. If the role's cut was not complete, the new host begins with it; otherwise it is told to cut at
 //! its own end, which is no cut.
 //!
+//! # Copies that count
+//! A member's copy of the present epoch counts only while this primary sends it the log
+//! ([`LogHost::sends_to`]). The state machine trusts that a log which follows is a beginning of the primary's; this
+//! holds whatever was done to a member's directory by hand, for example by a restored image of its disk.
+//!
 //! # Order of inputs
 //! Progress of the log comes before messages: a pulse that is answered afterwards then acknowledges more. Messages and
 //! the end of a connection keep their order. A tick comes when a quarter of a pulse has passed since the last, however
@@ -302,6 +307,7 @@ impl Driver {
         for event in pending.peers {
             match event {
                 PeerEvent::Message(from, message) => {
+                    let message = self.counted(from, message);
                     self.remember(from, &message);
                     self.input(Input::Message(from, message))?;
                 }
@@ -497,6 +503,21 @@ impl Driver {
                 true => SwitchFailure::Unfinished,
                 false => SwitchError::TimedOut.into(),
             }));
+        }
+    }
+
+    /// Returns the message as it counts. A copy of this epoch comes from this log: a member that it is not sent to has
+    /// at most what was there at the start. Its log has something else: its directory was changed by hand.
+    fn counted(&self, from: MemberId, message: Message) -> Message {
+        match (message, self.role) {
+            (Message::Copy { epoch, end, sent }, WritingRole::Lead { epoch: led })
+                if epoch == led && !self.host.sends_to(from) =>
+            {
+                let start = self.host.tail().start_of_last(led);
+                let end = end.min(start.unwrap_or(LogIndex(0)));
+                Message::Copy { epoch, end, sent }
+            }
+            (message, _) => message,
         }
     }
 

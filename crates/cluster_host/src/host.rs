@@ -72,6 +72,10 @@ pub trait LogHost: Send + Sync {
     /// log to those that follow in this epoch. From here on, groups of clients may be appended when the gate is open.
     fn write_start(&self, epoch: Epoch, progress: LogProgress);
 
+    /// Returns whether this primary sends its log to the member, from a position that both logs have. Without that,
+    /// what the member has beyond the start of the epoch is not known to be of this log.
+    fn sends_to(&self, member: MemberId) -> bool;
+
     /// The log is acknowledged up to here: applies and publishes it, replies to clients.
     fn publish(&self, upto: LogIndex);
 

@@ -4,6 +4,11 @@
 //! they follow, or, while a candidate fetches, by a holder whose promise is the candidate's. A promise of a later epoch
 //! ends all of these streams before it is written. A stream is admitted and ended under one lock, so none can slip
 //! through between.
+//!
+//! A stream is *accepted* when the log has the position from which it reads. A member whose log has something else
+//! there is refused by the search for that position, so it is never accepted ([`LogHost::sends_to`]).
+//!
+//! [`LogHost::sends_to`]: crate::LogHost::sends_to
 
 use paceline_cluster::{Epoch, MemberId, Promise};
 use parking_lot::Mutex;
@@ -34,7 +39,23 @@ struct State {
     /// The durable promise: that candidate may fetch.
     promise: Promise,
     /// Streams by connection id.
-    streams: BTreeMap<u32, EndStream>,
+    streams: BTreeMap<u32, MemberStream>,
+}
+
+/// An admitted stream.
+struct MemberStream {
+    reader: Reader,
+    end: EndStream,
+    progress: StreamProgress,
+}
+
+/// How far a stream has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum StreamProgress {
+    /// The position from which it reads is searched.
+    Searching,
+    /// The log has that position.
+    Accepted,
 }
 
 /// Tells a stream to end.
@@ -84,10 +105,32 @@ impl Readers {
         };
         let is_served = state.leads == Some(reader.epoch) || state.promise == of_candidate;
         if is_served {
-            state.streams.insert(connection, Box::new(end));
+            let stream = MemberStream {
+                reader,
+                end: Box::new(end),
+                progress: StreamProgress::Searching,
+            };
+            state.streams.insert(connection, stream);
             self.count.send_replace(state.streams.len());
         }
         is_served
+    }
+
+    /// The log has the position from which this admitted stream reads.
+    pub fn accept(&self, connection: u32) {
+        if let Some(stream) = self.state.lock().streams.get_mut(&connection) {
+            stream.progress = StreamProgress::Accepted;
+        }
+    }
+
+    /// Returns whether a stream of this member, in the epoch that this member leads, is accepted.
+    pub fn sends_to(&self, member: MemberId) -> bool {
+        let state = self.state.lock();
+        let mut streams = state.streams.values();
+        streams.any(|stream| {
+            let is_of_epoch = state.leads == Some(stream.reader.epoch);
+            is_of_epoch && stream.reader.member == member && stream.progress == StreamProgress::Accepted
+        })
     }
 
     /// Removes a stream that has ended.
@@ -104,7 +147,7 @@ impl Readers {
             let mut state = self.state.lock();
             state.leads = None;
             state.promise = Promise::NONE;
-            state.streams.values().for_each(|end| end());
+            state.streams.values().for_each(|stream| (stream.end)());
         }
         let mut count = self.count.subscribe();
         // The sender lives as long as the registry.
@@ -138,6 +181,30 @@ mod tests {
         readers.lead(Epoch(7));
         assert!(readers.admit(reader(2, 7), 2, || {}));
         assert!(!readers.admit(reader(2, 8), 3, || {}), "a later epoch");
+    }
+
+    #[test]
+    fn members_are_sent_to_from_the_acceptance_of_a_stream_to_its_end() {
+        let readers = Readers::default();
+        readers.lead(Epoch(7));
+        assert!(readers.admit(reader(2, 7), 1, || {}));
+        assert!(!readers.sends_to(MemberId(2)), "its position is still searched");
+        readers.accept(1);
+        assert!(readers.sends_to(MemberId(2)));
+        assert!(!readers.sends_to(MemberId(3)));
+        readers.remove(1);
+        assert!(!readers.sends_to(MemberId(2)));
+        // A candidate that fetches.
+        readers.promised(Promise {
+            epoch: Epoch(8),
+            primary: MemberId(3),
+        });
+        assert!(readers.admit(reader(3, 8), 2, || {}));
+        readers.accept(2);
+        assert!(
+            !readers.sends_to(MemberId(3)),
+            "not in the epoch that this one leads"
+        );
     }
 
     #[tokio::test]

@@ -48,6 +48,8 @@ pub struct HostReport {
     pub lags: Vec<Option<Lag>>,
     /// Thing that its clients wait for, if the member is the primary: to be let in, or to commit, for long.
     pub clients_wait: Option<String>,
+    /// Why the member that this one follows does not send its log.
+    pub not_served: Option<String>,
 }
 
 /// Another member, as the one that reports knows it.
@@ -130,7 +132,8 @@ impl MemberReport {
             gtid_position: host.gtid_position,
             waits: match &status.waits {
                 Some(wait) => Some(wait.to_string()),
-                None => host.clients_wait.filter(|_| is_primary),
+                None if is_primary => host.clients_wait,
+                None => host.not_served,
             },
             peers: peers.collect(),
         }
@@ -184,6 +187,7 @@ mod tests {
                 gtid_position: "0-1-90".to_owned(),
                 lags: vec![Some(Lag { bytes: 500, ms: 20 })],
                 clients_wait: Some("for others".to_owned()),
+                not_served: Some("of no interest".to_owned()),
             }
         });
         assert_eq!(report.waits.as_deref(), Some("for others"));

@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
-use support::memory_host::{Fate, Hosts, MemoryHost};
+use support::memory_host::{Entry, Fate, Hosts, MemoryHost, Refusal};
 use support::{PATIENCE, entry, member, until_status};
 use tempfile::TempDir;
 use tokio::sync::{mpsc, watch};
@@ -348,6 +348,47 @@ async fn a_new_host_waits_while_the_old_one_freezes() {
     assert_eq!(switch.await.unwrap(), Ok(()));
     second.until_open().await;
     assert_eq!(new.commit(1).await, Fate::Acknowledged);
+}
+
+#[tokio::test]
+async fn a_member_that_is_not_sent_the_log_acknowledges_nothing() {
+    let (world, [first, second, third]) = three().await;
+    assert_eq!(first.host.commit(1).await, Fate::Acknowledged);
+    first.until_published(first.host.log().len()).await;
+    third.until_published(first.host.log().len()).await;
+    let (id, directory, stopped) = third.kill();
+    let (_, _, _) = second.kill();
+    // Its directory is changed by hand: its log is longer than the primary's, by records that the cluster lacks.
+    let mut changed = stopped.log();
+    changed.extend([8, 9].map(|number| Entry {
+        number,
+        ..changed[changed.len() - 1]
+    }));
+    let changed = world.hosts.create(id, changed, stopped.published());
+    first.host.refuse(id, Refusal::Begins);
+    let third = world.start_in(id, directory, changed);
+    third.until_follows(&first).await;
+    let waiting = {
+        let host = first.host.clone();
+        tokio::spawn(async move { host.commit(2).await })
+    };
+    // It has answered twice after the commit has begun.
+    for _ in 0..2 {
+        let asked = paceline_cluster_host::clock::now();
+        world
+            .until("the member answers", |_| {
+                let peers = first.handle.peers();
+                peers.iter().any(|peer| peer.id == id && peer.heard > asked)
+            })
+            .await;
+    }
+    assert!(!waiting.is_finished(), "nobody else has it");
+    // The directory is what it was again.
+    let (id, directory, changed) = third.kill();
+    let restored = world.hosts.create(id, stopped.log(), changed.published());
+    first.host.refuse(id, Refusal::Ends);
+    let _third = world.start_in(id, directory, restored);
+    assert_eq!(waiting.await.unwrap(), Fate::Acknowledged);
 }
 
 #[tokio::test]

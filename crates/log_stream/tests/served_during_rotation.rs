@@ -91,6 +91,7 @@ async fn a_replica_that_connects_during_a_rotation_waits_for_it() {
             connection: 1,
             interrupt: &interrupt,
             show: &|_| {},
+            accepted: &|| {},
             server_id: ServerId(1),
             replicated: Default::default(),
         };

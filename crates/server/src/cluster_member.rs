@@ -72,6 +72,8 @@ pub struct ServerHost {
     runtime: Handle,
     fence: Arc<RoleFence>,
     access: Arc<Access>,
+    /// Why the member that this one follows does not send its log.
+    not_served: Arc<Mutex<Option<String>>>,
 }
 
 impl ServerHost {
@@ -92,6 +94,7 @@ impl ServerHost {
             runtime: Handle::current(),
             fence: Arc::default(),
             access: Arc::new(access),
+            not_served: Arc::default(),
         })
     }
 
@@ -120,6 +123,7 @@ impl ServerHost {
             return;
         }
         self.cluster.held.report_to(Some(progress.clone()));
+        *self.not_served.lock() = None;
         let reception = Reception {
             server: self.server.clone(),
             cluster: self.cluster.clone(),
@@ -128,6 +132,7 @@ impl ServerHost {
             role,
             from,
             epoch,
+            not_served: self.not_served.clone(),
         };
         self.runtime.spawn(reception.run(progress));
     }
@@ -289,6 +294,7 @@ struct Reception {
     role: RoleNumber,
     from: MemberId,
     epoch: Epoch,
+    not_served: Arc<Mutex<Option<String>>>,
 }
 
 /// Attempts to connect within a role that have brought nothing.
@@ -312,11 +318,16 @@ impl Refusals {
         true
     }
 
+    /// Returns whether the last attempt was long ago.
+    fn are_over(&self) -> bool {
+        self.last.is_none_or(|last| last.elapsed() >= PATIENT_AFTER)
+    }
+
     /// Reports why the last attempt has ended, once for each reason: it may last until a member is upgraded.
-    fn report(&mut self, from: MemberId, reason: String) {
+    fn report(&mut self, from: MemberId, reason: &str) {
         if !reason.is_empty() && reason != self.reason {
             tracing::error!("cluster: {from} does not send its log: {reason}");
-            self.reason = reason;
+            self.reason = reason.to_owned();
         }
     }
 }
@@ -345,13 +356,17 @@ impl Reception {
                     return;
                 };
                 let connection = server.replicas().get(CONNECTION).ok();
-                if connection
+                let is_running = connection
                     .as_ref()
-                    .is_none_or(|connection| !connection.runs_both())
-                    && refusals.may_try()
-                {
+                    .is_some_and(|connection| connection.runs_both());
+                if is_running && refusals.are_over() {
+                    *self.not_served.lock() = None;
+                }
+                if !is_running && refusals.may_try() {
                     if let Some(connection) = &connection {
-                        refusals.report(self.from, connection.status().receiver.error.message);
+                        let reason = connection.status().receiver.error.message;
+                        refusals.report(self.from, &reason);
+                        *self.not_served.lock() = Some(reason).filter(|reason| !reason.is_empty());
                     }
                     self.connect(&server).await;
                 }
@@ -498,6 +513,10 @@ impl LogHost for ServerHost {
         });
     }
 
+    fn sends_to(&self, member: MemberId) -> bool {
+        self.cluster.readers.sends_to(member)
+    }
+
     fn publish(&self, upto: LogIndex) {
         self.cluster.held.publish(upto);
     }
@@ -530,6 +549,7 @@ impl LogHost for ServerHost {
                 GateState::Closed => Some(CATCHES_UP.to_owned()),
                 GateState::Held | GateState::Open => commit_watch::present_wait(&self.cluster),
             },
+            not_served: self.not_served.lock().clone(),
         }
     }
 

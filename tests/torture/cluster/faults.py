@@ -26,9 +26,9 @@ class Fault:
         self.machines, self.rng, self.numbers = machines, rng, numbers
 
     def victim(self):
-        """Returns a server, often the primary."""
+        """Returns a member, often the primary."""
         primary = self.machines.primary() if self.rng.random() < 0.6 else None
-        return primary or self.rng.choice([server for server in self.machines.servers if server.is_running()] or self.machines.servers)
+        return primary or self.rng.choice([member for member in self.machines.members if member.is_running()] or self.machines.members)
 
     def begin(self):
         raise NotImplementedError
@@ -139,15 +139,15 @@ class PowerFailureOfAll(Fault):
     def begin(self):
         for etcd in self.machines.etcds:
             etcd.kill()
-        for server in self.machines.servers:
-            lose_power(server, self.rng)
+        for member in self.machines.members:
+            lose_power(member, self.rng)
         return "power failure of all machines"
 
     def end(self):
         for etcd in self.machines.etcds:
             if etcd.process is None:
                 etcd.spawn(self.machines.etcds)
-        self.restart(self.machines.servers)
+        self.restart(self.machines.members)
 
 
 def lose_power(server, rng):
@@ -176,7 +176,7 @@ class Removal(Fault):
 
     def begin(self):
         primary = self.machines.primary()
-        name = self.rng.choice([server.name for server in self.machines.servers if server is not primary])
+        name = self.rng.choice([member.name for member in self.machines.members if member is not primary])
         status, text = self.machines.command("remove", name)
         self.machines.removed.add(name)
         self.numbers["members removed" if status == 0 else "removals refused"] += 1
@@ -373,7 +373,7 @@ class SlowDisk(Fault):
     kind = "disk"
 
     def begin(self):
-        self.slow = [self.victim()] if self.rng.random() < 0.7 else self.machines.servers
+        self.slow = [self.victim()] if self.rng.random() < 0.7 else self.machines.members
         milliseconds = self.rng.choice([20, 100, 300])
         for server in self.slow:
             server.disk.say(f"slow-sync {milliseconds}")
@@ -435,7 +435,7 @@ class WrongClock(Fault):
     kind = "clock"
 
     def begin(self):
-        self.wrong = self.rng.sample(self.machines.servers, self.rng.randrange(1, len(self.machines.servers) + 1))
+        self.wrong = self.rng.sample(self.machines.members, self.rng.randrange(1, len(self.machines.members) + 1))
         told = []
         for server in self.wrong:
             seconds = self.rng.choice([-HOUR_SECONDS, HOUR_SECONDS])

@@ -2,8 +2,8 @@
 no epoch has two primaries.
 
     client ──┬── a ──┐
-             ├── b ──┤   three to five servers, one or three of etcd, each on a machine of its own: a network namespace
-             ├── c ──┤   (support.namespaces), a disk of its own (crashfs), a clock of its own
+             ├── b ──┤   three to five members, one or three of etcd, each on a machine of its own: a network namespace
+             ├── z ──┤   (support.namespaces), a disk of its own (crashfs), a clock of its own; z is an archive, in some rounds
              └── etcd1 …
 
 One round makes a cluster and a load (`clients`: the transactions of the isolation part, through whichever server takes them,
@@ -17,10 +17,10 @@ etcd killed or cut off.
   those that read on one other server (`clients.ClusterRun.history`).
 - No acknowledged write is gone, and no other one appears that was answered with an error. At the end all servers have the
   same rows.
-- The logs of all servers are one history; its epochs ascend, and each has transactions of one primary only, that which the
+- The logs of all members are one history; its epochs ascend, and each has transactions of one primary only, that which the
   clients were answered by (`logs.check`). No epoch was announced by two servers.
 - No server panics, or ends by itself, except with a full disk, which it says.
-- Whenever a majority of servers, a majority of etcd and the clients reach each other (`machines.Machines.can_commit`), writes
+- Whenever enough members, a majority of etcd and the clients reach each other (`machines.Machines.can_commit`), writes
   are committed, after a while; and so they are when everything works again.
 
 # Limits
@@ -41,7 +41,7 @@ from torture.servers import CLIENT
 from . import faults, logs
 from .clients import ClusterRun
 from .definitions import Definer
-from .machines import RECOVERY_SECONDS_MAX, Machines
+from .machines import RECOVERY_SECONDS_MAX, Layout, Machines
 
 TABLES_THERE = "select count(*) from information_schema.tables where table_schema = 'iso'"
 # Faults of one round, in short and in long.
@@ -77,13 +77,13 @@ def run(part):
 def one_round(part, round, directory, possible):
     """Runs a round with faults of these kinds."""
     rng = part.rng(round)
-    # The short form has every fault once: the first half with one etcd, the second with three.
-    servers = 3 if part.short else rng.choice([3, 3, 4, 5])
+    # The short form has every fault once: the first half with three servers and one etcd, the second with an archive and three.
+    layout = [Layout(3), Layout(2, archives=1)][round % 2] if part.short else Layout.random(rng)
     etcds = [1, 3][round % 2] if part.short else rng.choice([1, 1, 3])
     level = rng.choice(checker.LEVELS)
     schedule = Schedule(directory / "schedule.txt")
-    schedule.write(f"{servers} servers, {etcds} etcd, {level}")
-    machines = Machines(directory, servers, etcds, [])
+    schedule.write(f"{layout}, {etcds} etcd, {level}")
+    machines = Machines(directory, layout, etcds, [])
     try:
         wait_for("a primary", machines.primary).query(*load.TABLES, "create table iso.bulk (n int, i int, pad text, primary key (n, i))")
         for server in machines.servers:
@@ -144,7 +144,7 @@ def disturb(part, machines, running, schedule, rng, kinds):
         for fault in reversed(begun):
             fault.end()
             schedule.write(f"end of {type(fault).__name__}")
-    check_servers(machines)
+    check_members(machines)
     if is_working and len(kinds) == 1:
         name = f"ms without a commit at most, {kinds[0].__name__}"
         gap = max(running.longest_gap, time.monotonic() - running.last)
@@ -170,8 +170,8 @@ def wait_for_commit(machines, running, schedule, when):
     schedule.write(f"committed {when}, {time.monotonic() - start:.2f} s later")
 
 
-def check_servers(machines):
-    for server in machines.servers:
+def check_members(machines):
+    for server in machines.members:
         lines = [line for line in server.said().splitlines() if "panicked at" in line or "internal error" in line.lower()]
         if lines:
             raise Finding(f"{server.name} said: {lines[:3]}")
@@ -196,7 +196,9 @@ def judge(part, machines, running, definer, level, directory):
     for server in machines.servers:
         definer.check(server)
     part.numbers["definitions and large transactions"] += definer.statements
-    check_servers(machines)
+    check_members(machines)
+    for archive in machines.archives:
+        archive.wait_for(machines.servers[0], RECOVERY_SECONDS_MAX)
     final, counts = finals[machines.servers[0].name]
     transactions = [*running.history(), final]
     history.save(directory / "history.jsonl", level, transactions)
@@ -207,14 +209,14 @@ def judge(part, machines, running, definer, level, directory):
     numbers["committed"] += committed
     numbers["unknown"] += sum(each.status == history.Status.UNKNOWN for each in transactions)
     numbers["conflicts refused"] += sum(running.refused.values())
-    for server in machines.servers:
-        server.kill()
+    for member in machines.members:
+        member.kill()
     (directory / "logs").mkdir()
-    for server in machines.servers:
+    for server in machines.members:
         for file in server.log_files():
             (directory / "logs" / f"{server.name}-{file.name}").write_bytes(file.read_bytes())
     if anomalies:
         raise Finding(f"{level}: {len(anomalies)} anomalies in {len(transactions)} transactions, the first: " + "; ".join(map(str, anomalies[:3])))
-    numbers["epochs"] += logs.check({server.name: logs.read(server.log_files()) for server in machines.servers}, running.ids, transactions)
+    numbers["epochs"] += logs.check({member.name: logs.read(member.log_files()) for member in machines.members}, running.ids, transactions)
     logs.check_openings(machines.servers)
     assert committed > 20, f"only {committed} transactions committed, which proves nothing"

@@ -291,10 +291,16 @@ impl Session {
             return Ok(());
         }
         let show = |state: &'static str| *client.activity.lock() = ("Binlog Dump", state);
+        let accepted = || {
+            if let (Some(member), Some(_)) = (&member, request.member) {
+                member.accept(client.id);
+            }
+        };
         let host = Host {
             connection: self.client.id,
             interrupt: &client.interrupt,
             show: &show,
+            accepted: &accepted,
             server_id: archive.context.server_id,
             // Everything the archive has is in its log: no position has moved beyond it.
             replicated: GtidPosition::new(),
@@ -306,7 +312,7 @@ impl Session {
             write_timeout: WRITE_TIMEOUT,
         };
         let served = archive.primary.serve(link, &request, host).await;
-        if let Some(member) = member.filter(|_| request.member.is_some()) {
+        if let (Some(member), Some(_)) = (&member, request.member) {
             member.release(client.id);
         }
         match served {

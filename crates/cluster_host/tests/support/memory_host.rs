@@ -46,6 +46,7 @@ impl Hosts {
             hosts: self.clone(),
             calls: Mutex::default(),
             frozen_until: Mutex::default(),
+            refused: Mutex::default(),
             state: Mutex::new(State {
                 log,
                 published,
@@ -134,6 +135,8 @@ pub struct MemoryHost {
     calls: Mutex<Vec<String>>,
     /// A freeze waits for this.
     frozen_until: Mutex<Option<Arc<Notify>>>,
+    /// Members to which nothing is sent: their logs have something else.
+    refused: Mutex<Vec<MemberId>>,
 }
 
 /// Request of a stream.
@@ -148,6 +151,13 @@ enum Stream {
         epoch: Epoch,
         upto: LogRank,
     },
+}
+
+/// Change of what a member is sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    Begins,
+    Ends,
 }
 
 /// Fate of a transaction.
@@ -186,6 +196,15 @@ impl MemoryHost {
         let notify = Arc::new(Notify::new());
         *self.frozen_until.lock() = Some(Arc::clone(&notify));
         notify
+    }
+
+    /// Sends nothing to this member any more, or again.
+    pub fn refuse(&self, member: MemberId, refusal: Refusal) {
+        let mut refused = self.refused.lock();
+        refused.retain(|other| *other != member);
+        if refusal == Refusal::Begins {
+            refused.push(member);
+        }
     }
 
     /// Loses the end of the log, as a disk that lies does.
@@ -375,6 +394,10 @@ impl LogHost for MemoryHost {
             at,
             progress,
         );
+    }
+
+    fn sends_to(&self, member: MemberId) -> bool {
+        !self.refused.lock().contains(&member)
     }
 
     fn fetch(&self, from: MemberId, epoch: Epoch, at: LogIndex, upto: LogRank, progress: LogProgress) {

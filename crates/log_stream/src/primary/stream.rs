@@ -76,6 +76,8 @@ pub struct Host<'a> {
     pub interrupt: &'a Interrupt,
     /// Sets the state in the process list.
     pub show: &'a (dyn Fn(&'static str) + Sync),
+    /// Called before anything is sent, when the reader's position has been found in the log.
+    pub accepted: &'a (dyn Fn() + Sync),
     /// Id of this server.
     pub server_id: ServerId,
     /// GTID position up to which this server has replicated itself (`gtid_slave_pos`).
@@ -194,6 +196,7 @@ impl Primary {
 
 impl Stream<'_> {
     async fn run(mut self, mut start: Start) -> Step {
+        (self.host.accepted)();
         (self.host.show)(stage::SENDING);
         self.lease.advance(start.file);
         if self.request.acknowledges == Acknowledges::Yes {

@@ -3,7 +3,7 @@
 
 use super::settings::read_secret;
 use clap::{Args, Subcommand, ValueHint};
-use paceline_cluster::{Elections, Epoch, HolderKind, MemberId, Progress, primary_order};
+use paceline_cluster::{Configuration, Elections, Epoch, HolderKind, MemberId, Progress, primary_order};
 use paceline_cluster_host::commands::{self, Overview, Part, Remainder};
 use paceline_cluster_host::etcd::{EtcdSettings, Store};
 use paceline_cluster_host::messages::PeerLogin;
@@ -369,6 +369,15 @@ fn states(members: &[PicturedMember]) -> String {
     text
 }
 
+/// Returns how many copies each transaction needs, and in how many zones if not in one.
+fn needed_copies(configuration: &Configuration) -> String {
+    let (copies, holders) = (configuration.copies(), configuration.holders().len());
+    match configuration.zones() {
+        0 | 1 => format!("{copies} of {holders} copies"),
+        zones => format!("{copies} of {holders} copies in {zones} zones"),
+    }
+}
+
 /// Returns the lines under the members: the epoch, changes that are under way, the next upgrade.
 fn summary(overview: &Overview) -> String {
     let mut text = String::new();
@@ -379,9 +388,10 @@ fn summary(overview: &Overview) -> String {
         (Progress::Claimed, false) => "claimed and not opened",
     };
     text.push_str(&format!(
-        "epoch {} of {}: {state}\n",
+        "epoch {} of {}: {state}, commits need {}\n",
         newest.epoch,
-        name_of(overview, newest.primary)
+        name_of(overview, newest.primary),
+        needed_copies(&newest.configuration),
     ));
     if overview.settings.wanted.is_some() {
         text.push_str("a change of the log holders is under way\n");

@@ -66,11 +66,17 @@ impl Session {
         };
         let shared = self.state.shared.clone();
         let show = move |state: &'static str| shared.update(|activity| activity.state = state);
+        let accepted = || {
+            if let Some(admitted) = &admitted {
+                admitted.accept();
+            }
+        };
         let server = self.state.server.clone();
         let host = Host {
             connection: self.state.shared.id,
             interrupt: &self.state.shared.interrupt,
             show: &show,
+            accepted: &accepted,
             server_id: self.own_server_id(),
             replicated: self.state.server.transactions.replicated_position(),
         };
@@ -172,6 +178,13 @@ impl Session {
 struct AdmittedMember {
     cluster: Arc<Cluster>,
     connection: u32,
+}
+
+impl AdmittedMember {
+    /// The log has the position from which the member reads.
+    fn accept(&self) {
+        self.cluster.readers.accept(self.connection);
+    }
 }
 
 impl Drop for AdmittedMember {
