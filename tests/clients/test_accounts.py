@@ -460,3 +460,22 @@ def test_a_password_changed_as_a_row_counts_after_flush_privileges(kind, tmp_pat
         assert counting() == ["newest"]
     finally:
         server.close()
+
+
+@pytest.mark.parametrize("kind", [Paceline, MariaDb])
+def test_without_names_of_hosts_an_account_of_localhost_is_for_the_socket(kind, tmp_path):
+    server = kind(tmp_path / "server", "--skip-name-resolve", "--skip-show-database")
+    server.start()
+    server.query("create user here@localhost", "create user here@'127.0.0.1'", "create user local@localhost", "create user any@'%'")
+    over_tcp = {"host": "127.0.0.1", "port": server.port, "unix_socket": None}
+    assert server.query("select current_user()", user="here", **over_tcp) == (("here@127.0.0.1",),)
+    assert server.query("select current_user()", user="here") == (("here@localhost",),)
+    assert server.query("select current_user(), substring_index(user(), '@', -1)", user="any", **over_tcp) == (("any@%", "127.0.0.1"),)
+    assert denied(server.connect, user="local", **over_tcp)[0] == 1045
+    # Databases are shown to those with the privilege alone.
+    assert ("mysql",) in server.query("show databases")
+    assert answer(server.connect(user="any", **over_tcp).cursor(), "show databases") == 1227
+    server.query("grant show databases on *.* to any@'%'")
+    assert ("mysql",) in server.query("show databases", user="any", **over_tcp)
+    assert server.query("show variables like 'skip_name_resolve'") == (("skip_name_resolve", "ON"),)
+    server.close()

@@ -142,6 +142,21 @@ def test_no_commit_comes_after_read_only(database):
         database.query("set global read_only=0", "drop user writer@localhost")
 
 
+def test_a_transaction_that_shall_write_is_refused_while_the_server_is_read_only(database):
+    database.query("create user writer@localhost", "set global read_only=1")
+    try:
+        with database.connect(user="writer") as connection, connection.cursor() as cursor:
+            with pytest.raises(pymysql.err.MySQLError) as error:
+                cursor.execute("start transaction read write")
+            assert error.value.args[0] == 1290
+            for begin in ("start transaction", "begin", "start transaction read only", "set transaction read write"):
+                cursor.execute(begin)
+                connection.rollback()
+        database.query("start transaction read write")
+    finally:
+        database.query("set global read_only=0", "drop user writer@localhost")
+
+
 def test_locks_wait_time_out_and_are_released(table):
     one, two = Session(table), Session(table, innodb_lock_wait_timeout=1)
     one("begin")

@@ -28,3 +28,19 @@ alter table if exists nix rename to t2;
 alter table if exists nix add column a int;
 -- CUBE.
 select a, count(*) from t1 group by a with cube;
+-- The session's own global read lock does not hinder read_only: tools for failover take it first.
+flush tables with read lock;
+set global read_only = 1;
+select @@global.read_only;
+unlock tables;
+start transaction read write;
+rollback;
+set global read_only = 0;
+-- Tables of the system are locked like others.
+lock tables t1 read, mysql.event read;
+select count(*) from mysql.event;
+select * from t1;
+unlock tables;
+lock tables mysql.user read;
+select * from t1;
+unlock tables;

@@ -10,7 +10,8 @@ from support.servers import MariaDb, Paceline
 from support.waiting import wait_for
 
 WAITING = "select trx_mysql_thread_id, trx_query, trx_operation_state, trx_isolation_level from information_schema.innodb_trx where trx_state = 'LOCK WAIT'"
-BLOCKED = """select waiting.trx_mysql_thread_id, blocking.trx_mysql_thread_id, wanted.lock_table, wanted.lock_index, wanted.lock_mode, held.lock_mode
+BLOCKED = """select waiting.trx_mysql_thread_id, blocking.trx_mysql_thread_id, wanted.lock_table, wanted.lock_index, wanted.lock_mode, held.lock_mode,
+             wanted.lock_data, held.lock_data
              from information_schema.innodb_lock_waits wait
              join information_schema.innodb_trx waiting on waiting.trx_id = wait.requesting_trx_id
              join information_schema.innodb_trx blocking on blocking.trx_id = wait.blocking_trx_id
@@ -40,13 +41,30 @@ def test_a_statement_that_waits_for_a_row_is_shown_with_its_blocker(server):
         thread.start()
         waiting = wait_for_transactions("the statement to wait", lambda: server.query(WAITING))
         assert waiting == ((waiter.thread_id(), statement, "starting index read", "REPEATABLE READ"),)
-        assert server.query(BLOCKED) == ((waiter.thread_id(), holder.thread_id(), "`t`.`a`", "PRIMARY", "X", "X"),)
+        assert server.query(BLOCKED) == ((waiter.thread_id(), holder.thread_id(), "`t`.`a`", "PRIMARY", "X", "X", "1", "1"),)
         [(modified,)] = server.query(f"select trx_rows_modified from information_schema.innodb_trx where trx_mysql_thread_id = {holder.thread_id()}")
         assert modified == 1
         holder.rollback()
         thread.join(30)
         transactions = "select * from information_schema.innodb_trx"
         wait_for_transactions("the transactions to end", lambda: server.query(transactions) == ())
+
+
+@pytest.mark.parametrize("server", [Paceline], indirect=True)
+@pytest.mark.parametrize("key, shown", [("(a, c, n)", "7, '2024-01-02', -1.50"), ("(a, b)", "7, 0x6162"), ("(d)", "0x"), ("(a, d(2))", "7, 0x")])
+def test_the_values_of_a_locked_key_are_shown(server, key, shown):
+    server.query(f"create table t.k (a int, b varbinary(9), c date, d varchar(9), n decimal(5, 2), primary key {key})",
+                 "insert into t.k values (7, 'ab', '2024-01-02', 'text', -1.5)")
+    with server.connect(autocommit=False, database="t") as holder, server.connect(database="t") as waiter:
+        holder.cursor().execute("select * from k where a = 7 for update")
+        thread = threading.Thread(target=lambda: waiter.cursor().execute("delete from k where a = 7"))
+        thread.start()
+        found = wait_for("the statement to wait", lambda: server.query("select lock_data from information_schema.innodb_locks"))
+        assert {values.startswith(shown) for (values,) in found} == {True}, found
+        assert "0x" in shown or found[0] == (shown,)
+        assert f"Key {found[0][0]}, " in server.query("show engine innodb status")[0][2]
+        holder.rollback()
+        thread.join(30)
 
 
 def test_they_need_the_process_privilege(server):

@@ -16,7 +16,7 @@ use paceline_expression::session::SessionContext;
 use paceline_syntax::definition::{CharsetName, DEFAULT_COLLATION, TypeKind, TypeSpec};
 
 /// Maximum length of a VARCHAR or VARBINARY, in bytes.
-const VARCHAR_BYTES_MAX: u64 = 65_535;
+const VARCHAR_BYTES_MAX: u64 = 65_532;
 
 /// Returns a character set by its name.
 ///

@@ -25,7 +25,7 @@ pub async fn serve(listener: &Listener, server: &Arc<Server>) {
         };
         match accepted {
             Ok((socket, Some(address))) => {
-                let client = ClientHost::of(address.ip());
+                let client = server.client_host(address.ip());
                 let host = format!("{}:{}", client.name, address.port());
                 begin(server, socket, client, host);
             }

@@ -6,7 +6,7 @@
 //! A deadlock is described while its members still wait ([`Deadlock`]): later their statements would be over. The last
 //! description is kept (`Server::latest_deadlock`); with `innodb_print_all_deadlocks` each goes to the error log.
 
-use crate::information_schema::{LOCK_BYTES, OpenTransaction, operation, place_of_key};
+use crate::information_schema::{KeyPlace, LOCK_BYTES, OpenTransaction, operation};
 use crate::open_transactions::{open_transactions, open_transactions_of};
 use crate::registry::now_micros;
 use crate::server::Server;
@@ -163,8 +163,12 @@ struct Places<'a> {
 impl Places<'_> {
     /// Writes a lock in InnoDB's lines, and its key.
     fn write_lock(&self, report: &mut String, wait: &RowLockWait, lock: RowLock, ending: &str) {
-        let place = place_of_key(self.catalog, &wait.key);
-        let (table, index) = place.unwrap_or_else(|| ("?".to_owned(), "?".to_owned()));
+        let unknown = || KeyPlace {
+            table: "?".to_owned(),
+            index: "?".to_owned(),
+            values: "?".to_owned(),
+        };
+        let KeyPlace { table, index, values } = KeyPlace::of(self.catalog, &wait.key).unwrap_or_else(unknown);
         let space = IndexId::of_key(&wait.key).map_or(0, IndexId::as_u32);
         let mut transactions = self.transactions.iter();
         let transaction = transactions.find(|one| one.session_id == lock.session_id);
@@ -178,7 +182,7 @@ impl Places<'_> {
         let _ = writeln!(
             report,
             "RECORD LOCKS space id {space} page no 0 n bits 0 index {index} of table {table} trx id {id} lock_mode {mode} locks rec \
-             but not gap{ending}\nKey, {} bytes: hex {hex}",
+             but not gap{ending}\nKey {values}, {} bytes: hex {hex}",
             wait.key.len()
         );
     }

@@ -106,6 +106,16 @@ fn privilege_words(set: PrivilegeSet) -> Value {
     text(words.collect::<Vec<_>>().join(","))
 }
 
+/// Returns the privileges that such a list names.
+pub fn privileges_of_words(words: &str) -> PrivilegeSet {
+    let named = words.split(',').filter_map(|word| match word {
+        "Grant" => Some(Privilege::GrantOption),
+        "Delete versioning rows" => Some(Privilege::DeleteHistory),
+        word => PrivilegeSet::named(&word.to_uppercase()),
+    });
+    PrivilegeSet::of(&named.collect::<Vec<_>>())
+}
+
 /// Returns privileges on a routine, in the order of MariaDB's SET.
 fn routine_words(set: PrivilegeSet) -> String {
     let words = [
@@ -265,6 +275,30 @@ pub fn privilege(column: &str) -> Option<Privilege> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lists_of_privileges_are_read_as_they_are_written() {
+        let of_tables = [
+            Privilege::Select,
+            Privilege::GrantOption,
+            Privilege::CreateView,
+            Privilege::ShowView,
+            Privilege::DeleteHistory,
+        ];
+        let of_routines = [
+            Privilege::Execute,
+            Privilege::AlterRoutine,
+            Privilege::GrantOption,
+        ];
+        let set = PrivilegeSet::of(&of_tables);
+        let Value::Text(words) = privilege_words(set) else {
+            panic!("it is a text")
+        };
+        assert_eq!(privileges_of_words(&words), set, "{words}");
+        let set = PrivilegeSet::of(&of_routines);
+        assert_eq!(privileges_of_words(&routine_words(set)), set);
+        assert_eq!(privileges_of_words(""), PrivilegeSet::NONE);
+    }
 
     #[test]
     fn accounts_are_rows() {

@@ -1,6 +1,6 @@
 //! The running server: state shared by all sessions.
 
-use crate::accounts::{InitialAccounts, SharedAccounts};
+use crate::accounts::{ClientHost, InitialAccounts, NameResolution, SharedAccounts};
 use crate::audit_log::AuditLog;
 use crate::backup_history::BackupHistory;
 use crate::cluster::Cluster;
@@ -43,6 +43,7 @@ use paceline_types::error_code::{ER_MAX_PREPARED_STMT_COUNT_REACHED, ER_OPTION_P
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
@@ -314,6 +315,15 @@ impl Server {
     /// Requests the shutdown of the server.
     pub fn request_shutdown(&self) {
         self.shutdown.send_replace(true);
+    }
+
+    /// Returns the origin of a TCP connection from this address.
+    pub fn client_host(&self, address: IpAddr) -> ClientHost {
+        let resolution = match self.globals.is_on(Variable::SkipNameResolve) {
+            true => NameResolution::Skipped,
+            false => NameResolution::Loopback,
+        };
+        ClientHost::of(address, resolution)
     }
 
     /// Returns whether shutdown is requested.

@@ -53,7 +53,7 @@ pub use key::{
     prefix_end, value_payload, value_version,
 };
 pub use memory_engine::MemoryConfig;
-pub use rocksdb_engine::{RocksDbConfig, RocksDbEngine};
+pub use rocksdb_engine::{BlockStatistics, RocksDbConfig, RocksDbEngine};
 pub use schema::{
     CheckedIndex, ColumnSchema, EarlierFormat, EntryKind, EntryReader, FormatEnd, HiddenIndexes, IndexKind,
     IndexMismatch, IndexSchema, KeyPart, MarkState, Row, RowPlacement, RowReader, TableCheck, TableSchema,

@@ -35,7 +35,7 @@ use crate::error::{Error, Result};
 use crate::held_files::{self, HeldFiles};
 use crate::key::{Direction, EngineKind, IndexId, KeyRange};
 use crate::memory_engine::MemoryConfig;
-use crate::rocksdb_engine::{RocksDbConfig, RocksDbEngine};
+use crate::rocksdb_engine::{BlockStatistics, RocksDbConfig, RocksDbEngine};
 use crate::snapshot::StorageSnapshot;
 use crate::stored_value::StoredValue;
 use crate::temporary::TemporarySpace;
@@ -88,6 +88,8 @@ pub struct StorageStatistics {
     pub pending_compaction_bytes: u64,
     /// Bytes in the block cache.
     pub block_cache_bytes: u64,
+    /// Look-ups of blocks, and reads and writes of table files, since the start.
+    pub blocks: BlockStatistics,
     /// Approximate bytes of the descriptions of open table files, beside the block cache.
     pub table_reader_bytes: u64,
     /// Approximate number of keys on disk.
@@ -619,6 +621,7 @@ impl Storage {
                 .rocksdb
                 .property(c"rocksdb.estimate-pending-compaction-bytes"),
             block_cache_bytes: self.rocksdb.cached_bytes() as u64,
+            blocks: self.rocksdb.block_statistics(),
             table_reader_bytes: self.rocksdb.property(c"rocksdb.estimate-table-readers-mem"),
             estimated_keys: self.rocksdb.property(c"rocksdb.estimate-num-keys"),
             background_errors: self.rocksdb.background_errors(),

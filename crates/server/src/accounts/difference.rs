@@ -80,6 +80,30 @@ pub fn grant_statements(
     statements
 }
 
+/// Returns the REVOKE and the GRANT that change a set of privileges on a column into another one.
+pub fn column_statements(
+    before: PrivilegeSet,
+    after: PrivilegeSet,
+    column: &str,
+    table: &str,
+    account: &str,
+) -> Vec<String> {
+    let column = identifier(column);
+    let listed = |set: PrivilegeSet| {
+        let names = set.names().map(|name| format!("{name} ({column})"));
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let (revoked, granted) = (listed(before.minus(after)), listed(after.minus(before)));
+    let mut statements = Vec::new();
+    if !revoked.is_empty() {
+        statements.push(format!("REVOKE {revoked} ON {table} FROM {account}"));
+    }
+    if !granted.is_empty() {
+        statements.push(format!("GRANT {granted} ON {table} TO {account}"));
+    }
+    statements
+}
+
 /// Returns the options of ALTER USER that differ.
 fn changed_options(before: &Account, after: &Account) -> String {
     let mut options = String::new();

@@ -3,6 +3,15 @@
 use std::cmp::Reverse;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+/// Which addresses get names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NameResolution {
+    /// The machine's own loopback address is `localhost`, as in a MariaDB that resolves names. No others have names.
+    Loopback,
+    /// None: `skip_name_resolve`.
+    Skipped,
+}
+
 /// Origin of a client's connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientHost {
@@ -21,14 +30,13 @@ impl ClientHost {
         }
     }
 
-    /// Returns the origin of a TCP connection. Names are not resolved, except that the machine's own loopback address
-    /// is `localhost`, as in a MariaDB that resolves names.
-    pub fn of(address: IpAddr) -> ClientHost {
+    /// Returns the origin of a TCP connection.
+    pub fn of(address: IpAddr, resolution: NameResolution) -> ClientHost {
         let address = match address {
             IpAddr::V6(v6) => v6.to_ipv4_mapped().map_or(address, IpAddr::V4),
             v4 => v4,
         };
-        let name = match is_own_address(address) {
+        let name = match resolution == NameResolution::Loopback && is_own_address(address) {
             true => "localhost".to_owned(),
             false => address.to_string(),
         };
@@ -174,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_host_matches_patterns_and_networks() {
-        let there = ClientHost::of("192.168.1.7".parse().unwrap());
+        let there = ClientHost::of("192.168.1.7".parse().unwrap(), NameResolution::Loopback);
         assert!(
             there.matches("%")
                 && there.matches("192.168.%")
@@ -183,8 +191,10 @@ mod tests {
         );
         assert!(there.matches("192.168.1.0/255.255.255.0") && !there.matches("192.168.2.0/255.255.255.0"));
         assert!(!there.matches("localhost") && !there.matches("192.168.1.70"));
-        let here = ClientHost::of("::ffff:127.0.0.1".parse().unwrap());
+        let here = ClientHost::of("::ffff:127.0.0.1".parse().unwrap(), NameResolution::Loopback);
         assert!(here.matches("localhost") && here.matches("127.0.0.1") && here.matches("127.%"));
+        let unnamed = ClientHost::of("127.0.0.1".parse().unwrap(), NameResolution::Skipped);
+        assert!(!unnamed.matches("localhost") && unnamed.matches("127.0.0.1"));
         assert!(ClientHost::local().matches("LOCALHOST") && !ClientHost::local().matches("127.0.0.1"));
         assert!(like(r"my\_db", "my_db") && !like(r"my\_db", "myxdb") && like("my_db", "myxdb"));
     }

@@ -35,7 +35,7 @@ pub mod statements;
 pub use account::{Account, ProxyGrant, RoleGrant, escaped, quoted};
 pub use authentication::Authentication;
 pub use authority::Authority;
-pub use host::ClientHost;
+pub use host::{ClientHost, NameResolution};
 pub use initial::{InitialAccounts, own_user};
 pub use list::Accounts;
 pub use object_grant::{RoutineGrant, TableGrant};
@@ -79,7 +79,10 @@ mod tests {
             Account::new("root", "localhost"),
         ]);
         let at = |user: &str, address: &str| {
-            let account = accounts.matching(user, &ClientHost::of(address.parse().unwrap()))?;
+            let account = accounts.matching(
+                user,
+                &ClientHost::of(address.parse().unwrap(), NameResolution::Loopback),
+            )?;
             Some(account.quoted())
         };
         assert_eq!(at("sb", "192.168.0.1").unwrap(), "'sb'@'192.168.%'");

@@ -23,7 +23,6 @@
 //! Rejected: a login that lasts (cookies, sessions of HTTP): it would have to be revoked with the account, and a page
 //! that can kill without being asked is a target. KILL by the token alone: it is one for all, and names nobody.
 
-use crate::accounts::ClientHost;
 use crate::listener::relayed_session;
 use crate::server::Server;
 use hyper::body::Incoming;
@@ -199,7 +198,7 @@ fn parse(body: &[u8]) -> Option<KillRequest> {
 
 /// Logs in and executes the statement, in a session of its own.
 async fn execute(server: &Arc<Server>, from: Requester<'_>, wanted: &KillRequest) -> Result<(), WireError> {
-    let client = ClientHost::of(from.address.ip());
+    let client = server.client_host(from.address.ip());
     let host = format!("{}:{}", client.name, from.address.port());
     let (session, far) = relayed_session(server, client, host, from.tls.cloned())?;
     tokio::spawn(session.run());

@@ -1,11 +1,10 @@
 //! INNODB_TRX, INNODB_LOCKS and INNODB_LOCK_WAITS: open transactions and waits for row locks.
 
+use super::key_place::KeyPlace;
 use super::open_transaction::OpenTransaction;
 use super::session_time;
 use super::sources::Sources;
 use crate::cells::{Row, number, text, text_or_null};
-use crate::sql_text::identifier;
-use paceline_catalog::Catalog;
 use paceline_storage::IndexId;
 use paceline_txn::{LockMode, RowLock, RowLockWait};
 use paceline_types::Value;
@@ -75,21 +74,6 @@ fn transaction_ids(sources: &dyn Sources) -> HashMap<u64, u64> {
     transactions.map(|one| (one.session_id, one.id)).collect()
 }
 
-/// Returns the table and the index of a key: `` `test`.`t1` `` and PRIMARY.
-pub(crate) fn place_of_key(catalog: &Catalog, key: &[u8]) -> Option<(String, String)> {
-    let id = IndexId::of_key(key)?.as_u32();
-    catalog.tables().find_map(|table| {
-        let named = table.indexes().iter().find(|index| index.id == id);
-        let index = match named {
-            Some(index) => index.name.clone(),
-            None if table.description().hidden.contains(&id) => "GEN_CLUST_INDEX".to_owned(),
-            None => return None,
-        };
-        let table = format!("{}.{}", identifier(table.database()), identifier(table.name()));
-        Some((table, index))
-    })
-}
-
 /// Returns the locks in waits: each requested lock, and those that block it.
 pub(super) fn locks(sources: &dyn Sources) -> Vec<Row> {
     let ids = transaction_ids(sources);
@@ -102,7 +86,7 @@ pub(super) fn locks(sources: &dyn Sources) -> Vec<Row> {
         blockers,
     } in sources.row_lock_waits()
     {
-        let Some((table, index)) = place_of_key(&catalog, &key) else {
+        let Some(place) = KeyPlace::of(&catalog, &key) else {
             continue;
         };
         for RowLock { session_id, mode } in std::iter::once(wanted).chain(blockers) {
@@ -122,12 +106,12 @@ pub(super) fn locks(sources: &dyn Sources) -> Vec<Row> {
                 number(*transaction),
                 text(mode),
                 text("RECORD"),
-                text(table.clone()),
-                text(index.clone()),
+                text(place.table.clone()),
+                text(place.index.clone()),
                 Value::Null,
                 Value::Null,
                 Value::Null,
-                Value::Null,
+                text(place.values.clone()),
             ]);
         }
     }

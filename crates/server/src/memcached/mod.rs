@@ -32,7 +32,6 @@ mod items;
 mod open_batch;
 mod shared;
 
-use crate::accounts::ClientHost;
 use crate::listener::session as client_session;
 use crate::memcached_counters::count;
 use crate::options::OfferTls;
@@ -167,7 +166,7 @@ async fn run(
     account: &str,
     is_encrypted: bool,
 ) -> Result<(), String> {
-    let client = ClientHost::of(address.ip());
+    let client = server.client_host(address.ip());
     let host = format!("{}:{}", client.name, address.port());
     let mut session = client_session(server, socket, client, host).map_err(|error| error.to_string())?;
     let limit = Duration::from_secs(server.globals.number(Variable::ConnectTimeout));

@@ -63,8 +63,15 @@ pub struct SessionState {
 impl SessionState {
     /// Returns 1192 within a transaction or under locks, for statements that would wait for their own session.
     pub(super) fn refuse_locks_and_transaction(&self) -> Result<()> {
-        let locks = &self.table_locks;
-        match self.transaction.is_open() || locks.has_tables() || locks.is_globally_locked() {
+        match self.table_locks.is_globally_locked() {
+            true => Err(Error::new(ER_LOCK_OR_ACTIVE_TRANSACTION, &[])),
+            false => self.refuse_table_locks_and_transaction(),
+        }
+    }
+
+    /// Returns 1192 within a transaction or under locks of tables.
+    pub(super) fn refuse_table_locks_and_transaction(&self) -> Result<()> {
+        match self.transaction.is_open() || self.table_locks.has_tables() {
             true => Err(Error::new(ER_LOCK_OR_ACTIVE_TRANSACTION, &[])),
             false => Ok(()),
         }

@@ -604,11 +604,11 @@ mod list {
         SimplePasswordCheckOtherCharacters "simple_password_check_other_characters" Global Dynamic Unsigned { min: 0, max: 1000, block: 1 } => Some("1");
         SkipExternalLocking "skip_external_locking" Global Fixed Boolean => Some("ON"), Absent;
         SkipGrantTables "skip_grant_tables" Global Fixed Boolean => Some("OFF");
-        SkipNameResolve "skip_name_resolve" Global Fixed Boolean => Some("OFF"), Absent;
+        SkipNameResolve "skip_name_resolve" Global Fixed Boolean => Some("OFF");
         SkipNetworking "skip_networking" Global Fixed Boolean => Some("OFF");
         SkipParallelReplication "skip_parallel_replication" SessionOnly Dynamic Boolean => Some("OFF");
         SkipReplication "skip_replication" SessionOnly Dynamic Boolean => Some("OFF");
-        SkipShowDatabase "skip_show_database" Global Fixed Boolean => Some("OFF"), Absent;
+        SkipShowDatabase "skip_show_database" Global Fixed Boolean => Some("OFF");
         SkipSlaveStart "skip_slave_start" Global Fixed Boolean => Some("OFF");
         SlaveCompressedProtocol "slave_compressed_protocol" Global Dynamic Boolean => Some("OFF");
         SlaveDdlExecMode "slave_ddl_exec_mode" Global Dynamic Enum(&["STRICT", "IDEMPOTENT"]) => Some("IDEMPOTENT");

@@ -11,6 +11,7 @@
 //! - **Checksums.** Each block is checked when it is read from its file: a flipped bit is an error that names
 //!   the file, never a wrong row.
 
+mod block_statistics;
 mod cursor;
 mod database;
 mod ingest;
@@ -30,10 +31,11 @@ use paceline_types::LogPosition;
 use parking_lot::Mutex;
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{
-    Cache, DB, DBPinnableSlice, DEFAULT_COLUMN_FAMILY_NAME, ErrorKind, FlushOptions, ReadOptions, ReadTier,
-    WriteBatch, WriteOptions,
+    Cache, DB, DBPinnableSlice, DEFAULT_COLUMN_FAMILY_NAME, ErrorKind, FlushOptions, Options, ReadOptions,
+    ReadTier, WriteBatch, WriteOptions,
 };
 
+pub use block_statistics::BlockStatistics;
 pub(crate) use cursor::RocksDbCursor;
 use database::Database;
 pub use options::RocksDbConfig;
@@ -70,6 +72,8 @@ const ROOM_MEMTABLES: u64 = 4;
 pub struct RocksDbEngine {
     db: Arc<Database>,
     cache: Cache,
+    /// Those of the database; they have its counters.
+    options: Options,
     path: PathBuf,
     memtable_bytes: usize,
     memtables_max: u64,
@@ -144,6 +148,7 @@ impl RocksDbEngine {
                 scan_cost: ScanCost::default(),
             }),
             cache,
+            options,
             path: path.to_owned(),
             memtable_bytes: config.memtable_bytes,
             memtables_max: u64::from(config.memtables_max.max(2)),
@@ -457,6 +462,11 @@ impl RocksDbEngine {
     /// Returns the size of the uncompressed blocks in the cache, in bytes.
     pub(crate) fn cached_bytes(&self) -> usize {
         self.cache.get_usage()
+    }
+
+    /// Returns the work with blocks since the start.
+    pub(crate) fn block_statistics(&self) -> BlockStatistics {
+        BlockStatistics::of(&self.options)
     }
 
     /// Changes the capacity of the block cache, in bytes.

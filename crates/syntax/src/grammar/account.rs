@@ -1,6 +1,6 @@
 //! Accounts and privileges.
 
-use super::parser::Parser;
+use super::parser::{Parser, checked_qualified_name};
 use crate::ast::TableName;
 use crate::clear_password::{ClearPassword, HashForm};
 use crate::error::{Error, Result};
@@ -478,9 +478,12 @@ impl Parser<'_> {
                 return Ok(PrivilegeLevel::Database(Some(first)));
             }
             let name = TableName::qualified(first, self.identifier_after_dot()?);
-            return Ok(privilege_level(routine, name));
+            return Ok(privilege_level(routine, checked_qualified_name(name)?));
         }
-        Ok(privilege_level(routine, TableName::new(first)))
+        Ok(privilege_level(
+            routine,
+            checked_qualified_name(TableName::new(first))?,
+        ))
     }
 }
 

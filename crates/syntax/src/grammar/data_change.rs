@@ -2,7 +2,7 @@
 
 use crate::ast::{ColumnName, Expr, JoinedTables, OrderItem, SelectItem, TableFactor, TableName};
 
-use super::parser::Parser;
+use super::parser::{Parser, checked_qualified_name};
 use crate::error::{Error, Result};
 use crate::lexer::Token;
 use crate::statement::*;
@@ -232,7 +232,7 @@ impl Parser<'_> {
             let second = self.identifier_after_dot()?;
             name = TableName::qualified(name.name, second);
         }
-        Ok(name)
+        checked_qualified_name(name)
     }
 
     /// Converts the table of a simple DELETE to the form that a query's tree has.

@@ -75,7 +75,12 @@ impl Parser<'_> {
             "BEGIN" | "START" | "COMMIT" | "ROLLBACK" | "SAVEPOINT" | "RELEASE" => self.transaction(),
             "USE" => {
                 self.advance();
-                Ok(Statement::Use(checked_database_name(self.identifier()?)?))
+                let name = self.identifier()?;
+                // An empty name is none: 1046.
+                Ok(Statement::Use(match name.is_empty() {
+                    true => name,
+                    false => checked_database_name(name)?,
+                }))
             }
             "SHOW" => self.show(),
             "EXPLAIN" | "DESCRIBE" | "DESC" => self.explain(),

@@ -478,12 +478,12 @@ impl<'a> Parser<'a> {
         self.object_name(checked_table_name)
     }
 
-    /// Takes the name of a routine, trigger or event, perhaps with its database.
+    /// Takes the name of a routine or trigger, perhaps with its database.
     ///
     /// # Errors
-    /// 1064, 1059.
+    /// 1064, 1059, 1102, 1458.
     pub(super) fn program_name(&mut self) -> Result<TableName> {
-        self.object_name(checked_name)
+        self.object_name(checked_program_name)
     }
 
     fn object_name(&mut self, checked: fn(String) -> Result<String>) -> Result<TableName> {
@@ -609,20 +609,53 @@ pub(super) fn checked_name(name: String) -> Result<String> {
     not_too_long(name, error_code::ER_TOO_LONG_IDENT)
 }
 
-/// Returns the name of a table if it is not too long.
+/// Returns the name of a table if it is one: not empty, without a space at its end, and not too long.
 ///
 /// # Errors
 /// 1103.
 fn checked_table_name(name: String) -> Result<String> {
-    not_too_long(name, error_code::ER_WRONG_TABLE_NAME)
+    not_too_long(
+        whole(name, error_code::ER_WRONG_TABLE_NAME)?,
+        error_code::ER_WRONG_TABLE_NAME,
+    )
 }
 
-/// Returns the name of a database if it is not too long.
+/// Returns the name of a table, perhaps with its database, if both are names.
+///
+/// # Errors
+/// 1102, 1103.
+pub(super) fn checked_qualified_name(name: TableName) -> Result<TableName> {
+    Ok(TableName {
+        database: name.database.map(checked_database_name).transpose()?,
+        name: checked_table_name(name.name)?,
+    })
+}
+
+/// Returns the name of a database if it is one: not empty, without a space at its end, and not too long.
 ///
 /// # Errors
 /// 1102.
 pub(super) fn checked_database_name(name: String) -> Result<String> {
-    not_too_long(name, error_code::ER_WRONG_DB_NAME)
+    not_too_long(
+        whole(name, error_code::ER_WRONG_DB_NAME)?,
+        error_code::ER_WRONG_DB_NAME,
+    )
+}
+
+/// Returns the name of a routine or trigger if it is one.
+///
+/// # Errors
+/// 1458, 1059.
+fn checked_program_name(name: String) -> Result<String> {
+    checked_name(whole(name, error_code::ER_SP_WRONG_NAME)?)
+}
+
+/// Returns the name if it is not empty and has no space at its end.
+fn whole(name: String, code: ErrorCode) -> Result<String> {
+    match name.is_empty() || name.ends_with(' ') {
+        true => Err(Error::new(code, &[&name])),
+        false => Ok(name),
+    }
 }
 
 /// Returns the name of a column that gets another name, if it is not too long.

@@ -1,6 +1,6 @@
 //! SHOW in all its forms.
 
-use super::parser::Parser;
+use super::parser::{Parser, checked_database_name};
 use crate::ast::{TableName, VariableScope};
 use crate::error::{Error, Result};
 use crate::lexer::Token;
@@ -83,7 +83,7 @@ impl Parser<'_> {
             let if_not_exists = self.accept_phrase(&["IF", "NOT", "EXISTS"])?;
             return Ok(Show::CreateDatabase {
                 if_not_exists,
-                name: self.identifier()?,
+                name: checked_database_name(self.identifier()?)?,
             });
         }
         if self.accept_word("USER") {
@@ -190,7 +190,7 @@ impl Parser<'_> {
                 Show::TableStatus { database, filter }
             }
             "OPEN" if self.accept_word("TABLES") => {
-                let (database, filter) = self.database_and_filter()?;
+                let (database, filter) = self.any_database_and_filter()?;
                 Show::OpenTables { database, filter }
             }
             "INDEX" | "INDEXES" | "KEYS" => {
@@ -314,12 +314,22 @@ impl Parser<'_> {
         }
         let mut table = self.table_name()?;
         if self.accept_any_word(&["FROM", "IN"]).is_some() {
-            table.database = Some(self.identifier()?);
+            table.database = Some(checked_database_name(self.identifier()?)?);
         }
         Ok(table)
     }
 
+    /// Parses `[FROM database] [LIKE …]`.
+    ///
+    /// # Errors
+    /// 1064, 1102.
     fn database_and_filter(&mut self) -> Result<(Option<String>, ShowFilter)> {
+        let (database, filter) = self.any_database_and_filter()?;
+        Ok((database.map(checked_database_name).transpose()?, filter))
+    }
+
+    /// Parses `[FROM database] [LIKE …]` where any text is a name.
+    fn any_database_and_filter(&mut self) -> Result<(Option<String>, ShowFilter)> {
         let database = if self.accept_any_word(&["FROM", "IN"]).is_some() {
             Some(self.identifier()?)
         } else {

@@ -3,6 +3,7 @@
 //! A session waits for those that hold the object in a mode that conflicts with its own; if there are none, for those
 //! that have asked for it before in such a mode. Sessions that wait or block without a transaction are listed as well.
 
+use crate::information_schema::KeyPlace;
 use crate::open_transactions::open_transactions;
 use crate::registry::SessionHandle;
 use crate::server::Server;
@@ -100,14 +101,13 @@ pub(in crate::http) fn transactions(server: &Arc<Server>) -> Value {
             .blockers
             .iter()
             .filter_map(|blocker| connection(&blocker.session_id));
-        let place = crate::information_schema::place_of_key(&catalog, &wait.key);
-        let (table, index) = place.unwrap_or_default();
+        let place = KeyPlace::of(&catalog, &wait.key).unwrap_or_default();
         Some(json!({
             "waiting": waiting,
             "blocking": blockers.collect::<Vec<_>>(),
             "kind": "row",
-            "object": table,
-            "index": index,
+            "object": place.table,
+            "index": place.index,
         }))
     });
     let metadata_waits = metadata_waits(&server.transactions.metadata_locks());

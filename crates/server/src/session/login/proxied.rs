@@ -55,7 +55,7 @@ impl Session {
                 self.client.name.clone()
             }
             ProxiedClient::Address(address) => {
-                self.client = ClientHost::of(address.ip());
+                self.client = self.state.server.client_host(address.ip());
                 format!("{}:{}", self.client.name, address.port())
             }
         };

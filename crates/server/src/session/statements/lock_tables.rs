@@ -4,6 +4,7 @@ use crate::errors::of_transaction;
 use crate::session::protocol::Reply;
 use crate::session::state::SessionState;
 use crate::session::table_locks::{LockedTable, TableLocks};
+use crate::virtual_tables::{virtual_columns, virtual_database};
 use paceline_catalog::ddl::names_read;
 use paceline_catalog::{Catalog, ViewDefinition};
 use paceline_expression::session::{Privilege, PrivilegeTarget};
@@ -31,7 +32,8 @@ pub async fn lock(tables: &[LockTable], state: &mut SessionState) -> Result<Repl
         let authority = state.services.authority(&state.context);
         authority.check(Privilege::LockTables, PrivilegeTarget::Database(&database))?;
         authority.check_any_column(&[Privilege::Select], &database, &name)?;
-        if crate::virtual_tables::virtual_database(&database).is_none() {
+        let is_virtual = virtual_database(&database).is_some() || virtual_columns(&database, &name).is_some();
+        if !is_virtual {
             let catalog = state.server.catalog.load();
             if let Some(view) = catalog.view(&database, &name) {
                 // The tables and views that the view reads are locked too.

@@ -9,6 +9,7 @@ use crate::session::tracking::Snapshot;
 use crate::variables::Variable;
 use paceline_syntax::{Completion, Error, Result, TransactionStatement};
 use paceline_txn::{IsolationLevel, Lifetime, TransactionOptions};
+use paceline_types::AccessMode;
 use paceline_types::error_code::ER_SP_DOES_NOT_EXIST;
 
 /// Executes BEGIN, COMMIT, ROLLBACK and savepoint statements.
@@ -24,6 +25,10 @@ pub async fn execute(statement: &TransactionStatement, state: &mut SessionState)
         } => {
             state.commit().await?;
             state.table_locks.release_tables();
+            // Without the words it may begin, and its writes are refused.
+            if *access == Some(AccessMode::ReadWrite) {
+                state.services.check_writable()?;
+            }
             if let Some(position) = snapshot_at {
                 let transaction = begin_at(position, *access, state)?;
                 state.services.transaction.lock().snapshot = transaction.snapshot_version();

@@ -170,7 +170,8 @@ async fn check_item(item: &SetItem, parameters: &[Value], state: &mut SessionSta
             }
             let checked = checked?;
             if checked.global && checked.variable == Variable::ReadOnly {
-                state.refuse_locks_and_transaction()?;
+                // Its own global read lock does not hinder it: tools for failover take that first.
+                state.refuse_table_locks_and_transaction()?;
             }
             // Temporary tables are in no log.
             let leaves_rows = state.context.settings.binlog_format != BinlogFormat::Statement

@@ -19,10 +19,11 @@ use crate::running_plan::PlanToRun;
 use crate::session::execution::{Execution, QueryOrigin};
 use crate::session::protocol::{Connection, Output, Reply};
 use crate::session::state::SessionState;
+use crate::variables::Variable;
 use names::{shown_database, shown_table};
 use paceline_catalog::ddl::IfNotExists;
 use paceline_expression::ExprType;
-use paceline_expression::session::{Diagnostics, Level};
+use paceline_expression::session::{Diagnostics, Level, Privilege};
 use paceline_syntax::ast::Expr;
 use paceline_syntax::{Error, ExplainFlavour, Result, RoutineType, Show, ShowFilter, ShowLimit};
 use paceline_types::Value;
@@ -100,7 +101,12 @@ fn answer<'a>(show: &'a Show, state: &mut SessionState) -> Result<Answer<'a>> {
     use Answer::{Query, QueryOfTable, Rows};
     let none = &ShowFilter::None;
     Ok(match show {
-        Show::Databases(filter) => Query(queries::databases(filter), filter),
+        Show::Databases(filter) => {
+            if state.server.globals.is_on(Variable::SkipShowDatabase) {
+                state.services.require_any(&[Privilege::ShowDatabases])?;
+            }
+            Query(queries::databases(filter), filter)
+        }
         Show::Tables {
             full,
             database,
