@@ -129,6 +129,11 @@ def test_a_lost_password(tmp_path):
                           "grant select on *.* to root@localhost", "set password = password('x')", "show create user root@localhost"):
             assert answer(cursor, statement) == 1290, statement
         assert answer(cursor, "create database d") == ()
+        # There are no accounts, so none is missing.
+        assert answer(cursor, "create definer=nobody@nowhere view d.v as select 1") == answer(cursor, "show warnings") == ()
+        assert answer(cursor, "select count(*) from information_schema.user_privileges") == ((0,),)
+        assert answer(cursor, "show status like 'Acl_users'") == (("Acl_users", "0"),)
+        assert answer(cursor, "drop view d.v") == ()
         assert answer(cursor, "flush privileges") == ()
         assert answer(cursor, "alter user root@localhost identified by 'newest'") == ()
     assert denied(server.connect, user="anybody")[0] == 1045
@@ -478,4 +483,37 @@ def test_without_names_of_hosts_an_account_of_localhost_is_for_the_socket(kind, 
     server.query("grant show databases on *.* to any@'%'")
     assert ("mysql",) in server.query("show databases", user="any", **over_tcp)
     assert server.query("show variables like 'skip_name_resolve'") == (("skip_name_resolve", "ON"),)
+    server.close()
+
+
+@pytest.mark.parametrize("kind", [Paceline, MariaDb])
+def test_limits_on_connections_of_a_user(kind, tmp_path):
+    server = kind(tmp_path / "server", "--max-user-connections=9")
+    server.start()
+    server.query("create user u@localhost", "create user admin@localhost", "grant connection admin on *.* to admin@localhost",
+                 "create user own@localhost with max_user_connections 1")
+    server.query("set global max_user_connections=1")
+    try:
+        first = server.connect(user="u")
+        assert denied(server.connect, user="u")[0] == 1203
+        # Administrators are not limited, unless their accounts are.
+        several = [server.connect(user="admin") for _ in range(3)]
+        server.query("alter user admin@localhost with max_user_connections 2")
+        assert denied(server.connect, user="admin") == (1226, "User 'admin' has exceeded the 'max_user_connections' resource (current value: 2)")
+        own = server.connect(user="own")
+        assert denied(server.connect, user="own")[0] == 1226
+        # A negative number allows none.
+        for session in (first, own, *several):
+            session.close()
+        server.query("set global max_user_connections=-1", "alter user own@localhost with max_user_connections -1")
+        assert server.query("select @@global.max_user_connections") == ((-1,),)
+        assert denied(server.connect, user="u")[0] == 1203
+        assert denied(server.connect, user="own") == (1226, "User 'own' has exceeded the 'max_user_connections' resource (current value: -1)")
+        assert server.query("show create user own@localhost") == (("CREATE USER `own`@`localhost` WITH MAX_USER_CONNECTIONS -1",),)
+        assert server.query("select max_user_connections from mysql.user where user = 'own'") == ((-1,),)
+        server.query("alter user own@localhost with max_user_connections 0")
+        assert denied(server.connect, user="own")[0] == 1203
+    finally:
+        server.query("set global max_user_connections=0")
+    assert server.query("select 1", user="own") == ((1,),)
     server.close()

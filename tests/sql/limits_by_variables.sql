@@ -32,5 +32,5 @@ begin not atomic declare v bit(3) default 1; execute immediate 'select * from t 
 create procedure p(v int) select * from t limit v;
 call p(-1);
 call p(2);
-create function f(v int) returns int begin declare x int; select max(a) into x from (select a from t order by a limit v) d; return x; end;
+create function f(v int) returns int reads sql data begin declare x int; select max(a) into x from (select a from t order by a limit v) d; return x; end;
 select f(-1), f(2);

@@ -241,7 +241,7 @@ fn row(columns: &[VirtualColumn], account: &Account, set: PrivilegeSet, database
         "ssl_cipher" => text(account.require.to_record().ssl_cipher),
         "x509_issuer" => text(account.require.to_record().x509_issuer),
         "x509_subject" => text(account.require.to_record().x509_subject),
-        "max_user_connections" => Value::Int(account.user_connections_max as i64),
+        "max_user_connections" => Value::Int(account.user_connections_max.into()),
         name => match name.strip_suffix("_priv").and_then(privilege) {
             Some(privilege) => text(if set.has(privilege) { "Y" } else { "N" }),
             None if name.ends_with("_priv") => text("N"),

@@ -88,7 +88,7 @@ pub struct StorageStatistics {
     pub pending_compaction_bytes: u64,
     /// Bytes in the block cache.
     pub block_cache_bytes: u64,
-    /// Look-ups of blocks, and reads and writes of table files, since the start.
+    /// Blocks of table files that readers have looked up since the start.
     pub blocks: BlockStatistics,
     /// Approximate bytes of the descriptions of open table files, beside the block cache.
     pub table_reader_bytes: u64,

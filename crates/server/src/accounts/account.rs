@@ -18,7 +18,7 @@ use paceline_expression::session::Privilege;
 use paceline_expression::session::SqlMode;
 use paceline_syntax::RoutineType;
 use paceline_wire::authentication::NativePassword;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::sync::Arc;
 
 /// User name of the account that stands for everybody. It is a role, and inherited by every session.
@@ -87,8 +87,8 @@ pub struct Account {
     pub inherited: Vec<Arc<Account>>,
     /// `ACCOUNT LOCK`: the account cannot log in.
     pub locked: bool,
-    /// `WITH MAX_USER_CONNECTIONS`; 0 means no limit.
-    pub user_connections_max: u64,
+    /// `WITH MAX_USER_CONNECTIONS`; 0 means no limit, a negative number no connection.
+    pub user_connections_max: i32,
     /// Limits on what its sessions do in an hour.
     pub limits: ResourceLimits,
     /// `WITH MAX_STATEMENT_TIME` in seconds; 0 means no limit.
@@ -121,8 +121,8 @@ struct AccountRecord {
     roles: Vec<RoleGrant>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     default_role: String,
-    #[serde(default)]
-    max_user_connections: u64,
+    #[serde(default, deserialize_with = "clamped")]
+    max_user_connections: i32,
     #[serde(flatten)]
     limits: ResourceLimits,
     #[serde(default, skip_serializing_if = "StatementTime::is_unlimited")]
@@ -131,6 +131,14 @@ struct AccountRecord {
     password_age: PasswordAge,
     #[serde(flatten)]
     require: RequireRecord,
+}
+
+/// Reads a number of MAX_USER_CONNECTIONS; greater ones are the greatest that there is.
+fn clamped<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i32, D::Error> {
+    let number = serde_json::Number::deserialize(deserializer)?;
+    let greatest = i64::from(i32::MAX);
+    let number = number.as_i64().unwrap_or(greatest);
+    Ok(number.clamp(i32::MIN.into(), greatest) as i32)
 }
 
 impl Account {
@@ -212,6 +220,11 @@ impl Account {
             require: self.require.to_record(),
         })
         .expect("an account is plain data")
+    }
+
+    /// Returns whether limits on connections and on wrong passwords do not concern it: it could raise them.
+    pub fn ignores_limits_of_connections(&self) -> bool {
+        self.global.has(Privilege::Super) || self.global.has(Privilege::ConnectionAdmin)
     }
 
     /// Decodes a record.

@@ -117,16 +117,14 @@ fn changed_options(before: &Account, after: &Account) -> String {
         }
     }
     let mut limits = String::new();
-    let mut limit = |name: &str, before: u64, after: u64| {
+    for ((name, after), (_, before)) in after.limits.named().into_iter().zip(before.limits.named()) {
         if before != after {
             limits.push_str(&format!(" {name} {after}"));
         }
-    };
-    for ((name, after), (_, before)) in after.limits.named().into_iter().zip(before.limits.named()) {
-        limit(name, before, after);
     }
-    let connections = (before.user_connections_max, after.user_connections_max);
-    limit("MAX_USER_CONNECTIONS", connections.0, connections.1);
+    if before.user_connections_max != after.user_connections_max {
+        limits.push_str(&format!(" MAX_USER_CONNECTIONS {}", after.user_connections_max));
+    }
     if before.statement_time != after.statement_time {
         limits.push_str(&format!(
             " MAX_STATEMENT_TIME {:.6}",

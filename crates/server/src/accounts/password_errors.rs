@@ -1,7 +1,6 @@
 //! `max_password_errors`: accounts with consecutive wrong passwords.
 
 use super::{Account, Accounts};
-use paceline_expression::session::Privilege;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,10 +24,7 @@ impl PasswordErrors {
     /// Returns whether an account has reached `max_password_errors`. Accounts that could raise the limit are never
     /// blocked.
     pub fn is_blocked(&self, account: &Account, errors_max: u64) -> bool {
-        if self.accounts.load(Ordering::Relaxed) == 0
-            || account.global.has(Privilege::Super)
-            || account.global.has(Privilege::ConnectionAdmin)
-        {
+        if self.accounts.load(Ordering::Relaxed) == 0 || account.ignores_limits_of_connections() {
             return false;
         }
         let errors = self.counts.lock().get(&key(account)).copied();
@@ -72,6 +68,7 @@ fn key(account: &Account) -> (String, String) {
 mod tests {
     use super::*;
     use crate::accounts::PrivilegeSet;
+    use paceline_expression::session::Privilege;
 
     #[test]
     fn an_account_is_blocked_until_it_is_reset() {

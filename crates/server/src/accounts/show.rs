@@ -153,11 +153,13 @@ pub fn create_user(account: &Account) -> Vec<String> {
 /// Returns the account's limits as options of WITH.
 fn shown_limits(account: &Account) -> String {
     let mut shown = String::new();
-    let connections = ("MAX_USER_CONNECTIONS", account.user_connections_max);
-    for (name, limit) in account.limits.named().into_iter().chain([connections]) {
+    for (name, limit) in account.limits.named() {
         if limit > 0 {
             shown.push_str(&format!(" {name} {limit}"));
         }
+    }
+    if account.user_connections_max != 0 {
+        shown.push_str(&format!(" MAX_USER_CONNECTIONS {}", account.user_connections_max));
     }
     if !account.statement_time.is_unlimited() {
         shown.push_str(&format!(

@@ -20,7 +20,7 @@ const COUNTER: &str = "status_counter";
 const VALUE: &str = "value";
 
 #[rustfmt::skip]
-static METRICS: [Metric; 24] = [
+static METRICS: [Metric; 23] = [
     ("lock_deadlocks", "lock", "Innodb_deadlocks", VALUE, "Number of deadlocks"),
     ("lock_timeouts", "lock", "Paceline_lock_wait_timeouts", VALUE, "Number of lock timeouts"),
     ("lock_row_lock_current_waits", "lock", "Innodb_row_lock_current_waits", VALUE, "Number of row locks currently being waited for (innodb_row_lock_current_waits)"),
@@ -39,7 +39,6 @@ static METRICS: [Metric; 24] = [
     ("buffer_pool_read_requests", "buffer", "Innodb_buffer_pool_read_requests", COUNTER, "Number of logical read requests (innodb_buffer_pool_read_requests)"),
     ("buffer_pages_read", "buffer", "Innodb_pages_read", COUNTER, "Number of pages read (innodb_pages_read)"),
     ("buffer_data_reads", "buffer", "Innodb_data_read", COUNTER, "Amount of data read in bytes (innodb_data_reads)"),
-    ("buffer_data_written", "buffer", "Innodb_data_written", COUNTER, "Amount of data written in bytes (innodb_data_written)"),
     ("os_data_reads", "os", "Innodb_data_reads", COUNTER, "Number of reads initiated (innodb_data_reads)"),
     ("os_data_fsyncs", "os", "Innodb_data_fsyncs", COUNTER, "Number of fsync() calls (innodb_data_fsyncs)"),
     ("os_log_bytes_written", "os", "Innodb_os_log_written", COUNTER, "Bytes of log written (innodb_os_log_written)"),

@@ -30,8 +30,11 @@ fn cache_bytes(sample: &Sample) -> u64 {
 
 /// Returns the sum of a number of each account.
 fn of_accounts(sample: &Sample, number: impl Fn(&Account) -> usize) -> u64 {
-    let accounts = sample.server.accounts.load();
-    accounts.iter().map(|account| number(account) as u64).sum()
+    let accounts = &sample.server.accounts;
+    match accounts.are_skipped() {
+        true => 0,
+        false => accounts.load().iter().map(|account| number(account) as u64).sum(),
+    }
 }
 
 fn routine_grants(sample: &Sample, kind: RoutineType) -> u64 {
@@ -99,17 +102,16 @@ pub static TABLE: &[Metric] = &[
     metric("Innodb_buffer_pool_pages_dirty", Kind::Gauge, Unit::Count, "Innodb_buffer_pool_bytes_dirty in pages of 16 KiB.", Reader::Number(|s| s.storage.memtable_bytes / PAGE)),
     metric("Innodb_buffer_pool_pages_free", Kind::Gauge, Unit::Count, "Unused part of paceline_block_cache_size in pages of 16 KiB.", Reader::Number(|s| cache_bytes(s).saturating_sub(s.storage.block_cache_bytes) / PAGE)),
     metric("Innodb_buffer_pool_pages_total", Kind::Gauge, Unit::Count, "paceline_block_cache_size in pages of 16 KiB.", Reader::Number(|s| cache_bytes(s) / PAGE)),
-    metric("Innodb_buffer_pool_read_requests", Kind::Counter, Unit::Count, "Look-ups of blocks in the block cache.", Reader::Number(|s| s.storage.blocks.cache_hits + s.storage.blocks.cache_misses)),
-    metric("Innodb_buffer_pool_reads", Kind::Counter, Unit::Count, "Look-ups of blocks that were not in the block cache, but read from a table file.", Reader::Number(|s| s.storage.blocks.cache_misses)),
+    metric("Innodb_buffer_pool_read_requests", Kind::Counter, Unit::Count, "Blocks of table files that statements have looked up in the block cache.", Reader::Number(|s| s.storage.blocks.cache_hits + s.storage.blocks.cache_misses)),
+    metric("Innodb_buffer_pool_reads", Kind::Counter, Unit::Count, "Those of them that were not in the block cache, but read from a table file.", Reader::Number(|s| s.storage.blocks.cache_misses)),
     metric("Innodb_data_fsyncs", Kind::Counter, Unit::Count, "Syncs of the binary log, which is the only log.", Reader::Number(|s| s.transactions.sync_usec.count())),
-    metric("Innodb_data_read", Kind::Counter, Unit::Bytes, "Bytes read from table files, also by compactions.", Reader::Number(|s| s.storage.blocks.file_read_bytes)),
-    metric("Innodb_data_reads", Kind::Counter, Unit::Count, "Reads from table files, also those of compactions.", Reader::Number(|s| s.storage.blocks.file_reads)),
-    metric("Innodb_data_written", Kind::Counter, Unit::Bytes, "Bytes written to table files, by flushes and compactions.", Reader::Number(|s| s.storage.blocks.file_written_bytes)),
+    metric("Innodb_data_read", Kind::Counter, Unit::Bytes, "Bytes that statements have read from table files.", Reader::Number(|s| s.storage.blocks.read_bytes)),
+    metric("Innodb_data_reads", Kind::Counter, Unit::Count, "Blocks that statements have read from table files.", Reader::Number(|s| s.storage.blocks.cache_misses)),
     metric("Innodb_deadlocks", Kind::Counter, Unit::Count, "Deadlocks, of which one transaction each was rolled back.", Reader::Number(|s| s.transactions.deadlocks)),
     metric("Innodb_log_write_requests", Kind::Counter, Unit::Count, "Transactions written to the binary log, which is the only log.", Reader::Number(|s| s.transactions.binlog_commits)),
     metric("Innodb_log_writes", Kind::Counter, Unit::Count, "Writes to the binary log, which is the only log: groups of transactions.", Reader::Number(|s| s.transactions.binlog_group_commits)),
     metric("Innodb_os_log_written", Kind::Counter, Unit::Bytes, "Bytes written to the binary log, which is the only log.", Reader::Number(|s| s.transactions.binlog_bytes_written)),
-    metric("Innodb_pages_read", Kind::Counter, Unit::Count, "Blocks read from table files because they were not in the block cache.", Reader::Number(|s| s.storage.blocks.cache_misses)),
+    metric("Innodb_pages_read", Kind::Counter, Unit::Count, "Blocks that statements have read from table files.", Reader::Number(|s| s.storage.blocks.cache_misses)),
     metric("Innodb_row_lock_current_waits", Kind::Gauge, Unit::Count, "Transactions that wait for a row lock now.", Reader::Number(|s| s.transactions.current_row_lock_waits)),
     metric("Innodb_row_lock_time", Kind::Counter, Unit::Milliseconds, "Time spent waiting for row locks.", Reader::Number(|s| s.transactions.row_lock_wait_usec.sum / 1000)),
     metric("Innodb_row_lock_time_avg", Kind::Gauge, Unit::Milliseconds, "Average duration of a wait for a row lock.", Reader::Number(|s| s.transactions.row_lock_wait_usec.mean() / 1000)),
@@ -122,8 +124,8 @@ pub static TABLE: &[Metric] = &[
     metric("Open_table_definitions", Kind::Gauge, Unit::Count, "Tables in the catalog, which is always in memory.", Reader::Number(|s| s.server.catalog.load().tables().count() as u64)),
     metric("Paceline_background_errors", Kind::Counter, Unit::Count, "Flushes and compactions of table files that failed.", Reader::Number(|s| s.storage.background_errors)),
     metric("Paceline_block_cache_bytes", Kind::Gauge, Unit::Bytes, "Bytes of table blocks in the block cache.", Reader::Number(|s| s.storage.block_cache_bytes)),
-    metric("Paceline_block_cache_hits", Kind::Counter, Unit::Count, "Look-ups of blocks that were in the block cache.", Reader::Number(|s| s.storage.blocks.cache_hits)),
-    metric("Paceline_block_cache_misses", Kind::Counter, Unit::Count, "Look-ups of blocks that had to be read from a table file.", Reader::Number(|s| s.storage.blocks.cache_misses)),
+    metric("Paceline_block_cache_hits", Kind::Counter, Unit::Count, "Blocks that statements have found in the block cache.", Reader::Number(|s| s.storage.blocks.cache_hits)),
+    metric("Paceline_block_cache_misses", Kind::Counter, Unit::Count, "Blocks that statements had to read from a table file.", Reader::Number(|s| s.storage.blocks.cache_misses)),
     metric("Paceline_checkpoints", Kind::Counter, Unit::Count, "Checkpoints: moments up to which recovery need not read the log.", Reader::Number(|s| s.transactions.checkpoints)),
     metric("Paceline_cluster_acknowledged_index", Kind::Gauge, Unit::Count, "Log index up to which the log is acknowledged, as far as this member of a cluster knows.", Reader::Number(|s| s.cluster.acknowledged)),
     metric("Paceline_cluster_copies_required", Kind::Gauge, Unit::Count, "Copies that a transaction needs in the cluster, the primary's included.", Reader::Number(|s| s.cluster.copies)),

@@ -47,6 +47,14 @@ impl VariableValue {
         }
     }
 
+    /// Returns the value of a signed number; 0 for any other value.
+    pub fn as_i64(&self) -> i64 {
+        match self {
+            VariableValue::Integer(value) => *value,
+            _ => 0,
+        }
+    }
+
     /// Returns the value of a number with a fraction.
     pub fn as_f64(&self) -> f64 {
         match self {

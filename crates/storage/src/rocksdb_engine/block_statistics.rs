@@ -1,33 +1,95 @@
-//! Counters of the work with blocks. RocksDB counts them for each processor, without a lock.
+//! Counters of the blocks of table files that readers look up.
+//!
+//! RocksDB counts them for each thread anyway. A thread passes on what it has counted with every sixteenth of its
+//! reads; the rest of a thread that reads no more is missing. Flushes and compactions do not count.
+//!
+//! Rejected: RocksDB's statistics, which count for all threads: a point select took 17 % more instructions.
 
-use rocksdb::Options;
-use rocksdb::statistics::Ticker;
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Work with the blocks of table files since the start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BlockStatistics {
-    /// Look-ups of blocks that were in the cache.
-    pub cache_hits: u64,
-    /// Look-ups of blocks that had to be read from a file.
-    pub cache_misses: u64,
-    /// Reads from table files, also those of compactions.
-    pub file_reads: u64,
-    /// Bytes that they have read.
-    pub file_read_bytes: u64,
-    /// Bytes that flushes and compactions have written.
-    pub file_written_bytes: u64,
+use rocksdb::perf::{PerfContext, PerfMetric};
+
+/// Reads of a thread between two moments at which it passes on what it has counted.
+const READS_BETWEEN: u32 = 16;
+
+thread_local! {
+    static COUNTED: RefCell<ThreadCounts> = RefCell::new(ThreadCounts {
+        context: PerfContext::default(),
+        passed_on: BlockStatistics::default(),
+        reads: 0,
+    });
 }
 
-impl BlockStatistics {
-    /// Reads the counters of the database that was opened with these options.
-    pub(super) fn of(options: &Options) -> Self {
-        let count = |ticker| options.get_ticker_count(ticker);
+/// Blocks of table files that readers have looked up since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BlockStatistics {
+    /// Those that were in the cache.
+    pub cache_hits: u64,
+    /// Those that had to be read from a file.
+    pub cache_misses: u64,
+    /// Bytes that were read from files for them.
+    pub read_bytes: u64,
+}
+
+/// What a thread has counted.
+struct ThreadCounts {
+    context: PerfContext,
+    passed_on: BlockStatistics,
+    reads: u32,
+}
+
+impl ThreadCounts {
+    /// Returns what has been counted since the last call.
+    fn take(&mut self) -> BlockStatistics {
+        let now = BlockStatistics {
+            cache_hits: self.context.metric(PerfMetric::BlockCacheHitCount),
+            cache_misses: self.context.metric(PerfMetric::BlockReadCount),
+            read_bytes: self.context.metric(PerfMetric::BlockReadByte),
+        };
+        let before = std::mem::replace(&mut self.passed_on, now);
         BlockStatistics {
-            cache_hits: count(Ticker::BlockCacheHit),
-            cache_misses: count(Ticker::BlockCacheMiss),
-            file_reads: count(Ticker::LastLevelReadCount) + count(Ticker::NonLastLevelReadCount),
-            file_read_bytes: count(Ticker::LastLevelReadBytes) + count(Ticker::NonLastLevelReadBytes),
-            file_written_bytes: count(Ticker::FlushWriteBytes) + count(Ticker::CompactWriteBytes),
+            cache_hits: now.cache_hits.saturating_sub(before.cache_hits),
+            cache_misses: now.cache_misses.saturating_sub(before.cache_misses),
+            read_bytes: now.read_bytes.saturating_sub(before.read_bytes),
+        }
+    }
+}
+
+/// The counters of a database.
+#[derive(Default)]
+pub(super) struct BlockCounters {
+    cache_hits: AtomicU64,
+    cache_misses: AtomicU64,
+    read_bytes: AtomicU64,
+}
+
+impl BlockCounters {
+    /// A read of this thread has ended.
+    pub(super) fn note_read(&self) {
+        // A thread that ends adds nothing any more.
+        let _ = COUNTED.try_with(|counted| {
+            let mut counted = counted.borrow_mut();
+            counted.reads += 1;
+            if counted.reads == READS_BETWEEN {
+                counted.reads = 0;
+                self.add(counted.take());
+            }
+        });
+    }
+
+    fn add(&self, counted: BlockStatistics) {
+        self.cache_hits.fetch_add(counted.cache_hits, Ordering::Relaxed);
+        self.cache_misses
+            .fetch_add(counted.cache_misses, Ordering::Relaxed);
+        self.read_bytes.fetch_add(counted.read_bytes, Ordering::Relaxed);
+    }
+
+    pub(super) fn statistics(&self) -> BlockStatistics {
+        BlockStatistics {
+            cache_hits: self.cache_hits.load(Ordering::Relaxed),
+            cache_misses: self.cache_misses.load(Ordering::Relaxed),
+            read_bytes: self.read_bytes.load(Ordering::Relaxed),
         }
     }
 }

@@ -129,6 +129,8 @@ impl RocksDbCursor {
 
 impl Drop for RocksDbCursor {
     fn drop(&mut self) {
-        self.source.database().scan_cost.add(&self.requested);
+        let database = self.source.database();
+        database.scan_cost.add(&self.requested);
+        database.blocks.note_read();
     }
 }

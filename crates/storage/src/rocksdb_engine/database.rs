@@ -4,12 +4,14 @@ use std::ops::Deref;
 
 use rocksdb::DB;
 
+use super::block_statistics::BlockCounters;
 use super::scan_cost::ScanCost;
 
-/// RocksDB, and the cost of its scans.
+/// RocksDB, the cost of its scans, and the blocks that were looked up.
 pub(super) struct Database {
     pub(super) db: DB,
     pub(super) scan_cost: ScanCost,
+    pub(super) blocks: BlockCounters,
 }
 
 impl Deref for Database {

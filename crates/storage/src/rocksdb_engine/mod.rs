@@ -31,10 +31,11 @@ use paceline_types::LogPosition;
 use parking_lot::Mutex;
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{
-    Cache, DB, DBPinnableSlice, DEFAULT_COLUMN_FAMILY_NAME, ErrorKind, FlushOptions, Options, ReadOptions,
-    ReadTier, WriteBatch, WriteOptions,
+    Cache, DB, DBPinnableSlice, DEFAULT_COLUMN_FAMILY_NAME, ErrorKind, FlushOptions, ReadOptions, ReadTier,
+    WriteBatch, WriteOptions,
 };
 
+use block_statistics::BlockCounters;
 pub use block_statistics::BlockStatistics;
 pub(crate) use cursor::RocksDbCursor;
 use database::Database;
@@ -72,8 +73,6 @@ const ROOM_MEMTABLES: u64 = 4;
 pub struct RocksDbEngine {
     db: Arc<Database>,
     cache: Cache,
-    /// Those of the database; they have its counters.
-    options: Options,
     path: PathBuf,
     memtable_bytes: usize,
     memtables_max: u64,
@@ -146,9 +145,9 @@ impl RocksDbEngine {
             db: Arc::new(Database {
                 db,
                 scan_cost: ScanCost::default(),
+                blocks: BlockCounters::default(),
             }),
             cache,
-            options,
             path: path.to_owned(),
             memtable_bytes: config.memtable_bytes,
             memtables_max: u64::from(config.memtables_max.max(2)),
@@ -411,7 +410,9 @@ impl RocksDbEngine {
     }
 
     pub(crate) fn get_newest(&self, key: &[u8]) -> Result<Option<DBPinnableSlice<'_>>> {
-        Ok(self.db.get_pinned_opt(key, &self.read_options)?)
+        let value = self.db.get_pinned_opt(key, &self.read_options)?;
+        self.db.blocks.note_read();
+        Ok(value)
     }
 
     pub(crate) fn scan_newest(&self, range: KeyRange, direction: Direction) -> RocksDbCursor {
@@ -464,9 +465,9 @@ impl RocksDbEngine {
         self.cache.get_usage()
     }
 
-    /// Returns the work with blocks since the start.
+    /// Returns the blocks that readers have looked up since the start.
     pub(crate) fn block_statistics(&self) -> BlockStatistics {
-        BlockStatistics::of(&self.options)
+        self.db.blocks.statistics()
     }
 
     /// Changes the capacity of the block cache, in bytes.

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use rocksdb::{
     BlockBasedIndexType, BlockBasedOptions, BlockBasedTablePinningTier as PinningTier, Cache, ChecksumType,
-    DBCompressionType, DataBlockIndexType, LogLevel, Options, statistics::StatsLevel,
+    DBCompressionType, DataBlockIndexType, LogLevel, Options,
 };
 
 const KIB: usize = 1 << 10;
@@ -114,9 +114,6 @@ pub(super) fn open_options(config: &RocksDbConfig, cache: &Cache) -> Options {
     options.set_max_log_file_size(16 * MIB);
     options.set_stats_dump_period_sec(0);
     options.set_stats_persist_period_sec(0);
-    // Counters alone: hits and misses of the cache, reads and writes of files.
-    options.enable_statistics();
-    options.set_statistics_level(StatsLevel::ExceptHistogramOrTimers);
     options
 }
 

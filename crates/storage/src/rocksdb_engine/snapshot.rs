@@ -36,7 +36,9 @@ impl RocksDbSnapshot {
     }
 
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<DBPinnableSlice<'_>>> {
-        Ok(self.db.get_pinned_opt(key, &self.read_options)?)
+        let value = self.db.get_pinned_opt(key, &self.read_options)?;
+        self.db.blocks.note_read();
+        Ok(value)
     }
 
     /// Passes the values of several keys, which are in ascending order, to `take`.
@@ -58,6 +60,7 @@ impl RocksDbSnapshot {
                 take(index, &StoredValue::pinned(value));
             }
         }
+        self.db.blocks.note_read();
         Ok(())
     }
 

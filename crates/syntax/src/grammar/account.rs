@@ -210,7 +210,6 @@ impl Parser<'_> {
                     "MAX_QUERIES_PER_HOUR",
                     "MAX_UPDATES_PER_HOUR",
                     "MAX_CONNECTIONS_PER_HOUR",
-                    "MAX_USER_CONNECTIONS",
                     "MAX_STATEMENT_TIME",
                 ]) {
                     let limit = match name {
@@ -218,11 +217,13 @@ impl Parser<'_> {
                         _ => self.number()?,
                     };
                     options.limits.push((name.to_owned(), limit));
+                } else if self.accept_word("MAX_USER_CONNECTIONS") {
+                    options.user_connections = Some(self.signed_int()?);
                 } else {
                     break;
                 }
             }
-            if !grant_option && options.limits.is_empty() {
+            if !grant_option && options.limits.is_empty() && options.user_connections.is_none() {
                 return Err(self.error());
             }
         }
@@ -453,6 +454,13 @@ impl Parser<'_> {
                     || self.is_word("ADMIN") && self.is_word_at(1, "OPTION") && self.is_word_at(2, "FOR")
             }
         }
+    }
+
+    /// Parses an integer with a sign. Greater ones are the greatest that there is.
+    fn signed_int(&mut self) -> Result<i32> {
+        let is_negative = self.accept(&Token::Minus);
+        let number = i32::try_from(self.number()?).unwrap_or(i32::MAX);
+        Ok(if is_negative { -number } else { number })
     }
 
     fn privilege_level(&mut self) -> Result<PrivilegeLevel> {

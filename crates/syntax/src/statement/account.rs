@@ -76,6 +76,8 @@ pub struct AccountOptions {
     pub require: Option<TlsRequirement>,
     /// `WITH MAX_QUERIES_PER_HOUR n …`: name in capitals, and value; `MAX_STATEMENT_TIME` in microseconds.
     pub limits: Vec<(String, u64)>,
+    /// `WITH MAX_USER_CONNECTIONS n`; a negative number allows none.
+    pub user_connections: Option<i32>,
     /// `ACCOUNT LOCK` or `UNLOCK`.
     pub locked: Option<bool>,
     /// `PASSWORD EXPIRE …`.

@@ -10,6 +10,7 @@ use paceline_expression::session::{Privilege, PrivilegeTarget};
 use paceline_syntax::{AccountName, AccountOptions, AccountStatement, PrivilegeLevel, RoleName};
 use paceline_syntax::{Error, Result};
 use paceline_types::error_code::*;
+use std::net::IpAddr;
 
 /// Checks whether the account may execute a statement about accounts.
 ///
@@ -229,7 +230,9 @@ fn check_default_role(
 pub fn check_member(authority: Authority<'_>, role: &str, account: (&str, &str)) -> Result<()> {
     let accounts = authority.accounts().load();
     let role = role.trim_end_matches(' ');
-    let shown_host = match account == authority.current_user() {
+    // As in MariaDB, a client whose address has no name is shown with its account's host.
+    let has_name = authority.client_host().parse::<IpAddr>().is_err();
+    let shown_host = match account == authority.current_user() && has_name {
         true => authority.client_host(),
         false => account.1,
     };

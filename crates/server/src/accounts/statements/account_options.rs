@@ -44,13 +44,15 @@ pub(super) fn set_options(account: &mut Account, options: &AccountOptions) -> Re
     }
     for (name, value) in &options.limits {
         match name.as_str() {
-            "MAX_USER_CONNECTIONS" => account.user_connections_max = *value,
             "MAX_QUERIES_PER_HOUR" => account.limits.queries = *value,
             "MAX_UPDATES_PER_HOUR" => account.limits.updates = *value,
             "MAX_CONNECTIONS_PER_HOUR" => account.limits.connections = *value,
             "MAX_STATEMENT_TIME" => account.statement_time.micros = *value,
             other => return Err(Error::unsupported(other)),
         }
+    }
+    if let Some(most) = options.user_connections {
+        account.user_connections_max = most;
     }
     if let Some(expire) = options.password_expire {
         account.password_age.expire(expire);

@@ -114,18 +114,23 @@ impl Session {
         }))
     }
 
-    /// Returns 1226 or 1203 if the user has too many connections.
+    /// Returns 1226 or 1203 if the user has too many connections. The global limit is not for administrators, whose
+    /// accounts may have limits of their own.
     fn check_user_connections(&self, login: &HandshakeResponse, account: &Account) -> Result<()> {
-        let global = self
-            .state
-            .server
-            .globals
-            .get(Variable::MaxUserConnections)
-            .as_u64();
-        let limit = if account.user_connections_max > 0 {
-            account.user_connections_max
-        } else {
-            global
+        let global = &self.state.server.globals.get(Variable::MaxUserConnections);
+        let (limit, refusal) = match account.user_connections_max {
+            0 if account.ignores_limits_of_connections() => return Ok(()),
+            0 => (
+                global.as_i64(),
+                Error::new(ER_TOO_MANY_USER_CONNECTIONS, &[&login.user]),
+            ),
+            own => (
+                i64::from(own),
+                Error::new(
+                    ER_USER_LIMIT_REACHED,
+                    &[&login.user, &"max_user_connections", &own],
+                ),
+            ),
         };
         if limit == 0 {
             return Ok(());
@@ -133,17 +138,11 @@ impl Session {
         let same = |session: &&Arc<SessionHandle>| {
             session.id != self.state.shared.id && session.activity().user == login.user
         };
-        let others = self.state.server.sessions.all().iter().filter(same).count() as u64;
-        if others < limit {
-            return Ok(());
+        let others = self.state.server.sessions.all().iter().filter(same).count();
+        match i64::try_from(others).is_ok_and(|others| others < limit) {
+            true => Ok(()),
+            false => Err(refusal),
         }
-        Err(match account.user_connections_max {
-            0 => Error::new(ER_TOO_MANY_USER_CONNECTIONS, &[&login.user]),
-            limit => Error::new(
-                ER_USER_LIMIT_REACHED,
-                &[&login.user, &"max_user_connections", &limit],
-            ),
-        })
     }
 
     /// Sets session variables to their global values, and the character set and timeouts that the client requested.
