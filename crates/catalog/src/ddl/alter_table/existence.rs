@@ -108,3 +108,98 @@ pub(super) fn void_action(
         _ => None,
     }
 }
+
+/// Returns the conflict of an action with another one of the statement: an object can be dropped once, and one that is
+/// dropped, redefined or renamed by another action cannot be changed. `place` is the index of the action.
+pub(super) fn repeated_action(
+    actions: &[AlterAction],
+    place: usize,
+    old: &TableDefinition,
+) -> Option<ExistenceConflict> {
+    let action = &actions[place];
+    let names = |found: Option<&String>, name: &str| found.is_some_and(|found| same_name(found, name));
+    let is_earlier = |of: fn(&AlterAction) -> Option<&String>, name: &str| {
+        actions[..place].iter().any(|action| names(of(action), name))
+    };
+    let is_any = |of: fn(&AlterAction) -> Option<&String>, name: &str| {
+        actions.iter().any(|action| names(of(action), name))
+    };
+    if let AlterAction::DropColumn { if_exists, name }
+    | AlterAction::DropIndex { if_exists, name }
+    | AlterAction::DropConstraint { if_exists, name } = action
+    {
+        let (of, kind): (fn(&AlterAction) -> Option<&String>, _) = match action {
+            AlterAction::DropColumn { .. } => (dropped_column, "COLUMN"),
+            AlterAction::DropIndex { .. } => (dropped_index, "INDEX"),
+            _ => (dropped_constraint, "CONSTRAINT"),
+        };
+        let error = || Error::new(ER_CANT_DROP_FIELD_OR_KEY, &[&kind, name]);
+        return is_earlier(of, name).then(|| match if_exists {
+            true => ExistenceConflict::Note(error()),
+            false => ExistenceConflict::Fail(error()),
+        });
+    }
+    let unknown = if let Some(name) = defined_column(action) {
+        is_any(dropped_column, name).then_some((ER_BAD_FIELD_ERROR, name))
+    } else if let Some(name) = altered_column(action) {
+        let is_taken =
+            is_any(dropped_column, name) || is_any(defined_column, name) || is_earlier(altered_column, name);
+        is_taken.then_some((ER_BAD_FIELD_ERROR, name))
+    } else {
+        let is_dropped = |name: &str| is_any(dropped_index, name) || is_any(dropped_constraint, name);
+        match action {
+            AlterAction::RenameIndex { old_name: name, .. } => (is_dropped(name)
+                || is_earlier(renamed_index, name))
+            .then_some((ER_KEY_DOES_NOT_EXISTS, name)),
+            AlterAction::AlterIndex { name, .. } => {
+                (is_dropped(name) || is_any(renamed_index, name)).then_some((ER_KEY_DOES_NOT_EXISTS, name))
+            }
+            _ => None,
+        }
+    };
+    unknown.map(|(code, name)| ExistenceConflict::Fail(Error::new(code, &[name, &old.name()])))
+}
+
+fn dropped_column(action: &AlterAction) -> Option<&String> {
+    match action {
+        AlterAction::DropColumn { name, .. } => Some(name),
+        _ => None,
+    }
+}
+
+fn dropped_index(action: &AlterAction) -> Option<&String> {
+    match action {
+        AlterAction::DropIndex { name, .. } => Some(name),
+        _ => None,
+    }
+}
+
+fn dropped_constraint(action: &AlterAction) -> Option<&String> {
+    match action {
+        AlterAction::DropConstraint { name, .. } => Some(name),
+        _ => None,
+    }
+}
+
+fn defined_column(action: &AlterAction) -> Option<&String> {
+    match action {
+        AlterAction::ModifyColumn { column, .. } => Some(&column.name),
+        AlterAction::ChangeColumn { old_name, .. } => Some(old_name),
+        _ => None,
+    }
+}
+
+fn altered_column(action: &AlterAction) -> Option<&String> {
+    match action {
+        AlterAction::RenameColumn { old_name, .. } => Some(old_name),
+        AlterAction::SetDefault { column, .. } => Some(column),
+        _ => None,
+    }
+}
+
+fn renamed_index(action: &AlterAction) -> Option<&String> {
+    match action {
+        AlterAction::RenameIndex { old_name, .. } => Some(old_name),
+        _ => None,
+    }
+}

@@ -4,12 +4,13 @@ use paceline_types::DataType;
 use paceline_types::error_code::*;
 
 use super::{Alteration, Draft, is_check};
+use crate::column_type::key_bytes;
 use crate::ddl::create_table::add_constraint;
 use crate::ddl::foreign_key::own_index;
 use crate::ddl::index::{DraftIndex, PRIMARY, longest_prefix};
 use crate::ddl::plan::Planner;
 use crate::error::{Error, Result};
-use crate::{IndexDefinition, IndexKind, same_name};
+use crate::{ColumnDefinition, IndexDefinition, IndexKind, same_name};
 use paceline_syntax::definition::{AlterAction, TableConstraint};
 
 impl Planner<'_> {
@@ -51,9 +52,11 @@ impl Planner<'_> {
     }
 }
 
-/// Returns the new form of an index of the old table; `None` if all its columns are dropped.
+/// Returns the new form of an index of the old table; `None` if all its columns are dropped. A column that the
+/// statement drops and adds again stays in the index.
 ///
 /// # Errors
+/// 1089 if the part of a column that was indexed is longer than the column of that name that replaces it.
 /// 1072 for a unique index that loses a column, 1280 for an invalid new name, 4174 for a primary key with
 /// IGNORED.
 fn kept_index(
@@ -88,7 +91,20 @@ fn kept_index(
     for part in &index.parts {
         let Some(Draft { column, .. }) = columns.clone().find(|draft| draft.source == Some(part.column))
         else {
-            lost = lost.or(Some(part.column));
+            let before = &old.columns()[part.column];
+            let is_successor =
+                |draft: &&Draft| draft.source.is_none() && same_name(&draft.column.name, &before.name);
+            match columns.clone().find(is_successor) {
+                Some(successor) => {
+                    let length = successor_prefix(before, part.prefix_length, &successor.column)?;
+                    draft
+                        .parts
+                        .push((successor.column.name.clone(), length, part.descending));
+                    // The values change, so the index is rebuilt.
+                    draft.id = None;
+                }
+                None => lost = lost.or(Some(part.column)),
+            }
             continue;
         };
         // A prefix that is at least as long as the new column becomes the whole column. TEXT and BLOB keep a
@@ -113,4 +129,29 @@ fn kept_index(
         draft.id = None;
     }
     Ok(Some(draft))
+}
+
+/// Returns the length of the prefix of a column that replaces an indexed one of the same name: as many characters as
+/// were indexed, or `None` if that is the whole column.
+fn successor_prefix(
+    before: &ColumnDefinition,
+    prefix: Option<u32>,
+    after: &ColumnDefinition,
+) -> Result<Option<u64>> {
+    let Some(longest) = longest_prefix(&after.data_type) else {
+        return Ok(None);
+    };
+    let length = match prefix {
+        Some(length) => u64::from(length),
+        None => match longest_prefix(&before.data_type) {
+            Some(length) => length,
+            None => key_bytes(&before.data_type).map_or(longest, u64::from),
+        },
+    };
+    if length > longest {
+        return Err(Error::new(ER_WRONG_SUB_KEY, &[]));
+    }
+    let is_whole =
+        length == longest && !matches!(after.data_type, DataType::Text { .. } | DataType::Blob { .. });
+    Ok((!is_whole).then_some(length))
 }

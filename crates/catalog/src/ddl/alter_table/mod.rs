@@ -34,7 +34,7 @@ use std::sync::Arc;
 use paceline_types::error_code::*;
 
 use compatibility::{kept_checks, renames};
-use existence::{ExistenceConflict, void_action};
+use existence::{ExistenceConflict, repeated_action, void_action};
 
 use crate::column_type::resolve_collation;
 use crate::ddl::create_table::{add_constraint, checked_table_comment};
@@ -225,7 +225,9 @@ impl Planner<'_> {
         let mut failures = Vec::new();
         let mut actions = Vec::with_capacity(alter.actions.len());
         for (place, action) in by_kind {
-            match void_action(action, alter.origin, old) {
+            let conflict = void_action(action, alter.origin, old)
+                .or_else(|| repeated_action(&alter.actions, place, old));
+            match conflict {
                 Some(ExistenceConflict::Note(error)) => {
                     self.session.diagnostics.note(error.code(), error.message());
                     continue;
