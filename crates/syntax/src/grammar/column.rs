@@ -2,9 +2,10 @@
 
 use crate::ast::{Expr, UnaryOp};
 use paceline_types::error_code::{
-    ER_CONFLICTING_DECLARATIONS, ER_UNKNOWN_COLLATION, ER_UNKNOWN_COMPRESSION_METHOD, ER_WRONG_FIELD_SPEC,
+    ER_CONFLICTING_DECLARATIONS, ER_OPERAND_COLUMNS, ER_UNKNOWN_COLLATION, ER_UNKNOWN_COMPRESSION_METHOD,
+    ER_WRONG_FIELD_SPEC,
 };
-use paceline_types::{Collation, FixedBinaryType};
+use paceline_types::{Charset, Collation, FixedBinaryType};
 
 use super::parser::Parser;
 use crate::error::{Error, Result};
@@ -96,6 +97,10 @@ impl Parser<'_> {
         } else if self.accept_word("COMMENT") {
             column.comment = Some(self.text()?);
         } else if self.accept_word("COLLATE") {
+            // DEFAULT is a collation only directly after the type.
+            if self.is_word("DEFAULT") {
+                return Err(self.error());
+            }
             self.declared_collation(&mut column.data_type)?;
         } else if self.accept_any_word(&["COLUMN_FORMAT", "STORAGE"]).is_some() {
             self.option_word()?;
@@ -215,6 +220,9 @@ impl Parser<'_> {
             });
         }
         let expr = self.default_operand()?;
+        if let Expr::Row(_) = expr {
+            return Err(Error::new(ER_OPERAND_COLUMNS, &[&1]));
+        }
         Ok(DefaultSpec::Expr {
             expr,
             text: self.text_since(start),
@@ -505,14 +513,29 @@ impl Parser<'_> {
 
     /// Parses the name after COLLATE. It must not contradict an earlier part of the column's definition.
     pub(super) fn declared_collation(&mut self, spec: &mut TypeSpec) -> Result<()> {
+        if spec.collation.is_some() && self.is_word("DEFAULT") {
+            return Err(self.error());
+        }
         let name = self.collation_or_default()?;
         if name == DEFAULT_COLLATION {
-            spec.collation = Some(name);
+            let charset = match &spec.charset {
+                Some(CharsetName::Name(name)) => Charset::from_name(name),
+                _ => None,
+            };
+            spec.collation = Some(match charset {
+                Some(charset) => charset.default_collation().name().to_owned(),
+                None => name,
+            });
             return Ok(());
         }
         let collation =
             Collation::from_name(&name).ok_or_else(|| Error::new(ER_UNKNOWN_COLLATION, &[&name]))?;
         let declared = match &spec.collation {
+            Some(declared)
+                if declared == DEFAULT_COLLATION && collation == collation.charset().default_collation() =>
+            {
+                None
+            }
             Some(declared) if !declared.eq_ignore_ascii_case(collation.name()) => {
                 Some(("COLLATE ", declared.as_str()))
             }
