@@ -79,7 +79,7 @@ pub use subquery::{Correlation, Subquery, SubqueryId};
 pub use tree::window::{Frame, FrameBound, FrameUnits, SortOrder, WindowCall, WindowFunction};
 pub use tree::{
     Aggregate, AggregateFunction, ArithmeticOp, BitOp, Call, CastTarget, CompareOp, Comparison, Distinctness,
-    Domain, Expr, ExprKind, Function, InSet, LoadableCall, Quantifier, Stability, Truth,
+    Domain, Escape, Expr, ExprKind, Function, InSet, LoadableCall, Quantifier, Stability, Truth,
 };
 pub use typing::arithmetic::arithmetic;
 pub use typing::refusal::refused_assignment;

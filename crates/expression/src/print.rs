@@ -18,10 +18,11 @@
 
 use paceline_types::{TimeZone, Value, text};
 
+use crate::eval::like::DEFAULT_ESCAPE;
 use crate::slot_names::SlotNames;
 use crate::tree::{
-    Aggregate, AggregateFunction, ArithmeticOp, BitOp, Call, CastTarget, Distinctness, Expr, ExprKind,
-    LoadableCall, Quantifier, Truth,
+    Aggregate, AggregateFunction, ArithmeticOp, BitOp, Call, CastTarget, Distinctness, Escape, Expr,
+    ExprKind, LoadableCall, Quantifier, Truth,
 };
 
 /// Precedences of operators, from the weakest to the strongest.
@@ -227,9 +228,16 @@ impl<'p> Printer<'p> {
                 self.operand(&operands[0], Precedence::In);
                 self.word(if *negated { "  not like " } else { " like " });
                 self.operand(&operands[1], Precedence::In.next());
-                if *escape != '\\' {
-                    self.word(" escape ");
-                    append_text(&escape.to_string(), &mut self.out);
+                match escape {
+                    Escape::Character(DEFAULT_ESCAPE) => {}
+                    Escape::Character(escape) => {
+                        self.word(" escape ");
+                        append_text(&escape.to_string(), &mut self.out);
+                    }
+                    Escape::Computed(escape) => {
+                        self.word(" escape ");
+                        self.operand(escape, Precedence::In.next());
+                    }
                 }
             }
             ExprKind::Arithmetic { op, operands, .. } => {

@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use paceline_types::error_code::ER_WRONG_ARGUMENTS;
-use paceline_types::{Collation, DataType, TimeZone, Value};
+use paceline_types::{Collation, DataType};
 
 use crate::bind::{bind_expr, bind_operand};
 use crate::error::Result;
 use crate::errors;
+use crate::eval::like::{DEFAULT_ESCAPE, escape_character};
 use crate::expr_type::{Class, ExprType};
 use crate::rules::{self, CollationMix, round_quotient};
 use crate::scope::Scope;
 use crate::subquery::{Correlation, Subquery};
-use crate::tree::{CastTarget, CompareOp, Comparison, Expr, ExprKind, InSet, Quantifier};
+use crate::tree::{CastTarget, CompareOp, Comparison, Escape, Expr, ExprKind, InSet, Quantifier};
 use crate::typing::charset::in_common_charset;
 use crate::typing::operands::width;
 use crate::typing::{adaptation, comparison, operands, reading};
@@ -299,31 +300,16 @@ pub(super) fn like(
 ) -> Result<Expr> {
     let mut text = bind_expr(text, scope)?;
     let mut pattern = bind_expr(pattern, scope)?;
-    let no_backslash = scope
-        .session()
-        .settings
-        .sql_mode
-        .contains(crate::session::SqlMode::NO_BACKSLASH_ESCAPES);
+    let mode = scope.session().settings.sql_mode;
     let escape = match escape {
-        // In MariaDB the default holds even if a backslash is not an escape character in literals.
-        None => '\\',
+        None => Escape::Character(DEFAULT_ESCAPE),
         Some(escape) => {
-            let wrong = || errors::error(ER_WRONG_ARGUMENTS, &[&"ESCAPE"]);
             let escape = bind_expr(escape, scope)?;
-            let text = match escape.as_literal() {
-                None => return Err(wrong()),
-                Some(Value::Null) => String::new(),
-                Some(Value::Text(text)) => text.clone(),
-                Some(value) => paceline_types::text::to_string(&value.as_ref(), &TimeZone::UTC),
-            };
-            let mut characters = text.chars();
-            let first = characters.next();
-            let is_empty = first.is_none() && !escape.ty.is_null();
-            if characters.next().is_some() || (is_empty && no_backslash) {
-                return Err(wrong());
+            match escape.as_literal() {
+                Some(value) => Escape::Character(escape_character(value, mode)?),
+                None if escape.is_constant_during_execution() => Escape::Computed(Box::new(escape)),
+                None => return Err(errors::error(ER_WRONG_ARGUMENTS, &[&"ESCAPE"])),
             }
-            // MariaDB takes none at all for the usual one.
-            first.unwrap_or('\\')
         }
     };
     let connection = scope.session().settings.collation_connection;

@@ -9,7 +9,7 @@ pub(crate) mod cast;
 mod compare;
 pub(crate) mod convert;
 mod in_set;
-mod like;
+pub(crate) mod like;
 mod readings;
 mod subquery;
 mod warned_operand;
@@ -27,7 +27,9 @@ pub use compare::{compare_row_values, compare_rows, compare_values, compare_with
 use self::readings::SharedOperand;
 use super::context::EvalContext;
 use super::expr_type::{Class, ExprType, TypeNote};
-use super::tree::{ArithmeticOp, BitOp, CastTarget, CompareOp, Comparison, Domain, Expr, ExprKind, Truth};
+use super::tree::{
+    ArithmeticOp, BitOp, CastTarget, CompareOp, Comparison, Domain, Escape, Expr, ExprKind, Truth,
+};
 use crate::error::Result;
 use crate::errors;
 use crate::eval::convert::hex_number;
@@ -530,7 +532,14 @@ impl Expr {
                 if text.is_null() || pattern.is_null() {
                     return Ok(None);
                 }
-                Some(like::matches(&text, &pattern, *escape, *collation, context) != *negated)
+                let escape = match escape {
+                    Escape::Character(character) => *character,
+                    Escape::Computed(escape) => {
+                        let mode = context.session.settings.sql_mode;
+                        like::escape_character(&*escape.eval_shown(frame, context)?, mode)?
+                    }
+                };
+                Some(like::matches(&text, &pattern, escape, *collation, context) != *negated)
             }
             ExprKind::Exists { subquery, negated } => {
                 Some(subquery::exists(subquery, frame, context)? != *negated)

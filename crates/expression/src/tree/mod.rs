@@ -37,6 +37,15 @@ pub struct Expr {
     pub ty: ExprType,
 }
 
+/// Escape character of a pattern.
+#[derive(Clone, Debug)]
+pub enum Escape {
+    /// Known when the statement is bound.
+    Character(char),
+    /// A parameter, a variable or another value that each execution has one of.
+    Computed(Box<Expr>),
+}
+
 /// Operation of a node.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)] // A variant is documented by its SQL.
@@ -113,7 +122,8 @@ pub enum ExprKind {
         negated: bool,
         /// Collation of the comparison.
         collation: Collation,
-        escape: char,
+        /// After ESCAPE, or a backslash.
+        escape: Escape,
         operands: Box<[Expr; 2]>,
     },
     /// `a + b` and the other arithmetic operators.
@@ -389,9 +399,14 @@ macro_rules! children {
             | ExprKind::Quantified { left: operand, .. } => $visit(operand),
             ExprKind::Compare { operands, .. }
             | ExprKind::Xor(operands)
-            | ExprKind::Like { operands, .. }
             | ExprKind::Arithmetic { operands, .. }
             | ExprKind::Bits { operands, .. } => operands.$iter().for_each($visit),
+            ExprKind::Like { operands, escape, .. } => {
+                operands.$iter().for_each($visit);
+                if let Escape::Computed(escape) = escape {
+                    $visit(escape);
+                }
+            }
             ExprKind::Between { operands, .. } => operands.$iter().for_each($visit),
             ExprKind::And(operands) | ExprKind::Or(operands) | ExprKind::Row(operands) => {
                 operands.$iter().for_each($visit)
@@ -534,12 +549,12 @@ impl Expr {
 
     /// Calls `visit` for each direct child of this node.
     pub fn for_each_child<'e>(&'e self, visit: &mut dyn FnMut(&'e Expr)) {
-        children!(&self.kind, visit, iter);
+        children!(&self.kind, &mut *visit, iter);
     }
 
     /// Calls `visit` for each direct child of this node.
     pub(crate) fn for_each_child_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
-        children!(&mut self.kind, visit, iter_mut);
+        children!(&mut self.kind, &mut *visit, iter_mut);
     }
 
     /// Returns whether `wanted` holds for any node of the expression.

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::execute::context::Execution;
 use crate::plan::tree::TableInstance;
 use paceline_expression::session::{NameTest, VirtualColumn, WantedRows};
-use paceline_expression::{CompareOp, Comparison, Expr, ExprKind};
+use paceline_expression::{CompareOp, Comparison, Escape, Expr, ExprKind};
 
 /// Returns the rows of a virtual table for which the conditions may hold. `row` is the row of the tables before it.
 pub(crate) fn rows(
@@ -117,7 +117,7 @@ fn test(
         ExprKind::Like {
             negated: false,
             collation,
-            escape,
+            escape: Escape::Character(escape),
             operands,
         } => {
             let [subject, pattern] = &**operands;

@@ -24,7 +24,7 @@ pub(crate) use nearest::{NearestValue, nearest_value, rule_for};
 pub(crate) use ranges::{RangeContext, index_ranges};
 
 use super::known_values::KnownValues;
-use paceline_expression::{Class, CompareOp, Comparison, Expr, ExprKind, Truth};
+use paceline_expression::{Class, CompareOp, Comparison, Escape, Expr, ExprKind, Truth};
 
 /// Condition on a table's columns.
 #[derive(Debug, Clone)]
@@ -189,7 +189,7 @@ impl RangeCondition {
             ExprKind::Like {
                 negated: false,
                 collation,
-                escape,
+                escape: Escape::Character(escape),
                 operands,
             } => {
                 let column = column_of(&operands[0])?;

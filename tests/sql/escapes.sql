@@ -1,0 +1,27 @@
+-- The operand of ESCAPE: any constant of one character.
+create table t (a varchar(10));
+insert into t values ('a'), ('|'), ('%'), ('b%');
+select 'a' like 'b' escape null, 'a' like 'b' escape @unknown, 'a' like 'b' escape null + 1;
+select 2 like 1 escape 3 in (select 0 union select 1), 2 like 1 escape 3 + interval 1 day;
+set @x = '|';
+select a like '|%' escape @x, a like '|%' escape (select '|'), a like '|%' escape concat('|', '') from t;
+select a from t where a like 'b|%' escape @x;
+select a from t where a like '%|%' escape (select a from t where a = '|');
+prepare s from 'select a from t where a like ''b|%'' escape ?';
+execute s using @x;
+execute s using '!';
+set @x = '||';
+execute s using @x;
+execute s using '';
+set sql_mode = 'no_backslash_escapes';
+execute s using '';
+set sql_mode = default;
+select a like '|%' escape (select '||') from t;
+select a like '|%' escape concat('|', 'x') from t;
+select a like '|%' escape a from t;
+select a like '|%' escape rand() from t;
+create view v as select a like '|%' escape (select '|') as b, a like '|%' escape concat('|') as c from t;
+show create view v;
+select * from v;
+drop view v;
+drop table t;
