@@ -206,12 +206,22 @@ pub(crate) fn comparison_rule_for(
     connection: Collation,
 ) -> Result<Comparison> {
     if left.is_parameter() || right.is_parameter() {
+        // Whatever the parameter is, it is compared with a date as a date.
+        if matches!(
+            (left.class(), right.class()),
+            (Class::Date | Class::DateTime, _) | (_, Class::Date | Class::DateTime)
+        ) {
+            return Ok(Comparison::DateTime);
+        }
         let collation = match (left.is_parameter(), right.is_parameter()) {
             (true, true) => connection,
             (true, false) => CollationMix::of_type(right, connection).0,
             _ => CollationMix::of_type(left, connection).0,
         };
-        return Ok(Comparison::Dynamic(collation));
+        return Ok(Comparison::Dynamic {
+            collation,
+            exact: false,
+        });
     }
     if let Some(rule) = fixed_binary_rule(operation, left, right)? {
         return Ok(rule);
@@ -264,7 +274,7 @@ pub(crate) fn rule_of_column(
         .filter(|ty| !ty.is_null())
         .map(|ty| ty.class())
         .collect();
-    let is_dynamic = |rule: &Comparison| matches!(rule, Comparison::Dynamic(_));
+    let is_dynamic = |rule: &Comparison| matches!(rule, Comparison::Dynamic { .. });
     if rules.iter().any(is_dynamic) || rules.windows(2).all(|pair| pair[0] == pair[1]) || known.len() < 2 {
         return Ok(rules.swap_remove(0));
     }
@@ -606,7 +616,7 @@ pub(crate) fn round_quotient(by: &Comparison, operand: &mut Expr) -> bool {
 
 /// Returns whether an operand of this comparison can have more digits than it shows.
 pub(crate) fn is_exact_quotient(by: &Comparison, operand: &Expr) -> bool {
-    let exact = matches!(by, Comparison::Decimal | Comparison::Dynamic(_));
+    let exact = matches!(by, Comparison::Decimal | Comparison::Dynamic { .. });
     let divides = |node: &Expr| {
         matches!(
             node.kind,

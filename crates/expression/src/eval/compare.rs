@@ -13,6 +13,7 @@ use crate::eval::{convert, convert_for, long_bytes};
 use crate::expr_type::{Class, ExprType};
 use crate::rules::fixed_binary_rule;
 use crate::tree::{CompareOp, Comparison, Expr, ExprKind, Frame, InSet};
+use crate::typing::comparison::between_rule;
 
 /// Evaluates `left op right`. `None` is UNKNOWN.
 pub fn compare_with(
@@ -112,8 +113,13 @@ pub fn compare_values(
             };
             Some(left.compare(&right))
         }
-        Comparison::Dynamic(collation) => {
-            let rule = dynamic_rule(left, right, *collation)?;
+        Comparison::Dynamic { collation, exact } => {
+            let rule = match (exact, left, right) {
+                (true, Value::Decimal(_), Value::Text(_)) | (true, Value::Text(_), Value::Decimal(_)) => {
+                    Comparison::Decimal
+                }
+                _ => dynamic_rule(left, right, *collation)?,
+            };
             return compare_values(&rule, left, right, context);
         }
         Comparison::Row(_) => return Err(errors::operand_columns(1)),
@@ -167,6 +173,33 @@ fn dynamic_rule(left: &Value, right: &Value, collation: paceline_types::Collatio
         }
         _ => crate::rules::rule_of_classes(a, b).unwrap_or(Comparison::Double),
     })
+}
+
+/// Returns the rule of a BETWEEN with parameters: that of the types of all three values.
+pub(super) fn rule_of_between(
+    operands: &[Expr; 3],
+    values: [&Value; 3],
+    collation: Collation,
+    context: &EvalContext<'_>,
+) -> Result<Comparison> {
+    let types: Vec<ExprType> = { operands.iter().zip(values) }
+        .map(|(operand, value)| match operand.ty.is_parameter() {
+            true => ExprType::of_value(value, collation),
+            false => operand.ty.clone(),
+        })
+        .collect();
+    let are_texts = types
+        .iter()
+        .all(|ty| matches!(ty.class(), Class::String | Class::Null));
+    if are_texts {
+        let are_bytes = values.iter().any(|value| matches!(value, Value::Bytes(_)));
+        return Ok(match are_bytes {
+            true => Comparison::Bytes,
+            false => Comparison::Text(collation),
+        });
+    }
+    let connection = context.session.settings.collation_connection;
+    between_rule(&types[0], &types[1], &types[2], connection)
 }
 
 /// Compares two rows, or a row and a subquery that returns one.

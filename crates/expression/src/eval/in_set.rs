@@ -93,6 +93,6 @@ fn is_of(rule: &Comparison, value: &Value) -> bool {
         Comparison::Time => matches!(value, Value::Time(_)),
         Comparison::FixedBinary(_) => matches!(value, Value::FixedBinary(_)),
         // Approximate equality has no order.
-        Comparison::FixedDouble(_) | Comparison::Dynamic(_) | Comparison::Row(_) => false,
+        Comparison::FixedDouble(_) | Comparison::Dynamic { .. } | Comparison::Row(_) => false,
     }
 }

@@ -502,6 +502,15 @@ impl Expr {
                 let low = compare::read_operand(by, &operands[1], low, context)?;
                 let high = operands[2].eval_in(frame, context)?;
                 let high = compare::read_operand(by, &operands[2], high, context)?;
+                let decided;
+                let by = match by {
+                    Comparison::Dynamic { collation, .. } => {
+                        decided =
+                            compare::rule_of_between(operands, [&value, &low, &high], *collation, context)?;
+                        &decided
+                    }
+                    by => by,
+                };
                 if low.is_null() && high.is_null() {
                     convert_for(by, &value, context)?;
                 }

@@ -273,8 +273,13 @@ pub enum Comparison {
     Time,
     /// As values of this type, to which strings are converted.
     FixedBinary(FixedBinaryType),
-    /// Decided by the values, with text in this collation: an operand is a parameter of unknown type.
-    Dynamic(Collation),
+    /// Decided by the values: an operand is a parameter of unknown type.
+    Dynamic {
+        /// Collation of texts.
+        collation: Collation,
+        /// Whether a text is compared with a decimal as a decimal, because the decimal is no constant.
+        exact: bool,
+    },
     /// Element by element of two rows, each by its own rule.
     Row(Vec<Comparison>),
 }

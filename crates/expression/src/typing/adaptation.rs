@@ -354,12 +354,16 @@ pub fn compare_exactly(by: &mut Comparison, left: &Expr, right: &Expr) {
     let is_exact = |number: &Expr, text: &Expr| {
         number.ty.class() == Class::Decimal
             && text.ty.class() == Class::String
-            && !text.ty.is_parameter()
             && text.is_constant_during_execution()
             && !number.is_constant_during_execution()
     };
-    if *by == Comparison::Double && (is_exact(left, right) || is_exact(right, left)) {
-        *by = Comparison::Decimal;
+    if !(is_exact(left, right) || is_exact(right, left)) {
+        return;
+    }
+    match by {
+        Comparison::Double => *by = Comparison::Decimal,
+        Comparison::Dynamic { exact, .. } => *exact = true,
+        _ => {}
     }
 }
 
@@ -400,6 +404,6 @@ pub(super) fn is_temporal(by: &Comparison) -> bool {
 pub fn reads_text(by: &Comparison) -> bool {
     matches!(
         by,
-        Comparison::Text(_) | Comparison::Bytes | Comparison::Dynamic(_)
+        Comparison::Text(_) | Comparison::Bytes | Comparison::Dynamic { .. }
     )
 }

@@ -178,7 +178,7 @@ pub(crate) fn between(
 }
 
 /// Returns the rule by which a value is compared with both bounds.
-pub(super) fn between_rule(
+pub(crate) fn between_rule(
     value: &ExprType,
     low: &ExprType,
     high: &ExprType,
@@ -195,9 +195,9 @@ pub(super) fn between_rule(
     let from = comparison_rule_for("between", value, low, connection)?;
     let to = comparison_rule_for("between", value, high, connection)?;
     Ok(match (&from, &to) {
-        (Comparison::Dynamic(_), _) => from,
-        (_, Comparison::Dynamic(_)) => to,
         (Comparison::DateTime, _) | (_, Comparison::DateTime) => Comparison::DateTime,
+        (Comparison::Dynamic { .. }, _) => from,
+        (_, Comparison::Dynamic { .. }) => to,
         (Comparison::Time, _) | (_, Comparison::Time) => Comparison::Time,
         // A number between two texts is compared as a double, like a decimal and a text.
         (Comparison::Decimal, Comparison::Decimal)

@@ -95,7 +95,7 @@ fn assumed_values(select: &SelectPlan, infos: &[TableInfo<'_>]) -> Vec<AssumedEq
         let [left, right] = &**operands;
         for (column, value) in [(left, right), (right, left)] {
             let is_open = match by {
-                Comparison::Dynamic(_) => true,
+                Comparison::Dynamic { .. } => true,
                 // The text is not a date.
                 Comparison::DateTime | Comparison::Time => value.ty.class() == Class::String,
                 _ => false,
@@ -307,7 +307,7 @@ fn equals_are_same(data_type: &DataType, by: &Comparison) -> bool {
         Comparison::Time => matches!(data_type, DataType::Time { .. }),
         Comparison::FixedBinary(_) => matches!(data_type, DataType::FixedBinary(_)),
         // Assumed: it depends on the values.
-        Comparison::Dynamic(_) => true,
+        Comparison::Dynamic { .. } => true,
         Comparison::Row(_) => false,
     }
 }

@@ -592,6 +592,6 @@ pub(super) fn can_hash(
         }),
         Comparison::Time => left.class() == Class::Time && right.class() == Class::Time,
         Comparison::FixedBinary(_) => true,
-        Comparison::FixedDouble(_) | Comparison::Dynamic(_) | Comparison::Row(_) => false,
+        Comparison::FixedDouble(_) | Comparison::Dynamic { .. } | Comparison::Row(_) => false,
     }
 }

@@ -53,7 +53,10 @@ impl Block<'_, '_> {
         };
         let by = match by {
             Comparison::Text(_) => Comparison::Text(Collation::Utf8mb4Bin),
-            Comparison::Dynamic(_) => Comparison::Dynamic(Collation::Utf8mb4Bin),
+            Comparison::Dynamic { exact, .. } => Comparison::Dynamic {
+                collation: Collation::Utf8mb4Bin,
+                exact: *exact,
+            },
             _ => return None,
         };
         let (slot, name) = match (&left.kind, &right.kind) {

@@ -92,7 +92,7 @@ fn distinct_means_distinct(rule: &Comparison, ty: &ExprType) -> bool {
         Comparison::DateTime => matches!(ty.class(), Class::Date | Class::DateTime),
         Comparison::Time => ty.class() == Class::Time,
         Comparison::FixedBinary(t) => ty.class() == Class::FixedBinary(*t),
-        Comparison::FixedDouble(_) | Comparison::Dynamic(_) | Comparison::Row(_) => false,
+        Comparison::FixedDouble(_) | Comparison::Dynamic { .. } | Comparison::Row(_) => false,
     }
 }
 

@@ -116,7 +116,7 @@ pub(crate) fn append_key(
             Some(value) => value.append_sort_key(out),
             None => return Ok(false),
         },
-        Comparison::FixedDouble(_) | Comparison::Dynamic(_) | Comparison::Row(_) => {
+        Comparison::FixedDouble(_) | Comparison::Dynamic { .. } | Comparison::Row(_) => {
             unreachable!("no hash table has such keys")
         }
     }

@@ -59,7 +59,7 @@ fn test(
     let collation = |by: &Comparison| match by {
         Comparison::Text(collation) => Some(*collation),
         // Whatever collation it will be, it distinguishes no more than this one.
-        Comparison::Dynamic(_) => Some(Collation::Utf8mb4GeneralCi),
+        Comparison::Dynamic { .. } => Some(Collation::Utf8mb4GeneralCi),
         _ => None,
     };
     match &condition.kind {

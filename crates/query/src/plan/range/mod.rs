@@ -379,7 +379,7 @@ pub fn is_index_usable(column: &DataType, by: &Comparison, value: &Expr, purpose
         Comparison::Time => matches!(column, DataType::Time { .. }),
         Comparison::FixedBinary(_) => matches!(column, DataType::FixedBinary(_)),
         // It depends on the value, and is decided when the statement runs.
-        Comparison::Dynamic(_) => !matches!(column, DataType::Set { .. }),
+        Comparison::Dynamic { .. } => !matches!(column, DataType::Set { .. }),
         Comparison::Row(_) => false,
     }
 }

@@ -47,9 +47,16 @@ pub(crate) enum NearestValue {
 
 /// Returns the rule for comparing a column with a known value; `None` if their collations are incompatible.
 pub(crate) fn rule_for(data_type: &DataType, by: &Comparison, value: &Value) -> Option<Comparison> {
-    let Comparison::Dynamic(connection) = by else {
+    let Comparison::Dynamic {
+        collation: connection,
+        exact,
+    } = by
+    else {
         return Some(by.clone());
     };
+    if *exact && matches!((data_type, value), (DataType::Decimal(_), Value::Text(_))) {
+        return Some(Comparison::Decimal);
+    }
     let column = ExprType::of_column(data_type.clone(), true);
     comparison_rule(&column, &ExprType::of_value(value, *connection), *connection).ok()
 }
@@ -65,7 +72,7 @@ pub(super) fn nearest(
     }
     // The usual cases need no conversion.
     match (by, &value, data_type) {
-        (Comparison::Int | Comparison::Dynamic(_), Value::Int(number), DataType::Integer(integer)) => {
+        (Comparison::Int | Comparison::Dynamic { .. }, Value::Int(number), DataType::Integer(integer)) => {
             use paceline_types::Sign;
             let fits = match integer.sign {
                 Sign::Signed => {
@@ -94,7 +101,10 @@ pub(super) fn nearest(
     }
     let decided;
     let by = match by {
-        Comparison::Dynamic(connection) => {
+        Comparison::Dynamic {
+            collation: connection,
+            ..
+        } => {
             let literal = Expr::literal(value.clone(), ExprType::of_value(&value, *connection));
             match rule_for(data_type, by, &value) {
                 Some(rule) if is_index_usable(data_type, &rule, &literal, Use::Order) => decided = rule,
