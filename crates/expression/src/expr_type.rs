@@ -240,6 +240,21 @@ impl ExprType {
         }))
     }
 
+    /// Returns the type of a hexadecimal literal of this many bytes as a number: as many digits as the greatest number
+    /// of these bytes has.
+    pub(crate) fn hex_number(bytes: usize) -> Self {
+        const DIGITS: [u8; 9] = [1, 3, 5, 8, 10, 13, 15, 17, 20];
+        let display_width = DIGITS[bytes.min(8)];
+        let width = match display_width < 10 {
+            true => IntegerWidth::Int,
+            false => IntegerWidth::Big,
+        };
+        Self::new(DataType::Integer(IntegerType {
+            display_width,
+            ..IntegerType::new(width, Sign::Unsigned)
+        }))
+    }
+
     /// Returns INT, whatever the display width.
     pub(crate) fn int32(display_width: u8) -> Self {
         Self::new(DataType::Integer(IntegerType {

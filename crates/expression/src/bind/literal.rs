@@ -43,12 +43,10 @@ pub(super) fn number(text: &str) -> Result<Expr> {
     let number: Decimal = text.parse().map_err(|_| errors::syntax_near(text))?;
     let written = text.bytes().filter(u8::is_ascii_digit).count() as u32;
     let scale = u32::from(number.scale());
-    let leading = text.split('.').next().unwrap_or_default();
-    let integer_digits = leading.trim_start_matches('0').len() as u32;
-    let precision = (integer_digits + scale).clamp(1, written.max(1));
+    // As in MariaDB, zeros before the point are digits of the type, too.
     Ok(Expr::literal(
         Value::Decimal(number),
-        ExprType::decimal(precision, scale),
+        ExprType::decimal(written, scale),
     ))
 }
 

@@ -247,12 +247,17 @@ fn bind_integral(call: &mut BindCall<'_>) -> Result<ExprType> {
         },
         _ if argument.class() == Class::Date => whole_number(argument),
         Class::Decimal => {
-            let digits = argument.integer_digits() + 1;
-            if digits < 18 {
-                ExprType::int(digits as u8 + 1)
-            } else {
-                ExprType::decimal(digits, 0)
-            }
+            // Rounding up may need one digit more.
+            let digits = argument.integer_digits() + u32::from(argument.decimals() > 0);
+            let width = match digits {
+                0..10 => IntegerWidth::Int,
+                10..18 => IntegerWidth::Big,
+                _ => return Ok(call.with_nullability(ExprType::decimal(digits, 0))),
+            };
+            ExprType::new(DataType::Integer(IntegerType {
+                display_width: digits as u8 + 1,
+                ..IntegerType::new(width, Sign::Signed)
+            }))
         }
         _ => {
             let fixed = Some(FixedPoint {
@@ -335,6 +340,7 @@ fn bind_round(call: &mut BindCall<'_>) -> Result<ExprType> {
         }
     };
     let nullable_digits = call.args.get(1).is_some_and(|arg| arg.ty.is_null());
+    let never_rounds = { call.args.get(1) }.is_some_and(|arg| matches!(arg.as_literal(), Some(Value::Null)));
     let fraction = digits.map_or(argument.decimals(), |digits| digits.clamp(0, 6) as u8);
     let ty = match class(&argument) {
         _ if argument.class() == Class::Time => ExprType::time(fraction),
@@ -346,10 +352,19 @@ fn bind_round(call: &mut BindCall<'_>) -> Result<ExprType> {
             whole_number(&argument)
         }
         // Rounding up may need one digit more than the integer type has.
-        Class::Int if call.name == "round" && digits.is_none_or(|digits| digits < 0) => {
+        Class::Int if call.name == "round" && !never_rounds && digits.is_none_or(|digits| digits < 0) => {
             match (sign_of(&argument), argument.integer_digits() + 1) {
                 _ if argument.class() == Class::Date => integer_type(9, Sign::Unsigned),
-                (Sign::Signed, width) if !is_bigint(&argument) => ExprType::int(width as u8 + 1),
+                (Sign::Signed, digits) if !is_bigint(&argument) => {
+                    let width = match digits < 10 {
+                        true => IntegerWidth::Int,
+                        false => IntegerWidth::Big,
+                    };
+                    ExprType::new(DataType::Integer(IntegerType {
+                        display_width: argument.display_width() as u8 + 1,
+                        ..IntegerType::new(width, Sign::Signed)
+                    }))
+                }
                 (Sign::Unsigned, width) if !is_bigint(&argument) => integer_type(width as u8, Sign::Unsigned),
                 (sign, width) => ExprType::new(DataType::Decimal(DecimalType {
                     sign,

@@ -221,7 +221,7 @@ pub(crate) fn negate(mut operand: Expr) -> Result<Expr> {
                 (Value::Int(_), DataType::Integer(integer)) => {
                     ExprType::int(integer.display_width.saturating_add(1))
                 }
-                (Value::Decimal(number), _) => {
+                (Value::Decimal(number), DataType::Integer(_)) => {
                     ExprType::decimal(u32::from(number.precision()), u32::from(number.scale()))
                 }
                 _ => operand.ty.clone(),

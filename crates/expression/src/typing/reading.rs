@@ -115,6 +115,6 @@ pub(crate) fn hex_to_number(expr: &mut Expr) {
         return;
     }
     if let ExprKind::Literal(Value::Bytes(bytes)) = &expr.kind {
-        *expr = Expr::literal(hex_number(bytes), ExprType::bigint_unsigned(20));
+        *expr = Expr::literal(hex_number(bytes), ExprType::hex_number(bytes.len()));
     }
 }
