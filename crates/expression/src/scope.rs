@@ -3,11 +3,11 @@
 //! The binder knows operators, functions and types, but not tables. It resolves names, subqueries, aggregates
 //! and parameters through a [`Scope`], which the planner implements for each kind of clause.
 
-use paceline_types::Value;
 use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_INVALID_GROUP_FUNC_USE, ER_NOT_SUPPORTED_YET,
     ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
 };
+use paceline_types::{ErrorCode, Value};
 
 use super::errors;
 use super::expr_type::ExprType;
@@ -128,6 +128,11 @@ pub trait Scope {
     /// needs the same value.
     fn depend_on(&mut self, dependence: Dependence<'_>) {
         let _ = dependence;
+    }
+
+    /// Adds a note about the statement.
+    fn note(&mut self, code: ErrorCode, message: String) {
+        let _ = (code, message);
     }
 
     /// Called for `@name := …`, with the name in lower case.

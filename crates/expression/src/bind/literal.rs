@@ -1,13 +1,16 @@
 //! Literals: values and types, as in MariaDB.
 
 use paceline_types::data_type::Sign;
-use paceline_types::error_code::{ER_INVALID_CHARACTER_STRING, ER_UNKNOWN_CHARACTER_SET, ER_WRONG_VALUE};
+use paceline_types::error_code::{
+    ER_INVALID_CHARACTER_STRING, ER_TRUNCATED_WRONG_VALUE, ER_UNKNOWN_CHARACTER_SET, ER_WRONG_VALUE,
+};
 use paceline_types::temporal::{self, ParsedTemporal};
 use paceline_types::{Charset, Collation, Decimal, Value};
 
 use crate::error::{Error, Result};
 use crate::errors;
 use crate::expr_type::{ExprType, TypeNote};
+use crate::scope::Scope;
 use crate::session::{SessionContext, SqlMode};
 use crate::tree::Expr;
 use paceline_syntax::ast;
@@ -139,9 +142,10 @@ fn invalid_bytes(charset: Charset, bytes: &[u8]) -> Error {
     errors::error(ER_INVALID_CHARACTER_STRING, &[&charset.name(), &shown])
 }
 
-/// Returns `DATE '2020-01-31'`, `TIME '…'` or `TIMESTAMP '…'`.
-pub(super) fn temporal(kind: ast::TemporalKind, text: &str, session: &SessionContext) -> Result<Expr> {
-    let modes = session.settings.date_modes();
+/// Returns `DATE '2020-01-31'`, `TIME '…'` or `TIMESTAMP '…'`. A date without a month or a day can become NULL in
+/// MariaDB, whatever the mode.
+pub(super) fn temporal(kind: ast::TemporalKind, text: &str, scope: &mut dyn Scope) -> Result<Expr> {
+    let modes = scope.session().settings.date_modes();
     let time_modes = temporal::DateModes {
         fractions: modes.fractions,
         ..temporal::DateModes::default()
@@ -149,13 +153,18 @@ pub(super) fn temporal(kind: ast::TemporalKind, text: &str, session: &SessionCon
     match kind {
         ast::TemporalKind::Date => match temporal::parse_datetime(text, modes) {
             Some(parsed) if !parsed.truncated && !parsed.has_time => {
-                Ok(Expr::literal(Value::Date(parsed.value.date), ExprType::date()))
+                let date = parsed.value.date;
+                let ty = ExprType::date().with_nullable(date.month == 0 || date.day == 0);
+                Ok(Expr::literal(Value::Date(date), ty))
             }
             _ => Err(errors::error(ER_WRONG_VALUE, &[&"DATE", &text])),
         },
         ast::TemporalKind::Time => match temporal::parse_time_under(text, time_modes) {
             Some(ParsedTemporal::Time(parsed)) if !parsed.truncated && !parsed.clipped => {
                 let decimals = parsed.value.decimals();
+                if parsed.fraction_cut {
+                    note_cut("TIME", text, scope);
+                }
                 Ok(Expr::literal(Value::Time(parsed.value), ExprType::time(decimals)))
             }
             _ => Err(errors::error(ER_WRONG_VALUE, &[&"TIME", &text])),
@@ -163,16 +172,25 @@ pub(super) fn temporal(kind: ast::TemporalKind, text: &str, session: &SessionCon
         ast::TemporalKind::DateTime | ast::TemporalKind::Timestamp => {
             match temporal::parse_datetime(text, modes) {
                 Some(parsed) if !parsed.truncated && (parsed.has_time || text.contains([' ', 'T'])) => {
-                    let decimals = parsed.value.decimals;
-                    Ok(Expr::literal(
-                        Value::DateTime(parsed.value),
-                        ExprType::datetime(decimals),
-                    ))
+                    let (date, decimals) = (parsed.value.date, parsed.value.decimals);
+                    if parsed.fraction_cut {
+                        note_cut("DATETIME", text, scope);
+                    }
+                    let ty = ExprType::datetime(decimals).with_nullable(date.month == 0 || date.day == 0);
+                    Ok(Expr::literal(Value::DateTime(parsed.value), ty))
                 }
                 _ => Err(errors::error(ER_WRONG_VALUE, &[&"DATETIME", &text])),
             }
         }
     }
+}
+
+/// Notes that a literal has more digits than a fraction of a second can have.
+fn note_cut(kind: &str, text: &str, scope: &mut dyn Scope) {
+    scope.note(
+        ER_TRUNCATED_WRONG_VALUE,
+        ER_TRUNCATED_WRONG_VALUE.message(&[&kind, &text]),
+    );
 }
 
 /// Returns TRUE or FALSE, both as wide as the longer word.

@@ -138,7 +138,7 @@ fn bind_node(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
         E::Nested(inner) => bind_operand(inner, scope),
         E::Literal(literal) => literal_value(literal, scope.session()),
         E::Introduced { charset, literal } => literal::introduced(charset, literal),
-        E::TemporalLiteral { kind, text } => literal::temporal(*kind, text, scope.session()),
+        E::TemporalLiteral { kind, text } => literal::temporal(*kind, text, scope),
         E::Unary { op, operand } => unary(*op, operand, scope),
         E::Binary { left, op, right } => binary(left, *op, right, scope),
         E::Is {

@@ -5,7 +5,7 @@ use paceline_types::error_code::{
     ER_NO_SUCH_TABLE, ER_NON_GROUPING_FIELD_USED, ER_NON_UNIQ_ERROR, ER_SUM_FUNC_WITH_WINDOW_FUNC_AS_ARG,
     ER_UNKNOWN_SEQUENCES, ER_UNKNOWN_TABLE, ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
 };
-use paceline_types::{DataType, Date, DateTime, Value};
+use paceline_types::{DataType, Date, DateTime, ErrorCode, Value};
 
 use super::block::{Aliases, BindMode, Block, OuterName, OuterScope, Output, VisibleColumn};
 use super::defaults::column_default;
@@ -359,6 +359,10 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
 
     fn clause(&self) -> Clause {
         self.mode.clause
+    }
+
+    fn note(&mut self, code: ErrorCode, message: String) {
+        self.block.planner.note(code, message);
     }
 
     fn rename_clause(&mut self, name: Option<&'static str>) -> Option<&'static str> {
