@@ -60,4 +60,4 @@ pub use show_create::{IfNotExists, ShownType, engine_options, show_create_databa
 pub use table_build::{BuildKind, BuildSummary, ColumnSource, TableBuild, alter_info};
 pub use table_options::is_engine_option;
 pub use trigger::show_create_trigger;
-pub use view::{is_updatable, is_writable, names_read, reads_in_subquery, show_create_view};
+pub use view::{ViewValidity, is_updatable, is_writable, names_read, reads_in_subquery, show_create_view};

@@ -16,8 +16,10 @@ use paceline_syntax::stack;
 /// Style of a view's expressions.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::ddl) struct ViewStyle<'a> {
-    /// Database whose name is omitted.
+    /// Database whose name is omitted before tables.
     pub omitted_database: Option<&'a str>,
+    /// Database whose name is omitted before columns.
+    pub omitted_of_columns: Option<&'a str>,
     /// Whether strings have introducers.
     pub introducers: bool,
 }
@@ -42,6 +44,9 @@ impl Writer<'_> {
     /// Writes an operand, in parentheses if its precedence is lower than `least`.
     pub fn expr(&mut self, expr: &Expr, least: u8) -> Result<()> {
         let expr = expr.without_parentheses();
+        if let Some(positive) = without_double_negation(expr) {
+            return self.expr(&positive, least);
+        }
         if precedence(expr) < least {
             self.out.push('(');
             stack::on_enough(|| self.bare(expr))?;
@@ -111,7 +116,11 @@ impl Writer<'_> {
                 test,
                 negated,
             } => {
-                self.expr(operand, own)?;
+                let is_false = *test == TruthTest::Null && !negated && is_never_null(operand);
+                match self.view.is_some() && is_false {
+                    true => self.out.push_str("/*always not null*/ 1"),
+                    false => self.expr(operand, own)?,
+                }
                 self.out.push_str(if *negated { " is not " } else { " is " });
                 self.out.push_str(match test {
                     TruthTest::Null => "null",
@@ -381,5 +390,66 @@ pub(in crate::ddl) fn operator(op: BinaryOp) -> &'static str {
         BinaryOp::BitXor => "^",
         BinaryOp::ShiftLeft => "<<",
         BinaryOp::ShiftRight => ">>",
+    }
+}
+
+/// Returns the operand of NOT NOT as a condition: MariaDB compares what is no condition with 0.
+fn without_double_negation(expr: &Expr) -> Option<Expr> {
+    let operand_of_not = |expr: &'_ Expr| match expr.without_parentheses() {
+        Expr::Unary {
+            op: UnaryOp::Not,
+            operand,
+        } => Some(operand.without_parentheses().clone()),
+        _ => None,
+    };
+    let operand = operand_of_not(&operand_of_not(expr)?)?;
+    let is_condition = match &operand {
+        Expr::Binary { op, .. } => matches!(
+            op,
+            BinaryOp::Equal
+                | BinaryOp::NotEqual
+                | BinaryOp::Less
+                | BinaryOp::LessOrEqual
+                | BinaryOp::Greater
+                | BinaryOp::GreaterOrEqual
+                | BinaryOp::NullSafeEqual
+                | BinaryOp::And
+                | BinaryOp::Or
+                | BinaryOp::Xor
+        ),
+        Expr::Is { .. }
+        | Expr::Between { .. }
+        | Expr::InList { .. }
+        | Expr::Like { .. }
+        | Expr::Regexp { .. }
+        | Expr::Unary { op: UnaryOp::Not, .. } => true,
+        _ => false,
+    };
+    Some(match is_condition {
+        true => operand,
+        false => Expr::binary(operand, BinaryOp::NotEqual, Expr::number("0")),
+    })
+}
+
+/// Returns whether an expression is a constant that is not NULL, as far as MariaDB sees it without evaluating it.
+fn is_never_null(expr: &Expr) -> bool {
+    match expr.without_parentheses() {
+        Expr::Literal(literal) => *literal != Literal::Null,
+        Expr::Introduced { .. } | Expr::TemporalLiteral { .. } => true,
+        Expr::Unary { operand, .. } => is_never_null(operand),
+        Expr::Is { operand, .. } => is_never_null(operand),
+        Expr::Binary { left, op, right } => {
+            !matches!(op, BinaryOp::Divide | BinaryOp::IntDivide | BinaryOp::Modulo)
+                && is_never_null(left)
+                && is_never_null(right)
+        }
+        Expr::Between {
+            operand, low, high, ..
+        } => [operand, low, high].into_iter().all(|part| is_never_null(part)),
+        Expr::InList { operand, list, .. } => is_never_null(operand) && list.iter().all(is_never_null),
+        Expr::Like { text, pattern, .. } | Expr::Regexp { text, pattern, .. } => {
+            is_never_null(text) && is_never_null(pattern)
+        }
+        _ => false,
     }
 }

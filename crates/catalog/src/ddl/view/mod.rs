@@ -109,6 +109,7 @@ impl Planner<'_> {
         }
         let style = ViewStyle {
             omitted_database: None,
+            omitted_of_columns: None,
             introducers: true,
         };
         let enclosure = text::Enclosure::of_text(&view.select_text);
@@ -241,7 +242,17 @@ fn write_options(view: &ViewDescription, text: &mut String) {
     text.push(' ');
 }
 
-/// Returns the statement of SHOW CREATE VIEW, for a session whose current database is `database`.
+/// Whether the names in a view's query still mean something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ViewValidity {
+    /// The query can be executed.
+    Valid,
+    /// A table, a column or a function is missing.
+    Invalid,
+}
+
+/// Returns the statement of SHOW CREATE VIEW, for a session whose current database is `database`. As in MariaDB, the
+/// columns of an invalid view keep the name of the database.
 ///
 /// # Errors
 /// 1235 for expressions that cannot be written. Such a view was never stored.
@@ -249,6 +260,7 @@ pub fn show_create_view(
     view: &ViewDefinition,
     catalog: &crate::Catalog,
     database: Option<&str>,
+    validity: ViewValidity,
 ) -> Result<String> {
     let is_here = database == Some(view.database.as_str());
     let omitted_database = database.filter(|here| is_here && names::is_within(view.parsed(), catalog, here));
@@ -263,6 +275,7 @@ pub fn show_create_view(
     text.push_str(" AS ");
     let style = ViewStyle {
         omitted_database,
+        omitted_of_columns: omitted_database.filter(|_| validity == ViewValidity::Valid),
         introducers: true,
     };
     let enclosure = text::Enclosure::of_text(&view.description().query);

@@ -84,14 +84,14 @@ pub(super) fn query_text(query: &Query, enclosure: Enclosure, style: ViewStyle<'
 impl Writer<'_> {
     /// Appends `database`.`table`.`column`.
     pub(in super::super) fn qualified(&mut self, name: &ColumnName) {
-        self.parts(name.database.as_deref(), name.table.as_deref(), &name.name);
+        let omitted = self.view.and_then(|style| style.omitted_of_columns);
+        let database = { name.database.as_deref() }.filter(|database| omitted != Some(*database));
+        self.parts(&[database, name.table.as_deref()], &name.name);
     }
 
-    /// Appends names separated by points, with the database unless it is omitted.
-    fn parts(&mut self, database: Option<&str>, table: Option<&str>, name: &str) {
-        let omitted = self.view.and_then(|style| style.omitted_database);
-        let database = database.filter(|database| omitted != Some(*database));
-        for part in [database, table].into_iter().flatten() {
+    /// Appends a name with those before it, separated by points.
+    fn parts(&mut self, before: &[Option<&str>], name: &str) {
+        for part in before.iter().copied().flatten() {
             quote_identifier(part, self.out);
             self.out.push('.');
         }
@@ -334,7 +334,9 @@ impl Writer<'_> {
             TableFactor::Table {
                 name, alias, hints, ..
             } => {
-                self.parts(name.database.as_deref(), None, &name.name);
+                let omitted = self.view.and_then(|style| style.omitted_database);
+                let database = { name.database.as_deref() }.filter(|database| omitted != Some(*database));
+                self.parts(&[database], &name.name);
                 if let Some(alias) = alias.as_ref().filter(|alias| **alias != name.name) {
                     self.out.push(' ');
                     quote_identifier(alias, self.out);

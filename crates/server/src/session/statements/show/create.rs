@@ -8,8 +8,8 @@ use crate::sql_text::identifier;
 use crate::virtual_tables::virtual_database;
 use paceline_catalog::DatabaseDefinition;
 use paceline_catalog::ddl::{
-    IfNotExists, read_sequence_row, show_create_database, show_create_sequence, show_create_table,
-    show_create_view,
+    IfNotExists, ViewValidity, read_sequence_row, show_create_database, show_create_sequence,
+    show_create_table, show_create_view,
 };
 use paceline_expression::session::Privilege;
 use paceline_syntax::{Error, Result, TableName};
@@ -95,10 +95,12 @@ pub fn view(name: &TableName, state: &mut SessionState) -> Result<Output> {
     )?;
     state.table_locks.check_view(&database, &name, &name)?;
     let is_hidden = state.temporary.catalog().table(&database, &name).is_some();
+    let mut validity = ViewValidity::Valid;
     if !is_hidden && let Err(error) = state.plan_of_table(&database, &name) {
         state.context.diagnostics.warn(error.code(), error.message());
+        validity = ViewValidity::Invalid;
     }
-    let statement = show_create_view(view, &catalog, state.context.database.as_deref())?;
+    let statement = show_create_view(view, &catalog, state.context.database.as_deref(), validity)?;
     let mut output = Output::new();
     output
         .text("View", 64)
