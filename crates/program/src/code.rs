@@ -2,9 +2,9 @@
 
 use paceline_syntax::ast::{BinaryOp, Expr, Literal};
 use paceline_syntax::{
-    Block, Branch, ConditionValue, Cursor, ForRange, ForRows, HandlerAction, Label, LocatedStatement, Loop,
-    Program, ProgramStatement, QueryStatement, SetItem, SqlStatement, Statement, Target, Variable,
-    VariableKind,
+    Block, Branch, ConditionValue, Cursor, ForRange, ForRows, HandlerAction, Label, LocatedExpr,
+    LocatedStatement, Loop, Program, ProgramStatement, QueryStatement, SetItem, SqlStatement, Statement,
+    Target, Variable, VariableKind,
 };
 use std::ops::Range;
 
@@ -253,14 +253,16 @@ impl Compiler {
         match &located.statement {
             ProgramStatement::Block(block) => self.block(block),
             ProgramStatement::If { branches, otherwise } => {
-                let conditions: Vec<Expr> = branches.iter().map(|branch| branch.condition.clone()).collect();
+                let conditions: Vec<LocatedExpr> =
+                    branches.iter().map(|branch| branch.condition.clone()).collect();
                 self.branches(&conditions, branches, |compiler| compiler.statements(otherwise));
             }
             ProgramStatement::Case {
                 operand,
                 branches,
                 otherwise,
-            } => self.case(operand.as_ref(), branches, otherwise.as_deref()),
+                end_line,
+            } => self.case(operand.as_ref(), branches, otherwise.as_deref(), *end_line),
             ProgramStatement::Loop(parsed) => self.r#loop(parsed),
             ProgramStatement::ForRange(parsed) => self.for_range(parsed),
             ProgramStatement::ForRows(parsed) => self.for_rows(parsed),
@@ -482,15 +484,16 @@ impl Compiler {
     }
 
     /// Compiles branches, of which the first whose condition is true is executed.
-    fn branches(&mut self, conditions: &[Expr], branches: &[Branch], otherwise: impl FnOnce(&mut Self)) {
+    fn branches(
+        &mut self,
+        conditions: &[LocatedExpr],
+        branches: &[Branch],
+        otherwise: impl FnOnce(&mut Self),
+    ) {
         let first = self.here();
         let mut ends = Vec::new();
         for (condition, branch) in conditions.iter().zip(branches) {
-            let jump = self.emit(Instruction::JumpUnless {
-                condition: condition.clone(),
-                otherwise: 0,
-                after: 0,
-            });
+            let jump = self.jump_unless(condition, 0);
             self.statements(&branch.statements);
             ends.push(self.emit(Instruction::Jump(0)));
             self.land(jump);
@@ -508,19 +511,29 @@ impl Compiler {
         }
     }
 
-    fn case(&mut self, operand: Option<&Expr>, branches: &[Branch], otherwise: Option<&[LocatedStatement]>) {
-        let conditions: Vec<Expr> = match operand {
+    fn case(
+        &mut self,
+        operand: Option<&LocatedExpr>,
+        branches: &[Branch],
+        otherwise: Option<&[LocatedStatement]>,
+        end_line: u32,
+    ) {
+        let conditions: Vec<LocatedExpr> = match operand {
             None => branches.iter().map(|branch| branch.condition.clone()).collect(),
             Some(operand) => {
                 // The operand is evaluated once.
                 let variable = self.add_variable();
-                let value = Some(operand.clone());
+                let value = Some(operand.expr.clone());
+                self.line = operand.line;
                 self.emit(Instruction::Assign { variable, value });
                 (branches.iter())
-                    .map(|branch| Expr::Binary {
-                        left: Box::new(Expr::Parameter(variable)),
-                        op: BinaryOp::Equal,
-                        right: Box::new(branch.condition.clone()),
+                    .map(|branch| LocatedExpr {
+                        line: branch.condition.line,
+                        expr: Expr::Binary {
+                            left: Box::new(Expr::Parameter(variable)),
+                            op: BinaryOp::Equal,
+                            right: Box::new(branch.condition.expr.clone()),
+                        },
                     })
                     .collect()
             }
@@ -528,6 +541,7 @@ impl Compiler {
         self.branches(&conditions, branches, |compiler| match otherwise {
             Some(statements) => compiler.statements(statements),
             None => {
+                compiler.line = end_line;
                 compiler.emit(Instruction::CaseNotFound);
             }
         });
@@ -536,21 +550,11 @@ impl Compiler {
     fn r#loop(&mut self, parsed: &Loop) {
         self.begin_labelled(parsed.label);
         let start = self.here();
-        let out = parsed.while_true.as_ref().map(|condition| {
-            self.emit(Instruction::JumpUnless {
-                condition: condition.clone(),
-                otherwise: 0,
-                after: 0,
-            })
-        });
+        let out = { parsed.while_true.as_ref() }.map(|condition| self.jump_unless(condition, 0));
         self.statements(&parsed.statements);
         match &parsed.until {
             Some(condition) => {
-                let again = self.emit(Instruction::JumpUnless {
-                    condition: condition.clone(),
-                    otherwise: start,
-                    after: 0,
-                });
+                let again = self.jump_unless(condition, start);
                 self.set_after(again);
             }
             None => {
@@ -567,6 +571,7 @@ impl Compiler {
     /// Compiles a FOR loop over the rows of a cursor, which is closed when the loop is left.
     fn for_rows(&mut self, parsed: &ForRows) {
         let (row, cursor) = (parsed.variable, parsed.cursor);
+        self.line = parsed.line;
         self.open_arguments(cursor, &parsed.arguments);
         self.emit(Instruction::DefineRow { row, cursor });
         self.emit(Instruction::Open { cursor });
@@ -585,6 +590,15 @@ impl Compiler {
         self.end_labelled(parsed.label, Some(next));
         self.open.pop();
         self.emit(Instruction::CloseOpen(cursors));
+    }
+
+    fn jump_unless(&mut self, condition: &LocatedExpr, otherwise: Address) -> Address {
+        self.line = condition.line;
+        self.emit(Instruction::JumpUnless {
+            condition: condition.expr.clone(),
+            otherwise,
+            after: 0,
+        })
     }
 
     /// Sets where a CONTINUE handler leads after a failed condition: here.
@@ -611,8 +625,10 @@ impl Compiler {
             let value = Some(value);
             compiler.emit(Instruction::Assign { variable, value })
         };
-        assign(self, parsed.variable, first.clone());
-        assign(self, parsed.last, last.clone());
+        self.line = first.line;
+        assign(self, parsed.variable, first.expr.clone());
+        self.line = last.line;
+        assign(self, parsed.last, last.expr.clone());
         let test = self.emit(Instruction::JumpUnless {
             condition: Expr::Binary {
                 left: variable(),

@@ -90,9 +90,17 @@ pub struct SqlStatement {
 /// A statement of a program, with its place for messages.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LocatedStatement {
-    /// Line of the text, from 1.
+    /// Line of the token after the statement, from 1. MariaDB takes this line for that of an error.
     pub line: u32,
     pub statement: ProgramStatement,
+}
+
+/// An expression of a program that is no statement, with its place for messages.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LocatedExpr {
+    /// Line of the token after the expression, from 1.
+    pub line: u32,
+    pub expr: Expr,
 }
 
 /// A statement of a program.
@@ -106,10 +114,12 @@ pub enum ProgramStatement {
     },
     Case {
         /// Value to compare with each branch's; without it each branch has a condition.
-        operand: Option<Expr>,
+        operand: Option<LocatedExpr>,
         branches: Vec<Branch>,
         /// `None`: without ELSE the error 1339.
         otherwise: Option<Vec<LocatedStatement>>,
+        /// Line of END, from 1.
+        end_line: u32,
     },
     /// `LOOP`, `WHILE`, `REPEAT`.
     Loop(Box<Loop>),
@@ -165,7 +175,7 @@ pub struct Block {
 /// Value of a variable at the beginning of its block.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InitialValue {
-    /// Line of the declaration, from 1.
+    /// Line of the token after the declaration, from 1.
     pub line: u32,
     /// The variable, by number.
     pub variable: usize,
@@ -177,7 +187,7 @@ pub struct InitialValue {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Branch {
     /// The condition, or the value to compare with.
-    pub condition: Expr,
+    pub condition: LocatedExpr,
     pub statements: Vec<LocatedStatement>,
 }
 
@@ -186,10 +196,10 @@ pub struct Branch {
 pub struct Loop {
     pub label: Label,
     /// ConditionValue before each pass: the loop ends if it is not true.
-    pub while_true: Option<Expr>,
+    pub while_true: Option<LocatedExpr>,
     pub statements: Vec<LocatedStatement>,
     /// ConditionValue after each pass: the loop ends if it is true.
-    pub until: Option<Expr>,
+    pub until: Option<LocatedExpr>,
 }
 
 /// `FOR variable IN [REVERSE] from .. to`.
@@ -202,9 +212,9 @@ pub struct ForRange {
     pub last: usize,
     pub reverse: bool,
     /// Lower bound, inclusive.
-    pub from: Expr,
+    pub from: LocatedExpr,
     /// Upper bound, inclusive.
-    pub to: Expr,
+    pub to: LocatedExpr,
     pub statements: Vec<LocatedStatement>,
 }
 
@@ -212,6 +222,8 @@ pub struct ForRange {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ForRows {
     pub label: Label,
+    /// Line of DO, from 1.
+    pub line: u32,
     /// The variable, a [`VariableKind::RowOf`], by number.
     pub variable: usize,
     /// The cursor, by number. A query has one without a name.

@@ -85,7 +85,6 @@ impl Parser<'_> {
 
     /// Parses the type and value of variables.
     fn variables(&mut self, names: Vec<String>, block: &mut Block) -> Result<()> {
-        let line = self.line();
         self.scope().begin_stage(Stage::Variables)?;
         let mut declared = HashSet::new();
         for name in &names {
@@ -99,6 +98,7 @@ impl Parser<'_> {
             true => Some(self.expr()?),
             false => None,
         };
+        let line = self.line();
         // Each variable has a copy.
         let tokens = declared.tokens() + self.tokens() - before_value;
         self.count_copies(names.len() * tokens)?;

@@ -14,9 +14,15 @@ const WITHOUT_COLUMNS: &[&str] = &["SET", "CALL", "DO", "SIGNAL", "RESIGNAL", "G
 impl Parser<'_> {
     /// Parses one statement, without its semicolon.
     pub(super) fn program_statement(&mut self) -> Result<LocatedStatement> {
-        let line = self.line();
         let statement = self.deeper(Self::any_program_statement)?;
+        let line = self.line();
         Ok(LocatedStatement { line, statement })
+    }
+
+    fn located_expr(&mut self) -> Result<LocatedExpr> {
+        let expr = self.expr()?;
+        let line = self.line();
+        Ok(LocatedExpr { line, expr })
     }
 
     /// Parses the body of a function, which cannot be a statement of SQL.
@@ -140,13 +146,13 @@ impl Parser<'_> {
             until: None,
         };
         if word == "WHILE" {
-            parsed.while_true = Some(self.expr()?);
+            parsed.while_true = Some(self.located_expr()?);
             self.expect_word("DO")?;
         }
         parsed.statements = self.program_statements()?;
         if word == "REPEAT" {
             self.expect_word("UNTIL")?;
-            parsed.until = Some(self.expr()?);
+            parsed.until = Some(self.located_expr()?);
         }
         self.expect_word("END")?;
         self.expect_word(word)?;
@@ -194,9 +200,9 @@ impl Parser<'_> {
                 });
             }
         }
-        let from = self.expr()?;
+        let from = self.located_expr()?;
         self.expect_token(&Token::DotDot)?;
-        let to = self.expr()?;
+        let to = self.located_expr()?;
         self.expect_word("DO")?;
         self.scope().begin_block();
         let last = self.scope().add_variable(String::new(), VariableKind::Counter)?;
@@ -222,6 +228,7 @@ impl Parser<'_> {
         cursor: usize,
         arguments: Vec<Expr>,
     ) -> Result<ProgramStatement> {
+        let line = self.line();
         self.expect_word("DO")?;
         let kind = VariableKind::RowOf { cursor };
         let variable = self.scope().add_variable(name, kind)?;
@@ -229,6 +236,7 @@ impl Parser<'_> {
         let statements = self.for_body()?;
         Ok(ProgramStatement::ForRows(Box::new(ForRows {
             label,
+            line,
             variable,
             cursor,
             arguments,
@@ -258,7 +266,7 @@ impl Parser<'_> {
     fn branches(&mut self, next: &'static str) -> Result<Vec<Branch>> {
         let mut branches = Vec::new();
         loop {
-            let condition = self.expr()?;
+            let condition = self.located_expr()?;
             self.expect_word("THEN")?;
             let statements = self.nonempty_statements()?;
             branches.push(Branch {
@@ -274,7 +282,7 @@ impl Parser<'_> {
     fn case_statement(&mut self) -> Result<ProgramStatement> {
         let operand = match self.is_word("WHEN") {
             true => None,
-            false => Some(self.expr()?),
+            false => Some(self.located_expr()?),
         };
         self.expect_word("WHEN")?;
         let branches = self.branches("WHEN")?;
@@ -282,11 +290,13 @@ impl Parser<'_> {
             true => Some(self.nonempty_statements()?),
             false => None,
         };
+        let end_line = self.line();
         self.expect_words(&["END", "CASE"])?;
         Ok(ProgramStatement::Case {
             operand,
             branches,
             otherwise,
+            end_line,
         })
     }
 
