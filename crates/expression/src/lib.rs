@@ -62,7 +62,8 @@ pub use bind::{bind_comparison, bind_condition, bind_expr, convert_to_common_typ
 pub use context::{EvalContext, EvalMode, EvalState, NestedRunner, SubqueryFrame};
 pub use error::{Error, Result};
 pub use eval::convert::{
-    as_computed, bytes_of, text_of, to_decimal, to_double, to_fixed_binary, to_i64, to_i128, truth,
+    as_computed, bytes_of, hex_number, text_of, to_decimal, to_double, to_fixed_binary, to_i64, to_i128,
+    truth,
 };
 pub use eval::{as_assigned, compare_values, own_rule};
 pub use expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS, TypeNote};

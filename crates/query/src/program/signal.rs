@@ -2,7 +2,8 @@
 
 use super::evaluate::evaluate_typed;
 use paceline_expression::session::{Level, SessionContext};
-use paceline_expression::{EvalContext, EvalState, text_of, to_i64};
+use paceline_expression::{EvalContext, EvalState, hex_number, text_of, to_i64};
+use paceline_syntax::ast::{Expr, Literal};
 use paceline_syntax::{ConditionValue, Error, Result, Signal, SignalItem};
 use paceline_types::error_code::*;
 use paceline_types::{ErrorCode, SignalledCondition, Value};
@@ -28,28 +29,34 @@ pub fn signal(signal: &Signal, session: &mut SessionContext, parameters: &[Value
                 "02" => ER_SIGNAL_NOT_FOUND,
                 _ => ER_SIGNAL_EXCEPTION,
             };
-            (code, code.message(&[]), sqlstate.clone(), Vec::new())
+            // RESIGNAL keeps what it does not change of the condition that is handled.
+            match &handled {
+                Some(error) => (
+                    code,
+                    error.message().to_owned(),
+                    sqlstate.clone(),
+                    items_of(error),
+                ),
+                None => (code, code.message(&[]), sqlstate.clone(), Vec::new()),
+            }
         }
         // The parser accepts no other condition.
         (Some(_), _) => return Err(Error::new(ER_SIGNAL_BAD_CONDITION_TYPE, &[])),
         (None, Some(error)) => {
-            let items = error
-                .signalled_condition()
-                .map_or(Vec::new(), |known| known.items.clone());
-            (
-                error.code(),
-                error.message().to_owned(),
-                error.sqlstate().to_owned(),
-                items,
-            )
+            let (message, sqlstate) = (error.message().to_owned(), error.sqlstate().to_owned());
+            (error.code(), message, sqlstate, items_of(error))
         }
         (None, None) => return Err(Error::new(ER_RESIGNAL_WITHOUT_ACTIVE_HANDLER, &[])),
     };
     let mut truncated = Vec::new();
-    // MariaDB evaluates the text last.
-    let is_text = |item: &SignalItem| *item == SignalItem::MessageText;
-    let (texts, others): (Vec<_>, Vec<_>) = signal.items.iter().partition(|(item, _)| is_text(item));
-    for (item, expr) in others.into_iter().chain(texts) {
+    // MariaDB evaluates the text and then the number last.
+    let mut ordered: Vec<&(SignalItem, Expr)> = signal.items.iter().collect();
+    ordered.sort_by_key(|(item, _)| match item {
+        SignalItem::MysqlErrno => 2,
+        SignalItem::MessageText => 1,
+        _ => 0,
+    });
+    for (item, expr) in ordered {
         let (value, _) = evaluate_typed(expr, parameters, session)?;
         let mut evaluation = EvalState::new();
         let mut context = EvalContext::new(session, &mut evaluation);
@@ -59,7 +66,12 @@ pub fn signal(signal: &Signal, session: &mut SessionContext, parameters: &[Value
         };
         match item {
             SignalItem::MysqlErrno => {
-                let number = to_i64(&value, &mut context)?;
+                let number = match (expr, &value) {
+                    (Expr::Literal(Literal::HexNumber(_) | Literal::Bits(_)), Value::Bytes(bytes)) => {
+                        to_i64(&hex_number(bytes), &mut context)?
+                    }
+                    _ => to_i64(&value, &mut context)?,
+                };
                 match u16::try_from(number) {
                     // 65535 in an error packet means a report of progress: the client would wait for more.
                     Ok(number) if number > 0 && number < u16::MAX => code = ErrorCode::from_number(number),
@@ -107,6 +119,11 @@ pub fn signal(signal: &Signal, session: &mut SessionContext, parameters: &[Value
         }
         false => Err(Error::with_message(code, message).signalled(condition)),
     }
+}
+
+/// Returns the items that SIGNAL has set of an error.
+fn items_of(error: &Error) -> Vec<(&'static str, String)> {
+    { error.signalled_condition() }.map_or(Vec::new(), |known| known.items.clone())
 }
 
 /// Conditions that RESIGNAL adds: its own, and the place in the program.

@@ -646,19 +646,24 @@ impl Parser<'_> {
                 return Ok(Expr::TemporalLiteral { kind, text });
             }
         }
-        if word.first() == Some(&b'_') && is_introducer(word) {
-            let follows = matches!(
-                self.peek_at(1).token,
-                Token::Text(_) | Token::Bytes(_) | Token::Hex(_) | Token::Bits(_)
-            );
-            if follows {
-                return self.introduced_string();
-            }
+        if self.is_introduced_string() {
+            return self.introduced_string();
         }
         if let Some(value) = self.sequence_value()? {
             return Ok(value);
         }
         self.column_or_function()
+    }
+
+    /// Returns whether `_charset'…'` begins at the cursor.
+    pub(super) fn is_introduced_string(&mut self) -> bool {
+        let word = self.current_text();
+        word.first() == Some(&b'_')
+            && is_introducer(word)
+            && matches!(
+                self.peek_at(1).token,
+                Token::Text(_) | Token::Bytes(_) | Token::Hex(_) | Token::Bits(_)
+            )
     }
 
     /// Parses `_charset'…'`.

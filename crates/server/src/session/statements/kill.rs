@@ -1,11 +1,12 @@
 //! KILL.
 
+use super::expression::evaluate;
 use crate::accounts::ClientHost;
 use crate::errors::interrupted;
 use crate::session::protocol::Reply;
 use crate::session::services::SessionServices;
+use crate::session::state::SessionState;
 use paceline_expression::session::{Privilege, SessionContext};
-use paceline_query::program::evaluate_typed;
 use paceline_replication::connection::Threads;
 use paceline_syntax::ast::{CastType, Expr};
 use paceline_syntax::{Error, Kill, KillTarget, Result, UserName};
@@ -17,12 +18,7 @@ use paceline_types::error_code::*;
 ///
 /// # Errors
 /// 1094, 1095, 1227; 1317 or 1927 if the session has killed itself.
-pub fn execute(
-    kill: &Kill,
-    parameters: &[Value],
-    services: &SessionServices,
-    context: &mut SessionContext,
-) -> Result<Reply> {
+pub async fn execute(kill: &Kill, parameters: &[Value], state: &mut SessionState) -> Result<Reply> {
     let reason = if kill.query_only {
         InterruptReason::Query
     } else {
@@ -30,15 +26,16 @@ pub fn execute(
     };
     match &kill.target {
         KillTarget::Connection(expr) => {
-            let id = connection_id(expr, parameters, context)?;
-            kill_connection(id, reason, services, context)?;
-            if id == u64::from(services.shared.id) {
+            let id = connection_id(expr, parameters, state).await?;
+            kill_connection(id, reason, &state.services, &state.context)?;
+            if id == u64::from(state.services.shared.id) {
                 return Err(interrupted(reason));
             }
             Ok(Reply::ok())
         }
         KillTarget::QueryId(_) => Err(Error::unsupported("KILL QUERY ID")),
         KillTarget::User(account) => {
+            let (services, context) = (&state.services, &state.context);
             let user = match &account.user {
                 UserName::Name(name) => name.clone(),
                 UserName::Current => context.current_user.user.clone(),
@@ -69,12 +66,12 @@ pub fn execute(
 
 /// Evaluates a connection's number. Any value is read as an integer: clients that fill in parameters themselves send
 /// the number as text. NULL is 0.
-fn connection_id(expr: &Expr, parameters: &[Value], context: &mut SessionContext) -> Result<u64> {
+async fn connection_id(expr: &Expr, parameters: &[Value], state: &mut SessionState) -> Result<u64> {
     let as_integer = Expr::Cast {
         operand: Box::new(expr.clone()),
         target: CastType::Signed,
     };
-    Ok(match evaluate_typed(&as_integer, parameters, context)?.0 {
+    Ok(match evaluate(&as_integer, parameters, state).await?.0 {
         Value::Int(id) => id as u64,
         Value::UInt(id) => id,
         _ => 0,

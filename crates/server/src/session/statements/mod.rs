@@ -155,9 +155,7 @@ pub async fn execute(
         Statement::ChecksumTable { tables, effort } => {
             table_administration::checksum(tables, *effort, state).await?
         }
-        Statement::Kill(kill) => {
-            kill::execute(kill, execution.parameters, &state.services, &mut state.context)?
-        }
+        Statement::Kill(kill) => kill::execute(kill, execution.parameters, state).await?,
         Statement::Flush {
             targets,
             write_to_binlog,

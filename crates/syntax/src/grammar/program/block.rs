@@ -210,6 +210,10 @@ impl Parser<'_> {
         let mut parameters = Vec::new();
         if self.accept(&Token::LeftParen) {
             parameters = self.comma_separated(|parser| {
+                if parser.is_any_word(&["OUT", "INOUT"]) {
+                    return Err(Error::unsupported("OUT/INOUT cursor parameter"));
+                }
+                let _ = parser.accept_word("IN");
                 let name = parser.identifier()?;
                 if parser.scope().declares_variable(&name) {
                     return Err(Error::new(ER_SP_DUP_PARAM, &[&name]));

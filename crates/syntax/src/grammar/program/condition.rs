@@ -102,7 +102,8 @@ impl Parser<'_> {
 
     /// Parses a value of SIGNAL or GET DIAGNOSTICS: a literal or a variable, but no function.
     fn simple_value(&mut self) -> Result<Expr> {
-        if self.is_identifier() && self.program.is_some() && !self.is_at(1, &Token::Dot) {
+        let is_name = self.is_identifier() && !self.is_introduced_string();
+        if is_name && self.program.is_some() && !self.is_at(1, &Token::Dot) {
             let name = self.identifier()?;
             return match self.variable_named(&name)? {
                 Some(variable) => Ok(variable),
