@@ -409,7 +409,10 @@ fn labels(column: &str, spec: &TypeSpec, collation: Collation, context: &mut Not
     let labels: Vec<&str> = spec
         .labels
         .iter()
-        .map(|label| label.trim_end_matches(' '))
+        .map(|label| match collation {
+            Collation::Binary => label.as_str(),
+            _ => label.trim_end_matches(' '),
+        })
         .collect();
     if is_set && labels.len() > 64 {
         return Err(Error::new(ER_TOO_BIG_SET, &[&column]));
