@@ -40,7 +40,6 @@ insert into r values (1, 1, 'x'), (2, 2, 'y');
 alter table r drop b, add b int not null auto_increment first;
 show create table r;
 select * from r order by a;
-alter table r drop c, add c int;
 alter table r drop c, add c varchar(3);
 alter table r drop c, add c varchar(20);
 show create table r;
