@@ -5,9 +5,6 @@ select timestamp'2001-01-01 10:10:10.1234567';
 create table t (a time(6));
 insert into t values (time'10:20:30.1234567');
 select * from t where a > time'10:20:30.1234560';
-prepare s from 'select time''10:10:10.1234567''';
-execute s;
-execute s;
 create or replace table t as select date'2001-01-01' a, date'0000-01-01' b, date'2001-00-00' c, date'2001-00-01' d, date'2001-01-00' e,
   date'0000-00-00' f, timestamp'2001-00-00 10:00:00' g, timestamp'0000-00-00 00:00:00' h, time'00:00:00' i;
 show create table t;

@@ -399,7 +399,7 @@ class FullDisk(Fault):
     def end(self):
         server = self.full
         server.disk.say(f"capacity {1 << 40}")
-        if server.ended_by_itself():
+        if server.has_ended_by_itself():
             if "no space left on device" not in server.said().lower():
                 raise Finding(f"{server.name} ended with {server.process.returncode}, not for its full disk")
             self.numbers["servers that stopped at a full disk"] += 1
@@ -421,7 +421,7 @@ class FailedSync(Fault):
     def end(self):
         server = self.failing
         server.disk.say(f"fail-sync {1 << 60}")
-        if server.ended_by_itself():
+        if server.has_ended_by_itself():
             if "Input/output error" not in server.said():
                 raise Finding(f"{server.name} ended with {server.process.returncode}, not for its failed sync")
             self.numbers["servers that stopped at a failed sync"] += 1

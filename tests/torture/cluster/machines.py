@@ -126,6 +126,12 @@ class MemberMachine:
         """Returns whether the process has ended, though nobody has killed it."""
         return self.process is not None and self.process.poll() is not None
 
+    def has_ended_by_itself(self):
+        """Returns whether the process has ended, though nobody has killed it. One that says that it stops may need a moment."""
+        if self.process is not None and not self.is_stopped and self.has_said(b"the server stops"):
+            wait_for(f"{self.name} to end", self.ended_by_itself, RECOVERY_SECONDS_MAX)
+        return self.ended_by_itself()
+
     def kill(self):
         if self.process is not None:
             super().kill()
@@ -134,9 +140,13 @@ class MemberMachine:
 
     def has_opened(self):
         """Returns whether the process has opened its tables to clients since it was spawned."""
+        return self.has_said(b"ready for connections")
+
+    def has_said(self, text):
+        """Returns whether the process has said this since it was spawned."""
         with open(self.log, "rb") as log:
             log.seek(self.log_before)
-            return b"ready for connections" in log.read()
+            return text in log.read()
 
     def terminate(self):
         self.process.send_signal(signal.SIGTERM)

@@ -35,7 +35,8 @@ pub fn signal(signal: &Signal, session: &mut SessionContext, parameters: &[Value
                     code,
                     error.message().to_owned(),
                     sqlstate.clone(),
-                    items_of(error),
+                    // Who has defined another condition is not known.
+                    without_origin(items_of(error)),
                 ),
                 None => (code, code.message(&[]), sqlstate.clone(), Vec::new()),
             }
@@ -119,6 +120,12 @@ pub fn signal(signal: &Signal, session: &mut SessionContext, parameters: &[Value
         }
         false => Err(Error::with_message(code, message).signalled(condition)),
     }
+}
+
+fn without_origin(mut items: Vec<(&'static str, String)>) -> Vec<(&'static str, String)> {
+    let origins = [SignalItem::ClassOrigin.name(), SignalItem::SubclassOrigin.name()];
+    items.retain(|(name, _)| !origins.contains(name));
+    items
 }
 
 /// Returns the items that SIGNAL has set of an error.

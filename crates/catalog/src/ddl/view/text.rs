@@ -290,7 +290,14 @@ impl Writer<'_> {
     fn item(&mut self, item: &SelectItem, names: Names) -> Result<()> {
         match item {
             SelectItem::Expr { expr, name } => {
-                self.expr(expr, 0)?;
+                let style = self.view;
+                // A column that is an item has no database before it, also in an invalid view.
+                if let (Expr::Column(_), Some(view)) = (expr.without_parentheses(), &mut self.view) {
+                    view.omitted_of_columns = view.omitted_database;
+                }
+                let appended = self.expr(expr, 0);
+                self.view = style;
+                appended?;
                 let written = match names {
                     Names::All => name.text(),
                     Names::Given => name.alias(),
