@@ -11,9 +11,8 @@ use crate::error::Result;
 use crate::errors;
 use crate::eval::{convert, convert_for, long_bytes};
 use crate::expr_type::{Class, ExprType};
-use crate::rules::fixed_binary_rule;
+use crate::rules::{between_rule, fixed_binary_rule};
 use crate::tree::{CompareOp, Comparison, Expr, ExprKind, Frame, InSet};
-use crate::typing::comparison::between_rule;
 
 /// Evaluates `left op right`. `None` is UNKNOWN.
 pub fn compare_with(

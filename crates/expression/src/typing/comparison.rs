@@ -1,7 +1,5 @@
 //! Comparisons: binding, rules and BETWEEN.
 
-use paceline_types::Collation;
-
 use super::adaptation::{
     adapt, adapt_each, check_literals, compare_exactly, is_temporal, literal_to_integer, literal_to_number,
     literal_to_year, unquote_json,
@@ -11,7 +9,7 @@ use super::reading::hex_to_number;
 use crate::error::Result;
 use crate::errors;
 use crate::expr_type::{Class, ExprType, NOT_FIXED_DECIMALS};
-use crate::rules::{CollationMix, comparison_rule_for, fixed_binary_rule, round_quotient};
+use crate::rules::{CollationMix, between_rule, comparison_rule_for, round_quotient};
 use crate::session::SessionContext;
 use crate::tree::{CompareOp, Comparison, Expr, ExprKind};
 
@@ -175,54 +173,6 @@ pub(crate) fn between(
         },
         ty,
     })
-}
-
-/// Returns the rule by which a value is compared with both bounds.
-pub(crate) fn between_rule(
-    value: &ExprType,
-    low: &ExprType,
-    high: &ExprType,
-    connection: Collation,
-) -> Result<Comparison> {
-    let all = [value, low, high];
-    if all.iter().any(|ty| matches!(ty.class(), Class::FixedBinary(_))) {
-        return between_fixed_binary(value, low, high);
-    }
-    let is_text = |ty: &&ExprType| matches!(ty.class(), Class::String | Class::Null) && !ty.is_parameter();
-    if all.iter().all(is_text) && all.iter().any(|ty| ty.class() == Class::String) {
-        return CollationMix::for_comparison(&all, connection, "between").map(Comparison::of_texts);
-    }
-    let from = comparison_rule_for("between", value, low, connection)?;
-    let to = comparison_rule_for("between", value, high, connection)?;
-    Ok(match (&from, &to) {
-        (Comparison::DateTime, _) | (_, Comparison::DateTime) => Comparison::DateTime,
-        (Comparison::Dynamic { .. }, _) => from,
-        (_, Comparison::Dynamic { .. }) => to,
-        (Comparison::Time, _) | (_, Comparison::Time) => Comparison::Time,
-        // A number between two texts is compared as a double, like a decimal and a text.
-        (Comparison::Decimal, Comparison::Decimal)
-            if all.iter().filter(|ty| ty.class() == Class::String).count() > 1 =>
-        {
-            Comparison::Double
-        }
-        (a, b) if a == b => from,
-        (Comparison::Double, _) | (_, Comparison::Double) => Comparison::Double,
-        _ => Comparison::Decimal,
-    })
-}
-
-/// Returns the rule of a BETWEEN with a UUID or an address: 4078 for the first operand that does not fit those before.
-pub(super) fn between_fixed_binary(value: &ExprType, low: &ExprType, high: &ExprType) -> Result<Comparison> {
-    let (mut before, mut rule) = (value, None);
-    for next in [low, high] {
-        if let Some(found) = fixed_binary_rule("between", before, next)? {
-            rule = Some(found);
-            if matches!(next.class(), Class::FixedBinary(_)) {
-                before = next;
-            }
-        }
-    }
-    Ok(rule.unwrap_or(Comparison::Bytes))
 }
 
 pub(super) fn from_is_not_int(value: &ExprType, high: &Expr, session: &SessionContext) -> Result<bool> {
