@@ -18,11 +18,10 @@
 
 use paceline_types::{TimeZone, Value, text};
 
-use crate::eval::like::DEFAULT_ESCAPE;
 use crate::slot_names::SlotNames;
 use crate::tree::{
-    Aggregate, AggregateFunction, ArithmeticOp, BitOp, Call, CastTarget, Distinctness, Escape, Expr,
-    ExprKind, LoadableCall, Quantifier, Truth,
+    Aggregate, AggregateFunction, ArithmeticOp, BitOp, Call, CastTarget, DEFAULT_ESCAPE, Distinctness,
+    Escape, Expr, ExprKind, LoadableCall, Quantifier, Truth,
 };
 
 /// Precedences of operators, from the weakest to the strongest.

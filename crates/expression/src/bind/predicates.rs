@@ -8,12 +8,14 @@ use paceline_types::{Collation, DataType};
 use crate::bind::{bind_expr, bind_operand};
 use crate::error::Result;
 use crate::errors;
-use crate::eval::like::{DEFAULT_ESCAPE, escape_character};
+use crate::eval::like::escape_character;
 use crate::expr_type::{Class, ExprType};
 use crate::rules::{self, CollationMix, round_quotient};
 use crate::scope::Scope;
 use crate::subquery::{Correlation, Subquery};
-use crate::tree::{CastTarget, CompareOp, Comparison, Escape, Expr, ExprKind, InSet, Quantifier};
+use crate::tree::{
+    CastTarget, CompareOp, Comparison, DEFAULT_ESCAPE, Escape, Expr, ExprKind, InSet, Quantifier,
+};
 use crate::typing::charset::in_common_charset;
 use crate::typing::operands::width;
 use crate::typing::{adaptation, comparison, operands, reading};

@@ -8,10 +8,7 @@ use crate::context::EvalContext;
 use crate::error::Result;
 use crate::errors;
 use crate::session::SqlMode;
-
-/// Escape character of a pattern without ESCAPE. In MariaDB it holds even if a backslash is not an escape character
-/// in literals.
-pub(crate) const DEFAULT_ESCAPE: char = '\\';
+use crate::tree::DEFAULT_ESCAPE;
 
 /// Returns the escape character that the operand of ESCAPE means. MariaDB takes none at all for the usual one.
 ///

@@ -37,6 +37,10 @@ pub struct Expr {
     pub ty: ExprType,
 }
 
+/// Escape character of a pattern without ESCAPE. In MariaDB it holds even if a backslash is not an escape character
+/// in literals.
+pub(crate) const DEFAULT_ESCAPE: char = '\\';
+
 /// Escape character of a pattern.
 #[derive(Clone, Debug)]
 pub enum Escape {
