@@ -3,7 +3,8 @@
 //! RocksDB counts them for each thread anyway. A thread passes on what it has counted with every sixteenth of its
 //! reads; the rest of a thread that reads no more is missing. Flushes and compactions do not count.
 //!
-//! Rejected: RocksDB's statistics, which count for all threads: a point select took 17 % more instructions.
+//! Rejected: RocksDB's statistics, which add to counters of the processor at a dozen places of each read, for figures
+//! most of which nobody sees.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
