@@ -232,7 +232,7 @@ impl Parser<'_> {
             let second = self.identifier_after_dot()?;
             name = TableName::qualified(name.name, second);
         }
-        checked_qualified_name(name)
+        Ok(name)
     }
 
     /// Converts the table of a simple DELETE to the form that a query's tree has.
@@ -241,7 +241,8 @@ impl Parser<'_> {
         if self.is_word("FOR") && self.is_word_at(1, "PORTION") {
             return Err(Error::unsupported("FOR PORTION OF"));
         }
-        Ok(JoinedTables::of(TableFactor::of_table(target.clone())))
+        let target = checked_qualified_name(target.clone())?;
+        Ok(JoinedTables::of(TableFactor::of_table(target)))
     }
 
     pub(super) fn load_data(&mut self) -> Result<Statement> {
