@@ -110,7 +110,7 @@ python_packages() { # python_packages ARGUMENT-OF-PIP...: installs Python packag
     .venv/bin/pip install -q --disable-pip-version-check "$@"
 }
 
-if [ $python = yes ] && ! .venv/bin/python -c 'import pymysql, mysql.connector, pymysqlreplication, kubernetes_validate, pymemcache, pytest, xdist, maturin, dbapi20' 2>/dev/null; then
+if [ $python = yes ] && ! .venv/bin/python -c 'import pymysql, mysql.connector, pymysqlreplication, kubernetes_validate, pymemcache, pytest, xdist, pexpect, maturin, dbapi20' 2>/dev/null; then
     echo "installing Python packages into .venv: $(grep -v '^#' tests/requirements.txt | tr '\n' ' ')"
     python_packages -r tests/requirements.txt
 fi
