@@ -181,12 +181,10 @@ pub(super) fn rule_of_between(
     collation: Collation,
     context: &EvalContext<'_>,
 ) -> Result<Comparison> {
-    let types: Vec<ExprType> = { operands.iter().zip(values) }
-        .map(|(operand, value)| match operand.ty.is_parameter() {
-            true => ExprType::of_value(value, collation),
-            false => operand.ty.clone(),
-        })
-        .collect();
+    let types: [Cow<'_, ExprType>; 3] = std::array::from_fn(|place| match &operands[place].ty {
+        ty if ty.is_parameter() => Cow::Owned(ExprType::of_value(values[place], collation)),
+        ty => Cow::Borrowed(ty),
+    });
     let are_texts = types
         .iter()
         .all(|ty| matches!(ty.class(), Class::String | Class::Null));

@@ -35,7 +35,7 @@ pub fn signal(signal: &Signal, session: &mut SessionContext, parameters: &[Value
                     code,
                     error.message().to_owned(),
                     sqlstate.clone(),
-                    // Who has defined another condition is not known.
+                    // The origin of the new condition is unknown.
                     without_origin(items_of(error)),
                 ),
                 None => (code, code.message(&[]), sqlstate.clone(), Vec::new()),

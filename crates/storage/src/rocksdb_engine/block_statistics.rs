@@ -33,7 +33,7 @@ pub struct BlockStatistics {
     pub read_bytes: u64,
 }
 
-/// What a thread has counted.
+/// Counts of one thread.
 struct ThreadCounts {
     context: PerfContext,
     passed_on: BlockStatistics,

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use paceline_types::error_code::{ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED, ER_SUBQUERIES_NOT_SUPPORTED};
 
 use super::GENERATED_CLAUSE;
-use super::precedence::precedence;
+use super::precedence::{COMPARISON, precedence};
 use crate::error::{Error, Result};
 use crate::quote::{quote_identifier, quote_text};
 use paceline_syntax::ast::{
@@ -404,19 +404,7 @@ fn without_double_negation(expr: &Expr) -> Option<Expr> {
     };
     let operand = operand_of_not(&operand_of_not(expr)?)?;
     let is_condition = match &operand {
-        Expr::Binary { op, .. } => matches!(
-            op,
-            BinaryOp::Equal
-                | BinaryOp::NotEqual
-                | BinaryOp::Less
-                | BinaryOp::LessOrEqual
-                | BinaryOp::Greater
-                | BinaryOp::GreaterOrEqual
-                | BinaryOp::NullSafeEqual
-                | BinaryOp::And
-                | BinaryOp::Or
-                | BinaryOp::Xor
-        ),
+        Expr::Binary { .. } => precedence(&operand) <= COMPARISON,
         Expr::Is { .. }
         | Expr::Between { .. }
         | Expr::InList { .. }

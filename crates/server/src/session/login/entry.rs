@@ -118,19 +118,10 @@ impl Session {
     /// accounts may have limits of their own.
     fn check_user_connections(&self, login: &HandshakeResponse, account: &Account) -> Result<()> {
         let global = &self.state.server.globals.get(Variable::MaxUserConnections);
-        let (limit, refusal) = match account.user_connections_max {
-            0 if account.ignores_limits_of_connections() => return Ok(()),
-            0 => (
-                global.as_i64(),
-                Error::new(ER_TOO_MANY_USER_CONNECTIONS, &[&login.user]),
-            ),
-            own => (
-                i64::from(own),
-                Error::new(
-                    ER_USER_LIMIT_REACHED,
-                    &[&login.user, &"max_user_connections", &own],
-                ),
-            ),
+        let limit = match account.user_connections_max {
+            0 if account.ignores_limits_of_connections() => 0,
+            0 => global.as_i64(),
+            own => i64::from(own),
         };
         if limit == 0 {
             return Ok(());
@@ -139,10 +130,16 @@ impl Session {
             session.id != self.state.shared.id && session.activity().user == login.user
         };
         let others = self.state.server.sessions.all().iter().filter(same).count();
-        match i64::try_from(others).is_ok_and(|others| others < limit) {
-            true => Ok(()),
-            false => Err(refusal),
+        if i64::try_from(others).is_ok_and(|others| others < limit) {
+            return Ok(());
         }
+        Err(match account.user_connections_max {
+            0 => Error::new(ER_TOO_MANY_USER_CONNECTIONS, &[&login.user]),
+            own => Error::new(
+                ER_USER_LIMIT_REACHED,
+                &[&login.user, &"max_user_connections", &own],
+            ),
+        })
     }
 
     /// Sets session variables to their global values, and the character set and timeouts that the client requested.

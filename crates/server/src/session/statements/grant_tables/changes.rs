@@ -1,4 +1,4 @@
-//! What changes rows of a grant table, as statements about accounts.
+//! Turns changes of rows of a grant table into statements about accounts.
 //!
 //! A row is the same row before and after if its account and its object are the same; only rows of accounts can be
 //! renamed.

@@ -21,12 +21,12 @@ pub enum GrantTable {
     ProxiesPriv,
 }
 
-/// Columns that all of them have.
+/// Columns that every grant table has.
 const ACCOUNT: &str = "Host CHAR(255) CHARACTER SET utf8mb3 COLLATE utf8mb3_bin NOT NULL DEFAULT '', \
      User CHAR(128) CHARACTER SET utf8mb3 COLLATE utf8mb3_bin NOT NULL DEFAULT ''";
-/// Column of those about objects.
+/// Column of the tables about objects.
 const DATABASE_NAME: &str = "Db CHAR(64) CHARACTER SET utf8mb3 COLLATE utf8mb3_bin NOT NULL DEFAULT ''";
-/// Who has granted it, and when.
+/// Columns for the grantor and the time of the grant.
 const GRANTED: &str = "Grantor VARCHAR(384) CHARACTER SET utf8mb3 COLLATE utf8mb3_bin NOT NULL DEFAULT '', \
      Timestamp TIMESTAMP NOT NULL DEFAULT current_timestamp() ON UPDATE current_timestamp()";
 /// Privileges that a column can have.
